@@ -1,0 +1,213 @@
+"""Everything that the engine refuses or that can go wrong, as types with fields. No sentences: words are the app's.
+
+EngineError
+├── ModelError                 a folder that cannot serve
+│   ├── ModelNotFound · ModelHasNoWeights · ModelDamaged · ModelUnsupported · ModelRunsCode
+│   ├── TokenizerBroken · ModelTooLarge
+│   └── DraftError             a model that cannot draft for this main model
+│       └── DraftVocabularyDiffers · DraftIsMain · DraftTooLarge · DraftCannotRewind
+├── RequestError
+│   └── NoModelLoaded · EmptyConversation · InvalidRequest · ContextTooLong · TemplateFailed
+├── DownloadError
+│   └── RepositoryNotFound · AccessDenied · HubUnreachable · HubMisbehaved · ChecksumMismatch · NothingToInstall · DiskFull
+├── OutOfMemory
+├── EngineClosed
+└── InternalError
+
+Being cancelled is a reason to finish, not an error.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+
+class EngineError(Exception):
+    """Root of the tree. Subclasses are dataclasses: their fields are what the app puts into words."""
+
+    def __str__(self) -> str:
+        values = ", ".join(f"{f.name}={getattr(self, f.name)!r}" for f in fields(self))  # type: ignore[arg-type]
+        return f"{type(self).__name__}({values})"
+
+
+@dataclass(eq=False)
+class ModelError(EngineError):
+    folder: str
+
+
+@dataclass(eq=False)
+class ModelNotFound(ModelError):
+    """No such folder, or no config.json in it."""
+
+
+@dataclass(eq=False)
+class ModelHasNoWeights(ModelError):
+    """There is no model*.safetensors in the folder."""
+
+
+@dataclass(eq=False)
+class ModelDamaged(ModelError):
+    """A file is truncated, malformed or contradicts another one."""
+
+    detail: str
+
+
+@dataclass(eq=False)
+class ModelUnsupported(ModelError):
+    """mlx-lm knows no such architecture."""
+
+    model_type: str
+
+
+@dataclass(eq=False)
+class ModelRunsCode(ModelError):
+    """The repository asks to run its own Python; that never happens here."""
+
+
+@dataclass(eq=False)
+class TokenizerBroken(ModelError):
+    detail: str
+
+
+@dataclass(eq=False)
+class ModelTooLarge(ModelError):
+    needed_bytes: int
+    available_bytes: int
+
+
+@dataclass(eq=False)
+class DraftError(ModelError):
+    """The model may be fine, but it cannot draft for this main model."""
+
+
+@dataclass(eq=False)
+class DraftVocabularyDiffers(DraftError):
+    """`token_id` is the first id that means different text; -1 when only digests were compared."""
+
+    main_tokens: int
+    draft_tokens: int
+    token_id: int = -1
+    main_text: str = ""
+    draft_text: str = ""
+
+
+@dataclass(eq=False)
+class DraftIsMain(DraftError):
+    """Main and draft are the same folder."""
+
+
+@dataclass(eq=False)
+class DraftTooLarge(DraftError):
+    """A draft that is not smaller than the main model can only cost time."""
+
+    main_bytes: int
+    draft_bytes: int
+
+
+@dataclass(eq=False)
+class DraftCannotRewind(DraftError):
+    """The draft's cache cannot forget rejected tokens."""
+
+    model_type: str
+
+
+@dataclass(eq=False)
+class RequestError(EngineError):
+    pass
+
+
+@dataclass(eq=False)
+class NoModelLoaded(RequestError):
+    pass
+
+
+@dataclass(eq=False)
+class EmptyConversation(RequestError):
+    pass
+
+
+@dataclass(eq=False)
+class InvalidRequest(RequestError):
+    """`field` has `value`; `allowed` says in notation, not words, what it may be ("0..1")."""
+
+    field: str
+    value: str
+    allowed: str
+
+
+@dataclass(eq=False)
+class ContextTooLong(RequestError):
+    limit_tokens: int
+    actual_tokens: int
+
+
+@dataclass(eq=False)
+class TemplateFailed(RequestError):
+    """The model's chat template raised, ran too long or produced nothing."""
+
+    detail: str
+
+
+@dataclass(eq=False)
+class DownloadError(EngineError):
+    repository: str
+
+
+@dataclass(eq=False)
+class RepositoryNotFound(DownloadError):
+    pass
+
+
+@dataclass(eq=False)
+class AccessDenied(DownloadError):
+    """Gated or private; `gated` tells which."""
+
+    gated: bool
+
+
+@dataclass(eq=False)
+class HubUnreachable(DownloadError):
+    endpoint: str
+    detail: str
+
+
+@dataclass(eq=False)
+class HubMisbehaved(DownloadError):
+    """The hub sent something that no honest hub sends (a path for a checksum, a file outside the folder)."""
+
+    detail: str
+
+
+@dataclass(eq=False)
+class ChecksumMismatch(DownloadError):
+    file: str
+
+
+@dataclass(eq=False)
+class NothingToInstall(DownloadError):
+    """No MLX safetensors weights in the repository; `formats` lists what it has instead."""
+
+    formats: tuple[str, ...]
+
+
+@dataclass(eq=False)
+class DiskFull(DownloadError):
+    needed_bytes: int
+    available_bytes: int
+
+
+@dataclass(eq=False)
+class OutOfMemory(EngineError):
+    detail: str
+
+
+@dataclass(eq=False)
+class EngineClosed(EngineError):
+    pass
+
+
+@dataclass(eq=False)
+class InternalError(EngineError):
+    """A bug of ours; `detail` is for the log and the report."""
+
+    detail: str

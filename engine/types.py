@@ -1,0 +1,125 @@
+"""The engine's vocabulary: what a caller sends and what it learns about models. Values only, no behaviour, no MLX."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import NewType
+
+RequestId = NewType("RequestId", int)
+DownloadId = NewType("DownloadId", int)
+
+MAX_SEED = 2**64 - 1
+MAX_DRAFT_TOKENS = 16
+
+
+class ModelRole(StrEnum):
+    MAIN = "main"
+    DRAFT = "draft"
+
+
+class MessageRole(StrEnum):
+    SYSTEM = "system"
+    USER = "user"
+    ASSISTANT = "assistant"
+
+
+class SpeculationMode(StrEnum):
+    OFF = "off"
+    FIXED = "fixed"
+    AUTO = "auto"
+
+
+class FinishReason(StrEnum):
+    STOP = "stop"  # an end token or a stop string
+    LENGTH = "length"  # max_tokens
+    CONTEXT = "context"  # the model's context is full
+    CANCELLED = "cancelled"
+
+
+class SpanKind(StrEnum):
+    ANSWER = "answer"
+    THINKING = "thinking"
+
+
+class DraftingState(StrEnum):
+    """Why a request drafts, or does not. A code; the words are the app's."""
+
+    OFF = "off"  # the request asked for none
+    NO_DRAFT = "no_draft"  # no draft model is loaded
+    CATCHING_UP = "catching_up"  # the draft still reads the chat; the reply goes on plainly
+    ACTIVE = "active"
+    PARKED = "parked"  # measured slower than plain decoding here, so it rests
+    UNSUPPORTED = "unsupported"  # the main model's cache cannot be rolled back
+    FAILED = "failed"  # the proposer raised; the reply went on plainly
+
+
+class ModelSource(StrEnum):
+    STARTER = "starter"
+    OWN = "own"
+    HUB_CACHE = "hub_cache"
+    ADDED = "added"
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    role: MessageRole
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How the next token is drawn. Filters act as in mlx-lm: top-p, min-p and top-k on the plain law, then temperature."""
+
+    temperature: float = 0.7
+    top_p: float = 1.0
+    top_k: int = 0
+    min_p: float = 0.0
+    repetition_penalty: float = 1.0
+    seed: int | None = None  # None: the engine draws one and reports it in Finished
+
+
+@dataclass(frozen=True, slots=True)
+class Speculation:
+    mode: SpeculationMode = SpeculationMode.AUTO
+    tokens: int = 4  # a round's draft length in fixed mode
+
+    @classmethod
+    def off(cls) -> Speculation:
+        return cls(SpeculationMode.OFF)
+
+    @classmethod
+    def fixed(cls, tokens: int) -> Speculation:
+        return cls(SpeculationMode.FIXED, tokens)
+
+    @classmethod
+    def auto(cls) -> Speculation:
+        return cls(SpeculationMode.AUTO)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One reply to write. Give `messages` (rendered with the model's chat template) or raw `tokens`, not both."""
+
+    messages: tuple[Message, ...] = ()
+    tokens: tuple[int, ...] = ()
+    sampling: Sampling = field(default_factory=Sampling)
+    speculation: Speculation = field(default_factory=Speculation)
+    max_tokens: int | None = None  # None: as far as the context goes
+    stop: tuple[str, ...] = ()
+    thinking: bool = False  # for models whose template can switch it
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    """What the files of a model say, read without loading it."""
+
+    folder: str
+    name: str  # "Qwen3-8B-4bit"
+    model_type: str
+    parameters: int
+    weight_bytes: int
+    bits: float | None  # of quantized weights; None when they are not
+    vocabulary_tokens: int
+    vocabulary_digest: str  # equal digests: every token has the same id in both
+    context_tokens: int
