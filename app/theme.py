@@ -1,0 +1,232 @@
+"""Colours, fonts and sizes: the one place that every widget reads them from.
+
+Here: the two palettes, the text scale, the font families for each interface language, and handing all of it to Qt.
+Not here: anything about a particular widget, or where the choice of appearance is kept (`app.settings`).
+"""
+
+import sys
+from dataclasses import dataclass
+from typing import Literal
+
+from PySide6.QtCore import QLocale, QObject, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPalette
+from PySide6.QtWidgets import QApplication
+
+Appearance = Literal["auto", "light", "dark"]
+
+UI_PX = 13.0
+REPLY_PX = 14.5
+CODE_PX = 13.0
+FOOTER_PX = 11.5
+TITLE_PX = 17.0
+REPLY_LEADING = 1.5
+CODE_LEADING = 1.45
+
+RADIUS_ROW = 6
+RADIUS_CARD = 10
+RADIUS_BUBBLE = 14
+
+SCALE_MIN = 0.85
+SCALE_MAX = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Palette:
+    """Every colour by what it means. `draft` is anything that a draft model did or is doing."""
+
+    window: QColor
+    sidebar: QColor
+    surface: QColor
+    bubble: QColor
+    text: QColor
+    secondary: QColor
+    faint: QColor
+    hairline: QColor
+    ink: QColor
+    on_ink: QColor
+    draft: QColor
+    gain: QColor
+    cost: QColor
+    fault: QColor
+    hover: QColor
+
+
+LIGHT = Palette(
+    window=QColor("#F7F6F3"),
+    sidebar=QColor("#EFEDE8"),
+    surface=QColor("#FFFFFF"),
+    bubble=QColor("#ECEAE4"),
+    text=QColor("#1D1D1F"),
+    secondary=QColor("#63636A"),
+    # One step darker than #8E8E94, which reaches only 3.0 : 1 on the window; footers are text and need 4.5.
+    faint=QColor("#6F6F75"),
+    hairline=QColor(0, 0, 0, 23),
+    ink=QColor("#2F4BD8"),
+    on_ink=QColor("#FFFFFF"),
+    draft=QColor("#0B7387"),
+    gain=QColor("#1E7F4F"),
+    cost=QColor("#8A5800"),
+    fault=QColor("#B3261E"),
+    hover=QColor(0, 0, 0, 13),
+)
+
+DARK = Palette(
+    window=QColor("#1C1C1E"),
+    sidebar=QColor("#242426"),
+    surface=QColor("#2A2A2D"),
+    bubble=QColor("#343438"),
+    text=QColor("#F2F2F3"),
+    secondary=QColor("#A9A9B0"),
+    faint=QColor("#929299"),
+    hairline=QColor(255, 255, 255, 26),
+    ink=QColor("#8FA2FF"),
+    on_ink=QColor("#14162B"),
+    draft=QColor("#45CBE0"),
+    gain=QColor("#5CD39A"),
+    cost=QColor("#F2B544"),
+    fault=QColor("#FF8A80"),
+    hover=QColor(255, 255, 255, 18),
+)
+
+# Han characters are drawn differently in Korean, Japanese and Chinese; the interface language decides.
+_MAC_CJK = {"ko": "Apple SD Gothic Neo", "ja": "Hiragino Sans", "zh": "PingFang SC"}
+_LINUX_CJK = {"ko": "Noto Sans CJK KR", "ja": "Noto Sans CJK JP", "zh": "Noto Sans CJK SC"}
+_LINUX_MONO_CJK = {"ko": "Noto Sans Mono CJK KR", "ja": "Noto Sans Mono CJK JP", "zh": "Noto Sans Mono CJK SC"}
+
+
+class Theme(QObject):
+    """What the window looks like now. Emits `changed` after a new appearance, text scale or language."""
+
+    changed = Signal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._appearance: Appearance = "auto"
+        self._scale = 1.0
+        self._language = QLocale.system().name()[:2]
+        QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_system_scheme_changed)
+        self._apply()
+
+    @property
+    def palette(self) -> Palette:
+        return DARK if self.dark else LIGHT
+
+    @property
+    def dark(self) -> bool:
+        if self._appearance == "auto":
+            return QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
+        return self._appearance == "dark"
+
+    @property
+    def scale(self) -> float:
+        return self._scale
+
+    def set_appearance(self, appearance: Appearance) -> None:
+        if appearance == self._appearance:
+            return
+        self._appearance = appearance
+        scheme = {"light": Qt.ColorScheme.Light, "dark": Qt.ColorScheme.Dark}.get(appearance, Qt.ColorScheme.Unknown)
+        # Native menus, dialogs and the title bar follow this; what we paint follows `palette`.
+        QGuiApplication.styleHints().setColorScheme(scheme)
+        self._announce()
+
+    def set_scale(self, scale: float) -> None:
+        bounded = min(max(scale, SCALE_MIN), SCALE_MAX)
+        if bounded != self._scale:
+            self._scale = bounded
+            self._announce()
+
+    def set_language(self, language: str) -> None:
+        """`language` is a locale name such as "ko" or "zh_CN"; it picks how Han characters are drawn."""
+        if language[:2] != self._language:
+            self._language = language[:2]
+            self._announce()
+
+    def px(self, length: float) -> int:
+        """A length that grows with the text, such as an icon's side or the height of a row."""
+        return round(length * self._scale)
+
+    def ui_font(self, px: float = UI_PX, weight: QFont.Weight = QFont.Weight.Normal, *, tabular: bool = False) -> QFont:
+        """The interface's font, scaled. `tabular` keeps changing numbers from moving sideways."""
+        font = self._font(self._ui_families(), px)
+        font.setWeight(weight)
+        if tabular:
+            font.setFeature(QFont.Tag("tnum"), 1)
+        return font
+
+    def reply_font(self) -> QFont:
+        return self._font(self._ui_families(), REPLY_PX)
+
+    def mono_font(self, px: float = CODE_PX) -> QFont:
+        font = self._font(self._mono_families(), px)
+        font.setStyleHint(QFont.StyleHint.Monospace)
+        return font
+
+    def _font(self, families: list[str], px: float) -> QFont:
+        font = QFont(families)
+        # Points, because pixel sizes are whole numbers; on the Mac the two are the same.
+        font.setPointSizeF(px * self._scale * 72.0 / _dots_per_inch())
+        return font
+
+    def _ui_families(self) -> list[str]:
+        system = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont).family()
+        if sys.platform == "darwin":
+            return [system, _preferred(_MAC_CJK, self._language)]
+        # Noto's Latin is closer to a Mac's than what a bare Linux calls its system font.
+        return [_preferred(_LINUX_CJK, self._language), system]
+
+    def _mono_families(self) -> list[str]:
+        fixed = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont).family()
+        if sys.platform == "darwin":
+            return ["Menlo", fixed, _preferred(_MAC_CJK, self._language)]
+        return ["DejaVu Sans Mono", fixed, _preferred(_LINUX_MONO_CJK, self._language)]
+
+    def _on_system_scheme_changed(self) -> None:
+        if self._appearance == "auto":
+            self._announce()
+
+    def _announce(self) -> None:
+        self._apply()
+        self.changed.emit()
+
+    def _apply(self) -> None:
+        app = QApplication.instance()
+        if isinstance(app, QApplication):
+            app.setPalette(qt_palette(self.palette))
+            app.setFont(self.ui_font())
+
+
+def qt_palette(colors: Palette) -> QPalette:
+    """The same colours by Qt's role names, for standard controls."""
+    role = QPalette.ColorRole
+    result = QPalette()
+    for name, color in {
+        role.Window: colors.window,
+        role.WindowText: colors.text,
+        role.Base: colors.surface,
+        role.AlternateBase: colors.sidebar,
+        role.Text: colors.text,
+        role.Button: colors.sidebar,
+        role.ButtonText: colors.text,
+        role.PlaceholderText: colors.faint,
+        role.ToolTipBase: colors.surface,
+        role.ToolTipText: colors.text,
+        role.Highlight: colors.ink,
+        role.HighlightedText: colors.on_ink,
+        role.Accent: colors.ink,
+        role.Link: colors.ink,
+        role.LinkVisited: colors.ink,
+    }.items():
+        result.setColor(name, color)
+    for name in (role.WindowText, role.Text, role.ButtonText):
+        result.setColor(QPalette.ColorGroup.Disabled, name, colors.faint)
+    return result
+
+
+def _preferred(families: dict[str, str], language: str) -> str:
+    return families.get(language, families["ko"])
+
+
+def _dots_per_inch() -> float:
+    screen = QGuiApplication.primaryScreen()
+    return screen.logicalDotsPerInchY() if screen else 72.0
