@@ -63,6 +63,8 @@ from engine.events import (
     StoreEvent,
     TextDelta,
 )
+from engine.models.compatibility import draft_problem
+from engine.models.inspect import inspect_model
 from engine.stats import RequestStats
 from engine.types import (
     MAX_DRAFT_TOKENS,
@@ -156,4 +158,6 @@ __all__ = [
     "TemplateFailed",
     "TextDelta",
     "TokenizerBroken",
+    "draft_problem",
+    "inspect_model",
 ]

@@ -1,0 +1,35 @@
+"""Whether one model can draft for another, from what their files say. Cheap enough to ask for every row of a list."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from engine.errors import DraftError, DraftIsMain, DraftTooLarge, DraftVocabularyDiffers
+from engine.models.vocabulary import first_difference, read_vocabulary, token_texts
+from engine.types import ModelInfo
+
+
+def draft_problem(main: ModelInfo, draft: ModelInfo) -> DraftError | None:
+    """None when `draft` can draft for `main`. Opens no file; vocabulary_difference tells which token differs."""
+    if Path(main.folder).resolve() == Path(draft.folder).resolve():
+        return DraftIsMain(draft.folder)
+    if main.vocabulary_digest != draft.vocabulary_digest:
+        return DraftVocabularyDiffers(draft.folder, main.vocabulary_tokens, draft.vocabulary_tokens)
+    if draft.weight_bytes >= main.weight_bytes:
+        return DraftTooLarge(draft.folder, main.weight_bytes, draft.weight_bytes)
+    return None
+
+
+def vocabulary_difference(main_folder: Path | str, draft_folder: Path | str) -> DraftVocabularyDiffers | None:
+    """The first token id that means different text in the two; None when none does. Raises TokenizerBroken."""
+    main, draft = read_vocabulary(Path(main_folder)), read_vocabulary(Path(draft_folder))
+    if main.digest == draft.digest:
+        return None
+    main_texts, draft_texts = token_texts(Path(main_folder)), token_texts(Path(draft_folder))
+    if main_texts is None or draft_texts is None:
+        return DraftVocabularyDiffers(str(draft_folder), main.tokens, draft.tokens)
+    token = first_difference(main_texts, draft_texts)
+    if token is None:
+        return None
+    texts = main_texts.get(token, ""), draft_texts.get(token, "")
+    return DraftVocabularyDiffers(str(draft_folder), main.tokens, draft.tokens, token, *texts)

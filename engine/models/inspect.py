@@ -1,0 +1,190 @@
+"""What the files of a model folder say, read in milliseconds and without loading anything: a ModelInfo, or why not.
+
+Everything here may come from a stranger. Sizes and numbers have limits, and nothing in the folder is ever run.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from engine.errors import ModelDamaged, ModelHasNoWeights, ModelNotFound, ModelRunsCode, ModelUnsupported
+from engine.models.architectures import is_known
+from engine.models.model_files import (
+    CONFIG_LIMIT_BYTES,
+    INDEX_LIMIT_BYTES,
+    TOKENIZER_CONFIG_LIMIT_BYTES,
+    FileError,
+    JsonObject,
+    object_at,
+    parse_object,
+    read_limited,
+    read_object,
+)
+from engine.models.safetensors_header import Tensor, read_header
+from engine.models.vocabulary import read_vocabulary
+from engine.types import ModelInfo
+
+WEIGHTS = "model*.safetensors"  # as in mlx-lm
+MAX_SHARDS = 1024
+UNTOLD_CONTEXT_TOKENS = 32_768  # for models that name no limit (recurrent ones)
+_LIMITS = {
+    "num_hidden_layers": (1, 512),
+    "hidden_size": (1, 65_536),
+    "intermediate_size": (0, 1_048_576),
+    "vocab_size": (1, 2**20),
+    "num_attention_heads": (0, 4_096),
+    "num_key_value_heads": (0, 4_096),
+    "head_dim": (0, 65_536),
+    "num_experts": (0, 1_024),
+    "num_local_experts": (0, 1_024),
+    "n_routed_experts": (0, 1_024),
+    "max_position_embeddings": (1, 2**30),
+}
+_CONTEXT_KEYS = ("max_position_embeddings", "n_positions", "max_seq_len", "max_sequence_length", "seq_length")
+_BITS_BY_METHOD = {"mxfp4": 4.0, "nvfp4": 4.0, "mxfp8": 8.0, "fp8": 8.0, "bitnet": 2.0}
+_SHARD = re.compile(r"model-(\d{1,6})-of-(\d{1,6})\.safetensors")
+
+
+def inspect_model(folder: Path | str) -> ModelInfo:
+    """Raises a ModelError that says what is wrong with the folder."""
+    path = Path(folder)
+    config = read_config(path)
+    check_config(str(path), config)
+    try:
+        files = _weight_files(path)
+        tensors = _tensors(path, files)
+        weight_bytes = sum(file.stat().st_size for file in files)
+        context = _context_tokens(path, config)
+    except (FileError, OSError) as error:
+        raise ModelDamaged(str(path), str(error)) from error
+    vocabulary = read_vocabulary(path)
+    return ModelInfo(
+        folder=str(path),
+        name=path.name,
+        model_type=str(config["model_type"]),
+        parameters=_parameters(tensors, _quantization(config)),
+        weight_bytes=weight_bytes,
+        bits=_bits(_quantization(config)),
+        vocabulary_tokens=vocabulary.tokens or _vocabulary_rows(config),
+        vocabulary_digest=vocabulary.digest,
+        context_tokens=context,
+    )
+
+
+def read_config(folder: Path) -> JsonObject:
+    if not (folder / "config.json").is_file():
+        raise ModelHasNoWeights(str(folder)) if any(folder.glob("*.gguf")) else ModelNotFound(str(folder))
+    try:
+        return parse_object(read_limited(folder / "config.json", CONFIG_LIMIT_BYTES), "config.json")
+    except FileError as error:
+        raise ModelDamaged(str(folder), str(error)) from error
+
+
+def check_config(folder: str, config: JsonObject) -> None:
+    """What config.json alone can tell: the hub asks this before it fetches gigabytes."""
+    if config.get("model_file") is not None:  # `auto_map` is harmless: mlx-lm brings its own code for known types
+        raise ModelRunsCode(folder)
+    model_type = config.get("model_type")
+    if not isinstance(model_type, str) or not re.fullmatch(r"[\w.-]{1,100}", model_type) or not is_known(model_type):
+        raise ModelUnsupported(folder, str(model_type or "")[:100])
+    for part in (config, object_at(config, "text_config")):
+        for key, (low, high) in _LIMITS.items():
+            if not _within(part.get(key), low, high):
+                raise ModelDamaged(folder, f"config.json: {key} {str(part[key])[:40]} is not in {low}..{high}")
+
+
+def _within(value: object, low: int, high: int) -> bool:
+    if isinstance(value, list):  # some families say it per layer
+        return len(value) <= 512 and all(_within(item, low, high) for item in value if not isinstance(item, list))
+    return value is None or (type(value) is int and low <= value <= high)
+
+
+def _weight_files(folder: Path) -> list[Path]:
+    files = sorted(folder.glob(WEIGHTS))
+    if not files:
+        raise ModelHasNoWeights(str(folder))
+    if len(files) > MAX_SHARDS:
+        raise FileError(f"{len(files)} weight files")
+    present = {file.name for file in files if file.is_file()}
+    for name in sorted(_expected_shards(present) | {file.name for file in files}):
+        if name not in present:
+            raise FileError(f"{name}: missing")
+    return files
+
+
+def _expected_shards(names: set[str]) -> set[str]:
+    """model-00001-of-00003 tells about its siblings, with or without an index."""
+    expected = set()
+    for match in filter(None, map(_SHARD.fullmatch, names)):
+        total, digits = int(match[2]), len(match[1])
+        if total > MAX_SHARDS:
+            raise FileError(f"{match[0]}: {total} weight files")
+        expected |= {f"model-{number:0{digits}}-of-{match[2]}.safetensors" for number in range(1, total + 1)}
+    return expected
+
+
+def _tensors(folder: Path, files: list[Path]) -> dict[str, Tensor]:
+    by_file = {file.name: read_header(file) for file in files}
+    index = folder / "model.safetensors.index.json"
+    if index.is_file():
+        for name, file in object_at(read_object(index, INDEX_LIMIT_BYTES), "weight_map").items():
+            if not isinstance(file, str) or name not in by_file.get(file, {}):
+                raise FileError(f"{index.name}: {name[:100]} is not in {str(file)[:100]}")
+    return {name: tensor for tensors in by_file.values() for name, tensor in tensors.items()}
+
+
+def _quantization(config: JsonObject) -> JsonObject:
+    candidates = (config, object_at(config, "text_config"))
+    keys = ("quantization", "quantization_config")
+    return next((found for part in candidates for key in keys if (found := object_at(part, key))), {})
+
+
+def _bits(quantization: JsonObject) -> float | None:
+    bits = quantization.get("bits")
+    if isinstance(bits, int | float) and 0 < bits <= 16:
+        return float(bits)
+    return _BITS_BY_METHOD.get(str(quantization.get("quant_method")))
+
+
+def _parameters(tensors: dict[str, Tensor], quantization: JsonObject) -> int:
+    """Logical parameters: packed words count as the numbers in them, their scales and biases not at all."""
+    return sum(_logical_elements(name, tensor, tensors, quantization) for name, tensor in tensors.items())
+
+
+def _logical_elements(name: str, tensor: Tensor, tensors: dict[str, Tensor], quantization: JsonObject) -> int:
+    layer, _, kind = name.rpartition(".")
+    scales, weight = tensors.get(f"{layer}.scales"), tensors.get(f"{layer}.weight")
+    if scales is None or weight is None or weight.dtype != "U32":
+        return tensor.elements
+    if kind == "weight":
+        return scales.elements * _group_size(layer, quantization)
+    return 0 if kind in {"scales", "biases"} else tensor.elements
+
+
+def _group_size(layer: str, quantization: JsonObject) -> int:
+    """Mixed recipes name single layers inside the same object."""
+    for source in (object_at(quantization, layer), quantization):
+        size = source.get("group_size")
+        if type(size) is int and 1 <= size <= 1024:
+            return size
+    return 32 if "fp" in str(quantization.get("quant_method")) else 64
+
+
+def _context_tokens(folder: Path, config: JsonObject) -> int:
+    for part in (config, object_at(config, "text_config")):
+        for key in _CONTEXT_KEYS:
+            value = part.get(key)
+            if type(value) is int and 1 <= value <= 2**30:
+                return value
+    path = folder / "tokenizer_config.json"
+    told = read_object(path, TOKENIZER_CONFIG_LIMIT_BYTES).get("model_max_length") if path.is_file() else None
+    return told if type(told) is int and 1 <= told <= 2**30 else UNTOLD_CONTEXT_TOKENS
+
+
+def _vocabulary_rows(config: JsonObject) -> int:
+    for part in (config, object_at(config, "text_config")):
+        value = part.get("vocab_size")
+        if type(value) is int:
+            return value
+    return 0
