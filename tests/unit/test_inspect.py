@@ -1,0 +1,130 @@
+"""inspect_model on good folders: what it counts, and what it does not let confuse it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from engine import inspect_model
+from engine.models.architectures import SAME_AS
+from tests.helpers.model_folders import TOKENS, model_files, safetensors, tokenizer, write_folder
+
+
+def test_tells_what_the_files_say(tmp_path: Path) -> None:
+    info = inspect_model(write_folder(tmp_path / "Tiny-4bit", model_files()))
+    assert (info.name, info.model_type, info.parameters, info.context_tokens) == (
+        "Tiny-4bit",
+        "qwen3",
+        12 * 8 + 8,
+        2048,
+    )
+    assert (info.bits, info.vocabulary_tokens) == (None, len(TOKENS) + 1)
+    assert info.weight_bytes == (tmp_path / "Tiny-4bit" / "model.safetensors").stat().st_size
+
+
+def test_packed_weights_count_as_the_numbers_in_them(tmp_path: Path) -> None:
+    tensors = {
+        "q.weight": ("U32", (64, 128 * 4 // 32)),
+        "q.scales": ("BF16", (64, 128 // 64)),
+        "q.biases": ("BF16", (64, 128 // 64)),
+        "q.bias": ("BF16", (64,)),
+        "down.weight": ("U32", (64, 128 * 6 // 32)),  # a mixed recipe gives this layer its own group size
+        "down.scales": ("BF16", (64, 128 // 32)),
+        "down.biases": ("BF16", (64, 128 // 32)),
+    }
+    config = {"quantization": {"bits": 4, "group_size": 64, "down": {"bits": 6, "group_size": 32}}}
+    info = inspect_model(write_folder(tmp_path / "m", model_files(config, tensors)))
+    assert info.parameters == 64 * 128 + 64 + 64 * 128
+    assert info.bits == 4.0
+
+
+def test_a_method_without_bits_still_tells_them(tmp_path: Path) -> None:
+    config = {"quantization_config": {"quant_method": "mxfp4"}}
+    tensors = {"q.weight": ("U32", (64, 16)), "q.scales": ("U8", (64, 4))}
+    info = inspect_model(write_folder(tmp_path / "m", model_files(config, tensors)))
+    assert (info.bits, info.parameters) == (4.0, 64 * 128)
+
+
+def test_shards_are_one_model(tmp_path: Path) -> None:
+    files = model_files()
+    del files["model.safetensors"]
+    files["model-00001-of-00002.safetensors"] = safetensors({"a.weight": ("F16", (4, 4))})
+    files["model-00002-of-00002.safetensors"] = safetensors({"b.weight": ("F16", (2, 4))})
+    weight_map = {f"{name}.weight": f"model-0000{number}-of-00002.safetensors" for number, name in enumerate("ab", 1)}
+    files["model.safetensors.index.json"] = json.dumps({"weight_map": weight_map}).encode()
+    assert inspect_model(write_folder(tmp_path / "m", files)).parameters == 16 + 8
+
+
+def test_a_nested_text_config_tells_the_context(tmp_path: Path) -> None:
+    config = {"max_position_embeddings": None, "text_config": {"max_position_embeddings": 4096}}
+    assert inspect_model(write_folder(tmp_path / "m", model_files(config))).context_tokens == 4096
+
+
+def test_code_for_transformers_is_ignored(tmp_path: Path) -> None:
+    files = model_files({"auto_map": {"AutoModelForCausalLM": "modeling_x.X"}}) | {"modeling_x.py": b"raise SystemExit"}
+    assert inspect_model(write_folder(tmp_path / "m", files)).model_type == "qwen3"
+
+
+def test_padding_does_not_change_the_vocabulary(tmp_path: Path) -> None:
+    small = inspect_model(write_folder(tmp_path / "a", model_files({"vocab_size": 12})))
+    padded = inspect_model(write_folder(tmp_path / "b", model_files({"vocab_size": 64})))
+    assert small.vocabulary_digest == padded.vocabulary_digest
+
+
+def test_it_does_not_matter_whether_a_token_was_added_or_built_in(tmp_path: Path) -> None:
+    built_in = model_files() | {"tokenizer.json": tokenizer(TOKENS | {"<eos>": 4}, {})}
+    one = inspect_model(write_folder(tmp_path / "a", model_files()))
+    other = inspect_model(write_folder(tmp_path / "b", built_in))
+    assert one.vocabulary_digest == other.vocabulary_digest
+
+
+def test_two_tokens_that_change_places_change_the_digest(tmp_path: Path) -> None:
+    one = inspect_model(write_folder(tmp_path / "a", model_files()))
+    swapped = inspect_model(write_folder(tmp_path / "b", model_files(tokens={"a": 1, "b": 0, "ab": 2, "글": 3})))
+    assert one.vocabulary_digest != swapped.vocabulary_digest
+    joined = inspect_model(write_folder(tmp_path / "c", model_files(tokens={"a1:b": 0})))
+    parts = inspect_model(write_folder(tmp_path / "d", model_files(tokens={"a": 0, "b": 1})))
+    assert joined.vocabulary_digest != parts.vocabulary_digest
+
+
+def test_a_unigram_list_is_numbered_by_position(tmp_path: Path) -> None:
+    rows = [[text, -1.0] for text in TOKENS]
+    unigram = json.dumps({"model": {"vocab": rows}, "added_tokens": [{"id": 4, "content": "<eos>"}]}).encode()
+    one = inspect_model(write_folder(tmp_path / "a", model_files()))
+    other = inspect_model(write_folder(tmp_path / "b", model_files() | {"tokenizer.json": unigram}))
+    assert one.vocabulary_digest == other.vocabulary_digest
+
+
+def test_a_changed_tokenizer_is_read_again(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "m", model_files())
+    before = inspect_model(folder)
+    (folder / "tokenizer.json").write_bytes(tokenizer({"a": 1, "b": 0, "ab": 2, "글": 3}))
+    os.utime(folder / "tokenizer.json", ns=(1, 1))
+    assert inspect_model(folder).vocabulary_digest != before.vocabulary_digest
+
+
+def test_a_sentencepiece_file_is_compared_as_a_file(tmp_path: Path) -> None:
+    files = model_files()
+    del files["tokenizer.json"]
+    info = inspect_model(write_folder(tmp_path / "m", files | {"tokenizer.model": b"\x0a\x0e"}))
+    assert info.vocabulary_digest.startswith("file:")
+    assert info.vocabulary_tokens == 12
+
+
+def test_the_remapping_is_the_one_of_mlx_lm() -> None:
+    utils = pytest.importorskip("mlx_lm.utils")
+    by_architecture = {model_type: name for (model_type, _), name in utils.MODEL_ARCHITECTURE_REMAPPING.items()}
+    assert utils.MODEL_REMAPPING | by_architecture == SAME_AS
+
+
+def test_looking_imports_nothing_heavy(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "m", model_files())
+    heavy = "('mlx', 'mlx_lm', 'transformers', 'huggingface_hub', 'httpx2', 'numpy')"
+    code = f"import sys, engine; engine.inspect_model({str(folder)!r}); print([m for m in {heavy} if m in sys.modules])"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"

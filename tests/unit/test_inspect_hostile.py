@@ -1,0 +1,226 @@
+"""inspect_model on folders that are broken or meant to break us: always a typed ModelError, soon, and nothing runs."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import struct
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from engine import (
+    ModelDamaged,
+    ModelError,
+    ModelHasNoWeights,
+    ModelNotFound,
+    ModelRunsCode,
+    ModelUnsupported,
+    TokenizerBroken,
+    inspect_model,
+)
+from tests.helpers.model_folders import TENSORS, model_files, safetensors, with_header, write_folder
+
+GOOD = safetensors(TENSORS)
+ENTRY = {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}
+
+
+def one(**changes: object) -> bytes:
+    return with_header({"w": {**ENTRY, **changes}}, bytes(8))
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [
+        b"",
+        b"\1\2\3",
+        GOOD[:-1],
+        GOOD + b"\0",
+        GOOD[:20],
+        struct.pack("<Q", 2**62) + GOOD[8:],
+        struct.pack("<Q", 10**9) + GOOD[8:],
+        struct.pack("<Q", 0) + GOOD[8:],
+        struct.pack("<Q", 4) + b"null",
+        struct.pack("<Q", 100_000) + b"[" * 100_000,
+        with_header({"w": 1}, b""),
+        with_header({"w": {**ENTRY, "data_offsets": [0, 8]}, "v": {**ENTRY, "data_offsets": [4, 12]}}, bytes(12)),
+        with_header({"w": {**ENTRY, "data_offsets": [0, 8]}, "v": {**ENTRY, "data_offsets": [12, 20]}}, bytes(20)),
+        one(dtype="F31"),
+        one(dtype=["F32"]),
+        one(shape=[-2]),
+        one(shape=[2**62, 2**62]),
+        one(shape=[2.0]),
+        one(shape=[True, 2]),
+        one(shape=[1] * 1000 + [2]),
+        one(shape="2"),
+        one(shape=None),
+        one(data_offsets=[8, 0]),
+        one(data_offsets=[-8, 0]),
+        one(data_offsets=[0]),
+        one(data_offsets=[0, 2**63]),
+        one(data_offsets=[0, 10**30]),
+        one(data_offsets=["0", "8"]),
+    ],
+    ids=range(28),
+)
+def test_bad_safetensors_are_damage(tmp_path: Path, weights: bytes) -> None:
+    folder = write_folder(tmp_path / "m", model_files() | {"model.safetensors": weights})
+    with pytest.raises(ModelDamaged) as caught:
+        inspect_model(folder)
+    assert "model.safetensors" in caught.value.detail
+
+
+@pytest.mark.parametrize(
+    ("config", "error"),
+    [
+        (b"", ModelDamaged),
+        (b"\xff\xfe", ModelDamaged),
+        (b"[]", ModelDamaged),
+        (b"[" * 200_000, ModelDamaged),
+        (b'{"model_type": "qwen3", "x": "' + b"a" * 2**20 + b'"}', ModelDamaged),
+        (b'{"model_type": "qwen3", "hidden_size": ' + b"9" * 5000 + b"}", ModelDamaged),
+        (b"{}", ModelUnsupported),
+        (b'{"model_type": 3}', ModelUnsupported),
+        (b'{"model_type": "../../../tmp/evil"}', ModelUnsupported),
+        (b'{"model_type": "qwen3/../qwen3"}', ModelUnsupported),
+        (b'{"model_type": "whisper"}', ModelUnsupported),
+        (b'{"model_type": "qwen3", "model_file": "evil.py"}', ModelRunsCode),
+        (b'{"model_type": "nothing-known", "model_file": "evil.py"}', ModelRunsCode),
+    ],
+    ids=range(13),
+)
+def test_bad_configs(tmp_path: Path, config: bytes, error: type[ModelError]) -> None:
+    folder = write_folder(tmp_path / "m", model_files() | {"config.json": config, "evil.py": b"raise SystemExit"})
+    with pytest.raises(error):
+        inspect_model(folder)
+
+
+@pytest.mark.parametrize(
+    "bomb",
+    [
+        {"num_hidden_layers": 10**6},
+        {"num_hidden_layers": -1},
+        {"num_hidden_layers": "2"},
+        {"num_hidden_layers": True},
+        {"hidden_size": 2**31},
+        {"vocab_size": 2**40},
+        {"num_experts": 10**9},
+        {"n_routed_experts": 10**9},
+        {"intermediate_size": [1] * 10_000},
+        {"max_position_embeddings": 0},
+        {"text_config": {"num_hidden_layers": 10**6}},
+    ],
+    ids=str,
+)
+def test_numbers_have_bounds(tmp_path: Path, bomb: dict[str, object]) -> None:
+    with pytest.raises(ModelDamaged, match=r"config\.json"):
+        inspect_model(write_folder(tmp_path / "m", model_files(bomb)))
+
+
+def _json(value: object) -> bytes:
+    return json.dumps(value).encode()
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"tokenizer.json": b"{"},
+        {"tokenizer.json": b"{}"},
+        {"tokenizer.json": _json({"model": {"vocab": {"a": "0"}}})},
+        {"tokenizer.json": _json({"model": {"vocab": {"a": -1}}})},
+        {"tokenizer.json": _json({"model": {"vocab": {"a": 2**40}}})},
+        {"tokenizer.json": _json({"model": {"vocab": [[]]}})},
+        {"tokenizer.json": _json({"model": {"vocab": {"a": 0}}, "added_tokens": ["x"]})},
+        {"chat_template.jinja": b"{#" + b" " * 300_000 + b"#}"},
+    ],
+    ids=range(8),
+)
+def test_bad_tokenizers(tmp_path: Path, files: dict[str, bytes]) -> None:
+    with pytest.raises(TokenizerBroken):
+        inspect_model(write_folder(tmp_path / "m", model_files() | files))
+
+
+def _without(name: str) -> Callable[[Path], None]:
+    return lambda folder: (folder / name).unlink()
+
+
+@pytest.mark.parametrize(
+    ("spoil", "error"),
+    [
+        (_without("config.json"), ModelNotFound),
+        (_without("model.safetensors"), ModelHasNoWeights),
+        (_without("tokenizer.json"), TokenizerBroken),
+        (
+            lambda folder: (folder / "model.safetensors").rename(folder / "model-00001-of-00002.safetensors"),
+            ModelDamaged,
+        ),
+        (lambda folder: (folder / "model-2.safetensors").mkdir(), ModelDamaged),
+        (lambda folder: (folder / "model-2.safetensors").symlink_to(folder / "gone"), ModelDamaged),
+        (lambda folder: os.mkfifo(folder / "model-2.safetensors"), ModelDamaged),
+    ],
+    ids=range(7),
+)
+def test_files_that_are_missing_or_no_files(
+    tmp_path: Path, spoil: Callable[[Path], None], error: type[ModelError]
+) -> None:
+    folder = write_folder(tmp_path / "m", model_files())
+    spoil(folder)
+    with pytest.raises(error):
+        inspect_model(folder)
+
+
+def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(ModelNotFound):
+        inspect_model(tmp_path / "gone")
+
+
+def test_gguf_alone_is_no_weights(tmp_path: Path) -> None:
+    with pytest.raises(ModelHasNoWeights):
+        inspect_model(write_folder(tmp_path / "m", {"model-q4.gguf": b"GGUF"}))
+
+
+@pytest.mark.parametrize("weight_map", [{"gone": "model.safetensors"}, {"w": "../../etc/passwd"}, {"w": 3}], ids=str)
+def test_an_index_may_only_speak_of_what_is_there(tmp_path: Path, weight_map: dict[str, object]) -> None:
+    files = model_files() | {"model.safetensors.index.json": _json({"weight_map": weight_map})}
+    with pytest.raises(ModelDamaged, match="index"):
+        inspect_model(write_folder(tmp_path / "m", files))
+
+
+json_values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=5)
+    | st.sampled_from(["F32", "U32", "F4"]),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.sampled_from(["dtype", "shape", "data_offsets", "w", "__metadata__"]), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(header=json_values, body=st.binary(max_size=40))
+def test_no_header_gets_past_as_another_kind_of_error(tmp_path: Path, header: object, body: bytes) -> None:
+    folder = write_folder(tmp_path / "m", model_files() | {"model.safetensors": with_header(header, body)})
+    try:
+        inspect_model(folder)
+    except ModelDamaged:
+        return
+    assert isinstance(header, dict)
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(position=st.integers(0, len(GOOD) - 1), byte=st.integers(0, 255), name=st.sampled_from(sorted(model_files())))
+def test_one_wrong_byte_anywhere_is_typed(tmp_path: Path, position: int, byte: int, name: str) -> None:
+    files = model_files()
+    data = bytearray(files[name])
+    data[position % len(data)] = byte
+    with contextlib.suppress(ModelError):
+        inspect_model(write_folder(tmp_path / "m", files | {name: bytes(data)}))
