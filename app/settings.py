@@ -1,0 +1,208 @@
+"""Preferences: every option declared once, with its default and limits; a JSON file that survives damage.
+
+What an option means to the person is said where it is shown. The hub token has a file of its own that only the
+owner can read.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Generic, TypeVar, overload
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from engine import MAX_DRAFT_TOKENS, MAX_SEED, Sampling, Speculation, SpeculationMode
+
+log = logging.getLogger(__name__)
+
+# In place of a folder: the pair that comes with the app, wherever this version of it lies.
+STARTER_FOLDER = "starter"
+SAVE_DELAY_MS = 250
+
+T = TypeVar("T")
+
+
+class Option(Generic[T]):
+    """One option; `check` returns the value to keep, or raises ValueError or TypeError for one that cannot be."""
+
+    def __init__(self, default: T, check: Callable[[Any], T]) -> None:
+        self.default = default
+        self.check = check
+        self.name = ""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @overload
+    def __get__(self, settings: None, owner: type) -> Option[T]: ...
+    @overload
+    def __get__(self, settings: Settings, owner: type) -> T: ...
+    def __get__(self, settings: Settings | None, owner: type) -> Option[T] | T:
+        if settings is None:
+            return self
+        value: T = settings.values.get(self.name, self.default)
+        return value
+
+    def __set__(self, settings: Settings, value: T) -> None:
+        settings.put(self.name, self.check(value))
+
+
+def _number(low: float, high: float) -> Callable[[Any], float]:
+    def check(value: Any) -> float:
+        if not math.isfinite(float(value)):
+            raise ValueError(value)
+        return min(max(float(value), low), high)
+
+    return check
+
+
+def _whole(low: int, high: int) -> Callable[[Any], int]:
+    return lambda value: min(max(int(value), low), high)
+
+
+def _optional(check: Callable[[Any], T]) -> Callable[[Any], T | None]:
+    return lambda value: None if value is None else check(value)
+
+
+def _one_of(*choices: str) -> Callable[[Any], str]:
+    def check(value: Any) -> str:
+        if value not in choices:
+            raise ValueError(value)
+        return str(value)
+
+    return check
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(value)
+    return value
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list | tuple):
+        raise TypeError(value)
+    return tuple(_text(each) for each in value)
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError(value)
+    return value
+
+
+class Settings(QObject):
+    changed = Signal(str)  # the option's name
+
+    language = Option("", _one_of("", "en", "ko", "ja", "zh_CN"))  # "": the system's
+    appearance = Option("auto", _one_of("auto", "light", "dark"))
+    text_scale = Option(1.0, _number(0.85, 2.0))
+    main_folder = Option(STARTER_FOLDER, _text)
+    draft_folder = Option(STARTER_FOLDER, _text)  # "": none
+    speculation_mode = Option("auto", _one_of(*SpeculationMode))
+    speculation_tokens = Option(4, _whole(1, MAX_DRAFT_TOKENS))
+    temperature = Option(0.7, _number(0.0, 2.0))
+    top_p = Option(0.95, _number(0.01, 1.0))
+    top_k = Option(0, _whole(0, 1000))  # 0: no limit
+    min_p = Option(0.0, _number(0.0, 1.0))
+    repetition_penalty = Option(1.0, _number(1.0, 2.0))
+    seed = Option[int | None](None, _optional(_whole(0, MAX_SEED)))  # None: another one each time
+    max_tokens = Option[int | None](None, _optional(_whole(1, 1_000_000)))  # None: as far as the context goes
+    thinking = Option(False, _flag)
+    system_prompt = Option("", _text)
+    hub_endpoint = Option("", _text)  # "": the public hub
+    model_folders = Option[tuple[str, ...]]((), _texts)
+    window_geometry = Option("", _text)  # base64 of what Qt saves
+    sidebar_visible = Option(True, _flag)
+    inspector_visible = Option(False, _flag)
+
+    def __init__(self, file: Path, token_file: Path, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.values: dict[str, Any] = {}
+        self._file = file
+        self._token_file = token_file
+        self._unknown: dict[str, Any] = {}
+        self._timer = QTimer(self, singleShot=True, interval=SAVE_DELAY_MS)
+        self._timer.timeout.connect(self.save)
+        self._load()
+
+    @classmethod
+    def options(cls) -> dict[str, Option[Any]]:
+        return {name: option for name, option in vars(cls).items() if isinstance(option, Option)}
+
+    def put(self, name: str, value: Any) -> None:
+        if getattr(self, name) != value:
+            self.values[name] = value
+            self._timer.start()
+            self.changed.emit(name)
+
+    def reset(self, name: str) -> None:
+        self.put(name, self.options()[name].default)
+
+    def sampling(self) -> Sampling:
+        return Sampling(self.temperature, self.top_p, self.top_k, self.min_p, self.repetition_penalty, self.seed)
+
+    def speculation(self) -> Speculation:
+        return Speculation(SpeculationMode(self.speculation_mode), self.speculation_tokens)
+
+    @property
+    def hub_token(self) -> str:
+        try:
+            return self._token_file.read_text(encoding="utf-8").strip()
+        except FileNotFoundError:
+            return ""
+
+    @hub_token.setter
+    def hub_token(self, token: str) -> None:
+        if token:
+            _write_atomically(self._token_file, token, mode=0o600)
+        else:
+            self._token_file.unlink(missing_ok=True)
+        self.changed.emit("hub_token")
+
+    def save(self) -> None:
+        self._timer.stop()
+        text = json.dumps(self._unknown | self.values, ensure_ascii=False, indent=2, sort_keys=True)
+        _write_atomically(self._file, text + "\n")
+
+    def _load(self) -> None:
+        stored = self._read()
+        options = self.options()
+        for name, value in stored.items():
+            if name not in options:
+                self._unknown[name] = value
+                continue
+            try:
+                self.values[name] = options[name].check(value)
+            except (TypeError, ValueError):
+                log.warning("setting %s: %r is not possible, the default is used", name, value)
+
+    def _read(self) -> dict[str, Any]:
+        try:
+            stored = json.loads(self._file.read_text(encoding="utf-8"))
+            if isinstance(stored, dict):
+                return stored
+        except FileNotFoundError:
+            return {}
+        except ValueError as error:
+            log.warning("settings file is damaged: %s", error)
+        shutil.copy2(self._file, self._file.with_suffix(".json.bad"))
+        return {}
+
+
+def _write_atomically(file: Path, text: str, mode: int = 0o644) -> None:
+    """Either the old file or the whole new one is there, whenever the power goes."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    temporary = file.with_name(file.name + ".new")
+    temporary.unlink(missing_ok=True)
+    with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "w", encoding="utf-8") as out:
+        out.write(text)
+        out.flush()
+        os.fsync(out.fileno())
+    temporary.replace(file)

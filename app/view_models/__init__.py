@@ -1,0 +1,1 @@
+"""What the screen shows, as data and change signals. No widgets, no engine calls, no SQL."""

@@ -1,0 +1,83 @@
+"""Installed models, downloads and the loaded pair as plain values for lists, pickers and the pair chip."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+@dataclass(frozen=True, slots=True)
+class ModelEntry:
+    folder: str
+    name: str
+    repository: str  # "" when unknown
+    source_text: str  # "Installed by Hunch", "Hugging Face cache" …
+    size_bytes: int
+    problem: str | None = None  # why it cannot be a main model, in words
+    parameters: int = 0
+    bits: float | None = None
+    context_tokens: int = 0
+    can_delete: bool = False
+    is_main: bool = False  # loaded now
+    is_draft: bool = False
+
+
+class DownloadState(StrEnum):
+    WAITING = "waiting"  # the hub has not told a size yet
+    RUNNING = "running"
+    PAUSED = "paused"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class DownloadEntry:
+    """A finished or cancelled download leaves the list; the model appears among the installed ones."""
+
+    id: int
+    repository: str
+    done_bytes: int = 0
+    total_bytes: int = 0  # 0: not known yet
+    bytes_per_second: float = 0.0
+    state: DownloadState = DownloadState.WAITING
+    problem: str | None = None
+
+
+class PairState(StrEnum):
+    NO_MODEL = "no_model"
+    LOADING = "loading"
+    READY = "ready"
+    FAILED = "failed"
+
+
+class DraftState(StrEnum):
+    NONE = "none"
+    LOADING = "loading"
+    ACTIVE = "active"
+    PARKED = "parked"  # loaded, but at rest; `reason` says why
+    REFUSED = "refused"  # cannot serve this main model; `reason` says why
+
+
+@dataclass(frozen=True, slots=True)
+class PairView:
+    main_name: str = ""
+    draft_name: str = ""
+    mode_text: str = ""  # "auto", "4 tokens", "off"
+    state: PairState = PairState.NO_MODEL
+    draft_state: DraftState = DraftState.NONE
+    reason: str = ""
+    main_folder: str = ""
+    draft_folder: str = ""
+
+
+class DraftGroup(StrEnum):
+    RECOMMENDED = "recommended"
+    COMPATIBLE = "compatible"
+    NOT_COMPATIBLE = "not_compatible"
+
+
+@dataclass(frozen=True, slots=True)
+class DraftChoice:
+    group: DraftGroup
+    heading: str
+    model: ModelEntry
+    reason: str | None = None  # for models that cannot draft
