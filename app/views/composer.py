@@ -1,0 +1,253 @@
+"""Where the person writes: a card that grows with the text, sends on Return, and stops a running reply.
+
+Unsent text is kept per chat. Not here: what happens to a message once it is sent.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QMimeData, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QGuiApplication,
+    QInputMethodEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPalette,
+    QPen,
+    QResizeEvent,
+    QTextOption,
+)
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QSizePolicy, QVBoxLayout, QWidget
+
+from app.theme import RADIUS_BUBBLE, Theme
+from app.views.widgets.buttons import RoundButton
+from app.views.widgets.context_ring import ContextRing
+
+COLUMN_WIDTH = 760
+_GROWS_TO = 0.4  # of the window's height
+_RETURN_KEYS = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+
+
+class MessageEdit(QPlainTextEdit):
+    """Plain text that is as high as its lines. Return submits, unless an input method is still composing."""
+
+    submitted = Signal()
+    escaped = Signal()
+    height_wanted = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._composing = False
+        self._hint = ""
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        self.setTabChangesFocus(True)
+        self.document().setDocumentMargin(0)
+        self.textChanged.connect(self.height_wanted)
+
+    def set_hint(self, hint: str) -> None:
+        self._hint = hint
+        self.setPlaceholderText("" if self._composing else hint)
+
+    def restyle(self) -> None:
+        colors = self._theme.palette
+        palette = self.palette()
+        palette.setColor(QPalette.ColorRole.Base, colors.surface)
+        palette.setColor(QPalette.ColorRole.Text, colors.text)
+        palette.setColor(QPalette.ColorRole.PlaceholderText, colors.faint)
+        self.setPalette(palette)
+        self.setFont(self._theme.reply_font())
+
+    def text_height(self, at_most: float) -> float:
+        """Adds up lines only until `at_most`, so that a book pasted in costs no more than a page."""
+        layout = self.document().documentLayout()
+        block = self.document().firstBlock()
+        height = 0.0
+        while block.isValid() and height < at_most:
+            height += layout.blockBoundingRect(block).height()
+            block = block.next()
+        return height
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in _RETURN_KEYS and not self._composing:
+            self._on_return(event)
+        elif event.key() == Qt.Key.Key_Escape and not self._composing:
+            self.escaped.emit()
+        else:
+            super().keyPressEvent(event)
+
+    def _on_return(self, event: QKeyEvent) -> None:
+        if event.modifiers() & (Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.AltModifier):
+            self.insertPlainText("\n")
+            self.ensureCursorVisible()
+        else:
+            self.submitted.emit()
+
+    def inputMethodEvent(self, event: QInputMethodEvent) -> None:
+        # WORKAROUND: on the Mac a Return that ends a Korean composition arrives once more as a key, after the commit;
+        # only what is still being composed when the key comes may hold it back.
+        self._composing = bool(event.preeditString())
+        # Qt goes on painting the placeholder under what is being composed.
+        self.setPlaceholderText("" if self._composing else self._hint)
+        super().inputMethodEvent(event)
+        self.height_wanted.emit()
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        if source.hasText():
+            self.insertPlainText(source.text().replace("\r\n", "\n").replace("\r", "\n"))
+            self.ensureCursorVisible()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.oldSize().width() != event.size().width():
+            self.height_wanted.emit()
+
+
+class Composer(QWidget):
+    """The card with the text, the context meter and the round button."""
+
+    send_requested = Signal(str)
+    stop_requested = Signal()
+    escape_pressed = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._generating = False
+        self._chat_id = 0
+        self._unsent: dict[int, str] = {}
+        self.edit = MessageEdit(theme, self)
+        self.ring = ContextRing(theme, self)
+        self.button = RoundButton(theme, "arrow-up", self)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.setCursor(Qt.CursorShape.IBeamCursor)
+        self.button.setCursor(Qt.CursorShape.ArrowCursor)
+        self._arrange()
+        self.edit.submitted.connect(self._submit)
+        self.edit.escaped.connect(self._on_escape)
+        self.edit.height_wanted.connect(self._fit)
+        self.edit.textChanged.connect(self._show_button)
+        self.button.clicked.connect(self._on_button)
+        theme.changed.connect(self._restyle)
+        self._restyle()
+        self.retranslate()
+
+    def _arrange(self) -> None:
+        buttons = QHBoxLayout()
+        buttons.setSpacing(10)
+        buttons.addWidget(self.ring)
+        buttons.addWidget(self.button)
+        foot = QVBoxLayout()
+        foot.addStretch()
+        foot.addLayout(buttons)
+        self._row = QHBoxLayout(self)
+        self._row.setSpacing(12)
+        self._row.addWidget(self.edit, 1, Qt.AlignmentFlag.AlignVCenter)
+        self._row.addLayout(foot)
+
+    def text(self) -> str:
+        return self.edit.toPlainText()
+
+    def set_text(self, text: str) -> None:
+        self.edit.setPlainText(text)
+        self.edit.moveCursor(self.edit.textCursor().MoveOperation.End)
+
+    def take_focus(self) -> None:
+        self.edit.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def open_chat(self, chat_id: int) -> None:
+        """Puts away what was not sent in the chat before, and brings back what was not sent in this one."""
+        if chat_id == self._chat_id:
+            return
+        self._unsent[self._chat_id] = self.text()
+        self._chat_id = chat_id
+        self.set_text(self._unsent.pop(chat_id, ""))
+
+    def set_generating(self, generating: bool) -> None:
+        self._generating = generating
+        self._show_button()
+
+    def set_context(self, used_tokens: int, limit_tokens: int) -> None:
+        self.ring.set_usage(used_tokens, limit_tokens)
+
+    def retranslate(self) -> None:
+        self.edit.set_hint(self.tr("Ask anything"))
+        self.edit.setAccessibleName(self.tr("Message"))
+        self._show_button()
+
+    def changeEvent(self, event: QEvent) -> None:
+        if event.type() == QEvent.Type.LanguageChange:
+            self.retranslate()
+        super().changeEvent(event)
+
+    def _submit(self) -> None:
+        text = self.text().strip()
+        if not text or self._generating:
+            return
+        self.edit.clear()
+        # Whatever the input method still holds belonged to the message that has just left.
+        QGuiApplication.inputMethod().reset()
+        self.send_requested.emit(text)
+
+    def _on_button(self) -> None:
+        if self._generating:
+            self.stop_requested.emit()
+        else:
+            self._submit()
+        self.take_focus()
+
+    def _on_escape(self) -> None:
+        if self._generating:
+            self.stop_requested.emit()
+        else:
+            self.escape_pressed.emit()
+
+    def _show_button(self) -> None:
+        self.button.set_icon("square" if self._generating else "arrow-up")
+        self.button.set_name(self.tr("Stop") if self._generating else self.tr("Send"))
+        self.button.setEnabled(self._generating or not self.edit.document().isEmpty())
+
+    def _fit(self) -> None:
+        most = max(self._line_height() * 2, self.window().height() * _GROWS_TO - self._padding() * 2)
+        wanted = max(self._line_height(), self.edit.text_height(most))
+        scrolls = wanted > most
+        bar = Qt.ScrollBarPolicy.ScrollBarAsNeeded if scrolls else Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+        self.edit.setVerticalScrollBarPolicy(bar)
+        self.edit.setFixedHeight(round(min(wanted, most)))
+        # At once, not when the card's own layout comes round: otherwise the first frame clips the new line.
+        self.updateGeometry()
+
+    def _line_height(self) -> float:
+        return self.edit.fontMetrics().lineSpacing()
+
+    def _padding(self) -> int:
+        return self._theme.px(10)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self.take_focus()
+        super().mousePressEvent(event)
+
+    def _restyle(self) -> None:
+        self.edit.restyle()
+        self._row.setContentsMargins(self._theme.px(18), self._padding(), self._padding(), self._padding())
+        self._fit()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(self._theme.px(COLUMN_WIDTH), super().sizeHint().height())
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        colors = self._theme.palette
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setBrush(colors.surface)
+        painter.setPen(QPen(colors.hairline, 1))
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS_BUBBLE, RADIUS_BUBBLE)
+        painter.end()

@@ -1,0 +1,291 @@
+"""Buttons that paint themselves from the theme: an icon, a pill with words, a choice with a menu, a round one.
+
+Not here: what any of them does, and the standard controls inside forms (`widgets.fields`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+
+from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFocusEvent, QFont, QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QAbstractButton, QMenu, QWidget
+
+from app.theme import RADIUS_ROW, Theme
+from app.views.icons import icon
+
+_KEYBOARD_REASONS = (
+    Qt.FocusReason.TabFocusReason,
+    Qt.FocusReason.BacktabFocusReason,
+    Qt.FocusReason.ShortcutFocusReason,
+)
+
+
+class Emphasis(StrEnum):
+    PRIMARY = "primary"
+    PLAIN = "plain"
+    QUIET = "quiet"  # no background until the pointer is over it
+    DANGER = "danger"
+
+
+class PaintedButton(QAbstractButton):
+    """Hover, press and focus ring, once. Children paint their content in `paint_content`."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.theme = theme
+        self._ring = False
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+        # A click must not take the cursor out of the composer; Tab still comes here.
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        theme.changed.connect(self._restyle)
+
+    def _restyle(self) -> None:
+        self.updateGeometry()
+        self.update()
+
+    def set_name(self, name: str) -> None:
+        """What it is called where no word is seen: in the tooltip and for screen readers."""
+        self.setToolTip(name)
+        self.setAccessibleName(name)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        self._ring = event.reason() in _KEYBOARD_REASONS
+        super().focusInEvent(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        self._ring = False
+        super().focusOutEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.click()
+            return
+        super().keyPressEvent(event)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setFont(self.font())
+        self.paint_content(painter)
+        if self._ring:
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.setPen(QPen(self.theme.palette.ink, 2))
+            radius = self.corner_radius()
+            painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), radius, radius)
+        painter.end()
+
+    def corner_radius(self) -> float:
+        return RADIUS_ROW
+
+    def fill(self, painter: QPainter, color: QColor) -> None:
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(color)
+        painter.drawRoundedRect(QRectF(self.rect()), self.corner_radius(), self.corner_radius())
+
+    def paint_content(self, painter: QPainter) -> None:
+        raise NotImplementedError
+
+
+class IconButton(PaintedButton):
+    """A square with one line icon."""
+
+    def __init__(self, theme: Theme, icon_name: str, side_px: int = 30, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self._icon_name = icon_name
+        self._side_px = side_px
+
+    def set_icon(self, icon_name: str) -> None:
+        self._icon_name = icon_name
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        side = self.theme.px(self._side_px)
+        return QSize(side, side)
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()
+
+    def paint_content(self, painter: QPainter) -> None:
+        colors = self.theme.palette
+        if self.isEnabled() and (self.underMouse() or self.isDown() or self.isChecked()):
+            self.fill(painter, colors.hover)
+        color = colors.text if self.underMouse() and self.isEnabled() else colors.secondary
+        side = self.theme.px(16)
+        place = QRect(0, 0, side, side)
+        place.moveCenter(self.rect().center())
+        painter.setOpacity(1.0 if self.isEnabled() else 0.4)
+        icon(self._icon_name, color).paint(painter, place)
+        painter.setOpacity(1.0)
+
+
+class PillButton(PaintedButton):
+    """Words on a rounded ground, with an icon in front where one helps."""
+
+    def __init__(
+        self,
+        theme: Theme,
+        emphasis: Emphasis = Emphasis.PLAIN,
+        icon_name: str = "",
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(theme, parent)
+        self._emphasis = emphasis
+        self._icon_name = icon_name
+        self.left_aligned = False
+
+    def sizeHint(self) -> QSize:
+        metrics = QFontMetrics(self._face())
+        icon_width = self.theme.px(16 + 8) if self._icon_name else 0
+        width = metrics.horizontalAdvance(self.text()) + icon_width + self.theme.px(24)
+        return QSize(width, max(self.theme.px(30), metrics.height() + self.theme.px(10)))
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()
+
+    def _face(self) -> QFont:
+        return self.theme.ui_font(
+            weight=QFont.Weight.Medium if self._emphasis == Emphasis.PRIMARY else QFont.Weight.Normal
+        )
+
+    def paint_content(self, painter: QPainter) -> None:
+        self._paint_ground(painter)
+        color = self._words_color()
+        painter.setFont(self._face())
+        painter.setOpacity(1.0 if self.isEnabled() else 0.45)
+        area = self.rect().adjusted(self.theme.px(12), 0, -self.theme.px(12), 0)
+        if self._icon_name:
+            area = self._paint_icon(painter, area, color)
+        alignment = (
+            Qt.AlignmentFlag.AlignLeft if self.left_aligned or self._icon_name else Qt.AlignmentFlag.AlignHCenter
+        )
+        text = QFontMetrics(self._face()).elidedText(self.text(), Qt.TextElideMode.ElideRight, area.width() + 1)
+        painter.setPen(color)
+        painter.drawText(area, alignment | Qt.AlignmentFlag.AlignVCenter, text)
+        painter.setOpacity(1.0)
+
+    def _paint_icon(self, painter: QPainter, area: QRect, color: QColor) -> QRect:
+        side = self.theme.px(16)
+        words = QFontMetrics(self._face()).horizontalAdvance(self.text())
+        start = (
+            area.left() if self.left_aligned else area.left() + max(0, (area.width() - words - self.theme.px(24)) // 2)
+        )
+        icon(self._icon_name, color).paint(painter, QRect(start, (self.height() - side) // 2, side, side))
+        return QRect(QPoint(start + self.theme.px(24), area.top()), area.bottomRight())
+
+    def _paint_ground(self, painter: QPainter) -> None:
+        colors = self.theme.palette
+        over = self.isEnabled() and (self.underMouse() or self.isDown())
+        if self._emphasis == Emphasis.PRIMARY:
+            ink = QColor(colors.ink)
+            ink.setAlphaF(0.4 if not self.isEnabled() else 0.88 if over else 1.0)
+            self.fill(painter, ink)
+        elif self._emphasis != Emphasis.QUIET:
+            self.fill(painter, colors.hover)
+            if over:
+                self.fill(painter, colors.hover)
+        elif over:
+            self.fill(painter, colors.hover)
+
+    def _words_color(self) -> QColor:
+        colors = self.theme.palette
+        if self._emphasis == Emphasis.PRIMARY:
+            return colors.on_ink
+        if self._emphasis == Emphasis.DANGER:
+            return colors.fault
+        return colors.text
+
+
+class ChoiceButton(PillButton):
+    """Shows the chosen one of several and opens them as a menu."""
+
+    chosen = Signal(object)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, Emphasis.PLAIN, parent=parent)
+        self.left_aligned = True
+        self._choices: list[tuple[object, str]] = []
+        self.value: object = None
+        self.clicked.connect(self._open)
+
+    def set_choices(self, choices: Sequence[tuple[object, str]]) -> None:
+        self._choices = list(choices)
+        self.set_value(self.value)
+
+    def set_value(self, value: object) -> None:
+        self.value = value
+        self.setText(next((text for choice, text in self._choices if choice == value), ""))
+        self.updateGeometry()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        metrics = QFontMetrics(self._face())
+        widest = max((metrics.horizontalAdvance(text) for _, text in self._choices), default=0)
+        return QSize(widest + self.theme.px(46), super().sizeHint().height())
+
+    def paint_content(self, painter: QPainter) -> None:
+        super().paint_content(painter)
+        side = self.theme.px(14)
+        place = QRect(self.width() - side - self.theme.px(8), (self.height() - side) // 2, side, side)
+        icon("chevron-down", self.theme.palette.secondary).paint(painter, place)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Down, Qt.Key.Key_Up):
+            self._open()
+            return
+        super().keyPressEvent(event)
+
+    def _open(self) -> None:
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.setFont(self.theme.ui_font())
+        for value, text in self._choices:
+            action = menu.addAction(text)
+            action.setCheckable(True)
+            action.setChecked(value == self.value)
+            action.triggered.connect(lambda _checked=False, value=value: self._choose(value))
+        menu.popup(self.mapToGlobal(QPoint(0, self.height() + 2)))
+
+    def _choose(self, value: object) -> None:
+        if value != self.value:
+            self.set_value(value)
+            self.chosen.emit(value)
+
+
+class RoundButton(PaintedButton):
+    """The composer's send and stop: a disc in the accent colour."""
+
+    def __init__(self, theme: Theme, icon_name: str, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self._icon_name = icon_name
+
+    def set_icon(self, icon_name: str) -> None:
+        self._icon_name = icon_name
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        side = self.theme.px(32)
+        return QSize(side, side)
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()
+
+    def corner_radius(self) -> float:
+        return self.height() / 2
+
+    def changeEvent(self, event: QEvent) -> None:
+        if event.type() == QEvent.Type.EnabledChange:
+            self.update()
+        super().changeEvent(event)
+
+    def paint_content(self, painter: QPainter) -> None:
+        colors = self.theme.palette
+        ground = QColor(colors.ink if self.isEnabled() else colors.bubble)
+        if self.isEnabled() and self.underMouse():
+            ground.setAlphaF(0.88)
+        self.fill(painter, ground)
+        side = self.theme.px(16)
+        place = QRect(0, 0, side, side)
+        place.moveCenter(self.rect().center())
+        icon(self._icon_name, colors.on_ink if self.isEnabled() else colors.faint).paint(painter, place)

@@ -1,0 +1,79 @@
+"""How full the model's context is, as a thin ring that stays out of the way until it matters."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QLocale, QRectF, QSize, Qt
+from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QWidget
+
+from app.theme import FOOTER_PX, Theme
+
+_SPEAKS_UP_AT = 0.8
+
+
+class ContextRing(QWidget):
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._used_tokens = 0
+        self._limit_tokens = 0
+        theme.changed.connect(self.updateGeometry)
+        self._describe()
+
+    @property
+    def share(self) -> float:
+        return min(1.0, self._used_tokens / self._limit_tokens) if self._limit_tokens else 0.0
+
+    def set_usage(self, used_tokens: int, limit_tokens: int) -> None:
+        if (used_tokens, limit_tokens) == (self._used_tokens, self._limit_tokens):
+            return
+        spoke = self._speaks_up()
+        self._used_tokens, self._limit_tokens = used_tokens, limit_tokens
+        if spoke != self._speaks_up():
+            self.updateGeometry()
+        self._describe()
+        self.update()
+
+    def _describe(self) -> None:
+        self.setVisible(self._limit_tokens > 0 and self._used_tokens > 0)
+        used, limit = QLocale().toString(self._used_tokens), QLocale().toString(self._limit_tokens)
+        words = self.tr("%1 of %2 tokens of context used").replace("%1", used).replace("%2", limit)
+        self.setToolTip(words)
+        self.setAccessibleName(words)
+
+    def changeEvent(self, event: QEvent) -> None:
+        if event.type() == QEvent.Type.LanguageChange:
+            self._describe()
+        super().changeEvent(event)
+
+    def _speaks_up(self) -> bool:
+        return self.share >= _SPEAKS_UP_AT
+
+    def _words(self) -> str:
+        return self.tr("%1% full").replace("%1", str(round(self.share * 100)))
+
+    def sizeHint(self) -> QSize:
+        side = self._theme.px(18)
+        if not self._speaks_up():
+            return QSize(side, self._theme.px(32))
+        words = QFontMetrics(self._theme.ui_font(FOOTER_PX)).horizontalAdvance(self._words())
+        return QSize(side + self._theme.px(6) + words, self._theme.px(32))
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        colors = self._theme.palette
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        side = self._theme.px(16)
+        ring = QRectF(self.width() - side - 1, (self.height() - side) / 2, side, side)
+        painter.setPen(QPen(colors.hairline, 2))
+        painter.drawEllipse(ring)
+        color = colors.cost if self._speaks_up() else colors.secondary
+        painter.setPen(QPen(color, 2, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
+        painter.drawArc(ring, 90 * 16, -round(self.share * 360 * 16))
+        if self._speaks_up():
+            painter.setFont(self._theme.ui_font(FOOTER_PX, tabular=True))
+            painter.drawText(self.rect(), Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, self._words())
+        painter.end()

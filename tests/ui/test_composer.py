@@ -1,0 +1,168 @@
+"""The composer: Return and input methods, growing, unsent text, stop, big pastes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import QMimeData, Qt
+from PySide6.QtGui import QInputMethodEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.theme import Theme
+from app.views.composer import Composer
+
+
+@pytest.fixture
+def composer(qtbot: QtBot) -> Iterator[Composer]:
+    window = QWidget()
+    window.resize(800, 600)
+    composer = Composer(Theme(window), window)
+    layout = QVBoxLayout(window)
+    layout.addStretch()
+    layout.addWidget(composer)
+    qtbot.addWidget(window)
+    with qtbot.waitExposed(window):
+        window.show()
+    composer.take_focus()
+    yield composer
+    window.close()
+
+
+def compose(composer: Composer, preedit: str, commit: str = "") -> None:
+    event = QInputMethodEvent(preedit, [])
+    event.setCommitString(commit)
+    QApplication.sendEvent(composer.edit, event)
+
+
+def test_return_sends_and_clears(composer: Composer, qtbot: QtBot) -> None:
+    QTest.keyClicks(composer.edit, "Hello")
+    with qtbot.waitSignal(composer.send_requested) as sent:
+        QTest.keyClick(composer.edit, Qt.Key.Key_Return)
+    assert sent.args == ["Hello"]
+    assert composer.text() == ""
+
+
+def test_shift_return_starts_a_line(composer: Composer, qtbot: QtBot) -> None:
+    QTest.keyClicks(composer.edit, "one")
+    with qtbot.assertNotEmitted(composer.send_requested):
+        QTest.keyClick(composer.edit, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+    QTest.keyClicks(composer.edit, "two")
+    assert composer.text() == "one\ntwo"
+
+
+def test_only_spaces_are_not_sent(composer: Composer, qtbot: QtBot) -> None:
+    QTest.keyClicks(composer.edit, "   ")
+    with qtbot.assertNotEmitted(composer.send_requested):
+        QTest.keyClick(composer.edit, Qt.Key.Key_Return)
+
+
+def test_return_while_composing_does_not_send(composer: Composer, qtbot: QtBot) -> None:
+    compose(composer, "にほん")
+    with qtbot.assertNotEmitted(composer.send_requested):
+        QTest.keyClick(composer.edit, Qt.Key.Key_Return)
+
+
+def test_korean_return_commits_then_sends_everything_once(composer: Composer, qtbot: QtBot) -> None:
+    """The Mac delivers the commit first and the same Return again as a key."""
+    compose(composer, "", "안녕하세")
+    compose(composer, "요")
+    compose(composer, "", "요")
+    with qtbot.waitSignal(composer.send_requested) as sent:
+        QTest.keyClick(composer.edit, Qt.Key.Key_Return)
+    assert sent.args == ["안녕하세요"]
+    assert composer.text() == ""
+
+
+def test_japanese_return_that_commits_is_swallowed_and_the_next_one_sends(composer: Composer, qtbot: QtBot) -> None:
+    compose(composer, "日本")
+    compose(composer, "", "日本")
+    with qtbot.waitSignal(composer.send_requested) as sent:
+        QTest.keyClick(composer.edit, Qt.Key.Key_Return)
+    assert sent.args == ["日本"]
+
+
+def test_placeholder_hides_under_a_composition(composer: Composer, qtbot: QtBot) -> None:
+    compose(composer, "ㅎ")
+    hinted = composer.edit.grab().toImage()
+    composer.edit.set_hint("")
+    assert composer.edit.grab().toImage() == hinted
+    compose(composer, "")
+    composer.edit.set_hint("Ask anything")
+    assert composer.edit.placeholderText() == "Ask anything"
+
+
+def test_escape_stops_only_what_runs(composer: Composer, qtbot: QtBot) -> None:
+    with qtbot.assertNotEmitted(composer.stop_requested):
+        QTest.keyClick(composer.edit, Qt.Key.Key_Escape)
+    composer.set_generating(True)
+    with qtbot.waitSignal(composer.stop_requested):
+        QTest.keyClick(composer.edit, Qt.Key.Key_Escape)
+
+
+def test_return_keeps_the_text_while_a_reply_runs(composer: Composer, qtbot: QtBot) -> None:
+    composer.set_generating(True)
+    QTest.keyClicks(composer.edit, "next question")
+    with qtbot.assertNotEmitted(composer.send_requested):
+        QTest.keyClick(composer.edit, Qt.Key.Key_Return)
+    assert composer.text() == "next question"
+
+
+def test_the_round_button_sends_and_stops(composer: Composer, qtbot: QtBot) -> None:
+    assert not composer.button.isEnabled()
+    composer.set_text("Hi")
+    with qtbot.waitSignal(composer.send_requested):
+        QTest.mouseClick(composer.button, Qt.MouseButton.LeftButton)
+    composer.set_generating(True)
+    assert composer.button.isEnabled()
+    with qtbot.waitSignal(composer.stop_requested):
+        QTest.mouseClick(composer.button, Qt.MouseButton.LeftButton)
+    assert composer.edit.hasFocus()
+
+
+def test_grows_with_lines_and_stops_at_forty_percent(composer: Composer) -> None:
+    one = composer.height()
+    composer.set_text("\n" * 4)
+    QApplication.processEvents()
+    assert composer.height() > one
+    composer.set_text("\n" * 400)
+    QApplication.processEvents()
+    assert composer.height() <= 0.4 * composer.window().height() + 1
+    composer.set_text("")
+    QApplication.processEvents()
+    assert composer.height() == one
+
+
+def test_grows_while_composing(composer: Composer) -> None:
+    one = composer.height()
+    compose(composer, "가나다라" * 60)
+    QApplication.processEvents()
+    assert composer.height() > one
+
+
+def test_unsent_text_stays_with_its_chat(composer: Composer, qtbot: QtBot) -> None:
+    composer.open_chat(1)
+    QTest.keyClicks(composer.edit, "for one")
+    composer.open_chat(2)
+    assert composer.text() == ""
+    QTest.keyClicks(composer.edit, "for two")
+    composer.open_chat(1)
+    assert composer.text() == "for one"
+    composer.open_chat(2)
+    assert composer.text() == "for two"
+
+
+@pytest.mark.parametrize("text", ["word " * 200_000, "line\r\n" * 100_000], ids=["one line", "many lines"])
+def test_a_big_paste_is_plain_whole_and_quick(composer: Composer, text: str) -> None:
+    data = QMimeData()
+    data.setText(text)
+    data.setHtml("<b>rich</b>")
+    started_s = time.perf_counter()
+    composer.edit.insertFromMimeData(data)
+    QApplication.processEvents()
+    assert composer.text() == text.replace("\r\n", "\n")
+    # A frozen window is seconds; the bound leaves room for a busy machine.
+    assert time.perf_counter() - started_s < 3
