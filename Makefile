@@ -1,0 +1,39 @@
+# Everything that one does with this project. Each command makes .venv first; the first time that takes some minutes.
+# ARGS reaches the program: make test ARGS="tests/unit -k settings"
+
+PYTHON := .venv/bin/python
+ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help run test smoke lint lock clean venv
+
+help: ## What there is
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+run: venv ## Open the app
+	@$(PYTHON) -m app $(ARGS)
+
+test: venv ## Run the tests
+	@$(PYTHON) -m app.platform_check
+	@$(PYTHON) -m pytest $(ARGS)
+
+smoke: venv ## Ask the real app one question, offscreen; a screenshot goes to build/smoke.png
+	@mkdir -p build
+	@$(PYTHON) -m app --smoke build/smoke.png
+
+lint: venv ## Check format, style, types and layers
+	@$(PYTHON) -m ruff format --check --quiet
+	@$(PYTHON) -m ruff check --quiet
+	@$(PYTHON) -m mypy
+	@$(PYTHON) .venv/bin/lint-imports --no-logo
+
+lock: ## Write packaging/requirements.lock anew from pyproject.toml (needs uv)
+	UV_CUSTOM_COMPILE_COMMAND="make lock" uv pip compile --quiet --universal --fork-strategy fewest --python-version 3.11 \
+		--generate-hashes --no-annotate --group pyproject.toml:dev pyproject.toml --output-file packaging/requirements.lock
+
+clean: ## Delete .venv and everything built
+	rm -rf .venv build dist .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find app engine tests packaging -name __pycache__ -type d -prune -exec rm -rf {} +
+
+venv:
+	@packaging/bootstrap.sh
