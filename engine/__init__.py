@@ -36,6 +36,7 @@ from engine.errors import (
     OutOfMemory,
     RepositoryNotFound,
     RequestError,
+    StorageFailed,
     TemplateFailed,
     TokenizerBroken,
 )
@@ -154,6 +155,7 @@ __all__ = [
     "SpanKind",
     "Speculation",
     "SpeculationMode",
+    "StorageFailed",
     "StoreEvent",
     "TemplateFailed",
     "TextDelta",

@@ -30,7 +30,12 @@ class ChatEngine(Protocol):
 
 
 class ModelShelf(Protocol):
-    """Knows what models are on disk and fetches new ones. One sink, given at construction, hears everything."""
+    """Knows what models are on disk and fetches new ones. One sink, given at construction, hears everything.
+
+    A download that was paused or failed goes on where it was when its repository is installed again, under a new id;
+    cancelling it instead removes what it kept and reports DownloadStopped. The first scan reports downloads that an
+    earlier run of the program left behind as DownloadStopped, too.
+    """
 
     def scan(self) -> None: ...
 

@@ -9,7 +9,8 @@ EngineError
 ├── RequestError
 │   └── NoModelLoaded · EmptyConversation · InvalidRequest · ContextTooLong · TemplateFailed
 ├── DownloadError
-│   └── RepositoryNotFound · AccessDenied · HubUnreachable · HubMisbehaved · ChecksumMismatch · NothingToInstall · DiskFull
+│   ├── RepositoryNotFound · AccessDenied · HubUnreachable · HubMisbehaved
+│   └── ChecksumMismatch · NothingToInstall · DiskFull · StorageFailed
 ├── OutOfMemory
 ├── EngineClosed
 └── InternalError
@@ -194,6 +195,14 @@ class NothingToInstall(DownloadError):
 class DiskFull(DownloadError):
     needed_bytes: int
     available_bytes: int
+
+
+@dataclass(eq=False)
+class StorageFailed(DownloadError):
+    """The models folder cannot be used: not writable, unplugged, or in use by another Hunch."""
+
+    folder: str
+    detail: str
 
 
 @dataclass(eq=False)

@@ -125,7 +125,10 @@ class DownloadFinished:
 
 @dataclass(frozen=True, slots=True)
 class DownloadStopped:
-    """Paused (`kept_bytes` wait on disk for the next try) or cancelled (nothing is left)."""
+    """Paused (`kept_bytes` wait on disk for the next try) or cancelled (nothing is left).
+
+    Comes once more, with nothing kept, when a paused or failed download is cancelled later.
+    """
 
     download: DownloadId
     repository: str
