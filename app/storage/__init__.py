@@ -1,5 +1,19 @@
 """Conversations on disk, in SQLite. No Qt, no engine calls, no words for people."""
 
-from app.storage.records import ChatSummary, StoredMessage, StoredStatus
+from app.storage.chats import ChatStore
+from app.storage.database import Database, DatabaseTooNew
+from app.storage.messages import MessageStore
+from app.storage.records import ChatSummary, ReplyText, StoredMessage, StoredStatus
+from app.storage.rescue import Rescued
 
-__all__ = ["ChatSummary", "StoredMessage", "StoredStatus"]
+__all__ = [
+    "ChatStore",
+    "ChatSummary",
+    "Database",
+    "DatabaseTooNew",
+    "MessageStore",
+    "ReplyText",
+    "Rescued",
+    "StoredMessage",
+    "StoredStatus",
+]

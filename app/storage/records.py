@@ -42,3 +42,13 @@ class StoredMessage:
     error: EngineError | None = None
     sibling: int = 1
     siblings: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyText:
+    """What a reply says so far."""
+
+    message_id: int
+    text: str
+    thinking: str
+    thinking_s: float

@@ -1,0 +1,112 @@
+"""Carries the engine's events to the GUI thread: the only file of the app where threads meet.
+
+`post` is the sink that the engine gets. It appends to a queue and wakes the GUI thread once; the GUI thread takes all
+that has come, at most every 33 ms while text streams, and at once when something begins or ends. What an event means is
+the controllers' business.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import replace
+
+from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
+
+from engine import DownloadProgress, Event, PromptProgress, TextDelta
+
+DRAIN_INTERVAL_MS = 33
+
+# News of something under way can wait for the next drain, and only the latest of its kind counts.
+_FREQUENT = (TextDelta, PromptProgress, DownloadProgress)
+
+
+class EngineBridge(QObject):
+    event_arrived = Signal(object)
+
+    _wake = Signal()
+    _wake_now = Signal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._queue: deque[Event] = deque()
+        self._armed = False
+        self._closed = False
+        self._drained_at = 0.0
+        self._timer = QTimer(self, singleShot=True, timerType=Qt.TimerType.PreciseTimer)
+        self._timer.timeout.connect(self._drain)
+        self._wake.connect(self._drain_when_due, Qt.ConnectionType.QueuedConnection)
+        self._wake_now.connect(self._drain, Qt.ConnectionType.QueuedConnection)
+
+    def post(self, event: Event) -> None:
+        """Any thread. Quick, and never raises."""
+        if self._closed:
+            return
+        self._queue.append(event)
+        if not isinstance(event, _FREQUENT):
+            self._wake_now.emit()
+        elif not self._armed:
+            # `_drain` disarms before it takes, so what is appended here is either taken or woken for.
+            self._armed = True
+            self._wake.emit()
+
+    def close(self) -> None:
+        """GUI thread. What has not been delivered by now never will be."""
+        self._closed = True
+        self._timer.stop()
+        self._queue.clear()
+
+    @Slot()
+    def _drain_when_due(self) -> None:
+        wait_ms = DRAIN_INTERVAL_MS - (time.monotonic() - self._drained_at) * 1000
+        if wait_ms <= 0:
+            self._drain()
+        elif not self._timer.isActive():
+            self._timer.start(int(wait_ms) + 1)
+
+    @Slot()
+    def _drain(self) -> None:
+        self._timer.stop()
+        self._armed = False
+        taken = [self._queue.popleft() for _ in range(len(self._queue))]
+        for event in merged(taken):
+            if self._closed:  # a slot may close the bridge
+                return
+            self.event_arrived.emit(event)
+        self._drained_at = time.monotonic()
+
+
+def merged(events: Iterable[Event]) -> list[Event]:
+    """Joins what follows each other within one request or download; the order within each stays."""
+    kept: list[Event] = []
+    latest: dict[tuple[str, int], int] = {}
+    for event in events:
+        source = _source(event)
+        at = latest.get(source) if source else None
+        joined = None if at is None else _joined(kept[at], event)
+        if at is not None and joined is not None:
+            kept[at] = joined
+            continue
+        if source:
+            latest[source] = len(kept)
+        kept.append(event)
+    return kept
+
+
+def _source(event: Event) -> tuple[str, int] | None:
+    if hasattr(event, "request"):
+        return "request", event.request
+    if hasattr(event, "download"):
+        return "download", event.download
+    return None
+
+
+def _joined(first: Event, second: Event) -> Event | None:
+    if isinstance(first, TextDelta) and isinstance(second, TextDelta) and first.kind is second.kind:
+        return replace(second, text=first.text + second.text)
+    if isinstance(first, PromptProgress) and isinstance(second, PromptProgress):
+        return second
+    if isinstance(first, DownloadProgress) and isinstance(second, DownloadProgress):
+        return second
+    return None

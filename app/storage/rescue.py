@@ -1,0 +1,99 @@
+"""What to do with a damaged database: prove it, put it aside, save what can be read. Nothing is ever deleted here."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+log = logging.getLogger(__name__)
+
+_TABLES = ("chats", "messages")
+
+
+@dataclass(frozen=True, slots=True)
+class Rescued:
+    damaged_file: Path
+    saved_messages: int
+
+
+def is_sound(path: Path) -> bool:
+    """SQLite may answer with a list of faults, or raise: both mean damage."""
+    try:
+        connection = sqlite3.connect(path)
+        try:
+            return bool(connection.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok")
+        finally:
+            connection.close()
+    except sqlite3.DatabaseError as error:
+        log.warning("the database cannot be checked: %s", error)
+        return isinstance(error, sqlite3.OperationalError)  # locked or not readable is not damaged
+
+
+def set_aside(path: Path) -> Path:
+    damaged = path.with_name(f"{path.stem}-damaged-{time.strftime('%Y%m%d-%H%M%S')}.db")
+    for suffix in ("", "-wal", "-shm"):
+        part = path.with_name(path.name + suffix)
+        if part.exists():
+            part.rename(damaged.with_name(damaged.name + suffix))
+    return damaged
+
+
+def copy_to(connection: sqlite3.Connection, target: Path) -> None:
+    """A whole copy, either there or not."""
+    partial = target.with_name(target.name + ".new")
+    partial.unlink(missing_ok=True)
+    connection.execute("VACUUM INTO ?", (str(partial),))
+    partial.replace(target)
+
+
+def salvage(damaged: Path, fresh: sqlite3.Connection) -> Rescued:
+    """Copies row by row by id, so that one broken page costs its own rows only."""
+    source = sqlite3.connect(damaged)
+    source.row_factory = sqlite3.Row
+    fresh.execute("PRAGMA foreign_keys = OFF")
+    fresh.execute("BEGIN")
+    saved = {table: _copy_rows(source, fresh, table) for table in _TABLES}
+    # A message whose chat or parent is gone still says something: it becomes the start of a branch or a chat.
+    fresh.execute(
+        "INSERT INTO chats (id, created_at, updated_at) SELECT chat_id, min(created_at), max(created_at)"
+        " FROM messages WHERE chat_id NOT IN (SELECT id FROM chats) GROUP BY chat_id"
+    )
+    fresh.execute("UPDATE messages SET parent_id = NULL WHERE parent_id NOT IN (SELECT id FROM messages)")
+    fresh.execute("COMMIT")
+    fresh.execute("PRAGMA foreign_keys = ON")
+    source.close()
+    return Rescued(damaged, saved["messages"])
+
+
+def _copy_rows(source: sqlite3.Connection, fresh: sqlite3.Connection, table: str) -> int:
+    saved = 0
+    for number in range(1, _last_id(source, table) + 1):
+        row = _read_row(source, table, number)
+        if row is not None:
+            names, marks = ", ".join(row.keys()), ", ".join("?" * len(row.keys()))
+            fresh.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", tuple(row))
+            saved += 1
+    return saved
+
+
+def _last_id(source: sqlite3.Connection, table: str) -> int:
+    for query in (f"SELECT max(id) FROM {table}", f"SELECT seq FROM sqlite_sequence WHERE name = '{table}'"):
+        try:
+            found = source.execute(query).fetchone()
+        except sqlite3.DatabaseError as error:
+            log.warning("%s: %s", query, error)
+            continue
+        if found and found[0]:
+            return int(found[0])
+    return 0
+
+
+def _read_row(source: sqlite3.Connection, table: str, number: int) -> sqlite3.Row | None:
+    try:
+        row: sqlite3.Row | None = source.execute(f"SELECT * FROM {table} WHERE id = ?", (number,)).fetchone()
+    except sqlite3.DatabaseError:
+        return None
+    return row
