@@ -35,6 +35,7 @@ from engine import (
     NothingToInstall,
     OutOfMemory,
     RepositoryNotFound,
+    StorageFailed,
     TemplateFailed,
     TokenizerBroken,
 )
@@ -312,6 +313,16 @@ def _(error: DiskFull) -> Notice:
         fill(sentence, error.repository, size(error.needed_bytes), size(error.available_bytes)),
         QCoreApplication.translate("Messages", "Delete a model that you no longer use."),
         NoticeAction.OPEN_MODELS,
+    )
+
+
+@notice_for.register
+def _(error: StorageFailed) -> Notice:
+    return Notice(
+        QCoreApplication.translate("Messages", "Models folder not usable"),
+        fill(QCoreApplication.translate("Messages", "%1 cannot be written to: %2"), error.folder, error.detail),
+        QCoreApplication.translate("Messages", "Check that its disk is connected and that you may write to it."),
+        NoticeAction.RETRY,
     )
 
 

@@ -37,7 +37,9 @@ def with_header(header: object, body: bytes) -> bytes:
 
 
 def tokenizer(tokens: Mapping[str, int], added: Mapping[str, int] | None = None) -> bytes:
-    entries = [{"id": token, "content": text} for text, token in ({"<eos>": len(tokens)} if added is None else added).items()]
+    entries = [
+        {"id": token, "content": text} for text, token in ({"<eos>": len(tokens)} if added is None else added).items()
+    ]
     return json.dumps({"model": {"type": "BPE", "vocab": dict(tokens), "merges": []}, "added_tokens": entries}).encode()
 
 
