@@ -66,6 +66,7 @@ from engine.events import (
 )
 from engine.models.compatibility import draft_problem
 from engine.models.inspect import inspect_model
+from engine.service import Engine
 from engine.stats import RequestStats
 from engine.types import (
     MAX_DRAFT_TOKENS,
@@ -108,6 +109,7 @@ __all__ = [
     "DraftVocabularyDiffers",
     "DraftingState",
     "EmptyConversation",
+    "Engine",
     "EngineClosed",
     "EngineError",
     "Event",

@@ -28,9 +28,9 @@ class RequestStats:
     prefill_s: float = 0.0
     first_token_s: float = 0.0  # from submit to the first token
     decode_s: float = 0.0
-    draft_s: float = 0.0  # of decode_s: proposing, scaled up from rounds that timed it
-    verify_s: float = 0.0  # of decode_s: the main model's forwards, likewise
-    plain_token_s: float = 0.0  # measured on this request's own plain rounds; 0: not measured
+    draft_s: float = 0.0  # of decode_s: proposing, scaled up from the rounds that timed it
+    verify_s: float = 0.0  # of decode_s: the main model's forwards, scaled up likewise, and all plain rounds
+    plain_token_s: float = 0.0  # what a plain round of this pair has taken lately; 0: not measured
     context_tokens: int = 0  # prompt and reply so far
     context_limit_tokens: int = 0
 
@@ -97,8 +97,9 @@ class StatsRecorder:
     timed_draft_s: float = 0.0
     timed_verify_s: float = 0.0
     timed_rounds_s: float = 0.0
-    plain_rounds: int = 0
+    draft_rounds_s: float = 0.0
     plain_rounds_s: float = 0.0
+    plain_token_s: float = 0.0
     context_tokens: int = 0
     context_limit_tokens: int = 0
 
@@ -106,9 +107,9 @@ class StatsRecorder:
         self.rounds += 1
         self.generated_tokens += emitted
         if not drafted:
-            self.plain_rounds += 1
             self.plain_rounds_s += seconds
             return
+        self.draft_rounds_s += seconds
         self.draft_rounds += 1
         self.drafted += drafted
         self.accepted += accepted
@@ -120,14 +121,14 @@ class StatsRecorder:
             self.accepted_by_position[position] += position < accepted
 
     def count_times(self, draft_s: float, verify_s: float, round_s: float) -> None:
-        """One round in several is timed part by part; `freeze` scales its shares up to the whole."""
+        """One draft round in several is timed part by part; `freeze` scales its shares up to all of them."""
         self.timed_draft_s += draft_s
         self.timed_verify_s += verify_s
         self.timed_rounds_s += round_s
 
     def freeze(self) -> RequestStats:
         decode_s = max(0.0, self.last_token_at - self.decode_started_at) if self.rounds else 0.0
-        scale = decode_s / self.timed_rounds_s if self.timed_rounds_s else 0.0
+        scale = self.draft_rounds_s / self.timed_rounds_s if self.timed_rounds_s else 0.0
         return RequestStats(
             prompt_tokens=self.prompt_tokens,
             cached_tokens=self.cached_tokens,
@@ -145,8 +146,8 @@ class StatsRecorder:
             first_token_s=max(0.0, self.first_token_at - self.submitted_at),
             decode_s=decode_s,
             draft_s=self.timed_draft_s * scale,
-            verify_s=self.timed_verify_s * scale,
-            plain_token_s=self.plain_rounds_s / self.plain_rounds if self.plain_rounds else 0.0,
+            verify_s=self.timed_verify_s * scale + self.plain_rounds_s,
+            plain_token_s=self.plain_token_s,
             context_tokens=self.context_tokens,
             context_limit_tokens=self.context_limit_tokens,
         )

@@ -69,7 +69,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How the next token is drawn. Filters act as in mlx-lm: top-p, min-p and top-k on the plain law, then temperature."""
+    """How the next token is drawn. As in mlx-lm, top-p, min-p and top-k look at the law before temperature."""
 
     temperature: float = 0.7
     top_p: float = 1.0

@@ -1,0 +1,170 @@
+"""The developer's door: `python -m engine generate --model DIR … --json` writes one reply and prints what it did."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import queue
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from engine import (
+    Engine,
+    EngineError,
+    Event,
+    Failed,
+    Finished,
+    Message,
+    MessageRole,
+    ModelFailed,
+    ModelReady,
+    Request,
+    RequestStats,
+    Sampling,
+    SpanKind,
+    Speculation,
+    TextDelta,
+)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    options = _parser().parse_args(arguments)
+    request = _request(options)
+    engine = Engine()
+    events: queue.SimpleQueue[Event] = queue.SimpleQueue()
+    try:
+        engine.load(options.model, events.put, draft=options.draft)
+        for _ in range(1 if options.draft is None else 2):
+            _await_model(events)
+        return _write(engine, request, events, options.json)
+    except EngineError as error:
+        return _refuse(error)
+    finally:
+        engine.close()
+
+
+def _write(engine: Engine, request: Request, events: queue.SimpleQueue[Event], as_json: bool) -> int:
+    """Submit, listen, print."""
+    engine.submit(request, events.put)
+    answer: list[str] = []
+    thinking: list[str] = []
+    while not isinstance(event := events.get(), (Finished, Failed)):
+        if isinstance(event, TextDelta):
+            (answer if event.kind is SpanKind.ANSWER else thinking).append(event.text)
+            if not as_json:
+                print(event.text, end="", flush=True)
+    if isinstance(event, Failed):
+        return _refuse(event.error)
+    report: dict[str, Any] = {
+        "tokens": list(event.tokens),
+        "text": "".join(answer),
+        "thinking": "".join(thinking),
+        "finish": event.reason.value,
+        "seed": event.seed,
+        "stats": _counters_and_rates(event.stats),
+    }
+    print(json.dumps(report, ensure_ascii=False) if as_json else "")
+    return 0
+
+
+def _await_model(events: queue.SimpleQueue[Event]) -> None:
+    while not isinstance(event := events.get(), ModelReady):
+        if isinstance(event, ModelFailed):
+            raise event.error
+
+
+def _refuse(error: EngineError) -> int:
+    print(json.dumps({"error": type(error).__name__} | asdict(error)), file=sys.stderr)  # type: ignore[call-overload]
+    return 1
+
+
+def _counters_and_rates(stats: RequestStats) -> dict[str, Any]:
+    rates = ("accept_rate", "tokens_per_pass", "tokens_per_second", "break_even", "speed_up", "draft_cost")
+    return asdict(stats) | {rate: getattr(stats, rate) for rate in rates}
+
+
+def _request(options: argparse.Namespace) -> Request:
+    messages: tuple[Message, ...] = ()
+    if options.prompt is not None:
+        messages = (Message(MessageRole.USER, options.prompt),)
+    elif options.chat is not None:
+        messages = tuple(Message(MessageRole(turn["role"]), turn["content"]) for turn in options.chat)
+    return Request(
+        messages=messages,
+        tokens=tuple(options.tokens or ()),
+        sampling=Sampling(
+            temperature=options.temperature,
+            top_p=options.top_p,
+            top_k=options.top_k,
+            min_p=options.min_p,
+            repetition_penalty=options.repetition_penalty,
+            seed=options.seed,
+        ),
+        speculation=options.speculate,
+        max_tokens=options.max_tokens,
+        stop=tuple(options.stop),
+        thinking=options.thinking,
+    )
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m engine", description=__doc__)
+    generate = parser.add_subparsers(required=True, metavar="generate").add_parser("generate", help="write one reply")
+    generate.add_argument("--model", type=Path, required=True, metavar="DIR")
+    generate.add_argument("--draft", type=Path, metavar="DIR")
+    prompt = generate.add_mutually_exclusive_group(required=True)
+    prompt.add_argument("--prompt", metavar="TEXT", help="one user message")
+    prompt.add_argument("--chat", type=_chat, metavar="JSON", help='[{"role": "user", "content": "…"}, …]')
+    prompt.add_argument("--tokens", type=_token_ids, metavar="JSON", help="[1, 2, …], fed as they are")
+    generate.add_argument("--speculate", type=_speculation, default=Speculation.auto(), metavar="off|auto|N")
+    generate.add_argument("--temperature", type=float, default=0.0)
+    generate.add_argument("--top-p", type=float, default=1.0)
+    generate.add_argument("--top-k", type=int, default=0)
+    generate.add_argument("--min-p", type=float, default=0.0)
+    generate.add_argument("--repetition-penalty", type=float, default=1.0)
+    generate.add_argument("--seed", type=int)
+    generate.add_argument("--max-tokens", type=int)
+    generate.add_argument("--stop", action="append", default=[], metavar="TEXT", help="may be given several times")
+    generate.add_argument("--thinking", action="store_true", help="let the model think first, where its template can")
+    generate.add_argument("--json", action="store_true", help="one JSON object instead of the text as it comes")
+    return parser
+
+
+def _chat(text: str) -> list[dict[str, str]]:
+    turns = _json(text)
+    roles = {role.value for role in MessageRole}
+    if not isinstance(turns, list) or not all(
+        isinstance(turn, dict) and turn.get("role") in roles and isinstance(turn.get("content"), str) for turn in turns
+    ):
+        raise argparse.ArgumentTypeError(
+            f"expected a list of messages with a role ({'|'.join(sorted(roles))}) and text"
+        )
+    return turns
+
+
+def _token_ids(text: str) -> list[int]:
+    tokens = _json(text)
+    if not isinstance(tokens, list) or not all(type(token) is int and token >= 0 for token in tokens):
+        raise argparse.ArgumentTypeError("expected a list of token ids")
+    return tokens
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"not JSON: {error}") from error
+
+
+def _speculation(text: str) -> Speculation:
+    if text in ("off", "auto"):
+        return Speculation.off() if text == "off" else Speculation.auto()
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError("expected off, auto or a number of tokens")
+    return Speculation.fixed(int(text))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

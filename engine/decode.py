@@ -1,0 +1,74 @@
+"""The round: propose, verify in one forward, accept, commit, roll back. With nothing proposed it is plain decoding.
+
+Knows nothing of requests, events or text; `scheduler.py` calls it and tells the world.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import mlx.core as mx
+
+from engine.accept import Acceptor, matching
+from engine.proposers.base import NOTHING, Proposer
+from engine.sampling import Sampler
+from engine.sequence import Sequence
+
+# How many of the tokens that a round would emit stand: all, or fewer when one of them ends the reply.
+Ending = Callable[[list[int]], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """What one round did. `draft_s` and `verify_s` are 0 unless the round was timed part by part."""
+
+    drafted: int
+    accepted: int
+    emitted: tuple[int, ...]
+    seconds: float
+    draft_s: float = 0.0
+    verify_s: float = 0.0
+
+
+def decode_round(
+    sequence: Sequence,
+    sampler: Sampler,
+    proposer: Proposer | None,
+    length: int,
+    ending: Ending,
+    timed: bool = False,
+    accept: Acceptor = matching,
+) -> Round:
+    """Append at least one token to `sequence`: always the main model's own draws, as many as the draft foresaw."""
+    started = time.perf_counter()
+    drafting = proposer is not None and length > 0
+    drafted = proposer.propose(sequence.tokens, length, sampler) if proposer is not None and drafting else NOTHING
+    if timed:
+        mx.eval(drafted)
+    proposed = time.perf_counter()
+
+    chosen = verify(sequence, drafted, sampler)
+    mx.eval(drafted, chosen)  # the round's one wait for the device
+    verified = time.perf_counter()
+
+    guesses: list[int] = drafted.tolist()  # type: ignore[assignment]
+    draws: list[int] = chosen.tolist()  # type: ignore[assignment]
+    emitted = accept(guesses, draws)
+    foreseen = len(emitted) - 1
+    emitted = emitted[: ending(emitted)]
+
+    sequence.commit(emitted)
+    sampler.commit(emitted)
+    if proposer is not None and drafting:
+        proposer.commit(emitted)
+    times = (proposed - started, verified - proposed) if timed else (0.0, 0.0)
+    return Round(len(guesses), foreseen, tuple(emitted), time.perf_counter() - started, *times)
+
+
+def verify(sequence: Sequence, drafted: mx.array, sampler: Sampler) -> mx.array:
+    """The main model's draw after the last committed token and after each drafted one (len(drafted) + 1,)."""
+    last = mx.array(sequence.tokens[-1:], dtype=mx.uint32)
+    logits = sequence.feed(mx.concatenate([last, drafted.astype(mx.uint32)]))
+    return sampler.draw(logits, len(sequence.tokens), drafted)

@@ -1,0 +1,108 @@
+"""What may be asked of a hub and what of its answer is believed: names, sizes, checksums. Pure; no network, no disk.
+
+A hub can be anybody's. Nothing it says becomes a path before it went through here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from engine.errors import HubMisbehaved, NothingToInstall, RepositoryNotFound
+from engine.models.inspect import WEIGHTS
+from engine.models.model_files import MIB
+
+if TYPE_CHECKING:
+    from hashlib import _Hash
+
+MANIFEST = "hunch.json"
+MAX_FILES = 2048
+MAX_FILE_BYTES = 2**40
+MAX_SMALL_FILE_BYTES = 64 * MIB
+SMALL_FILES = ("*.json", "*.jinja", "*.txt", "*.tiktoken", "tokenizer.model", "tiktoken.model", "LICENSE*")
+_PART = r"[A-Za-z0-9](?:[\w.-]{0,94}\w)?"
+_REPOSITORY = re.compile(rf"{_PART}/{_PART}", re.ASCII)
+_REVISION = re.compile(r"\w[\w./-]{0,199}", re.ASCII)
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9_][\w.+-]{0,199}", re.ASCII)
+_CHECKSUM = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_OTHER_FORMATS = ("gguf", "safetensors", "bin", "pt", "pth", "npz", "onnx", "ckpt", "h5", "msgpack")
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteFile:
+    name: str
+    size_bytes: int
+    checksum: str  # 64 digits: SHA-256 of the content; 40: what git calls it
+
+    @property
+    def is_weights(self) -> bool:
+        return fnmatchcase(self.name, WEIGHTS)
+
+    def new_hash(self) -> _Hash:
+        if len(self.checksum) == 64:
+            return hashlib.sha256()
+        return hashlib.sha1(b"blob %d\0" % self.size_bytes, usedforsecurity=False)
+
+
+def check_repository(repository: str, revision: str) -> None:
+    """Raises RepositoryNotFound for a name that no hub can have."""
+    for text, pattern in ((repository, _REPOSITORY), (revision, _REVISION)):
+        if not pattern.fullmatch(text) or ".." in text or "--" in text:
+            raise RepositoryNotFound(repository)
+
+
+def is_repository(name: object) -> bool:
+    return isinstance(name, str) and bool(_REPOSITORY.fullmatch(name)) and ".." not in name and "--" not in name
+
+
+def is_commit(value: object) -> bool:
+    return isinstance(value, str) and re.fullmatch(r"[0-9a-f]{40}", value) is not None
+
+
+def choose_files(repository: str, entries: Iterable[object]) -> list[RemoteFile]:
+    """The files worth having, small ones first. Raises HubMisbehaved or NothingToInstall."""
+    paths = [_path(repository, entry) for entry in entries]
+    files = [_file(repository, path, entry) for path, entry in paths if _wanted(path)]
+    files = [file for file in files if file.is_weights or file.size_bytes <= MAX_SMALL_FILE_BYTES]
+    if len({file.name.casefold() for file in files}) != len(files):
+        raise HubMisbehaved(repository, "two files of one name")
+    names = {file.name for file in files}
+    if "config.json" not in names or not any(file.is_weights for file in files):
+        raise NothingToInstall(repository, _formats(path for path, _ in paths))
+    return sorted(files, key=lambda file: (file.is_weights, file.name))
+
+
+def _path(repository: str, entry: object) -> tuple[str, dict[str, object]]:
+    path = entry.get("path") if isinstance(entry, dict) else None
+    if not isinstance(entry, dict) or not isinstance(path, str):
+        raise HubMisbehaved(repository, "a file without a path")
+    if re.search(r"[\x00-\x1f\\:]", path) or any(part in {"", ".", ".."} for part in path.split("/")):
+        raise HubMisbehaved(repository, f"a file called {path[:100]!r}")
+    return (path if entry.get("type", "file") == "file" else ""), entry
+
+
+def _wanted(path: str) -> bool:
+    """Files of subfolders are other formats or other models, and code is not for us."""
+    if not _PLAIN_NAME.fullmatch(path) or path.casefold() == MANIFEST:
+        return False
+    return any(fnmatchcase(path, pattern) for pattern in (WEIGHTS, *SMALL_FILES))
+
+
+def _file(repository: str, path: str, entry: dict[str, object]) -> RemoteFile:
+    large = entry.get("lfs")
+    source = large if isinstance(large, dict) else entry
+    size, checksum = source.get("size"), str(source.get("oid")).removeprefix("sha256:")
+    if type(size) is not int or not 0 <= size <= MAX_FILE_BYTES:
+        raise HubMisbehaved(repository, f"{path}: size {str(size)[:40]}")
+    if not _CHECKSUM.fullmatch(checksum):
+        raise HubMisbehaved(repository, f"{path}: checksum {checksum[:80]!r}")
+    return RemoteFile(path, size, checksum)
+
+
+def _formats(paths: Iterable[str]) -> tuple[str, ...]:
+    endings = {path.rpartition(".")[2].casefold() for path in paths}
+    return tuple(format_name for format_name in _OTHER_FORMATS if format_name in endings)

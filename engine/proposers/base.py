@@ -1,0 +1,70 @@
+"""What every drafting method answers: what comes next, perhaps? A new method is one new file beside this one."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeVar
+
+import mlx.core as mx
+
+from engine.sampling import Sampler
+
+T = TypeVar("T")
+
+NOTHING = mx.array([], dtype=mx.uint32)
+
+_log = logging.getLogger(__name__)
+
+
+class Proposer(Protocol):
+    """Drafts for one reply. It sees committed tokens only; whatever it proposes, the text stays the main model's.
+
+    Raising is allowed: the reply then goes on plainly.
+    """
+
+    name: str
+
+    def ready(self, tokens: Sequence[int]) -> bool:
+        """Read on in `tokens` for at most one prefill chunk; True when drafting can start right now."""
+
+    def propose(self, tokens: Sequence[int], limit: int, sampler: Sampler) -> mx.array:
+        """Up to `limit` tokens (n,) that may follow `tokens`; not evaluated, so that verifying can queue up behind."""
+
+    def commit(self, emitted: Sequence[int]) -> None:
+        """`emitted` were appended to the tokens of the last `propose`; the rest of the draft did not stand."""
+
+    def close(self) -> None:
+        """The reply is over; what is worth keeping for the next turn may be kept."""
+
+
+class Guarded:
+    """A proposer that may fail without harm: after its first error it proposes nothing and says so."""
+
+    def __init__(self, proposer: Proposer) -> None:
+        self._proposer = proposer
+        self.name = proposer.name
+        self.failed = False
+
+    def ready(self, tokens: Sequence[int]) -> bool:
+        return not self.failed and bool(self._try(lambda: self._proposer.ready(tokens)))
+
+    def propose(self, tokens: Sequence[int], limit: int, sampler: Sampler) -> mx.array:
+        drafted = None if self.failed else self._try(lambda: self._proposer.propose(tokens, limit, sampler))
+        return NOTHING if drafted is None else drafted
+
+    def commit(self, emitted: Sequence[int]) -> None:
+        if not self.failed:
+            self._try(lambda: self._proposer.commit(emitted))
+
+    def close(self) -> None:
+        if not self.failed:
+            self._try(self._proposer.close)
+
+    def _try(self, act: Callable[[], T]) -> T | None:
+        try:
+            return act()
+        except Exception:  # noqa: BLE001  drafting is an offer: no error of it may cost the reply
+            _log.exception("the proposer %s failed; the reply goes on plainly", self.name)
+            self.failed = True
+            return None

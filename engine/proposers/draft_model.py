@@ -1,0 +1,69 @@
+"""Drafting with a small model of the same vocabulary, which reads the chat lazily.
+
+It reads nothing until the first speculative round, then catches up chunk by chunk while the reply goes on plainly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence as Tokens
+from typing import TYPE_CHECKING
+
+import mlx.core as mx
+
+from engine.prefix_store import PrefixStore
+from engine.sampling import Sampler
+from engine.sequence import Sequence
+
+if TYPE_CHECKING:
+    from engine.models.loading import LoadedModel
+
+# After a round that stood whole the draft lacks two tokens. Reading more than that in the drafting forward itself would
+# compute logits that nobody wants.
+_TAIL_TOKENS = 2
+
+
+class DraftModelProposer:
+    name = "draft"
+
+    def __init__(self, model: LoadedModel, store: PrefixStore) -> None:
+        self._model = model
+        self._store = store
+        self._sequence: Sequence | None = None
+
+    def ready(self, tokens: Tokens[int]) -> bool:
+        sequence = self._follow(tokens)
+        if sequence.unread > _TAIL_TOKENS:
+            sequence.prefill_chunk()
+        return sequence.unread <= _TAIL_TOKENS
+
+    def propose(self, tokens: Tokens[int], limit: int, sampler: Sampler) -> mx.array:
+        sequence = self._follow(tokens)
+        position = len(tokens)
+        drafted: list[mx.array] = []
+        unread = mx.array(sequence.tokens[sequence.caches.position :])
+        for step in range(limit):
+            logits = sequence.feed(unread if step == 0 else drafted[-1])
+            sequence.caches.commit(sequence.unread if step == 0 else 1)
+            ahead = mx.concatenate(drafted) if drafted else None
+            drafted.append(sampler.draw(logits[-1:], position + step, ahead))
+            mx.async_eval(drafted[-1])
+        return mx.concatenate(drafted)
+
+    def commit(self, emitted: Tokens[int]) -> None:
+        """The draft has read all that it drafted but the last token; what did not stand goes."""
+        assert self._sequence is not None
+        sequence = self._sequence
+        sequence.caches.rewind(min(sequence.caches.position, len(sequence.tokens) + len(emitted) - 1))
+        sequence.tokens.extend(emitted)
+
+    def close(self) -> None:
+        if self._sequence is not None:
+            self._store.put(self._sequence)
+            self._sequence = None
+
+    def _follow(self, tokens: Tokens[int]) -> Sequence:
+        """Take in what was committed since the last look, plain rounds included."""
+        if self._sequence is None:
+            self._sequence = self._store.take(self._model, list(tokens))
+        self._sequence.tokens.extend(tokens[len(self._sequence.tokens) :])
+        return self._sequence

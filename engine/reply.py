@@ -1,0 +1,182 @@
+"""One request from its first look at the prompt to its last event: prefill, rounds, text, statistics, endings.
+
+Knows its own model pair only; which reply runs when is `scheduler.py`'s business.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Sequence as Tokens
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from engine.control import Controller
+from engine.decode import Round, decode_round
+from engine.errors import ContextTooLong, EngineError, InvalidRequest
+from engine.events import Event, Failed, Finished, PromptProgress, Sink, TextDelta
+from engine.proposers.base import Guarded, Proposer
+from engine.requests import check_request
+from engine.sampling import Sampler
+from engine.stats import StatsRecorder
+from engine.text import ReplyText, Span, prompt_tokens
+from engine.types import DraftingState, FinishReason, Request, RequestId, SpeculationMode
+
+if TYPE_CHECKING:
+    from engine.models.loading import LoadedModel
+    from engine.prefix_store import PrefixStore
+
+# Timing the parts of a round needs one more wait for the device, so only one round in this many pays it.
+_TIMED_EVERY_ROUNDS = 8
+
+
+class Reply:
+    def __init__(self, request_id: RequestId, request: Request, sink: Sink) -> None:
+        self.id = request_id
+        self.request = request
+        self.cancelled = False
+        self._sink = sink
+        self._stats = StatsRecorder(submitted_at=time.perf_counter())
+        self._spans: list[Span] = []
+        self._emitted: list[int] = []
+        self._reason: FinishReason | None = None
+        self._proposer: Guarded | None = None
+        self._seed = request.sampling.seed if request.sampling.seed is not None else secrets.randbits(53)
+
+    def start(self, model: LoadedModel, store: PrefixStore, controller: Controller) -> None:
+        """Turn the request into tokens and take what the store already has of them."""
+        check_request(self.request)
+        prompt = prompt_tokens(self.request, model)
+        if (highest := max(prompt)) >= model.logit_width:
+            raise InvalidRequest("tokens", str(highest), f"0..{model.logit_width - 1}")
+        limit = model.info.context_tokens
+        if len(prompt) >= limit:
+            raise ContextTooLong(limit, len(prompt))
+        self._stats.started_at = time.perf_counter()
+        self._store = store
+        self._controller = controller
+        self._sequence = store.take(model, prompt)
+        self._text = ReplyText(model, prompt, self.request.stop)
+        self._ends = frozenset(model.tokenizer.eos_token_ids)
+        self._room = min(self.request.max_tokens or limit, limit - len(prompt))
+        self._sampler = Sampler(self.request.sampling, self._seed, model.logit_width, prompt)
+        self._stats.prompt_tokens = self._stats.context_tokens = len(prompt)
+        self._stats.cached_tokens = self._sequence.caches.position
+        self._stats.context_limit_tokens = limit
+        self._post(PromptProgress(self.id, self._stats.cached_tokens, len(prompt)))
+
+    def draft_with(self, proposer: Proposer | None, controller: Controller) -> None:
+        """Draft with `proposer` from the next round on, or not at all."""
+        self._drop_proposer()
+        self._controller = controller
+        self._proposer = Guarded(proposer) if proposer is not None and self._may_draft() else None
+        self._stats.proposer = self._proposer.name if self._proposer else self._stats.proposer
+
+    def step(self) -> bool:
+        """One prefill chunk or one round; True when the reply has come to its end."""
+        if self.cancelled:
+            self._finish(FinishReason.CANCELLED)
+        elif self._sequence.unread > 1:
+            self._read_on()
+        else:
+            self._decode()
+        return self._reason is not None
+
+    def fail(self, error: EngineError) -> None:
+        """End with an error. Its caches are in doubt, so they go."""
+        self._proposer = None
+        self._post(Failed(self.id, error, self._stats.freeze()))
+
+    def finish_unstarted(self) -> None:
+        self._post(Finished(self.id, FinishReason.CANCELLED, self._stats.freeze(), (), self._seed))
+
+    def _read_on(self) -> None:
+        self._sequence.prefill_chunk()
+        self._post(PromptProgress(self.id, self._sequence.caches.position, self._stats.prompt_tokens))
+
+    def _decode(self) -> None:
+        if not self._emitted:
+            self._stats.decode_started_at = time.perf_counter()
+        length = self._draft_length()
+        timed = length > 0 and self._stats.draft_rounds % _TIMED_EVERY_ROUNDS == 0
+        done = decode_round(self._sequence, self._sampler, self._proposer, length, self._ending, timed)
+        self._controller.observe(done.drafted, done.accepted, done.seconds)
+        self._count(done)
+        self._emitted.extend(done.emitted)
+        if self._reason is not None:
+            self._finish(self._reason)
+        else:
+            self._tell()
+
+    def _draft_length(self) -> int:
+        """How many tokens to draft now. The first token never waits for the draft."""
+        state, length = self._drafting_state(), 0
+        if self._proposer is not None and state in (DraftingState.ACTIVE, DraftingState.PARKED):
+            length = self._controller.length() if self._emitted else 0
+            if not self._emitted or (length and not self._proposer.ready(self._sequence.tokens)):
+                state, length = DraftingState.CATCHING_UP, 0
+        self._stats.drafting = state
+        return min(length, self._room - len(self._emitted) - 1)
+
+    def _drafting_state(self) -> DraftingState:
+        if self.request.speculation.mode is SpeculationMode.OFF:
+            return DraftingState.OFF
+        if not self._sequence.caches.can_rewind:
+            return DraftingState.UNSUPPORTED
+        if self._proposer is None:
+            return DraftingState.NO_DRAFT
+        if self._proposer.failed:
+            return DraftingState.FAILED
+        return DraftingState.PARKED if self._controller.parked else DraftingState.ACTIVE
+
+    def _may_draft(self) -> bool:
+        return self.request.speculation.mode is not SpeculationMode.OFF and self._sequence.caches.can_rewind
+
+    def _ending(self, emitted: Tokens[int]) -> int:
+        """Turn a round's tokens into text; how many stand before the reply ends, all if it goes on."""
+        for count, token in enumerate(emitted, start=1):
+            if token in self._ends:
+                self._reason = FinishReason.STOP
+                return count
+            self._spans.extend(self._text.push(token))
+            if self._text.stopped:
+                self._reason = FinishReason.STOP
+                return count
+            if len(self._emitted) + count >= self._room:
+                self._reason = FinishReason.LENGTH if self._room == self.request.max_tokens else FinishReason.CONTEXT
+                return count
+        return len(emitted)
+
+    def _count(self, done: Round) -> None:
+        stats = self._stats
+        stats.last_token_at = time.perf_counter()
+        if not stats.rounds:
+            stats.first_token_at = stats.last_token_at
+        stats.count_round(done.drafted, done.accepted, len(done.emitted), done.seconds)
+        if done.draft_s:
+            stats.count_times(done.draft_s, done.verify_s, done.seconds)
+        stats.plain_token_s = self._controller.plain_s
+        stats.context_tokens += len(done.emitted)
+
+    def _finish(self, reason: FinishReason) -> None:
+        self._reason = reason
+        self._spans.extend(self._text.finish())
+        self._tell()
+        self._drop_proposer()
+        self._store.put(self._sequence)
+        self._post(Finished(self.id, reason, self._stats.freeze(), tuple(self._emitted), self._seed))
+
+    def _drop_proposer(self) -> None:
+        if self._proposer is not None:
+            self._proposer.close()
+            self._proposer = None
+
+    def _tell(self) -> None:
+        stats = self._stats.freeze() if self._spans else None
+        for kind, spans in groupby(self._spans, key=lambda span: span.kind):
+            assert stats is not None
+            self._post(TextDelta(self.id, kind, "".join(span.text for span in spans), stats))
+        self._spans.clear()
+
+    def _post(self, event: Event) -> None:
+        self._sink(event)

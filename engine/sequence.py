@@ -1,0 +1,54 @@
+"""A conversation's tokens and one model's cache of them. The only writer of the cache position.
+
+INVARIANT: between rounds the cache holds all committed tokens but the last, which the next forward feeds.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import mlx.core as mx
+
+from engine.caches.base import CacheSet, evaluate
+
+if TYPE_CHECKING:
+    from engine.models.loading import LoadedModel
+
+PREFILL_CHUNK_TOKENS = 512
+
+
+class Sequence:
+    def __init__(self, model: LoadedModel, tokens: list[int], caches: CacheSet | None = None) -> None:
+        self.model = model
+        self.tokens = tokens
+        self.caches = caches if caches is not None else model.make_caches()
+        assert self.caches.position < max(1, len(tokens)), "nothing is left to feed"
+
+    @property
+    def unread(self) -> int:
+        """Committed tokens that the cache lacks; 1 between rounds."""
+        return len(self.tokens) - self.caches.position
+
+    def prefill_chunk(self) -> None:
+        """Read on, at most one chunk, leaving the last token to the first round."""
+        start = self.caches.position
+        chunk = self.tokens[start : min(start + PREFILL_CHUNK_TOKENS, len(self.tokens) - 1)]
+        self.feed(mx.array(chunk))
+        self.caches.commit(len(chunk))
+        evaluate(self.caches)
+        mx.clear_cache()
+
+    def feed(self, tokens: mx.array) -> mx.array:
+        """One forward over `tokens` (n,) after what the cache holds; logits (n, vocabulary), not evaluated.
+
+        The caches are left open: the caller commits how many of the tokens stand.
+        """
+        self.caches.begin(tokens.size)
+        logits: mx.array = self.model.network(tokens[None], cache=self.caches.layers)
+        return logits[0]
+
+    def commit(self, emitted: list[int]) -> None:
+        """Close the step that `feed` opened over [last token, draft…]: `emitted` now follow the last token."""
+        self.caches.commit(len(emitted))
+        self.tokens.extend(emitted)
+        assert self.unread == 1

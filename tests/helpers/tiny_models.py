@@ -1,0 +1,105 @@
+"""Small real models on disk: random weights, a real tokenizer, loadable by mlx-lm. Made for tests, never for reading.
+
+A random model with tied embeddings repeats one token for ever and proves nothing, so these are untied; `noised` makes a
+draft that agrees with its target often but not always.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import mlx.core as mx
+import mlx.nn as nn
+from mlx.utils import tree_flatten, tree_map_with_path
+from mlx_lm.models import qwen3
+from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
+
+CHAT_TEMPLATE = (
+    "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+VOCABULARY = 288  # 256 bytes, specials, and padding that the tokenizer does not know
+
+
+def qwen3_config(**changes: Any) -> dict[str, Any]:
+    config: dict[str, Any] = {
+        "model_type": "qwen3",
+        "hidden_size": 64,
+        "num_hidden_layers": 2,
+        "intermediate_size": 128,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+        "head_dim": 16,
+        "rms_norm_eps": 1e-6,
+        "vocab_size": VOCABULARY,
+        "max_position_embeddings": 2048,
+        "rope_theta": 10000.0,
+        "tie_word_embeddings": False,
+    }
+    return config | changes
+
+
+def build(config: dict[str, Any], seed: int = 0, scale: float = 3.0) -> nn.Module:
+    """Weights scaled up, so that the law is peaked enough to vary with the context."""
+    mx.random.seed(seed)
+    network = qwen3.Model(qwen3.ModelArgs.from_dict(config))
+    network.update(tree_map_with_path(lambda path, w: w * scale if "norm" not in path else w, network.parameters()))
+    mx.eval(network.parameters())
+    return network
+
+
+def noised(network: nn.Module, config: dict[str, Any], noise: float, seed: int = 1) -> nn.Module:
+    """The same network with `noise` (a share of each weight's spread) added: a draft that is often right."""
+    mx.random.seed(seed)
+    draft = qwen3.Model(qwen3.ModelArgs.from_dict(config))
+    draft.update(
+        tree_map_with_path(lambda _, w: w + noise * mx.std(w) * mx.random.normal(w.shape), network.parameters())
+    )
+    mx.eval(draft.parameters())
+    return draft
+
+
+def save(network: nn.Module, config: dict[str, Any], folder: Path, tokenizer: Tokenizer | None = None) -> Path:
+    """A folder as a hub's repository would have it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    mx.save_safetensors(str(folder / "model.safetensors"), dict(tree_flatten(network.parameters())), {"format": "mlx"})
+    (folder / "config.json").write_text(json.dumps(config | {"eos_token_id": 257}))
+    save_tokenizer(folder, tokenizer or byte_tokenizer())
+    return folder
+
+
+def byte_tokenizer(swap: tuple[int, int] | None = None) -> Tokenizer:
+    """One token a byte and three specials; `swap` exchanges two ids, for a vocabulary that differs."""
+    vocabulary = {symbol: index for index, symbol in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()))}
+    if swap is not None:
+        names = {index: symbol for symbol, index in vocabulary.items()}
+        vocabulary[names[swap[0]]], vocabulary[names[swap[1]]] = swap[1], swap[0]
+    tokenizer = Tokenizer(models.BPE(vocab=vocabulary, merges=[]))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    specials = ["<|im_start|>", "<|im_end|>", "<|endoftext|>"]
+    tokenizer.add_special_tokens([AddedToken(name, special=True) for name in specials])
+    return tokenizer
+
+
+def save_tokenizer(folder: Path, tokenizer: Tokenizer) -> None:
+    tokenizer.save(str(folder / "tokenizer.json"))
+    settings = {
+        "tokenizer_class": "PreTrainedTokenizerFast",
+        "eos_token": "<|im_end|>",
+        "pad_token": "<|endoftext|>",
+        "chat_template": CHAT_TEMPLATE,
+        "clean_up_tokenization_spaces": False,
+    }
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings))
+
+
+def make_pair(folder: Path, noise: float = 0.05, **changes: Any) -> tuple[Path, Path]:
+    """A main model and a draft that is right about half of the time."""
+    config = qwen3_config(**changes)
+    network = build(config)
+    main = save(network, config, folder / "main")
+    draft = save(noised(network, config, noise), config, folder / "draft")
+    return main, draft
