@@ -1,0 +1,60 @@
+"""Rules for files: short, named after what they hold, opened with a sentence, and free of this world's addresses."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+from tests.architecture.project import ROOT, name_of, project_files, python_files
+
+_MOST_LINES = 400
+_EMPTY_NAMES = {"utils", "util", "misc", "common", "helper", "stuff", "manager", "managers"}
+# In two halves, so that this file does not name them.
+_REGISTRIES = [
+    left + right
+    for left, right in (
+        ("pypi", ".org"),
+        ("python", "hosted.org"),
+        ("registry.npm", "js.org"),
+        ("npm", "mirror.com"),
+        ("deb.", "debian.org"),
+        ("archive.", "ubuntu.com"),
+        ("files.python", "hosted"),
+        ("crates", ".io"),
+        ("anaconda", ".org"),
+        ("--index", "-url"),
+        ("--find", "-links"),
+    )
+]
+
+_SOURCES = python_files("app", "engine", "tests", "packaging")
+
+
+def test_every_file_is_short() -> None:
+    lengths = {name_of(path): len(path.read_text(encoding="utf-8").splitlines()) for path in _SOURCES}
+    assert {name: length for name, length in lengths.items() if length > _MOST_LINES} == {}
+
+
+def test_every_module_opens_with_what_lives_there() -> None:
+    trees = {name_of(path): ast.parse(path.read_text(encoding="utf-8")) for path in _SOURCES}
+    # An __init__.py with nothing in it only says that the folder is a package.
+    assert [name for name, tree in trees.items() if tree.body and not ast.get_docstring(tree)] == []
+
+
+def test_no_module_is_named_after_nothing() -> None:
+    named = [path for path in _SOURCES if _EMPTY_NAMES & {path.stem, *path.relative_to(ROOT).parts}]
+    assert [name_of(path) for path in named] == []
+
+
+def test_no_file_names_a_registry() -> None:
+    named = [(name_of(path), host) for path in project_files() for host in _REGISTRIES if host in _text(path)]
+    assert named == []
+
+
+def test_packaging_is_not_a_package() -> None:
+    """With an __init__.py it would hide the library of that name."""
+    assert not (ROOT / "packaging" / "__init__.py").exists()
+
+
+def _text(path: Path) -> str:
+    return path.read_bytes().decode("utf-8", errors="ignore").lower()

@@ -1,0 +1,34 @@
+"""Which part of Qt each part of the app may import. The layers among our own modules are import-linter's."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.architecture.project import imported_modules, name_of, python_files
+
+_WIDGETS = ["PySide6.QtWidgets"]
+_SCREEN = ["PySide6.QtWidgets", "PySide6.QtGui"]
+
+_FORBIDDEN = {
+    "app/controllers/": _SCREEN,
+    "app/view_models/": _WIDGETS,
+    "app/storage/": _SCREEN,
+    "app/markup/": _WIDGETS,
+    "app/markup/blocks.py": ["PySide6"],
+    "app/settings.py": _SCREEN,
+    "app/bridge.py": _SCREEN,
+    "app/messages.py": _SCREEN,
+    "app/paths.py": ["PySide6"],
+}
+
+
+@pytest.mark.parametrize("place", _FORBIDDEN)
+def test_part_imports_no_more_of_qt_than_it_may(place: str) -> None:
+    files = [path for path in python_files("app") if name_of(path).startswith(place)]
+    assert files, f"nothing is left at {place}"
+    found = [(name_of(path), module) for path in files for module in imported_modules(path)]
+    assert [(name, module) for name, module in found if _is_within(module, _FORBIDDEN[place])] == []
+
+
+def _is_within(module: str, forbidden: list[str]) -> bool:
+    return any(module == name or module.startswith(f"{name}.") for name in forbidden)

@@ -1,0 +1,85 @@
+"""What holds for every test: no screen, no home, no network, no thread left behind. MLX is not touched here.
+
+Qt's and Python's warnings fail by the settings in pyproject.toml.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from ipaddress import ip_address
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+_THREAD_END_S = 5.0
+
+# Set while this file is imported: libraries read the environment when they are.
+_HOME = Path(tempfile.mkdtemp(prefix="hunch-tests-"))
+
+
+def _isolate_environment() -> None:
+    unwanted = ("XDG_", "HF_", "HUGGINGFACE_", "TRANSFORMERS_", "QT_", "HUNCH_")
+    for name in [name for name in os.environ if name.startswith(unwanted) or name.lower().endswith("_proxy")]:
+        del os.environ[name]
+    os.environ["HOME"] = str(_HOME)
+    os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    # The interface follows the system's language, and tests must not depend on the developer's.
+    os.environ.update(LANG="C.UTF-8", LC_ALL="C.UTF-8", LANGUAGE="")
+    for name in ("CONFIG", "DATA", "CACHE", "STATE", "RUNTIME"):
+        suffix = "DIR" if name == "RUNTIME" else "HOME"
+        folder = _HOME / "xdg" / name.lower()
+        folder.mkdir(parents=True, mode=0o700)
+        os.environ[f"XDG_{name}_{suffix}"] = str(folder)
+
+
+_isolate_environment()
+
+# Machines under test are busy, so time says nothing; a failure prints what reproduces it.
+settings.register_profile("hunch", deadline=None, database=None, print_blob=True)
+settings.load_profile("hunch")
+
+
+def _refuse_strangers(event: str, args: tuple[object, ...]) -> None:
+    """An audit hook: any connection that would leave this machine fails in the test that made it."""
+    if event != "socket.connect" or not isinstance(args[1], tuple):
+        return
+    host = str(args[1][0])
+    if not _is_here(host):
+        raise PermissionError(f"a test tried to reach {host}")
+
+
+def _is_here(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+sys.addaudithook(_refuse_strangers)
+
+
+def pytest_unconfigure() -> None:
+    shutil.rmtree(_HOME, ignore_errors=True)
+
+
+@pytest.fixture(autouse=True)
+def no_thread_is_left_behind() -> Iterator[None]:
+    before = set(threading.enumerate())
+    yield
+    left = _threads_left(before, deadline_s=time.monotonic() + _THREAD_END_S)
+    assert not left, f"threads still run after the test: {left}"
+
+
+def _threads_left(before: set[threading.Thread], deadline_s: float) -> list[str]:
+    for thread in set(threading.enumerate()) - before:
+        # Qt's pool threads get a dummy object when Python runs on them; they cannot be joined and end by themselves.
+        if not thread.name.startswith("Dummy-"):
+            thread.join(timeout=max(0.0, deadline_s - time.monotonic()))
+    return [t.name for t in set(threading.enumerate()) - before if t.is_alive() and not t.name.startswith("Dummy-")]
