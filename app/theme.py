@@ -49,6 +49,10 @@ class Palette:
     cost: QColor
     fault: QColor
     hover: QColor
+    code_keyword: QColor
+    code_string: QColor
+    code_number: QColor
+    code_name: QColor
 
 
 LIGHT = Palette(
@@ -57,17 +61,21 @@ LIGHT = Palette(
     surface=QColor("#FFFFFF"),
     bubble=QColor("#ECEAE4"),
     text=QColor("#1D1D1F"),
-    secondary=QColor("#63636A"),
-    # One step darker than #8E8E94, which reaches only 3.0 : 1 on the window; footers are text and need 4.5.
-    faint=QColor("#6F6F75"),
+    secondary=QColor("#5A5A61"),
+    # Darker than it looks beside `secondary`: footers are text, and text needs 4.5 : 1 on window and sidebar.
+    faint=QColor("#6B6B71"),
     hairline=QColor(0, 0, 0, 23),
     ink=QColor("#2F4BD8"),
     on_ink=QColor("#FFFFFF"),
-    draft=QColor("#0B7387"),
-    gain=QColor("#1E7F4F"),
+    draft=QColor("#0B7085"),
+    gain=QColor("#1B774A"),
     cost=QColor("#8A5800"),
     fault=QColor("#B3261E"),
     hover=QColor(0, 0, 0, 13),
+    code_keyword=QColor("#8A2B9B"),
+    code_string=QColor("#1B774A"),
+    code_number=QColor("#8A5800"),
+    code_name=QColor("#2F4BD8"),
 )
 
 DARK = Palette(
@@ -86,6 +94,10 @@ DARK = Palette(
     cost=QColor("#F2B544"),
     fault=QColor("#FF8A80"),
     hover=QColor(255, 255, 255, 18),
+    code_keyword=QColor("#DDA6F2"),
+    code_string=QColor("#7FD6A8"),
+    code_number=QColor("#F2B544"),
+    code_name=QColor("#9DB0FF"),
 )
 
 # Han characters are drawn differently in Korean, Japanese and Chinese; the interface language decides.

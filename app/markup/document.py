@@ -1,0 +1,386 @@
+"""Blocks as text documents.
+
+Here: markdown-it's tokens written into a QTextDocument with our fonts and colours.
+Not here: which widget shows the document, and code blocks, which are widgets of their own.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markdown_it.token import Token
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import (
+    QBrush,
+    QColor,
+    QFont,
+    QFontMetricsF,
+    QImage,
+    QTextBlockFormat,
+    QTextCharFormat,
+    QTextCursor,
+    QTextDocument,
+    QTextFormat,
+    QTextFrameFormat,
+    QTextImageFormat,
+    QTextLength,
+    QTextTable,
+    QTextTableCellFormat,
+    QTextTableFormat,
+)
+
+from app.markup.formula import FormulaKey, Formulas, FormulaState, image
+
+QUOTE_DEPTH = QTextFormat.Property.UserProperty.value + 1  # of a block: how many bars stand left of it
+RULE = QTextFormat.Property.UserProperty.value + 2  # of a block: it is a horizontal rule
+TEX = QTextFormat.Property.UserProperty.value + 3  # of a formula's image: its source
+
+QUOTE_STEP_PX = 16
+LINE_SEPARATOR = "\u2028"
+
+_HEADING_SIZES = {"h1": 1.4, "h2": 1.22, "h3": 1.08}
+_URL = re.compile(r"https?://[!-~]+")
+_AFTER_URL = ".,;:!?)]}'\"*_"
+_TASK = re.compile(r"\[([ xX])\]\s+")
+_GAP = "\u00a0\u00a0"
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentStyle:
+    """What a document needs of the theme. Nothing of it outlives a change of theme: documents are built again."""
+
+    font: QFont
+    mono: QFont
+    text: QColor
+    secondary: QColor
+    link: QColor
+    tint: QColor
+    hairline: QColor
+    line_px: float
+    scale: float
+    ratio: float  # device pixels per pixel, for formulas
+
+    @property
+    def font_px(self) -> float:
+        return self.line_px / 1.5
+
+
+class DocumentBuilder:
+    """Writes one block's tokens into one document."""
+
+    def __init__(self, document: QTextDocument, style: DocumentStyle, formulas: Formulas) -> None:
+        document.clear()
+        document.setDocumentMargin(0)
+        document.setDefaultFont(style.font)
+        document.setUndoRedoEnabled(False)
+        self.pending: set[FormulaKey] = set()
+        self._document = document
+        self._style = style
+        self._formulas = formulas
+        self._cursor = QTextCursor(document)
+        self._fresh = True  # the document's first block is still unused
+        self._containers: list[_Container] = []
+        self._char_formats = [self._plain_format()]
+
+    def write(self, tokens: Sequence[Token]) -> None:
+        self._cursor.beginEditBlock()
+        position = 0
+        while position < len(tokens):
+            position += self._write_one(tokens, position)
+        self._cursor.endEditBlock()
+
+    def _write_one(self, tokens: Sequence[Token], position: int) -> int:
+        token = tokens[position]
+        if token.type == "table_open":
+            rows = _table_rows(tokens[position:])
+            self._write_table(rows)
+            return len(tokens)
+        if token.type in ("bullet_list_open", "ordered_list_open"):
+            self._containers.append(_Container(self._list_indent_px(tokens[position:])))
+        elif token.type == "blockquote_open":
+            self._containers.append(_Container(QUOTE_STEP_PX * self._style.scale, quote=True))
+        elif token.type in ("bullet_list_close", "ordered_list_close", "blockquote_close"):
+            self._containers.pop()
+        elif token.type == "list_item_open" and not token.meta.get("continued"):
+            self._containers[-1].marker = _marker(token)
+        elif token.type == "hr":
+            self._write_rule()
+        elif token.type == "inline":
+            self._write_paragraph(tokens[position - 1], token)
+        return 1
+
+    # Blocks
+
+    def _write_paragraph(self, opener: Token, inline: Token) -> None:
+        if opener.type == "heading_open":
+            self._write_heading(opener, inline)
+            return
+        children = list(inline.children or [])
+        marker = self._take_marker(children)
+        self._start_block(self._block_format(marker, tight=opener.hidden))
+        if marker:
+            self._cursor.insertText(marker + _GAP, self._marker_format())
+        self._char_formats = [self._plain_format()]
+        self._write_inline(children)
+
+    def _write_heading(self, opener: Token, inline: Token) -> None:
+        factor = _HEADING_SIZES.get(opener.tag, 1.0)
+        block = self._block_format("", tight=False)
+        block.setLineHeight(round(self._style.font_px * factor * 1.35), _FIXED)
+        self._start_block(block)
+        char = self._plain_format()
+        char.setFontPointSize(self._style.font.pointSizeF() * factor)
+        char.setFontWeight(QFont.Weight.DemiBold)
+        self._char_formats = [char]
+        self._write_inline(list(inline.children or []))
+
+    def _write_rule(self) -> None:
+        block = self._block_format("", tight=False)
+        block.setProperty(RULE, True)
+        block.setLineHeight(1, _FIXED)
+        self._start_block(block)
+
+    def _start_block(self, block: QTextBlockFormat) -> None:
+        if self._fresh:
+            block.setTopMargin(0)
+            self._cursor.setBlockFormat(block)
+            self._fresh = False
+        else:
+            self._cursor.insertBlock(block, self._plain_format())
+
+    def _block_format(self, marker: str, *, tight: bool) -> QTextBlockFormat:
+        block = QTextBlockFormat()
+        block.setLineHeight(self._style.line_px, _FIXED)
+        block.setLeftMargin(sum(container.indent_px for container in self._containers))
+        block.setTopMargin(round((4 if tight or self._containers else 12) * self._style.scale))
+        quotes = sum(container.quote for container in self._containers)
+        if quotes:
+            block.setProperty(QUOTE_DEPTH, quotes)
+        if marker:
+            block.setTextIndent(-QFontMetricsF(self._style.font).horizontalAdvance(marker + _GAP))
+        return block
+
+    def _list_indent_px(self, tokens: Sequence[Token]) -> float:
+        """Wide enough for the widest number of this list."""
+        level = tokens[0].level
+        items = [each for each in tokens if each.type == "list_item_open" and each.level == level + 1]
+        metrics = QFontMetricsF(self._style.font)
+        widest = max((metrics.horizontalAdvance(_marker(each) + _GAP) for each in items), default=0.0)
+        return max(round(22 * self._style.scale), widest)
+
+    def _take_marker(self, children: list[Token]) -> str:
+        if not self._containers or not self._containers[-1].marker:
+            return ""
+        marker, self._containers[-1].marker = self._containers[-1].marker, ""
+        if children and children[0].type == "text" and (task := _TASK.match(children[0].content)):
+            children[0] = children[0].copy(content=children[0].content[task.end() :])
+            return "☑" if task[1] in "xX" else "☐"
+        return marker
+
+    # Inline
+
+    def _write_inline(self, children: Sequence[Token]) -> None:
+        for token in children:
+            if token.nesting > 0:
+                self._char_formats.append(self._nested_format(token))
+            elif token.nesting < 0:
+                self._char_formats.pop()
+            else:
+                self._write_leaf(token)
+
+    def _write_leaf(self, token: Token) -> None:
+        if token.type == "text":
+            self._write_text(token.content)
+        elif token.type in ("softbreak", "hardbreak"):
+            self._cursor.insertText(LINE_SEPARATOR, self._char_formats[-1])
+        elif token.type == "code_inline":
+            self._cursor.insertText(token.content, self._code_format())
+        elif token.type == "image":
+            # INVARIANT: a reply never loads anything; an image is its description and its plain address.
+            self._cursor.insertText(f"{token.content} ({token.attrGet('src')})".strip(), self._char_formats[-1])
+        elif token.type.startswith("math_inline"):
+            self._write_formula(token.content, display=token.type.endswith("double"))
+        else:
+            self._cursor.insertText(token.content, self._char_formats[-1])
+
+    def _write_text(self, text: str) -> None:
+        position = 0
+        for found in _URL.finditer(text):
+            url = found[0].rstrip(_AFTER_URL)
+            self._cursor.insertText(text[position : found.start()], self._char_formats[-1])
+            self._cursor.insertText(url, self._link_format(url))
+            position = found.start() + len(url)
+        self._cursor.insertText(text[position:], self._char_formats[-1])
+
+    def _write_formula(self, tex: str, *, display: bool) -> None:
+        key = FormulaKey(tex.strip(), self._style.font_px * 1.08, self._style.text.name(), display)
+        state = self._formulas.state(key)
+        if state is FormulaState.FAILED:
+            self._cursor.insertText(tex, self._code_format())
+            return
+        picture = QTextImageFormat()
+        picture.setFont(self._style.font)
+        picture.setVerticalAlignment(QTextCharFormat.VerticalAlignment.AlignBaseline)
+        picture.setProperty(TEX, tex)
+        if state is FormulaState.PENDING:
+            self.pending.add(key)
+            picture.setWidth(min(len(tex), 24) * self._style.font_px * 0.5)
+            picture.setHeight(self._style.font_px)
+        else:
+            self._place_formula(picture, key)
+        self._cursor.insertImage(picture)
+
+    def _place_formula(self, picture: QTextImageFormat, key: FormulaKey) -> None:
+        drawing = self._formulas.drawing(key)
+        assert drawing is not None
+        # Qt puts an image's foot at the font's descent; with room below, the formula's own baseline meets the text's.
+        descent = QFontMetricsF(self._style.font).descent()
+        drawn = image(drawing, self._style.ratio, descent)
+        name = f"formula:{hash(key)}"
+        self._document.addResource(QTextDocument.ResourceType.ImageResource.value, QUrl(name), drawn)
+        picture.setName(name)
+        picture.setWidth(drawn.deviceIndependentSize().width())
+        picture.setHeight(drawn.deviceIndependentSize().height())
+        if picture.height() > self._style.line_px:
+            tall = self._cursor.blockFormat()
+            tall.setLineHeight(self._style.line_px, _MINIMUM)
+            self._cursor.setBlockFormat(tall)
+
+    # Formats
+
+    def _plain_format(self) -> QTextCharFormat:
+        result = QTextCharFormat()
+        quoted = any(container.quote for container in self._containers)
+        result.setForeground(self._style.secondary if quoted else self._style.text)
+        return result
+
+    def _marker_format(self) -> QTextCharFormat:
+        result = QTextCharFormat()
+        result.setForeground(self._style.secondary)
+        return result
+
+    def _nested_format(self, token: Token) -> QTextCharFormat:
+        if token.type == "link_open":
+            return self._link_format(str(token.attrGet("href") or ""))
+        result = QTextCharFormat(self._char_formats[-1])
+        if token.type == "strong_open":
+            result.setFontWeight(QFont.Weight.Bold)
+        elif token.type == "em_open":
+            result.setFontItalic(True)
+        elif token.type == "s_open":
+            result.setFontStrikeOut(True)
+        return result
+
+    def _link_format(self, url: str) -> QTextCharFormat:
+        result = QTextCharFormat(self._char_formats[-1])
+        result.setAnchor(True)
+        result.setAnchorHref(url)
+        result.setForeground(self._style.link)
+        result.setFontUnderline(True)
+        return result
+
+    def _code_format(self) -> QTextCharFormat:
+        result = QTextCharFormat(self._char_formats[-1])
+        result.setFontFamilies(self._style.mono.families())
+        result.setFontPointSize(self._style.mono.pointSizeF())
+        result.setBackground(self._style.tint)
+        return result
+
+    # Tables
+
+    def _write_table(self, rows: list[list[Token]]) -> None:
+        columns = max((len(row) for row in rows), default=0)
+        if not columns:
+            return
+        self._shrink_block()
+        table = self._cursor.insertTable(len(rows), columns, self._table_format(columns))
+        for row_index, row in enumerate(rows):
+            for column, cell in enumerate(row):
+                self._write_cell(table, row_index, column, cell)
+        self._cursor = self._document.rootFrame().lastCursorPosition()
+        self._shrink_block()
+
+    def _table_format(self, columns: int) -> QTextTableFormat:
+        result = QTextTableFormat()
+        result.setBorder(0)
+        result.setBorderCollapse(True)
+        result.setBorderStyle(QTextFrameFormat.BorderStyle.BorderStyle_None)
+        result.setCellSpacing(0)
+        result.setColumnWidthConstraints([QTextLength()] * columns)
+        result.setHeaderRowCount(1)
+        return result
+
+    def _write_cell(self, table: QTextTable, row: int, column: int, token: Token) -> None:
+        cell = table.cellAt(row, column)
+        cell.setFormat(self._cell_format(header=row == 0, first=column == 0))
+        self._cursor = cell.firstCursorPosition()
+        block = QTextBlockFormat()
+        block.setLineHeight(self._style.line_px, _FIXED)
+        block.setAlignment(_alignment(token))
+        self._cursor.setBlockFormat(block)
+        char = self._plain_format()
+        if row == 0:
+            char.setFontWeight(QFont.Weight.DemiBold)
+        self._char_formats = [char]
+        self._write_inline(token.children or [])
+
+    def _cell_format(self, *, header: bool, first: bool) -> QTextTableCellFormat:
+        result = QTextTableCellFormat()
+        result.setTopPadding(round(5 * self._style.scale))
+        result.setBottomPadding(round(5 * self._style.scale))
+        result.setLeftPadding(0 if first else round(10 * self._style.scale))
+        result.setRightPadding(round(10 * self._style.scale))
+        result.setBottomBorder(1)
+        result.setBottomBorderStyle(QTextFrameFormat.BorderStyle.BorderStyle_Solid)
+        result.setBottomBorderBrush(QBrush(self._style.secondary if header else self._style.hairline))
+        return result
+
+    def _shrink_block(self) -> None:
+        """Qt keeps an empty line before and after a table; it is given no height."""
+        block = QTextBlockFormat()
+        block.setLineHeight(0.1, _FIXED)
+        char = QTextCharFormat()
+        char.setFontPointSize(1)
+        self._cursor.setBlockFormat(block)
+        self._cursor.setBlockCharFormat(char)
+
+
+@dataclass(slots=True)
+class _Container:
+    indent_px: float
+    quote: bool = False
+    marker: str = ""
+
+
+_FIXED = QTextBlockFormat.LineHeightTypes.FixedHeight.value
+_MINIMUM = QTextBlockFormat.LineHeightTypes.MinimumHeight.value
+
+
+def nothing_to_load() -> QImage:
+    """What a document gets for any address. Returning nothing would let Qt open files by itself."""
+    return QImage(1, 1, QImage.Format.Format_ARGB32_Premultiplied)
+
+
+def _marker(item: Token) -> str:
+    return f"{item.info}." if item.info else "•"
+
+
+def _table_rows(tokens: Sequence[Token]) -> list[list[Token]]:
+    """Each row's inline tokens, carrying their cell's alignment."""
+    rows: list[list[Token]] = []
+    style = ""
+    for token in tokens:
+        if token.type == "tr_open":
+            rows.append([])
+        elif token.type in ("th_open", "td_open"):
+            style = str(token.attrGet("style") or "")
+        elif token.type == "inline":
+            rows[-1].append(token.copy(meta={"style": style}))
+    return rows
+
+
+def _alignment(token: Token) -> Qt.AlignmentFlag:
+    style = token.meta.get("style", "")
+    if style.endswith("right"):
+        return Qt.AlignmentFlag.AlignRight
+    return Qt.AlignmentFlag.AlignHCenter if style.endswith("center") else Qt.AlignmentFlag.AlignLeft

@@ -1,0 +1,124 @@
+"""Formulas as images.
+
+Here: TeX to SVG by ziamath on a thread that lives while there is work, SVG to images, and keeping them.
+Not here: where a formula stands in a text.
+"""
+
+import threading
+from collections import OrderedDict, deque
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from PySide6.QtCore import QByteArray, QObject, QRectF, Qt, Signal
+from PySide6.QtGui import QImage, QPainter
+from PySide6.QtSvg import QSvgRenderer
+
+KEPT_FORMULAS = 400
+LONGEST_TEX = 4000
+
+
+class FormulaState(Enum):
+    PENDING = auto()
+    READY = auto()
+    FAILED = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class FormulaKey:
+    tex: str
+    size_px: float
+    color: str  # "#rrggbb"
+    display: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A formula as SVG. `depth_px` is how far it reaches below the baseline."""
+
+    svg: bytes
+    width_px: float
+    height_px: float
+    depth_px: float
+
+
+def draw(key: FormulaKey) -> Drawing | None:
+    """Nothing when it cannot be read as TeX, or holds characters that the formula font lacks."""
+    if len(key.tex) > LONGEST_TEX or any(ord(char) > 0x2FFF for char in key.tex):
+        return None
+    from ziamath.config import config
+    from ziamath.zmath import Latex
+
+    # WORKAROUND: Qt draws the <symbol>s of ziamath's SVG 2 in the wrong place.
+    config.svg2 = False
+    try:
+        formula = Latex(key.tex, size=key.size_px, color=key.color, inline=not key.display)
+        width, height = formula.getsize()
+        return Drawing(formula.svg().encode(), width + 2, height + 2, 1 - formula.getyofst())
+    except Exception:  # noqa: BLE001  a model's TeX may break ziamath in any way; the source is shown instead
+        return None
+
+
+class Formulas(QObject):
+    """Formulas by key: asked for again and again, drawn once."""
+
+    drawn = Signal(object)  # FormulaKey, now ready or failed
+    _drawn_elsewhere = Signal(object, object)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._drawings: OrderedDict[FormulaKey, Drawing | None] = OrderedDict()
+        self._waiting: deque[FormulaKey] = deque()
+        self._asked: set[FormulaKey] = set()
+        self._lock = threading.Lock()
+        self._working = False
+        self._drawn_elsewhere.connect(self._keep, Qt.ConnectionType.QueuedConnection)
+
+    def state(self, key: FormulaKey) -> FormulaState:
+        """Where the formula stands; asking for a new one has it drawn."""
+        if key in self._drawings:
+            return FormulaState.READY if self._drawings[key] else FormulaState.FAILED
+        if key not in self._asked:
+            self._asked.add(key)
+            self._enqueue(key)
+        return FormulaState.PENDING
+
+    def drawing(self, key: FormulaKey) -> Drawing | None:
+        return self._drawings.get(key)
+
+    def _enqueue(self, key: FormulaKey) -> None:
+        with self._lock:
+            self._waiting.append(key)
+            if self._working:
+                return
+            self._working = True
+        threading.Thread(target=self._work, name="formulas", daemon=True).start()
+
+    def _work(self) -> None:
+        while True:
+            with self._lock:
+                if not self._waiting:
+                    self._working = False
+                    return
+                key = self._waiting.popleft()
+            self._drawn_elsewhere.emit(key, draw(key))
+
+    def _keep(self, key: FormulaKey, drawing: Drawing | None) -> None:
+        self._asked.discard(key)
+        self._drawings[key] = drawing
+        while len(self._drawings) > KEPT_FORMULAS:
+            self._drawings.popitem(last=False)
+        self.drawn.emit(key)
+
+
+def image(drawing: Drawing, ratio: float, below_px: float = 0.0) -> QImage:
+    """The drawing for a screen of `ratio` device pixels each; `below_px` of room is kept under the baseline."""
+    room = max(0.0, below_px - drawing.depth_px)
+    width, height = drawing.width_px, drawing.height_px + room
+    result = QImage(round(width * ratio), round(height * ratio), QImage.Format.Format_ARGB32_Premultiplied)
+    result.setDevicePixelRatio(ratio)
+    result.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(result)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    QSvgRenderer(QByteArray(drawing.svg)).render(painter, QRectF(0, 0, drawing.width_px, drawing.height_px))
+    painter.end()
+    return result

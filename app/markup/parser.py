@@ -1,0 +1,134 @@
+"""The Markdown dialect of replies, as a configured markdown-it parser.
+
+Here: which rules are on, emphasis beside Korean, Japanese and Chinese, which links count, and formulas.
+Not here: cutting a growing reply into blocks (`blocks.py`) or drawing anything.
+"""
+
+import re
+import unicodedata
+from functools import cache
+from urllib.parse import urlsplit
+
+from markdown_it import MarkdownIt
+from markdown_it.parser_inline import ParserInline
+from markdown_it.ruler import RuleOptionsType
+from markdown_it.rules_block import StateBlock
+from markdown_it.rules_inline import StateInline
+from markdown_it.rules_inline.state_inline import Scanned
+from markdown_it.token import Token
+from markdown_it.utils import EnvType
+from mdit_py_plugins.dollarmath import dollarmath_plugin
+
+STREAMING = "streaming"  # key of the parser's environment: the text is still growing
+ALLOWED_SCHEMES = frozenset({"http", "https", "mailto"})
+
+_DISPLAY_MARKS = (("$$", "$$"), ("\\[", "\\]"))
+_INLINE_FORMULA = re.compile(r"\\\((.+?)\\\)|\\\[(.+?)\\\]", re.DOTALL)
+
+
+@cache
+def parser() -> MarkdownIt:
+    """One parser for the whole program; it keeps nothing between texts."""
+    md = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    md.inline = _CjkInline()
+    # Replies hardly ever mean these: four spaces are a stray indent, and dashes under a line are a rule.
+    md.disable(["code", "lheading"])
+    md.inline.ruler.enable(["strikethrough"])
+    md.validateLink = is_allowed_link  # type: ignore[method-assign]
+    dollarmath_plugin(md, allow_labels=False, allow_space=False, allow_digits=False, double_inline=True)
+    md.disable("math_block")
+    interrupts: RuleOptionsType = {"alt": ["paragraph", "reference", "blockquote", "list"]}
+    md.block.ruler.before("fence", "display_formula", _display_formula, interrupts)
+    md.inline.ruler.before("escape", "bracket_formula", _bracket_formula)
+    return md
+
+
+def parse(source: str, *, streaming: bool = False) -> list[Token]:
+    env: EnvType = {STREAMING: streaming}
+    return parser().parse(source, env)
+
+
+def is_allowed_link(url: str) -> bool:
+    """Only the web and mail; every other scheme stays plain text."""
+    try:
+        return urlsplit(url.strip()).scheme.lower() in ALLOWED_SCHEMES
+    except ValueError:
+        return False
+
+
+class _CjkState(StateInline):
+    """Emphasis that works where words are not set apart by spaces.
+
+    CommonMark lets `**` close after punctuation only before a space, so `**수락률(accept rate)**은` stays asterisks.
+    Beside a Korean, Japanese or Chinese character the space is not asked for.
+    """
+
+    def scanDelims(self, start: int, canSplitWord: bool) -> Scanned:  # noqa: N802, N803
+        usual = super().scanDelims(start, canSplitWord)
+        before = self.src[start - 1] if start > 0 else " "
+        after_at = start + usual.length
+        after = self.src[after_at] if after_at < self.posMax else " "
+        if not canSplitWord or not (_is_cjk(before) or _is_cjk(after)):
+            return usual
+        return Scanned(usual.can_open or not after.isspace(), usual.can_close or not before.isspace(), usual.length)
+
+
+class _CjkInline(ParserInline):
+    def parse(self, src: str, md: MarkdownIt, env: EnvType, tokens: list[Token]) -> list[Token]:
+        state = _CjkState(src, md, env, tokens)
+        self.tokenize(state)
+        for rule in self.ruler2.getRules(""):
+            rule(state)
+        return state.tokens
+
+
+def _is_cjk(char: str) -> bool:
+    return unicodedata.east_asian_width(char) in "WF" or "\u1100" <= char <= "\u11ff"
+
+
+def _display_formula(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """`$$ … $$` or `\\[ … \\]` on lines of their own; may follow a paragraph without a blank line."""
+    first = state.src[state.bMarks[start] + state.tShift[start] : state.eMarks[start]].rstrip()
+    for opening, closing in _DISPLAY_MARKS:
+        if first.startswith(opening):
+            found = _find_formula_end(state, start, end, first[len(opening) :], closing)
+            if found is None:
+                return False
+            tex, next_line, closed = found
+            if not silent:
+                state.line = next_line
+                token = state.push("math_block", "math", 0)
+                token.block, token.content, token.map = True, tex, [start, next_line]
+                token.meta = {"closed": closed}
+            return True
+    return False
+
+
+def _find_formula_end(
+    state: StateBlock, start: int, end: int, first: str, closing: str
+) -> tuple[str, int, bool] | None:
+    """The formula, the line after it, and whether it was closed; nothing when the lines are no formula."""
+    lines: list[str] = []
+    text = first
+    for line in range(start, end):
+        if line > start:
+            text = state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]].rstrip()
+            if state.sCount[line] < state.blkIndent and text:
+                return None
+        if closing in text:
+            tex, rest = text.split(closing, 1)
+            return None if rest else ("\n".join([*lines, tex]).strip(), line + 1, True)
+        lines.append(text)
+    return ("\n".join(lines).strip(), end, False) if state.env.get(STREAMING) else None
+
+
+def _bracket_formula(state: StateInline, silent: bool) -> bool:
+    r"""`\( … \)`, and `\[ … \]` in the middle of a line."""
+    found = _INLINE_FORMULA.match(state.src, state.pos, state.posMax)
+    if found is None:
+        return False
+    if not silent:
+        token = state.push("math_inline", "math", 0)
+        token.content = found[1] or found[2]
+    state.pos = found.end()
+    return True

@@ -1,0 +1,77 @@
+"""The end of a reply that is still being written: what of it can be shown without taking it back.
+
+Here: whole grapheme clusters, marks that wait for their partner, lines that wait for their end.
+Not here: parsing. Pure functions over strings.
+"""
+
+import re
+import unicodedata
+
+_MARKS_ONLY = re.compile(r"[\s>]*[-+*=_~`#|$\\\d.):>\s\[\]]*$")
+_FENCE_START = re.compile(r"[\s>]*(?:[-*+]\s+|\d+[.)]\s+)?(?:`{3,}|~{3,}|\$\$|\\\[)")
+_FENCE_LINE = re.compile(r"^[\s>]*(?:[-*+]\s+|\d+[.)]\s+)?(`{3,}|~{3,})", re.MULTILINE)
+_TRAILING_MARKS = re.compile(r"(?<!\\)[*_~`]+$")
+_CODE_SPAN = re.compile(r"`[^`]*`")
+_LONE_STAR = re.compile(r"(?:^|[\s(])\*(?=[^\s*])[^*]*$")
+_OPEN_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*$")
+_OPEN_FORMULA = re.compile(r"(?:(?<![\w$\\])\$(?=[^\s\d$])[^$]{0,300}|\\\((?:(?!\\\)).){0,300})$")
+_ZWJ = "\u200d"
+
+
+def whole_graphemes(text: str) -> int:
+    """How many characters of `text` can be shown: the last cluster waits when more of it may come."""
+    end = len(text)
+    while end > 0 and (text[end - 1] == _ZWJ or _may_grow(text[end - 1])):
+        end -= 1
+        if len(text) - end > 12:  # a line of emoji is not one cluster
+            return len(text)
+    return end
+
+
+def _may_grow(char: str) -> bool:
+    """Emoji, flags' halves, variation selectors, skin tones and conjoining jamo."""
+    code = ord(char)
+    return (
+        0x1F000 <= code <= 0x1FAFF
+        or 0x1100 <= code <= 0x11FF
+        or 0xFE00 <= code <= 0xFE0F
+        or (0x2600 <= code <= 0x27BF and unicodedata.category(char) == "So")
+    )
+
+
+def presentable(tail: str) -> str:
+    """`tail` without what would be shown as something else a moment later, and with open emphasis closed."""
+    kept, last_line = _split_last_line(tail)
+    if len(_FENCE_LINE.findall(kept)) % 2:
+        return tail
+    if _MARKS_ONLY.match(last_line) or _FENCE_START.match(last_line) or last_line.lstrip().startswith("|"):
+        last_line = ""
+    if not last_line:
+        return _without_lone_table_head(kept)
+    return kept + _closed(last_line)
+
+
+def _split_last_line(text: str) -> tuple[str, str]:
+    cut = text.rfind("\n") + 1
+    return text[:cut], text[cut:]
+
+
+def _without_lone_table_head(kept: str) -> str:
+    """A table's first row is a paragraph until the row of dashes comes."""
+    above, head = _split_last_line(kept.removesuffix("\n"))
+    before = above.rstrip("\n").rpartition("\n")[2]
+    if head.lstrip().startswith("|") and not before.lstrip().startswith("|"):
+        return above
+    return kept
+
+
+def _closed(line: str) -> str:
+    line = _OPEN_FORMULA.sub("", _TRAILING_MARKS.sub("", line))
+    line = _OPEN_LINK.sub(r"\1", line)
+    if line.count("`") % 2:
+        return line + "`"
+    prose = _CODE_SPAN.sub("", line)
+    for mark in ("**", "~~"):
+        if prose.count(mark) % 2:
+            return line.rstrip() + mark
+    return line.rstrip() + "*" if _LONE_STAR.search(prose) else line
