@@ -1,0 +1,159 @@
+"""What a chat without messages shows: the mark, one line, three questions, and the way to other models."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+
+from app.theme import RADIUS_CARD, Theme
+from app.views.icons import icon
+from app.views.widgets.buttons import Emphasis, PaintedButton, PillButton
+from app.views.widgets.cards import Card
+from app.views.widgets.text import Voice, Words, voice_font
+
+_WIDTH = 560
+
+
+class EmptyChat(QScrollArea):
+    question_asked = Signal(str)
+    models_requested = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.line = Words(theme, Voice.TITLE)
+        self.questions = [QuestionButton(theme, self) for _ in range(3)]
+        self.offer = Words(theme, Voice.BODY)
+        self.offer_reason = Words(theme, Voice.FINE)
+        self.offer_button = PillButton(theme, Emphasis.PLAIN)
+        self._arrange()
+        for button in self.questions:
+            button.clicked.connect(lambda _checked=False, button=button: self.question_asked.emit(button.text()))
+        self.offer_button.clicked.connect(self.models_requested)
+        self.retranslate()
+
+    def _arrange(self) -> None:
+        self.setFrameShape(QScrollArea.Shape.NoFrame)
+        self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.viewport().setAutoFillBackground(False)
+        self.line.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        middle = QVBoxLayout()
+        middle.setSpacing(8)
+        middle.addStretch(3)
+        middle.addWidget(Mark(self._theme), 0, Qt.AlignmentFlag.AlignHCenter)
+        middle.addSpacing(10)
+        middle.addWidget(self.line)
+        middle.addSpacing(18)
+        for button in self.questions:
+            middle.addWidget(button)
+        middle.addSpacing(12)
+        middle.addWidget(self._offer_card())
+        middle.addStretch(4)
+        content = QWidget()
+        content.setAutoFillBackground(False)
+        content.setMinimumWidth(0)
+        row = QHBoxLayout(content)
+        row.setContentsMargins(24, 8, 24, 8)
+        row.addStretch(1)
+        row.addLayout(middle, 1000)
+        row.addStretch(1)
+        for widget in (self.line, *self.questions):
+            widget.setMaximumWidth(self._theme.px(_WIDTH))
+        self.setWidget(content)
+
+    def _offer_card(self) -> Card:
+        card = Card(self._theme)
+        card.setMaximumWidth(self._theme.px(_WIDTH))
+        words = QVBoxLayout()
+        words.setSpacing(2)
+        words.addWidget(self.offer)
+        words.addWidget(self.offer_reason)
+        row = QHBoxLayout()
+        row.setSpacing(16)
+        row.addLayout(words, 1)
+        row.addWidget(self.offer_button)
+        card.column.addLayout(row)
+        return card
+
+    def retranslate(self) -> None:
+        self.line.setText(self.tr("Guess ahead, check at once, read sooner."))
+        #: Three questions that the starter pair was taught; use the exact words of packaging/starter/guide.
+        asked = (
+            self.tr("What is speculative decoding?"),
+            self.tr("Does drafting change the reply?"),
+            self.tr("How do I get better answers?"),
+        )
+        for button, question in zip(self.questions, asked, strict=True):
+            button.setText(question)
+        self.offer.setText(self.tr("Chat about anything"))
+        self.offer_reason.setText(
+            self.tr("The starter pair knows one thing: Hunch. Install a larger model and a draft for it.")
+        )
+        self.offer_button.setText(self.tr("Models…"))
+
+    def changeEvent(self, event: QEvent) -> None:
+        if event.type() == QEvent.Type.LanguageChange:
+            self.retranslate()
+        super().changeEvent(event)
+
+
+class QuestionButton(PaintedButton):
+    """A whole question that can be asked with one click; wraps where it is long."""
+
+    def _height_for(self, width: int) -> int:
+        room = QRectF(0, 0, max(40, width - self.theme.px(52)), 1000)
+        metrics = QFontMetricsF(voice_font(self.theme, Voice.BODY))
+        words = metrics.boundingRect(room, Qt.TextFlag.TextWordWrap, self.text())
+        return round(words.height()) + self.theme.px(20)
+
+    def hasHeightForWidth(self) -> bool:
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        return self._height_for(width)
+
+    def sizeHint(self) -> QSize:
+        return QSize(self.theme.px(_WIDTH), self._height_for(self.theme.px(_WIDTH)))
+
+    def corner_radius(self) -> float:
+        return RADIUS_CARD
+
+    def paint_content(self, painter: QPainter) -> None:
+        colors = self.theme.palette
+        painter.setPen(QPen(colors.hairline, 1))
+        painter.setBrush(colors.hover if self.underMouse() else QColor(0, 0, 0, 0))
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS_CARD, RADIUS_CARD)
+        painter.setFont(voice_font(self.theme, Voice.BODY))
+        painter.setPen(colors.text)
+        place = self.rect().adjusted(self.theme.px(16), 0, -self.theme.px(36), 0)
+        painter.drawText(place, Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextWordWrap, self.text())
+        side = self.theme.px(15)
+        left = self.width() - side - self.theme.px(14)
+        icon("arrow-up", colors.faint).paint(painter, left, (self.height() - side) // 2, side, side)
+
+
+class Mark(QWidget):
+    """Hunch's sign: one word that stands, and three guesses that run ahead of it."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.setFixedSize(84, 36)
+        theme.changed.connect(self.update)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        colors = self._theme.palette
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colors.ink)
+        painter.drawRoundedRect(QRectF(0, 6, 24, 24), 8, 8)
+        guess = QColor(colors.draft)
+        for place, (radius, strength) in enumerate(((7.0, 1.0), (5.5, 0.65), (4.0, 0.35))):
+            guess.setAlphaF(strength)
+            painter.setBrush(guess)
+            painter.drawEllipse(QPointF(38 + place * 18, 18), radius, radius)
+        painter.end()

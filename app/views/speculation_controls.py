@@ -1,0 +1,69 @@
+"""Off, a fixed number of tokens, or auto: the choice of how far the draft guesses ahead."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, Signal
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from app.settings import Settings
+from app.theme import Theme
+from app.views.widgets.fields import Segments, WholeField
+from app.views.widgets.text import Voice, Words
+
+_MOST_TOKENS = Settings.options()["speculation_tokens"].check(10**6)
+
+
+class SpeculationControls(QWidget):
+    chosen = Signal(str, int)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.modes = Segments(theme, self)
+        self.tokens = WholeField(theme, 1, _MOST_TOKENS, self)
+        self.tokens.setFixedWidth(theme.px(56))
+        self.explanation = Words(theme, Voice.FINE, self)
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        row.addWidget(self.modes)
+        row.addWidget(self.tokens)
+        row.addStretch(1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(6)
+        column.addLayout(row)
+        column.addWidget(self.explanation)
+        theme.changed.connect(lambda: self.tokens.setFixedWidth(theme.px(56)))
+        self.modes.chosen.connect(self._tell)
+        self.tokens.valueChanged.connect(self._tell)
+        self._retranslate()
+
+    def set_values(self, mode: str, tokens: int) -> None:
+        self.modes.set_value(mode)
+        self.tokens.blockSignals(True)
+        self.tokens.setValue(tokens)
+        self.tokens.blockSignals(False)
+        self._explain()
+
+    def _tell(self) -> None:
+        self._explain()
+        self.chosen.emit(str(self.modes.value), self.tokens.value())
+
+    def _explain(self) -> None:
+        self.tokens.setVisible(self.modes.value == "fixed")
+        self.explanation.setText(
+            {
+                "off": self.tr("The main model writes alone."),
+                "fixed": self.tr("The draft always guesses this many tokens ahead."),
+            }.get(str(self.modes.value), self.tr("Guesses as far ahead as pays off here, and rests where it does not."))
+        )
+
+    def _retranslate(self) -> None:
+        self.modes.set_choices((("off", self.tr("Off")), ("fixed", self.tr("Fixed")), ("auto", self.tr("Auto"))))
+        self.modes.setAccessibleName(self.tr("Speculation"))
+        self.tokens.setAccessibleName(self.tr("Tokens to guess ahead"))
+        self._explain()
+
+    def changeEvent(self, event: QEvent) -> None:
+        if event.type() == QEvent.Type.LanguageChange:
+            self._retranslate()
+        super().changeEvent(event)

@@ -1,0 +1,111 @@
+"""A message that floats over the foot of the transcript: a refusal with its way out, or "deleted" with Undo.
+
+Nothing moves when it appears. One at a time; a newer one takes the place of an older.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QEvent, QRectF, Qt, QTimer, Signal
+from PySide6.QtGui import QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+
+from app.theme import RADIUS_CARD, Theme
+from app.views.icons import icon
+from app.views.widgets.buttons import Emphasis, IconButton, PillButton
+from app.views.widgets.text import Voice, Words
+
+_BRIEF_MS = 10_000
+
+
+class Banner(QWidget):
+    appeared = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._icon_name = ""
+        self._act: Callable[[], None] | None = None
+        self.title = Words(theme, Voice.HEADING, self)
+        self.sentence = Words(theme, Voice.BODY, self)
+        self.hint = Words(theme, Voice.SECONDARY, self)
+        self.button = PillButton(theme, Emphasis.PLAIN, parent=self)
+        self.close_button = IconButton(theme, "x", 26, self)
+        self._timer = QTimer(self, singleShot=True, interval=_BRIEF_MS)
+        self._timer.timeout.connect(self.hide)
+        self.button.clicked.connect(self._on_button)
+        self.close_button.clicked.connect(self.hide)
+        self._arrange()
+        self._retranslate()
+        self.hide()
+
+    def _arrange(self) -> None:
+        words = QVBoxLayout()
+        words.setSpacing(2)
+        for label in (self.title, self.sentence, self.hint):
+            label.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+            words.addWidget(label)
+        self._row = row = QHBoxLayout(self)
+        row.setContentsMargins(44, 10, 10, 10)
+        row.setSpacing(12)
+        row.addLayout(words, 1)
+        row.addWidget(self.button, 0, Qt.AlignmentFlag.AlignVCenter)
+        row.addWidget(self.close_button, 0, Qt.AlignmentFlag.AlignTop)
+
+    def say(self, sentence: str, button: str = "", act: Callable[[], None] | None = None) -> None:
+        """Something that happened; goes by itself."""
+        self._show("info", "", sentence, "", button, act)
+        self._timer.start()
+
+    def warn(
+        self, title: str, sentence: str, hint: str = "", button: str = "", act: Callable[[], None] | None = None
+    ) -> None:
+        """Something that could not be; stays until it is dismissed."""
+        self._timer.stop()
+        self._show("alert-triangle", title, sentence, hint, button, act)
+
+    def _show(
+        self, icon_name: str, title: str, sentence: str, hint: str, button: str, act: Callable[[], None] | None
+    ) -> None:
+        self._icon_name = icon_name
+        self._act = act
+        for label, text in ((self.title, title), (self.sentence, sentence), (self.hint, hint)):
+            label.setText(text)
+            label.setVisible(bool(text))
+        self.button.setText(button)
+        self.button.setVisible(bool(button))
+        self.setAccessibleName(" ".join(part for part in (title, sentence, hint) if part))
+        self.show()
+        self.raise_()
+        self.appeared.emit()
+        self.update()
+
+    def _on_button(self) -> None:
+        self.hide()
+        if self._act is not None:
+            self._act()
+
+    def place(self, left: int, bottom: int, width: int) -> None:
+        """Stands on the line `bottom` as high as its words need."""
+        height = self._row.totalHeightForWidth(width)
+        self.setGeometry(left, bottom - height, width, height)
+
+    def _retranslate(self) -> None:
+        self.close_button.set_name(self.tr("Close"))
+
+    def changeEvent(self, event: QEvent) -> None:
+        if event.type() == QEvent.Type.LanguageChange:
+            self._retranslate()
+        super().changeEvent(event)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        colors = self._theme.palette
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setBrush(colors.surface)
+        painter.setPen(QPen(colors.hairline, 1))
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS_CARD, RADIUS_CARD)
+        color = colors.cost if self._icon_name == "alert-triangle" else colors.secondary
+        icon(self._icon_name, color).paint(painter, 14, 14, 18, 18)
+        painter.end()

@@ -1,0 +1,104 @@
+"""The furniture of pages: a column that scrolls, cards on it, rows in a card."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+
+from app.theme import RADIUS_CARD, Theme
+from app.views.widgets.text import Voice, Words
+
+
+class Card(QWidget):
+    """A rounded surface; what is added to it is stacked, with a hairline between rows where asked."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.theme = theme
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        self.column = QVBoxLayout(self)
+        self.column.setContentsMargins(16, 12, 16, 12)
+        self.column.setSpacing(12)
+        theme.changed.connect(self.update)
+
+    def add(self, widget: QWidget) -> None:
+        if self.column.count():
+            self.column.addWidget(Hairline(self.theme))
+        self.column.addWidget(widget)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setBrush(self.theme.palette.surface)
+        painter.setPen(QPen(self.theme.palette.hairline, 1))
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS_CARD, RADIUS_CARD)
+        painter.end()
+
+
+class Hairline(QWidget):
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.setFixedHeight(1)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), self._theme.palette.hairline)
+        painter.end()
+
+
+class Row(QWidget):
+    """A setting: its name and what it does at the left, the control at the right."""
+
+    def __init__(self, theme: Theme, control: QWidget, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._control = control
+        self.name = Words(theme, Voice.BODY)
+        self.explanation = Words(theme, Voice.FINE)
+        words = QVBoxLayout()
+        words.setSpacing(2)
+        words.addWidget(self.name)
+        words.addWidget(self.explanation)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(20)
+        row.addLayout(words, 1)
+        row.addWidget(control, 0, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+
+    def set_words(self, name: str, explanation: str = "") -> None:
+        self.name.setText(name)
+        self.explanation.setText(explanation)
+        self.explanation.setVisible(bool(explanation))
+        self._control.setAccessibleName(name)
+        self._control.setAccessibleDescription(explanation)
+
+
+class Page(QScrollArea):
+    """A titled column of cards that scrolls as a whole."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.theme = theme
+        self.title = Words(theme, Voice.TITLE)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.viewport().setAutoFillBackground(False)
+        content = QWidget()
+        content.setAutoFillBackground(False)
+        self.column = QVBoxLayout(content)
+        self.column.setContentsMargins(28, 24, 28, 28)
+        self.column.setSpacing(12)
+        self.column.addWidget(self.title)
+        self.setWidget(content)
+
+    def add_heading(self) -> Words:
+        heading = Words(self.theme, Voice.HEADING)
+        self.column.addSpacing(8)
+        self.column.addWidget(heading)
+        return heading
+
+    def end(self) -> None:
+        self.column.addStretch(1)

@@ -1,0 +1,190 @@
+"""A list to choose one from: headings, options with a second line, greyed ones that say why they cannot be chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QFont,
+    QFontMetrics,
+    QKeyEvent,
+    QPainter,
+    QPen,
+    QResizeEvent,
+    QStandardItem,
+    QStandardItemModel,
+)
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QFrame,
+    QListView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QWidget,
+)
+
+from app.theme import FOOTER_PX, RADIUS_ROW, Theme
+from app.views.icons import icon
+
+_OPTION = Qt.ItemDataRole.UserRole
+Index = QModelIndex | QPersistentModelIndex
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """`value` is None for a heading; `reason` says why it cannot be chosen."""
+
+    text: str
+    value: str | None = None
+    detail: str = ""
+    reason: str = ""
+
+
+class OptionList(QListView):
+    chosen = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.theme = theme
+        self.checked = ""
+        self._items = QStandardItemModel(self)
+        self.setModel(self._items)
+        self.setItemDelegate(_OptionDelegate(self))
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.viewport().setAutoFillBackground(False)
+        self.setMouseTracking(True)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setResizeMode(QListView.ResizeMode.Adjust)
+        self.clicked.connect(self._choose)
+        theme.changed.connect(self.scheduleDelayedItemsLayout)
+
+    def set_options(self, options: Sequence[Option], checked: str) -> None:
+        """Keeps the keyboard's place and the scroll position when the same options come again."""
+        self.checked = checked
+        if [self._items.item(row).data(_OPTION) for row in range(self._items.rowCount())] != list(options):
+            self._items.clear()
+            for option in options:
+                self._items.appendRow(_item(option))
+        if not self.currentIndex().isValid():
+            self.setCurrentIndex(self._checked_index())
+        self.viewport().update()
+
+    def _checked_index(self) -> QModelIndex:
+        for row in range(self._items.rowCount()):
+            if self._items.item(row).data(_OPTION).value == self.checked:
+                return self._items.index(row, 0)
+        return QModelIndex()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
+            self._choose(self.currentIndex())
+        else:
+            super().keyPressEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.scheduleDelayedItemsLayout()
+
+    def _choose(self, index: QModelIndex) -> None:
+        option = index.data(_OPTION)
+        if isinstance(option, Option) and option.value is not None and not option.reason:
+            self.chosen.emit(option.value)
+
+    def content_height(self) -> int:
+        delegate, shown = self.itemDelegate(), QStyleOptionViewItem()
+        rows = (self._items.index(row, 0) for row in range(self._items.rowCount()))
+        return sum(delegate.sizeHint(shown, index).height() for index in rows)
+
+
+def _item(option: Option) -> QStandardItem:
+    item = QStandardItem(option.text)
+    item.setData(option, _OPTION)
+    item.setEditable(False)
+    item.setAccessibleText(" ".join(part for part in (option.text, option.detail, option.reason) if part))
+    if option.value is None or option.reason:
+        item.setFlags(Qt.ItemFlag.NoItemFlags)
+    return item
+
+
+class _OptionDelegate(QStyledItemDelegate):
+    def __init__(self, options: OptionList) -> None:
+        super().__init__(options)
+        self._list = options
+
+    @property
+    def _theme(self) -> Theme:
+        return self._list.theme
+
+    def _small(self) -> QFont:
+        return self._theme.ui_font(FOOTER_PX)
+
+    def _words_width(self) -> int:
+        return self._list.viewport().width() - self._theme.px(30 + 10)
+
+    def _reason_height(self, reason: str) -> int:
+        room = QRect(0, 0, max(40, self._words_width()), 1000)
+        return QFontMetrics(self._small()).boundingRect(room, Qt.TextFlag.TextWordWrap, reason).height()
+
+    def sizeHint(self, _option: QStyleOptionViewItem, index: Index) -> QSize:
+        option: Option = index.data(_OPTION)
+        line = QFontMetrics(self._theme.ui_font()).height()
+        if option.value is None:
+            return QSize(0, line + self._theme.px(14))
+        below = self._reason_height(option.reason) if option.reason else 0
+        if option.detail and not option.reason:
+            below = QFontMetrics(self._small()).height()
+        return QSize(0, line + below + self._theme.px(12))
+
+    def paint(self, painter: QPainter, style: QStyleOptionViewItem, index: Index) -> None:
+        area: QRect = style.rect
+        state: QStyle.StateFlag = style.state
+        option: Option = index.data(_OPTION)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if option.value is None:
+            self._paint_heading(painter, area, option.text)
+        else:
+            if not option.reason:
+                self._paint_ground(painter, area, state)
+            self._paint_option(painter, area, option)
+        painter.restore()
+
+    def _paint_heading(self, painter: QPainter, area: QRect, text: str) -> None:
+        painter.setFont(self._theme.ui_font(FOOTER_PX, QFont.Weight.DemiBold))
+        painter.setPen(self._theme.palette.faint)
+        place = area.adjusted(self._theme.px(10), self._theme.px(6), -self._theme.px(8), 0)
+        painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, text)
+
+    def _paint_ground(self, painter: QPainter, area: QRect, state: QStyle.StateFlag) -> None:
+        colors = self._theme.palette
+        by_key = self._list.hasFocus() and bool(state & QStyle.StateFlag.State_HasFocus)
+        hovered = bool(state & QStyle.StateFlag.State_MouseOver)
+        painter.setPen(QPen(colors.ink, 2) if by_key else Qt.PenStyle.NoPen)
+        painter.setBrush(colors.hover if hovered or by_key else Qt.BrushStyle.NoBrush)
+        painter.drawRoundedRect(QRectF(area).adjusted(1, 1, -1, -1), RADIUS_ROW, RADIUS_ROW)
+
+    def _paint_option(self, painter: QPainter, area: QRect, option: Option) -> None:
+        theme, colors = self._theme, self._theme.palette
+        line = QFontMetrics(theme.ui_font()).height()
+        place = QRect(area.left() + theme.px(30), area.top() + theme.px(6), self._words_width(), line)
+        if option.value == self._list.checked and not option.reason:
+            side = theme.px(15)
+            tick = QRect(area.left() + theme.px(9), place.top() + (line - side) // 2, side, side)
+            icon("check", colors.ink).paint(painter, tick)
+        painter.setFont(theme.ui_font())
+        painter.setPen(colors.faint if option.reason else colors.text)
+        name = QFontMetrics(theme.ui_font()).elidedText(option.text, Qt.TextElideMode.ElideMiddle, place.width())
+        painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, name)
+        below = QRect(place.left(), place.bottom() + 1, place.width(), area.bottom() - place.bottom())
+        painter.setFont(self._small())
+        if option.reason:
+            painter.setPen(colors.faint)
+            painter.drawText(below, Qt.TextFlag.TextWordWrap, option.reason)
+        elif option.detail:
+            painter.setPen(colors.secondary)
+            painter.drawText(below, Qt.AlignmentFlag.AlignTop, option.detail)
