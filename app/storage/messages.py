@@ -51,7 +51,11 @@ class MessageStore:
         return self._add(original.chat_id, original.parent_id, role, text, done, original.main_name, "")
 
     def resume_reply(self, message_id: int) -> None:
-        sql = "UPDATE messages SET status = 'streaming', error = NULL, finish = NULL WHERE id = ?"
+        """Opens a reply for more text; thinking that led to no answer yet starts anew."""
+        sql = (
+            "UPDATE messages SET status = 'streaming', error = NULL, finish = NULL,"
+            " thinking = CASE text WHEN '' THEN '' ELSE thinking END WHERE id = ?"
+        )
         self._db.execute(sql, (message_id,))
 
     def save_texts(self, replies: Iterable[ReplyText]) -> None:

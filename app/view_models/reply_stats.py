@@ -76,7 +76,20 @@ def details_text(stats: RequestStats) -> str:
         if stats.tokens_per_pass is not None:
             each = wording.number(stats.tokens_per_pass, 1)
             parts.append(wording.fill(QCoreApplication.translate("ReplyStats", "%1 tok/pass"), each))
+    if at_rest := _at_rest_text(stats.drafting):
+        parts.append(at_rest)
     return SEPARATOR.join(parts)
+
+
+def _at_rest_text(drafting: DraftingState) -> str:
+    """A draft that is loaded and does not draft says so; why is in the tooltip."""
+    if drafting is DraftingState.PARKED:
+        return QCoreApplication.translate("ReplyStats", "draft at rest")
+    if drafting is DraftingState.FAILED:
+        return QCoreApplication.translate("ReplyStats", "draft failed")
+    if drafting is DraftingState.UNSUPPORTED:
+        return QCoreApplication.translate("ReplyStats", "cannot be drafted for")
+    return ""
 
 
 def _tooltip(stats: RequestStats) -> str:

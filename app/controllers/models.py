@@ -1,0 +1,298 @@
+"""Models for the person: what is installed, what arrives, which two are loaded and which could draft."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+
+from app import wording
+from app.bridge import EngineBridge
+from app.controllers.drafts import best_draft, draft_choice, model_entry
+from app.controllers.pair import LoadedPair
+from app.messages import notice_for
+from app.notices import Notice
+from app.settings import STARTER_FOLDER, Settings
+from app.view_models.model_list import (
+    DownloadEntry,
+    DownloadState,
+    DraftChoice,
+    DraftGroup,
+    ModelEntry,
+    PairState,
+    PairView,
+)
+from engine import (
+    ChatEngine,
+    DeleteFailed,
+    DownloadFailed,
+    DownloadFinished,
+    DownloadId,
+    DownloadProgress,
+    DownloadStopped,
+    Event,
+    Failed,
+    Finished,
+    InstalledModel,
+    LibraryScanned,
+    ModelDeleted,
+    ModelFailed,
+    ModelInfo,
+    ModelLoading,
+    ModelReady,
+    ModelRole,
+    ModelShelf,
+    ModelUnloaded,
+    TextDelta,
+    draft_problem,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StarterPair:
+    """The two folders that come with the app."""
+
+    main: Path
+    draft: Path
+
+
+class ModelController(QObject):
+    models_changed = Signal()
+    downloads_changed = Signal()
+    pair_changed = Signal()
+    notice_raised = Signal(object)  # Notice
+    model_installed = Signal(str, str)  # repository, folder
+
+    def __init__(
+        self,
+        engine: ChatEngine,
+        shelf: ModelShelf,
+        bridge: EngineBridge,
+        settings: Settings,
+        starter: StarterPair,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._engine = engine
+        self._shelf = shelf
+        self._bridge = bridge
+        self._settings = settings
+        self._starter = starter
+        self._loaded = LoadedPair()
+        self._installed: tuple[InstalledModel, ...] = ()
+        self._downloads: dict[int, DownloadEntry] = {}
+        self._cancelled: set[int] = set()
+        bridge.event_arrived.connect(self._hear)
+
+    def start(self) -> None:
+        """Loads what was used last, or the pair that comes with the app, and looks at what is installed."""
+        self._shelf.set_hub(self._settings.hub_endpoint or None, self._settings.hub_token or None)
+        self._shelf.set_folders(self._settings.model_folders)
+        self._shelf.scan()
+        main = _from_setting(self._settings.main_folder, self._starter.main)
+        draft = _from_setting(self._settings.draft_folder, self._starter.draft)
+        if main:
+            self._load(main, draft)
+
+    @property
+    def pair(self) -> PairView:
+        return self._loaded.view(self._settings.speculation())
+
+    @property
+    def can_reply(self) -> bool:
+        """A request sent now will find a main model: one is there, or on its way."""
+        return self._loaded.state in (PairState.READY, PairState.LOADING)
+
+    @property
+    def models(self) -> list[ModelEntry]:
+        return [self._entry(model) for model in self._installed]
+
+    @property
+    def downloads(self) -> list[DownloadEntry]:
+        return list(self._downloads.values())
+
+    def drafts_for_main(self) -> list[DraftChoice]:
+        """Every installed model: recommended, compatible, and not compatible with the reason; small ones first."""
+        main = self._main_info()
+        if main is None:
+            return []
+        choices = [draft_choice(main, model, self._entry(model)) for model in self._installed]
+        order = list(DraftGroup)
+        return sorted(choices, key=lambda choice: (order.index(choice.group), choice.model.parameters))
+
+    def refresh(self) -> None:
+        self._shelf.scan()
+
+    def choose_main(self, folder: str) -> None:
+        """Loads another main model; the draft stays if it fits, else the best that is installed comes with it."""
+        draft = self._draft_to_go_with(folder)
+        self._settings.draft_folder = _as_setting(draft, self._starter.draft)
+        self._load(folder, draft)
+
+    def choose_draft(self, folder: str | None) -> None:
+        """Changes the draft at once, without loading the main model again."""
+        self._settings.draft_folder = _as_setting(folder or "", self._starter.draft)
+        self._loaded.want_draft(folder or "")
+        self._engine.set_draft(folder, self._bridge.post)
+        self._say_pair_changed()
+
+    def set_speculation(self, mode: str, tokens: int) -> None:
+        """For the next request."""
+        self._settings.speculation_mode = mode
+        self._settings.speculation_tokens = tokens
+        self.pair_changed.emit()
+
+    def install(self, repository: str) -> int:
+        repository = repository.strip()
+        running = (DownloadState.WAITING, DownloadState.RUNNING)
+        for entry in self._downloads.values():
+            if entry.repository == repository and entry.state in running:
+                return entry.id
+        download = self._shelf.install(repository)
+        self._downloads = {key: entry for key, entry in self._downloads.items() if entry.repository != repository}
+        self._downloads[download] = DownloadEntry(download, repository)
+        self.downloads_changed.emit()
+        return download
+
+    def pause(self, download: int) -> None:
+        self._shelf.pause(DownloadId(download))
+
+    def resume(self, download: int) -> None:
+        """Goes on where it stopped, as a new download."""
+        if entry := self._downloads.get(download):
+            self.install(entry.repository)
+
+    def cancel(self, download: int) -> None:
+        """Ends a download and throws away what has arrived."""
+        self._cancelled.add(download)
+        self._shelf.cancel(DownloadId(download))
+        self._drop(download)
+
+    def delete(self, folder: str) -> None:
+        if folder == self._loaded.draft_folder:
+            self.choose_draft(None)
+        if folder == self._loaded.main_folder:
+            self._loaded.want_nothing()
+            self._engine.unload(self._bridge.post)
+            self._say_pair_changed()
+        self._shelf.delete(folder)
+
+    def add_folder(self, path: str) -> None:
+        if path not in self._settings.model_folders:
+            self._set_folders((*self._settings.model_folders, path))
+
+    def remove_folder(self, path: str) -> None:
+        self._set_folders(tuple(each for each in self._settings.model_folders if each != path))
+
+    def set_hub(self, endpoint: str, token: str) -> None:
+        self._settings.hub_endpoint = endpoint.strip()
+        self._settings.hub_token = token.strip()
+        self._shelf.set_hub(endpoint.strip() or None, token.strip() or None)
+
+    def retranslate(self) -> None:
+        self.pair_changed.emit()
+        self.models_changed.emit()
+        self.downloads_changed.emit()
+
+    # What arrives
+
+    def _hear(self, event: Event) -> None:
+        match event:
+            case ModelLoading() | ModelReady() | ModelFailed() | ModelUnloaded():
+                self._hear_model(event)
+            case TextDelta(stats=stats) | Finished(stats=stats) | Failed(stats=stats):
+                if self._loaded.hear_drafting(stats.drafting):
+                    self.pair_changed.emit()
+            case LibraryScanned(models=models):
+                self._installed = models
+                self.models_changed.emit()
+            case ModelDeleted():
+                self._shelf.scan()
+            case DeleteFailed(folder=folder, detail=detail):
+                self.notice_raised.emit(self._not_deleted(folder, detail))
+            case DownloadProgress() | DownloadFinished() | DownloadStopped() | DownloadFailed():
+                self._hear_download(event)
+
+    def _hear_model(self, event: ModelLoading | ModelReady | ModelFailed | ModelUnloaded) -> None:
+        self._loaded.hear(event)
+        if isinstance(event, ModelReady) and event.role is ModelRole.MAIN:
+            self._settings.main_folder = _as_setting(event.info.folder, self._starter.main)
+        if isinstance(event, ModelFailed):
+            self.notice_raised.emit(notice_for(event.error))
+        self._say_pair_changed()
+
+    def _hear_download(self, event: DownloadProgress | DownloadFinished | DownloadStopped | DownloadFailed) -> None:
+        if event.download in self._cancelled:
+            return
+        match event:
+            case DownloadProgress(done_bytes=done, total_bytes=total, bytes_per_second=speed):
+                running = DownloadState.RUNNING
+                self._put(event, done_bytes=done, total_bytes=total, bytes_per_second=speed, state=running)
+            case DownloadStopped(kept_bytes=kept):
+                self._put(event, done_bytes=kept, bytes_per_second=0.0, state=DownloadState.PAUSED)
+            case DownloadFailed(kept_bytes=kept, error=error):
+                problem, failed = notice_for(error).sentence, DownloadState.FAILED
+                self._put(event, done_bytes=kept, bytes_per_second=0.0, state=failed, problem=problem)
+            case DownloadFinished(folder=folder):
+                self._drop(event.download)
+                self._shelf.scan()
+                self.model_installed.emit(event.repository, folder)
+
+    # Small parts
+
+    def _load(self, main: str, draft: str) -> None:
+        self._loaded.want(main, draft)
+        self._engine.load(main, self._bridge.post, draft=draft or None)
+        self._say_pair_changed()
+
+    def _say_pair_changed(self) -> None:
+        self.pair_changed.emit()
+        self.models_changed.emit()  # which of them are loaded is part of the list
+
+    def _put(self, event: DownloadProgress | DownloadStopped | DownloadFailed, **fields: Any) -> None:
+        known = self._downloads.get(event.download) or DownloadEntry(event.download, event.repository)
+        self._downloads[event.download] = replace(known, **({"problem": None} | fields))
+        self.downloads_changed.emit()
+
+    def _drop(self, download: int) -> None:
+        if self._downloads.pop(download, None) is not None:
+            self.downloads_changed.emit()
+
+    def _set_folders(self, folders: tuple[str, ...]) -> None:
+        self._settings.model_folders = folders
+        self._shelf.set_folders(folders)
+        self._shelf.scan()
+
+    def _main_info(self) -> ModelInfo | None:
+        return self._loaded.main or self._info_of(self._loaded.main_folder)
+
+    def _info_of(self, folder: str) -> ModelInfo | None:
+        return next((model.info for model in self._installed if model.folder == folder), None)
+
+    def _draft_to_go_with(self, main_folder: str) -> str:
+        main, draft = self._info_of(main_folder), self._loaded.draft
+        if main is None:
+            return ""
+        if draft is not None and draft_problem(main, draft) is None:
+            return draft.folder
+        return best_draft(main, self._installed)
+
+    def _entry(self, model: InstalledModel) -> ModelEntry:
+        return model_entry(model, self._loaded.main_folder, self._loaded.draft_folder)
+
+    def _not_deleted(self, folder: str, detail: str) -> Notice:
+        sentence = self.tr("%1 could not be deleted: %2")
+        return Notice(self.tr("Not deleted"), wording.fill(sentence, Path(folder).name, detail))
+
+
+def _from_setting(stored: str, starter: Path) -> str:
+    if stored != STARTER_FOLDER:
+        return stored
+    return str(starter) if starter.is_dir() else ""
+
+
+def _as_setting(folder: str, starter: Path) -> str:
+    """The app's own folder may be elsewhere after an update, so it is remembered by name."""
+    return STARTER_FOLDER if folder == str(starter) else folder

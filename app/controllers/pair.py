@@ -1,0 +1,134 @@
+"""What is loaded now: the main model, its draft, and what stands in their way. Told by events; asks nobody."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QCoreApplication
+
+from app import wording
+from app.messages import notice_for
+from app.notices import drafting_sentence
+from app.view_models.model_list import DraftState, PairState, PairView
+from engine import (
+    DraftingState,
+    EngineError,
+    ModelFailed,
+    ModelInfo,
+    ModelLoading,
+    ModelReady,
+    ModelRole,
+    ModelUnloaded,
+    Speculation,
+    SpeculationMode,
+)
+
+# What a request can say about the draft itself; the rest is about one moment or one request.
+_LASTING = (DraftingState.ACTIVE, DraftingState.PARKED, DraftingState.UNSUPPORTED, DraftingState.FAILED)
+
+
+class LoadedPair:
+    """`main_folder` and `draft_folder` are what the person wants; `main` and `draft` are what is there."""
+
+    def __init__(self) -> None:
+        self.main_folder = ""
+        self.draft_folder = ""
+        self.main: ModelInfo | None = None
+        self.draft: ModelInfo | None = None
+        self.state = PairState.NO_MODEL
+        self._draft_loading = False
+        self._main_error: EngineError | None = None
+        self._draft_error: EngineError | None = None
+        self._drafting = DraftingState.ACTIVE
+
+    def want(self, main_folder: str, draft_folder: str) -> None:
+        self.main_folder = main_folder
+        self.state, self.main, self._main_error = PairState.LOADING, None, None
+        self.want_draft(draft_folder)
+
+    def want_draft(self, draft_folder: str) -> None:
+        self.draft_folder = draft_folder
+        self.draft, self._draft_error = None, None
+        self._draft_loading = bool(draft_folder)
+        self._drafting = DraftingState.ACTIVE
+
+    def want_nothing(self) -> None:
+        self.want("", "")
+        self.state = PairState.NO_MODEL
+
+    def hear(self, event: ModelLoading | ModelReady | ModelFailed | ModelUnloaded) -> None:
+        if event.role is ModelRole.MAIN:
+            self._hear_main(event)
+        else:
+            self._hear_draft(event)
+
+    def hear_drafting(self, drafting: DraftingState) -> bool:
+        """Whether what a request says about drafting is news."""
+        if self.draft is None or drafting not in _LASTING or drafting is self._drafting:
+            return False
+        self._drafting = drafting
+        return True
+
+    def view(self, speculation: Speculation) -> PairView:
+        draft_state, reason = self._draft_view(speculation)
+        if self._main_error is not None:
+            reason = notice_for(self._main_error).sentence
+        return PairView(
+            main_name=_name(self.main, self.main_folder),
+            draft_name=_name(self.draft, self.draft_folder),
+            mode_text=mode_text(speculation),
+            state=self.state,
+            draft_state=draft_state,
+            reason=reason,
+            main_folder=self.main_folder,
+            draft_folder=self.draft_folder,
+        )
+
+    def _hear_main(self, event: ModelLoading | ModelReady | ModelFailed | ModelUnloaded) -> None:
+        match event:
+            case ModelLoading():
+                self.state, self.main = PairState.LOADING, None
+            case ModelReady(info=info):
+                self.state, self.main = PairState.READY, info
+            case ModelFailed(error=error):
+                self.state, self.main, self._main_error = PairState.FAILED, None, error
+                self._draft_loading = False
+            case ModelUnloaded():
+                self.main = None
+                if self.state is PairState.READY:  # not while the next one is on its way
+                    self.state = PairState.NO_MODEL
+
+    def _hear_draft(self, event: ModelLoading | ModelReady | ModelFailed | ModelUnloaded) -> None:
+        match event:
+            case ModelLoading():
+                self._draft_loading = True
+            case ModelReady(info=info):
+                self.draft, self._draft_loading, self._draft_error = info, False, None
+            case ModelFailed(error=error):
+                self.draft, self._draft_loading, self._draft_error = None, False, error
+            case ModelUnloaded():
+                self.draft = None
+
+    def _draft_view(self, speculation: Speculation) -> tuple[DraftState, str]:
+        if self._draft_error is not None:
+            return DraftState.REFUSED, notice_for(self._draft_error).sentence
+        if self.draft is None:
+            return DraftState.LOADING if self._draft_loading else DraftState.NONE, ""
+        drafting = DraftingState.OFF if speculation.mode is SpeculationMode.OFF else self._drafting
+        if drafting is DraftingState.ACTIVE:
+            return DraftState.ACTIVE, ""
+        refused = drafting is DraftingState.UNSUPPORTED
+        return DraftState.REFUSED if refused else DraftState.PARKED, drafting_sentence(drafting)
+
+
+def mode_text(speculation: Speculation) -> str:
+    if speculation.mode is SpeculationMode.OFF:
+        return QCoreApplication.translate("Pair", "off")
+    if speculation.mode is SpeculationMode.AUTO:
+        return QCoreApplication.translate("Pair", "auto")
+    tokens = QCoreApplication.translate("Pair", "%n token(s)", "drafted per pass", speculation.tokens)
+    return tokens.replace("%n", wording.count(speculation.tokens))
+
+
+def _name(info: ModelInfo | None, folder: str) -> str:
+    return info.name if info is not None else Path(folder).name

@@ -1,0 +1,205 @@
+"""Replies under way: hears their events, grows their text, saves it every 400 ms, writes down how they ended.
+
+Any number may run, in any chats; the transcript shows those of the open one. Which reply to ask for is `chat`'s.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from app.bridge import EngineBridge
+from app.controllers.rows import transcript_row
+from app.storage import MessageStore, ReplyText, StoredMessage, StoredStatus
+from app.view_models.reply_stats import footer_line
+from app.view_models.request_table import RequestRow, RequestState, RequestTableModel
+from app.view_models.transcript import MessageStatus, TranscriptMessage, TranscriptModel
+from engine import (
+    ChatEngine,
+    EngineError,
+    Event,
+    Failed,
+    Finished,
+    FinishReason,
+    PromptProgress,
+    Request,
+    RequestId,
+    RequestStats,
+    SpanKind,
+    TextDelta,
+)
+
+# A crash loses at most this much, and the numbers under a reply change no faster than they can be read.
+SAVE_INTERVAL_MS = 400
+
+_TABLE_STATES = {
+    StoredStatus.DONE: RequestState.DONE,
+    StoredStatus.STOPPED: RequestState.STOPPED,
+    StoredStatus.INTERRUPTED: RequestState.STOPPED,
+    StoredStatus.FAILED: RequestState.FAILED,
+}
+
+
+@dataclass(slots=True)
+class LiveReply:
+    request: RequestId
+    chat_id: int
+    message_id: int
+    text: str
+    thinking: str = ""
+    thinking_s: float = 0.0
+    status: MessageStatus = MessageStatus.WAITING
+    progress: float | None = None
+    stats: RequestStats = field(default_factory=RequestStats)
+    unsaved: bool = False
+
+    def saved_form(self) -> ReplyText:
+        return ReplyText(self.message_id, self.text, self.thinking, self.thinking_s)
+
+    def grow(self, delta: TextDelta) -> None:
+        if delta.kind is SpanKind.THINKING:
+            self.thinking += delta.text
+            self.thinking_s = delta.stats.decode_s  # the engine's clock, so that nothing is timed twice
+        else:
+            self.text += delta.text
+        self.status, self.progress = MessageStatus.STREAMING, None
+        self.stats, self.unsaved = delta.stats, True
+
+
+class Replies(QObject):
+    changed = Signal()  # a reply began or ended
+    stats_changed = Signal(int, object)  # chat, RequestStats
+
+    def __init__(
+        self,
+        engine: ChatEngine,
+        bridge: EngineBridge,
+        store: MessageStore,
+        transcript: TranscriptModel,
+        table: RequestTableModel,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._engine = engine
+        self._bridge = bridge
+        self._store = store
+        self._transcript = transcript
+        self._table = table
+        self._live: dict[int, LiveReply] = {}
+        self._timer = QTimer(self, interval=SAVE_INTERVAL_MS)
+        self._timer.timeout.connect(self.save)
+        bridge.event_arrived.connect(self._hear)
+
+    def start(self, reply: StoredMessage, request: Request, title: str, pair: str) -> None:
+        """Asks the engine for a reply whose row is already stored."""
+        number = self._engine.submit(request, self._bridge.post)
+        self._live[number] = LiveReply(number, reply.chat_id, reply.id, reply.text, reply.thinking, reply.thinking_s)
+        self._table.put(RequestRow(number, title, pair))
+        self._timer.start()
+        self.changed.emit()
+
+    def stop(self, chat_id: int) -> None:
+        for reply in self._live.values():
+            if reply.chat_id == chat_id:
+                self._engine.cancel(reply.request)
+
+    def chats(self) -> set[int]:
+        return {reply.chat_id for reply in self._live.values()}
+
+    def row(self, stored: StoredMessage) -> TranscriptMessage:
+        """The transcript's row of a message, with what is not stored yet when it is being written."""
+        row = transcript_row(stored)
+        live = next((reply for reply in self._live.values() if reply.message_id == stored.id), None)
+        if live is None:
+            return row
+        footer = footer_line(live.stats) if live.stats.generated_tokens else None
+        return replace(
+            row,
+            text=live.text,
+            thinking=live.thinking,
+            thinking_s=live.thinking_s,
+            status=live.status,
+            progress=live.progress,
+            footer=footer,
+        )
+
+    def save(self) -> None:
+        """What has come since the last time, and the numbers that go with it."""
+        fresh = [reply for reply in self._live.values() if reply.unsaved]
+        if fresh:
+            self._store.save_texts(reply.saved_form() for reply in fresh)
+        for reply in fresh:
+            reply.unsaved = False
+            self._show_numbers(reply)
+
+    def close(self) -> None:
+        """The app quits: what is under way is kept as far as it came."""
+        for reply in list(self._live.values()):
+            self._engine.cancel(reply.request)
+            self._end(reply, StoredStatus.INTERRUPTED, None, reply.stats, None)
+
+    def _hear(self, event: Event) -> None:
+        reply = self._live.get(getattr(event, "request", 0))
+        if reply is None:
+            return
+        match event:
+            case PromptProgress():
+                self._hear_progress(reply, event)
+            case TextDelta():
+                self._hear_text(reply, event)
+            case Finished(reason=reason, stats=stats):
+                status = StoredStatus.STOPPED if reason is FinishReason.CANCELLED else StoredStatus.DONE
+                self._end(reply, status, reason, stats, None)
+            case Failed(error=error, stats=stats):
+                self._end(reply, StoredStatus.FAILED, None, stats, error)
+
+    def _hear_progress(self, reply: LiveReply, event: PromptProgress) -> None:
+        reply.progress = event.done_tokens / event.total_tokens if event.total_tokens else None
+        self._change_row(reply, status=reply.status, progress=reply.progress)
+        self._put_in_table(reply, RequestState.READING)
+
+    def _hear_text(self, reply: LiveReply, delta: TextDelta) -> None:
+        began = reply.status is MessageStatus.WAITING
+        reply.grow(delta)
+        if self._transcript.row_of(reply.message_id) is not None:
+            self._transcript.append_text(reply.message_id, delta.text, delta.kind is SpanKind.THINKING)
+        if began:
+            self._change_row(reply, status=reply.status, progress=None)
+            self._put_in_table(reply, RequestState.WRITING)
+
+    def _end(
+        self,
+        reply: LiveReply,
+        status: StoredStatus,
+        finish: FinishReason | None,
+        stats: RequestStats,
+        error: EngineError | None,
+    ) -> None:
+        del self._live[reply.request]
+        reply.stats = stats
+        self._store.finish_reply(reply.saved_form(), status, finish, stats, error)
+        stored = self._store.message(reply.message_id)
+        if stored is not None:
+            row = transcript_row(stored)
+            fields = {name: getattr(row, name) for name in ("status", "footer", "notice", "thinking_s")}
+            self._change_row(reply, progress=None, **fields)
+        self._put_in_table(reply, _TABLE_STATES[status])
+        self.stats_changed.emit(reply.chat_id, stats)
+        if not self._live:
+            self._timer.stop()
+        self.changed.emit()
+
+    def _show_numbers(self, reply: LiveReply) -> None:
+        self._change_row(reply, footer=footer_line(reply.stats), thinking_s=reply.thinking_s)
+        self._put_in_table(reply, RequestState.WRITING)
+        self.stats_changed.emit(reply.chat_id, reply.stats)
+
+    def _change_row(self, reply: LiveReply, **fields: object) -> None:
+        if self._transcript.row_of(reply.message_id) is not None:
+            self._transcript.change(reply.message_id, **fields)
+
+    def _put_in_table(self, reply: LiveReply, state: RequestState) -> None:
+        known = self._table.row(reply.request)
+        if known is not None:
+            self._table.put(replace(known, state=state, stats=reply.stats))
