@@ -1,0 +1,120 @@
+"""How .venv is made, with interpreters and an uv that only write down what they are asked for."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.architecture.project import ROOT
+
+_TOOLS = ("sh", "dirname", "cmp", "cp", "mkdir", "chmod", "cat", "echo")
+# Answers questions as the real interpreter would after this change, and fails when asked for anything else.
+_INTERPRETER = """#!/bin/sh
+[ "$1" = -c ] && exec {python} -c 'import sys, platform; {change}; exec(sys.argv[1])' "$2"
+exit 1
+"""
+_OLD = 'sys.version_info = (3, 9, 2); platform.python_version = lambda: "3.9.2"'
+_WITHOUT_VENV = 'sys.modules["ensurepip"] = None'
+_UV = """#!/bin/sh
+echo "$@" >> calls
+[ "$1" != "{fails}" ] || exit 1
+mkdir -p .venv/bin
+"""
+
+
+@dataclass
+class Machine:
+    """A checkout with nothing made yet, and a PATH with nothing but what a test puts there."""
+
+    root: Path
+    path: Path
+
+    def has(self, program: str, script: str) -> None:
+        (self.path / program).write_text(script)
+        (self.path / program).chmod(0o755)
+
+    def bootstrap(self) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [self.path / "sh", self.root / "packaging" / "bootstrap.sh"],
+            env={"PATH": str(self.path)},
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+
+    def uv_calls(self) -> list[str]:
+        return (self.root / "calls").read_text().splitlines()
+
+    @property
+    def installed(self) -> Path:
+        return self.root / ".venv" / "installed.lock"
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    made = Machine(tmp_path / "checkout", tmp_path / "bin")
+    made.path.mkdir()
+    for tool in _TOOLS:
+        (made.path / tool).symlink_to(str(shutil.which(tool)))
+    (made.root / "packaging").mkdir(parents=True)
+    for name in ("bootstrap.sh", "requirements.lock"):
+        shutil.copy(ROOT / "packaging" / name, made.root / "packaging" / name)
+    return made
+
+
+def _interpreter(change: str) -> str:
+    return _INTERPRETER.format(python=sys.executable, change=change)
+
+
+def test_old_python_is_refused_in_one_line_that_says_what_to_install(machine: Machine) -> None:
+    machine.has("python3", _interpreter(_OLD))
+    done = machine.bootstrap()
+    assert done.returncode != 0
+    assert done.stderr.count("\n") == 1
+    assert "3.11 or newer" in done.stderr
+    assert "python3 is Python 3.9.2" in done.stderr
+
+
+def test_python_without_venv_is_refused_with_the_package_to_install(machine: Machine) -> None:
+    machine.has("python3", _interpreter(_WITHOUT_VENV))
+    done = machine.bootstrap()
+    assert done.returncode != 0
+    assert f"sudo apt install python{sys.version_info[0]}.{sys.version_info[1]}-venv" in done.stderr
+
+
+def test_name_on_path_that_does_not_run_is_passed_over(machine: Machine) -> None:
+    machine.has("python3.13", "#!/bin/sh\necho 'python3.13: not chosen' >&2\nexit 127\n")
+    machine.has("python3", _interpreter("pass"))
+    machine.has("uv", _UV.format(fails="nothing"))
+    assert machine.bootstrap().returncode == 0
+    assert "--python python3 .venv" in machine.uv_calls()[0]
+
+
+def test_uv_makes_and_fills_the_venv_where_there_is_one(machine: Machine) -> None:
+    machine.has("uv", _UV.format(fails="nothing"))
+    assert machine.bootstrap().returncode == 0
+    made, filled = machine.uv_calls()
+    assert made.startswith("venv")
+    assert "--require-hashes" in filled
+    assert machine.installed.read_bytes() == (ROOT / "packaging" / "requirements.lock").read_bytes()
+
+
+def test_install_that_failed_is_tried_again(machine: Machine) -> None:
+    machine.has("uv", _UV.format(fails="pip"))
+    assert machine.bootstrap().returncode != 0
+    assert not machine.installed.exists()
+
+
+def test_nothing_runs_while_everything_is_installed(machine: Machine) -> None:
+    (machine.root / ".venv" / "bin").mkdir(parents=True)
+    (machine.root / ".venv" / "bin" / "python").write_text("#!/bin/sh\nexit 1\n")
+    (machine.root / ".venv" / "bin" / "python").chmod(0o755)
+    shutil.copy(machine.root / "packaging" / "requirements.lock", machine.installed)
+    done = machine.bootstrap()
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
