@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import mlx.core as mx
-import mlx.nn as nn
 from mlx.utils import tree_flatten, tree_map_with_path
 from mlx_lm.models import qwen3
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
+
+Network = Any  # an mlx.nn.Module, which ships no types
 
 CHAT_TEMPLATE = (
     "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n{% endfor %}"
@@ -41,7 +42,7 @@ def qwen3_config(**changes: Any) -> dict[str, Any]:
     return config | changes
 
 
-def build(config: dict[str, Any], seed: int = 0, scale: float = 3.0) -> nn.Module:
+def build(config: dict[str, Any], seed: int = 0, scale: float = 3.0) -> Network:
     """Weights scaled up, so that the law is peaked enough to vary with the context."""
     mx.random.seed(seed)
     network = qwen3.Model(qwen3.ModelArgs.from_dict(config))
@@ -50,7 +51,7 @@ def build(config: dict[str, Any], seed: int = 0, scale: float = 3.0) -> nn.Modul
     return network
 
 
-def noised(network: nn.Module, config: dict[str, Any], noise: float, seed: int = 1) -> nn.Module:
+def noised(network: Network, config: dict[str, Any], noise: float, seed: int = 1) -> Network:
     """The same network with `noise` (a share of each weight's spread) added: a draft that is often right."""
     mx.random.seed(seed)
     draft = qwen3.Model(qwen3.ModelArgs.from_dict(config))
@@ -61,7 +62,7 @@ def noised(network: nn.Module, config: dict[str, Any], noise: float, seed: int =
     return draft
 
 
-def save(network: nn.Module, config: dict[str, Any], folder: Path, tokenizer: Tokenizer | None = None) -> Path:
+def save(network: Network, config: dict[str, Any], folder: Path, tokenizer: Tokenizer | None = None) -> Path:
     """A folder as a hub's repository would have it."""
     folder.mkdir(parents=True, exist_ok=True)
     mx.save_safetensors(str(folder / "model.safetensors"), dict(tree_flatten(network.parameters())), {"format": "mlx"})

@@ -1,0 +1,194 @@
+"""The text is the main model's, whatever drafts: compared with mlx-lm, with a naive loop, and with itself undrafted."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+
+import mlx.core as mx
+import pytest
+from mlx_lm import sample_utils
+
+from engine import DraftingState, ModelReady, Request, Sampling, Speculation
+from engine.models.loading import LoadedModel, load_model
+from engine.sampling import Sampler, filtered
+from tests.engine.conftest import Zoo
+from tests.helpers.engine_client import EngineClient
+
+PROMPTS = [tuple(range(40, 80)), (7,), (200, 3, 3, 3, 90, 41, 5, 250, 18)]
+LENGTH = 40
+EVERY_LENGTH = [*(Speculation.fixed(n) for n in range(1, 9)), Speculation.auto()]
+SOME_LENGTHS = [Speculation.fixed(2), Speculation.fixed(5), Speculation.auto()]
+SAMPLINGS = [
+    Sampling(temperature=0),
+    Sampling(temperature=0.7, seed=11),
+    Sampling(temperature=1.0, seed=12),
+    Sampling(temperature=0, repetition_penalty=1.3),
+    Sampling(temperature=0.7, seed=13, repetition_penalty=1.2, top_p=0.9),
+    Sampling(temperature=1.0, seed=14, top_k=20, min_p=0.02, repetition_penalty=1.1),
+]
+
+
+@pytest.fixture(scope="module")
+def target(zoo: Zoo) -> LoadedModel:
+    return load_model(zoo.main)
+
+
+def by_mlx_lm(model: LoadedModel, prompt: Sequence[int], length: int) -> tuple[int, ...]:
+    steps = importlib.import_module("mlx_lm.generate").generate_step(mx.array(prompt), model.network, max_tokens=length)
+    return tuple(token for token, _ in islice(steps, length))
+
+
+def by_definition(model: LoadedModel, prompt: Sequence[int], length: int, penalty: float) -> tuple[int, ...]:
+    """Greedy with mlx-lm's repetition penalty over the whole prefix, the whole prefix fed anew for every token."""
+    processor = sample_utils.make_repetition_penalty(penalty, context_size=10_000)
+    tokens = list(prompt)
+    for _ in range(length):
+        logits = model.network(mx.array([tokens]))[:, -1, :]
+        tokens.append(int(mx.argmax(processor(mx.array(tokens), logits)).item()))
+    return tuple(tokens[len(prompt) :])
+
+
+def up_to_end(tokens: Sequence[int], model: LoadedModel) -> tuple[int, ...]:
+    """mlx-lm's bare step goes on after an end token; a reply does not."""
+    ends = model.tokenizer.eos_token_ids
+    stop = next((at + 1 for at, token in enumerate(tokens) if token in ends), len(tokens))
+    return tuple(tokens[:stop])
+
+
+def request(prompt: Sequence[int], sampling: Sampling, speculation: Speculation, length: int = LENGTH) -> Request:
+    return Request(tokens=tuple(prompt), sampling=sampling, speculation=speculation, max_tokens=length)
+
+
+@pytest.mark.parametrize("prompt", PROMPTS)
+def test_plain_greedy_equals_mlx_lm(client: EngineClient, target: LoadedModel, prompt: Sequence[int]) -> None:
+    """Without a draft, greedy decoding is mlx-lm's own."""
+    ours = client.run(request(prompt, Sampling(temperature=0), Speculation.off())).tokens
+
+    assert len(set(ours)) > 8
+    assert ours == up_to_end(by_mlx_lm(target, prompt, LENGTH), target)
+
+
+@pytest.mark.parametrize("prompt", PROMPTS)
+def test_penalty_sees_the_whole_prefix(client: EngineClient, target: LoadedModel, prompt: Sequence[int]) -> None:
+    """The repetition penalty counts every token before, prompt included, drafted or not."""
+    expected = up_to_end(by_definition(target, prompt, LENGTH, penalty=1.3), target)
+    sampling = Sampling(temperature=0, repetition_penalty=1.3)
+
+    assert client.run(request(prompt, sampling, Speculation.off())).tokens == expected
+    assert client.run(request(prompt, sampling, Speculation.fixed(4))).tokens == expected
+
+
+@pytest.mark.parametrize("draft", ["itself", "close", "poor", "other"])
+@pytest.mark.parametrize("sampling", SAMPLINGS, ids=lambda s: f"t{s.temperature}p{s.repetition_penalty}")
+def test_text_never_depends_on_the_proposer(client: EngineClient, zoo: Zoo, draft: str, sampling: Sampling) -> None:
+    """INVARIANT: the same seed gives the same tokens with no draft, with any draft, and with any draft length."""
+    assert isinstance(client.set_draft(zoo.drafts[draft]), ModelReady)
+    for prompt in PROMPTS[::2]:
+        plain = client.run(request(prompt, sampling, Speculation.off()))
+        assert len(set(plain.tokens)) > 4
+        for speculation in EVERY_LENGTH if draft == "close" else SOME_LENGTHS:
+            drafted = client.run(request(prompt, sampling, speculation))
+            assert drafted.tokens == plain.tokens, speculation
+            assert drafted.stats.drafted > 0
+
+
+def test_drafting_really_happens(client: EngineClient, zoo: Zoo) -> None:
+    """A perfect draft is accepted whole, a close one in part, a stranger hardly ever."""
+    rates = {}
+    for name, folder in zoo.drafts.items():
+        client.set_draft(folder)
+        stats = client.run(request(PROMPTS[0], Sampling(temperature=0), Speculation.fixed(4))).stats
+        assert stats.accept_rate is not None
+        assert stats.drafting is DraftingState.ACTIVE
+        rates[name] = stats.accept_rate
+
+    assert rates["itself"] == 1.0
+    assert 0.2 < rates["close"] < 1.0
+    assert rates["other"] < 0.2
+
+
+def test_sampled_acceptance_is_that_of_a_coupled_draft(client: EngineClient, zoo: Zoo) -> None:
+    """A perfect draft is accepted whole at any temperature: it draws with the main model's noise."""
+    client.set_draft(zoo.drafts["itself"])
+
+    stats = client.run(request(PROMPTS[0], Sampling(temperature=1.0, seed=3), Speculation.fixed(4))).stats
+
+    assert stats.accept_rate == 1.0
+
+
+def test_different_seeds_give_different_texts(client: EngineClient) -> None:
+    texts = {
+        client.run(request(PROMPTS[0], Sampling(temperature=1.0, seed=seed), Speculation.auto())).tokens for seed in range(5)
+    }
+
+    assert len(texts) == 5
+
+
+def test_no_seed_reports_one_that_repeats_the_text(client: EngineClient) -> None:
+    first = client.run(request(PROMPTS[0], Sampling(temperature=1.0), Speculation.auto()))
+    again = client.run(request(PROMPTS[0], Sampling(temperature=1.0, seed=first.finished.seed), Speculation.off()))
+
+    assert again.tokens == first.tokens
+
+
+@pytest.mark.parametrize(
+    "sampling",
+    [
+        Sampling(temperature=1.0),
+        Sampling(temperature=0.6, top_p=0.8),
+        Sampling(temperature=1.3, top_k=5),
+        Sampling(temperature=0.9, min_p=0.1, top_p=0.95, top_k=12),
+    ],
+    ids=str,
+)
+def test_draws_follow_mlx_lms_law(sampling: Sampling) -> None:
+    """Over many positions the tokens drawn are distributed as mlx-lm's filters and temperature say."""
+    vocabulary, draws = 24, 20_000
+    mx.random.seed(5)
+    logits = 2 * mx.random.normal((1, vocabulary))
+    law = logits - mx.logsumexp(logits, axis=-1, keepdims=True)
+    kept = law
+    if sampling.top_p < 1:
+        kept = sample_utils.apply_top_p(kept, sampling.top_p)
+    if sampling.min_p:
+        kept = sample_utils.apply_min_p(kept, sampling.min_p)
+    if sampling.top_k:
+        kept = sample_utils.apply_top_k(kept, sampling.top_k)
+    expected = mx.softmax(kept / sampling.temperature, axis=-1)[0]
+
+    tokens = Sampler(sampling, 99, vocabulary, []).draw(mx.repeat(logits, draws, axis=0), position=0)
+
+    counts = (tokens[:, None] == mx.arange(vocabulary)).sum(axis=0) / draws
+    distance = 0.5 * mx.abs(counts - expected).sum().item()
+    assert mx.array_equal(mx.isinf(filtered(law, sampling)), mx.isinf(kept))
+    assert distance < 0.02  # about three times what 20,000 honest draws of 24 tokens differ by
+
+
+def test_a_biased_sampler_would_be_caught() -> None:
+    """The distribution test above has teeth: a temperature that is off by a tenth lies outside its bound."""
+    mx.random.seed(5)
+    logits = 2 * mx.random.normal((24,))
+    honest, biased = mx.softmax(logits), mx.softmax(logits / 1.1)
+
+    assert 0.5 * mx.abs(honest - biased).sum().item() > 0.02
+
+
+def test_command_line_gives_the_same_tokens(zoo: Zoo, capsys: pytest.CaptureFixture[str]) -> None:
+    """`python -m engine generate` is the same engine."""
+    from engine.__main__ import main
+
+    texts = []
+    for speculate in ("off", "auto", "3"):
+        assert main(command(zoo.main, zoo.drafts["close"], speculate)) == 0
+        texts.append(capsys.readouterr().out)
+    tokens = [json.loads(text)["tokens"] for text in texts]
+    assert tokens[0] == tokens[1] == tokens[2]
+
+
+def command(model: Path, draft: Path, speculate: str) -> list[str]:
+    arguments = ["generate", "--model", str(model), "--draft", str(draft), "--tokens", "[40, 41, 42]", "--json"]
+    return [*arguments, "--max-tokens", "32", "--temperature", "0.7", "--seed", "5", "--speculate", speculate]

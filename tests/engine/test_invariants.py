@@ -1,0 +1,290 @@
+"""The promises of engine/ARCHITECTURE.md, each with a test of its name, on the round itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import mlx.core as mx
+import pytest
+
+from engine import (
+    DraftingState,
+    Event,
+    Failed,
+    Finished,
+    FinishReason,
+    InternalError,
+    Request,
+    RequestId,
+    Sampling,
+    Speculation,
+    TextDelta,
+)
+from engine.control import RoundTimes, make_controller
+from engine.decode import decode_round
+from engine.models.loading import LoadedModel, load_draft, load_model
+from engine.prefix_store import PrefixStore
+from engine.proposers.base import Guarded
+from engine.proposers.draft_model import DraftModelProposer
+from engine.reply import Reply
+from engine.sampling import Sampler
+from engine.sequence import Sequence
+from tests.engine.conftest import Zoo
+from tests.helpers.engine_client import EngineClient
+
+PROMPT = list(range(40, 80))
+GREEDY = Sampling(temperature=0)
+
+
+@dataclass
+class Bench:
+    """A pair outside of the engine thread, to look inside between rounds."""
+
+    main: LoadedModel
+    draft: LoadedModel
+
+    def reply(self, request: Request, heard: list[Event], store: PrefixStore | None = None) -> Reply:
+        controller = make_controller(request.speculation, RoundTimes())
+        reply = Reply(RequestId(1), request, heard.append)
+        reply.start(self.main, store or PrefixStore(), controller)
+        reply.draft_with(DraftModelProposer(self.draft, PrefixStore()), controller)
+        return reply
+
+
+@pytest.fixture(scope="module")
+def bench(zoo: Zoo) -> Iterator[Bench]:
+    main = load_model(zoo.main)
+    yield Bench(main, load_draft(zoo.drafts["close"], main))
+    mx.clear_cache()
+
+
+def request(length: int = 32, speculation: Speculation | None = None, stop: tuple[str, ...] = ()) -> Request:
+    return Request(
+        tokens=tuple(PROMPT),
+        sampling=GREEDY,
+        max_tokens=length,
+        stop=stop,
+        speculation=speculation or Speculation.fixed(4),
+    )
+
+
+def next_logits(sequence: Sequence) -> mx.array:
+    """What the model says after the sequence, and forget that it was asked."""
+    logits = sequence.feed(mx.array(sequence.tokens[sequence.caches.position :]))
+    mx.eval(logits)
+    sequence.caches.commit(0)
+    return logits[-1]
+
+
+def assert_cache_matches_tokens(sequence: Sequence) -> None:
+    fresh = Sequence(sequence.model, list(sequence.tokens))
+    assert mx.array_equal(next_logits(sequence), next_logits(fresh))
+
+
+def test_cache_holds_committed_tokens_but_one_between_rounds(bench: Bench) -> None:
+    """INVARIANT: after every round, and for every outcome of it, only the last token is not in the cache."""
+    sequence = Sequence(bench.main, list(PROMPT))
+    sampler = Sampler(GREEDY, 0, bench.main.logit_width, PROMPT)
+    proposer = DraftModelProposer(bench.draft, PrefixStore())
+    sequence.prefill_chunk()
+    outcomes = set()
+    for _ in range(24):
+        proposer.ready(sequence.tokens)
+        done = decode_round(sequence, sampler, proposer, 3, len)
+        outcomes.add(done.accepted)
+        assert sequence.caches.position == len(sequence.tokens) - 1
+        assert_cache_matches_tokens(sequence)
+
+    assert {0, 3} <= outcomes  # rejected at once and accepted whole: both ends were seen
+
+
+@pytest.mark.parametrize("width", range(1, 6))
+@pytest.mark.parametrize("kept", range(6))
+def test_rollback_equals_a_fresh_prefill(bench: Bench, width: int, kept: int) -> None:
+    """For every count of tokens kept, twice in a row, forgetting the rest leaves no trace."""
+    if kept > width:
+        pytest.skip("more than was fed")
+    sequence = Sequence(bench.main, list(PROMPT))
+    sequence.prefill_chunk()
+    for guess in (17, 230):
+        tokens = [sequence.tokens[-1], *range(guess, guess + width - 1)]
+        mx.eval(sequence.feed(mx.array(tokens)))
+        sequence.caches.commit(kept)
+        sequence.tokens[-1:] = [*tokens[:kept], 99]
+        assert_cache_matches_tokens(sequence)
+
+
+def test_a_round_emits_at_least_one_token(bench: Bench) -> None:
+    """INVARIANT: however wrong the draft, every round moves on by the main model's own token."""
+
+    class Wrong:
+        name = "wrong"
+
+        def ready(self, tokens: object) -> bool:
+            return True
+
+        def propose(self, tokens: object, limit: int, sampler: object) -> mx.array:
+            return mx.array([5] * limit)
+
+        def commit(self, emitted: object) -> None:
+            pass
+
+        def close(self) -> None:
+            pass
+
+    sequence = Sequence(bench.main, list(PROMPT))
+    sequence.prefill_chunk()
+    sampler = Sampler(GREEDY, 0, bench.main.logit_width, PROMPT)
+    rounds = [decode_round(sequence, sampler, Wrong(), 4, len) for _ in range(10)]
+
+    assert all(len(done.emitted) == done.accepted + 1 for done in rounds)
+    assert sum(done.accepted for done in rounds) < 10
+
+
+@pytest.mark.parametrize("speculation", [Speculation.off(), Speculation.fixed(1), Speculation.fixed(7)], ids=str)
+@pytest.mark.parametrize("ending", ["length", "stop", "cancel"])
+def test_after_any_exit_the_conversation_can_go_on(bench: Bench, ending: str, speculation: Speculation) -> None:
+    """INVARIANT: however a reply ends, its kept cache equals a fresh prefill of its tokens, and the next turn uses it."""
+    plain: list[Event] = []
+    drive(bench.reply(request(speculation=Speculation.off()), plain))
+    text = "".join(event.text for event in plain if isinstance(event, TextDelta))
+    stop = (text[8:11],) if ending == "stop" else ()
+    store = PrefixStore()
+    heard: list[Event] = []
+    reply = bench.reply(request(speculation=speculation, stop=stop), heard, store)
+    drive(reply, until=(lambda: len(heard) > 6) if ending == "cancel" else None)
+
+    last = heard[-1]
+    assert isinstance(last, Finished)
+    assert last.reason.value == {"length": "length", "stop": "stop", "cancel": "cancelled"}[ending]
+    tokens = [*PROMPT, *last.tokens]
+    sequence = store.take(bench.main, [*tokens, 65, 66])
+    assert sequence.caches.position == len(tokens) - 1
+    sequence.tokens = tokens
+    assert_cache_matches_tokens(sequence)
+
+
+def drive(reply: Reply, until: Callable[[], bool] | None = None) -> None:
+    while not reply.step():
+        if until is not None and until():
+            reply.cancelled = True
+
+
+def test_first_token_never_waits_for_the_draft(bench: Bench) -> None:
+    """The draft reads nothing before the first token is out, then catches up chunk by chunk while the reply goes on."""
+    prompt = [40 + n % 200 for n in range(1300)]
+    heard: list[Event] = []
+    long = Request(tokens=tuple(prompt), sampling=GREEDY, max_tokens=24, speculation=Speculation.fixed(4))
+    reply = bench.reply(long, heard)
+    states: list[DraftingState] = []
+    while not reply.step():
+        if reply._stats.generated_tokens:
+            states.append(reply._stats.drafting)
+
+    catching_up = states.count(DraftingState.CATCHING_UP)
+    assert 3 <= catching_up <= 4  # the first token, then 1,300 tokens in chunks of 512, the last of which drafts at once
+    assert states[:catching_up] == [DraftingState.CATCHING_UP] * catching_up
+    assert set(states[catching_up:]) == {DraftingState.ACTIVE}
+
+
+def test_a_proposer_that_fails_costs_nothing_but_its_speed(bench: Bench) -> None:
+    """The reply goes on plainly from the round in which drafting broke, with the same tokens."""
+
+    class Breaking(DraftModelProposer):
+        rounds = 0
+
+        def propose(self, *arguments: object) -> mx.array:
+            self.rounds += 1
+            if self.rounds == 3:
+                raise RuntimeError("no more ideas")
+            return super().propose(*arguments)  # type: ignore[arg-type]
+
+    plain: list[Event] = []
+    drive(bench.reply(request(speculation=Speculation.off()), plain))
+    heard: list[Event] = []
+    reply = bench.reply(request(), heard)
+    reply.draft_with(Breaking(bench.draft, PrefixStore()), make_controller(Speculation.fixed(4), RoundTimes()))
+    drive(reply)
+
+    broken, whole = heard[-1], plain[-1]
+    assert isinstance(broken, Finished)
+    assert isinstance(whole, Finished)
+    assert broken.tokens == whole.tokens
+    assert broken.stats.drafting is DraftingState.FAILED
+    assert 0 < broken.stats.draft_rounds <= 2
+
+
+def test_one_terminal_event_per_request(client: EngineClient) -> None:
+    """INVARIANT: finished, cancelled or failed, a request ends exactly once, and nothing comes after."""
+    requests = [
+        request(),
+        Request(),
+        Request(tokens=(99999,)),
+        Request(tokens=tuple(range(3000))),
+        request(length=1),
+    ]
+    for asked in requests:
+        events = client.run(asked).events
+        assert sum(isinstance(event, (Finished, Failed)) for event in events) == 1
+
+
+def test_counters_agree_with_each_other(bench: Bench) -> None:
+    """N = A + P; what the positions say adds up; every rate is within its range."""
+    heard: list[Event] = []
+    drive(bench.reply(request(length=60), heard))
+    last = heard[-1]
+    assert isinstance(last, Finished)
+    stats = last.stats
+
+    assert stats.generated_tokens == len(last.tokens) == 60
+    assert stats.generated_tokens <= stats.accepted + stats.rounds <= stats.generated_tokens + 4
+    assert sum(stats.drafted_by_position) == stats.drafted
+    assert sum(stats.accepted_by_position) == stats.accepted
+    assert list(stats.accepted_by_position) == sorted(stats.accepted_by_position, reverse=True)
+    assert stats.draft_s + stats.verify_s <= stats.decode_s * 1.2
+    assert stats.context_tokens == len(PROMPT) + 60
+
+
+def test_an_error_in_a_round_drops_the_cache_and_leaves_the_engine_usable(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a broken forward left in the caches is never used again."""
+    from engine.scheduler import Scheduler
+
+    scheduler = Scheduler()
+    scheduler.set_main(bench.main)
+    scheduler.set_draft(bench.draft)
+    heard: list[Event] = []
+    scheduler.add(Reply(RequestId(1), request(), heard.append))
+    for _ in range(4):
+        scheduler.step()
+    with monkeypatch.context() as broken:
+        broken.setattr(Sequence, "feed", fail)
+        while scheduler.busy:
+            scheduler.step()
+
+    assert isinstance(heard[-1], Failed)
+    assert isinstance(heard[-1].error, InternalError)
+    scheduler.add(Reply(RequestId(2), request(), heard.append))
+    while scheduler.busy:
+        scheduler.step()
+    assert isinstance(heard[-1], Finished)
+    assert heard[-1].reason is FinishReason.LENGTH
+    assert heard[-1].stats.cached_tokens == 0
+
+
+def fail(*arguments: object) -> mx.array:
+    raise RuntimeError("the device is gone")
+
+
+def test_a_guarded_proposer_stays_silent_after_its_first_error(bench: Bench) -> None:
+    class Broken(DraftModelProposer):
+        def ready(self, tokens: object) -> bool:
+            raise ValueError("broken")
+
+    guarded = Guarded(Broken(bench.draft, PrefixStore()))
+
+    assert not guarded.ready([1, 2, 3])
+    assert guarded.failed
+    assert guarded.propose([1, 2, 3], 4, Sampler(GREEDY, 0, bench.main.logit_width, [])).size == 0

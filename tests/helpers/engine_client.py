@@ -1,0 +1,98 @@
+"""An engine that a test can call as if it were synchronous, and the events that it heard."""
+
+from __future__ import annotations
+
+import queue
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine import (
+    ChatEngine,
+    Event,
+    Failed,
+    Finished,
+    FinishReason,
+    ModelFailed,
+    ModelReady,
+    ModelUnloaded,
+    Queued,
+    Request,
+    RequestEvent,
+    RequestId,
+    RequestStats,
+    SpanKind,
+    TextDelta,
+)
+
+PATIENCE_S = 120.0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    events: tuple[RequestEvent, ...]
+
+    @property
+    def finished(self) -> Finished:
+        assert isinstance(self.events[-1], Finished), self.events[-1]
+        return self.events[-1]
+
+    @property
+    def failed(self) -> Failed:
+        assert isinstance(self.events[-1], Failed), self.events[-1]
+        return self.events[-1]
+
+    @property
+    def tokens(self) -> tuple[int, ...]:
+        return self.finished.tokens
+
+    @property
+    def reason(self) -> FinishReason:
+        return self.finished.reason
+
+    @property
+    def stats(self) -> RequestStats:
+        return self.finished.stats
+
+    def text(self, kind: SpanKind = SpanKind.ANSWER) -> str:
+        return "".join(event.text for event in self.events if isinstance(event, TextDelta) and event.kind is kind)
+
+
+class EngineClient:
+    def __init__(self, engine: ChatEngine) -> None:
+        self.engine = engine
+
+    def load(self, folder: Path, draft: Path | None = None) -> ModelReady | ModelFailed:
+        """The last of the model events: of the draft, when one was asked for."""
+        events: queue.SimpleQueue[Event] = queue.SimpleQueue()
+        self.engine.load(folder, events.put, draft)
+        result = self._model_result(events)
+        return result if draft is None or isinstance(result, ModelFailed) else self._model_result(events)
+
+    def set_draft(self, folder: Path | None) -> ModelReady | ModelFailed | None:
+        events: queue.SimpleQueue[Event] = queue.SimpleQueue()
+        self.engine.set_draft(folder, events.put)
+        if folder is None:
+            assert isinstance(events.get(timeout=PATIENCE_S), ModelUnloaded)
+            return None
+        return self._model_result(events)
+
+    def run(self, request: Request, on_event: Callable[[RequestId, Event], None] | None = None) -> Outcome:
+        """Submit and listen to the end. `on_event` sees each event on this thread, as it comes."""
+        events: queue.SimpleQueue[Event] = queue.SimpleQueue()
+        request_id = self.engine.submit(request, events.put)
+        heard: list[RequestEvent] = []
+        while not heard or not isinstance(heard[-1], (Finished, Failed)):
+            event = events.get(timeout=PATIENCE_S)
+            assert isinstance(event, RequestEvent)
+            heard.append(event)
+            if on_event is not None:
+                on_event(request_id, event)
+        assert isinstance(heard[0], Queued)
+        return Outcome(tuple(heard))
+
+    def _model_result(self, events: queue.SimpleQueue[Event]) -> ModelReady | ModelFailed:
+        while True:
+            event = events.get(timeout=PATIENCE_S)
+            if isinstance(event, (ModelReady, ModelFailed)):
+                return event
