@@ -74,7 +74,7 @@ class Database:
 
     @contextmanager
     def transaction(self, durable: bool = True) -> Iterator[None]:
-        """All or nothing. Without `durable` a power cut may undo it, a crash of the app may not: for saves under way."""
+        """All or nothing. Without `durable` a power cut may undo it, a crash of the app may not: for saves midway."""
         self.connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
         self.connection.execute("BEGIN IMMEDIATE")
         try:

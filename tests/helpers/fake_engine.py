@@ -1,0 +1,321 @@
+"""A scripted ChatEngine with a thread of its own, for tests of the app: surface and order of events are Engine's.
+
+A `Gate` lets a test stop it between pieces and let pieces through one by one, so that no test needs to sleep.
+The contract in tests/engine/test_door_contract.py runs over it and over the real one. No MLX.
+"""
+
+from __future__ import annotations
+
+import itertools
+import queue
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from engine import (
+    DraftingState,
+    EmptyConversation,
+    EngineClosed,
+    EngineError,
+    Failed,
+    Finished,
+    FinishReason,
+    InvalidRequest,
+    Message,
+    MessageRole,
+    ModelFailed,
+    ModelInfo,
+    ModelLoading,
+    ModelNotFound,
+    ModelReady,
+    ModelRole,
+    ModelUnloaded,
+    NoModelLoaded,
+    PromptProgress,
+    Queued,
+    Request,
+    RequestId,
+    RequestStats,
+    Sink,
+    SpanKind,
+    SpeculationMode,
+    TextDelta,
+    draft_problem,
+)
+
+DRAFTED_PER_ROUND = 4
+ACCEPTED_PATTERN = (3, 2, 4, 1)
+PLAIN_TOKEN_S = 0.04
+ROUND_S = 0.06
+PATIENCE_S = 60.0
+
+
+def model_info(folder: str, parameters: int = 8_000_000_000, digest: str = "vocabulary-a") -> ModelInfo:
+    return ModelInfo(
+        folder=folder,
+        name=Path(folder).name,
+        model_type="qwen3",
+        parameters=parameters,
+        weight_bytes=parameters // 2,
+        bits=4.0,
+        vocabulary_tokens=151_936,
+        vocabulary_digest=digest,
+        context_tokens=4096,
+    )
+
+
+MAIN = model_info("/models/Main-8B")
+DRAFT = model_info("/models/Draft-1B", parameters=600_000_000)
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """How one reply goes: what it says in which pieces, and how it ends."""
+
+    pieces: tuple[str, ...] = ("A draft ", "guesses, ", "the main ", "model checks.")
+    thinking: tuple[str, ...] = ()
+    error: EngineError | None = None  # comes after the pieces
+    finish: FinishReason = FinishReason.STOP
+    drafting: DraftingState = DraftingState.ACTIVE
+    round_s: float = ROUND_S  # what the statistics say that a round took; nothing waits
+
+
+class Gate:
+    """Open, or held: then it lets through as many steps as it is told to."""
+
+    def __init__(self) -> None:
+        self._condition = threading.Condition()
+        self._permits: int | None = None
+        self._waiting = False
+
+    def hold(self) -> None:
+        with self._condition:
+            self._permits = 0
+
+    def let_through(self, steps: int) -> None:
+        with self._condition:
+            self._permits = (self._permits or 0) + steps
+            self._condition.notify_all()
+
+    def open(self) -> None:
+        with self._condition:
+            self._permits = None
+            self._condition.notify_all()
+
+    def wake(self) -> None:
+        """Somebody who waits has a reason to look around."""
+        with self._condition:
+            self._condition.notify_all()
+
+    def wait(self, must_leave: Callable[[], bool]) -> None:
+        with self._condition:
+            passed = self._condition.wait_for(lambda: must_leave() or self._permits != 0, timeout=PATIENCE_S)
+            assert passed, "a test held the gate and forgot it"
+            if self._permits and not must_leave():
+                self._permits -= 1
+
+
+@dataclass(slots=True)
+class _Job:
+    id: RequestId
+    request: Request
+    sink: Sink
+    cancelled: bool = False
+
+
+@dataclass(slots=True)
+class _Counters:
+    script: Script
+    drafts: bool
+    rounds: int = 0
+    generated: int = 0
+    accepted_at: list[int] = field(default_factory=lambda: [0] * DRAFTED_PER_ROUND)
+
+    def count_round(self) -> None:
+        accepted = ACCEPTED_PATTERN[self.rounds % len(ACCEPTED_PATTERN)] if self.drafts else 0
+        for position in range(accepted):
+            self.accepted_at[position] += 1
+        self.rounds += 1
+        self.generated += accepted + 1
+
+    def freeze(self) -> RequestStats:
+        draft_rounds = self.rounds if self.drafts else 0
+        return RequestStats(
+            prompt_tokens=20,
+            generated_tokens=self.generated,
+            rounds=self.rounds,
+            draft_rounds=draft_rounds,
+            drafted=draft_rounds * DRAFTED_PER_ROUND,
+            accepted=sum(self.accepted_at),
+            drafted_by_position=(draft_rounds,) * DRAFTED_PER_ROUND if self.drafts else (),
+            accepted_by_position=tuple(self.accepted_at) if self.drafts else (),
+            proposer="draft model" if self.drafts else "",
+            drafting=self.script.drafting if self.drafts else DraftingState.OFF,
+            decode_s=self.rounds * self.script.round_s,
+            draft_s=draft_rounds * self.script.round_s / 4,
+            verify_s=self.rounds * self.script.round_s / 2,
+            plain_token_s=PLAIN_TOKEN_S,
+            context_tokens=20 + self.generated,
+            context_limit_tokens=4096,
+        )
+
+
+class FakeEngine:
+    """`requests` keeps what was asked, for tests to look at; `scripts` are used up one a reply, then the default."""
+
+    def __init__(self, models: Mapping[str, ModelInfo | EngineError] | None = None) -> None:
+        self.gate = Gate()
+        self.requests: list[Request] = []
+        self.scripts: deque[Script] = deque()
+        self.loads: list[tuple[str, str | None]] = []
+        self.drafts: list[str | None] = []
+        self._models = {MAIN.folder: MAIN, DRAFT.folder: DRAFT} if models is None else dict(models)
+        self._main: ModelInfo | None = None
+        self._draft: ModelInfo | None = None
+        self._jobs: dict[RequestId, _Job] = {}
+        self._ids = itertools.count(1)
+        self._commands: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._closed = False
+        self._thread = threading.Thread(target=self._run, name="fake-engine", daemon=True)
+        self._thread.start()
+
+    def load(self, folder: Path | str, sink: Sink, draft: Path | str | None = None) -> None:
+        self.loads.append((str(folder), None if draft is None else str(draft)))
+        if not self._send(lambda: self._load_main(str(folder), sink)):
+            sink(ModelFailed(ModelRole.MAIN, str(folder), EngineClosed()))
+        elif draft is not None:
+            self._send(lambda: self._load_draft(str(draft), sink))
+
+    def set_draft(self, folder: Path | str | None, sink: Sink) -> None:
+        self.drafts.append(None if folder is None else str(folder))
+        if folder is None:
+            self._send(lambda: self._drop_draft(sink))
+        elif not self._send(lambda: self._load_draft(str(folder), sink)):
+            sink(ModelFailed(ModelRole.DRAFT, str(folder), EngineClosed()))
+
+    def unload(self, sink: Sink) -> None:
+        self._send(lambda: self._unload(sink))
+
+    def submit(self, request: Request, sink: Sink) -> RequestId:
+        job = _Job(RequestId(next(self._ids)), request, sink)
+        self.requests.append(request)
+        self._jobs[job.id] = job
+        sink(Queued(job.id))
+        if not self._send(lambda: self._write(job)):
+            sink(Failed(job.id, EngineClosed(), RequestStats()))
+        return job.id
+
+    def cancel(self, request: RequestId) -> None:
+        if job := self._jobs.get(request):
+            job.cancelled = True
+            self.gate.wake()
+
+    def close(self, timeout_s: float = 10.0) -> bool:
+        with self._lock:
+            if not self._closed:
+                self._closed = True
+                self._commands.put(None)
+        for job in list(self._jobs.values()):
+            self.cancel(job.id)
+        self._thread.join(timeout_s)
+        return not self._thread.is_alive()
+
+    def _send(self, command: Callable[[], None]) -> bool:
+        with self._lock:
+            if not self._closed:
+                self._commands.put(command)
+            return not self._closed
+
+    def _run(self) -> None:
+        while (command := self._commands.get()) is not None:
+            command()
+
+    # On the engine's thread
+
+    def _load_main(self, folder: str, sink: Sink) -> None:
+        sink(ModelLoading(ModelRole.MAIN, folder))
+        self._main = self._draft = None
+        found = self._models.get(folder, ModelNotFound(folder))
+        if isinstance(found, EngineError):
+            sink(ModelFailed(ModelRole.MAIN, folder, found))
+        else:
+            self._main = found
+            sink(ModelReady(ModelRole.MAIN, found))
+
+    def _load_draft(self, folder: str, sink: Sink) -> None:
+        sink(ModelLoading(ModelRole.DRAFT, folder))
+        found = self._models.get(folder, ModelNotFound(folder))
+        problem = found if isinstance(found, EngineError) else self._draft_problem(found)
+        if problem is not None:
+            sink(ModelFailed(ModelRole.DRAFT, folder, problem))
+        elif isinstance(found, ModelInfo):
+            self._draft = found
+            sink(ModelReady(ModelRole.DRAFT, found))
+
+    def _draft_problem(self, draft: ModelInfo) -> EngineError | None:
+        return NoModelLoaded() if self._main is None else draft_problem(self._main, draft)
+
+    def _drop_draft(self, sink: Sink) -> None:
+        self._draft = None
+        sink(ModelUnloaded(ModelRole.DRAFT))
+
+    def _unload(self, sink: Sink) -> None:
+        self._main = self._draft = None
+        sink(ModelUnloaded(ModelRole.MAIN))
+
+    def _write(self, job: _Job) -> None:
+        problem = self._problem(job.request)
+        if not job.cancelled and problem is not None:
+            self._end(job, Failed(job.id, problem, RequestStats()))
+            return
+        script = self.scripts.popleft() if self.scripts else Script()
+        drafts = self._draft is not None and job.request.speculation.mode is not SpeculationMode.OFF
+        self._tell(job, script, _Counters(script, drafts))
+
+    def _tell(self, job: _Job, script: Script, counters: _Counters) -> None:
+        if not job.cancelled:
+            _say(job, PromptProgress(job.id, 10, 20))
+        spans = [(SpanKind.THINKING, text) for text in script.thinking]
+        spans += [(SpanKind.ANSWER, text) for text in script.pieces]
+        for number, (kind, text) in enumerate(spans):
+            self.gate.wait(lambda: job.cancelled)
+            if job.cancelled or number == job.request.max_tokens:
+                break
+            counters.count_round()
+            _say(job, TextDelta(job.id, kind, text, counters.freeze()))
+        self._end(job, self._ending(job, script, counters, len(spans)))
+
+    def _ending(self, job: _Job, script: Script, counters: _Counters, pieces: int) -> Finished | Failed:
+        stats, tokens, seed = counters.freeze(), tuple(range(counters.generated)), job.request.sampling.seed or 0
+        if job.cancelled:
+            return Finished(job.id, FinishReason.CANCELLED, stats, tokens, seed)
+        if job.request.max_tokens is not None and job.request.max_tokens < pieces:
+            return Finished(job.id, FinishReason.LENGTH, stats, tokens, seed)
+        if script.error is not None:
+            return Failed(job.id, script.error, stats)
+        return Finished(job.id, script.finish, stats, tokens, seed)
+
+    def _end(self, job: _Job, event: Finished | Failed) -> None:
+        del self._jobs[job.id]
+        _say(job, event)
+
+    def _problem(self, request: Request) -> EngineError | None:
+        if self._main is None:
+            return NoModelLoaded()
+        if request.sampling.temperature < 0:
+            return InvalidRequest("temperature", str(request.sampling.temperature), "0..10")
+        turns: tuple[Message, ...] = request.messages
+        if not request.tokens and (not turns or turns[-1].role is MessageRole.SYSTEM):
+            return EmptyConversation()
+        return None
+
+
+def _say(job: _Job, event: PromptProgress | TextDelta | Finished | Failed) -> None:
+    """The caller's own fault does not end the reply, nor the thread."""
+    try:
+        job.sink(event)
+    except Exception:  # noqa: BLE001  the real engine logs it and goes on
+        return

@@ -1,0 +1,125 @@
+"""A scripted ModelShelf with a thread of its own: installs in steps through a gate, touches no disk and no network."""
+
+from __future__ import annotations
+
+import itertools
+import queue
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from engine import (
+    DeleteFailed,
+    DownloadError,
+    DownloadFailed,
+    DownloadFinished,
+    DownloadId,
+    DownloadProgress,
+    DownloadStopped,
+    EngineError,
+    InstalledModel,
+    LibraryScanned,
+    ModelDeleted,
+    ModelInfo,
+    ModelSource,
+    Sink,
+)
+from tests.helpers.fake_engine import DRAFT, MAIN, Gate, model_info
+
+STEPS = 4
+TOTAL_BYTES = 400_000_000
+
+
+def installed(
+    info: ModelInfo, source: ModelSource = ModelSource.OWN, error: EngineError | None = None
+) -> InstalledModel:
+    known = None if error else info
+    return InstalledModel(info.folder, info.name, f"org/{info.name}", source, info.weight_bytes, known, error)
+
+
+class FakeShelf:
+    """`failures` says which repositories fail and how; `hub` and `folders` keep what the app asked for."""
+
+    def __init__(self, sink: Sink, models: Sequence[InstalledModel] | None = None) -> None:
+        self.gate = Gate()
+        self.failures: dict[str, DownloadError] = {}
+        self.undeletable: set[str] = set()
+        self.hub: tuple[str | None, str | None] = (None, None)
+        self.folders: tuple[str, ...] = ()
+        self._sink = sink
+        self._models = [installed(MAIN), installed(DRAFT)] if models is None else list(models)
+        self._ids = itertools.count(1)
+        self._repositories: dict[DownloadId, str] = {}
+        self._stop: dict[DownloadId, bool] = {}  # True: what has arrived is kept
+        self._running: set[DownloadId] = set()
+        self._commands: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name="fake-shelf", daemon=True)
+        self._thread.start()
+
+    def scan(self) -> None:
+        self._commands.put(lambda: self._sink(LibraryScanned(tuple(self._models))))
+
+    def install(self, repository: str, revision: str = "main") -> DownloadId:
+        download = DownloadId(next(self._ids))
+        self._repositories[download] = repository
+        self._running.add(download)
+        self._commands.put(lambda: self._install(download, repository))
+        return download
+
+    def pause(self, download: DownloadId) -> None:
+        self._stop.setdefault(download, True)
+        self.gate.wake()
+
+    def cancel(self, download: DownloadId) -> None:
+        if download in self._running:
+            self._stop[download] = False
+            self.gate.wake()
+        else:
+            self._commands.put(lambda: self._sink(DownloadStopped(download, self._repositories[download], 0)))
+
+    def delete(self, folder: Path | str) -> None:
+        self._commands.put(lambda: self._delete(str(folder)))
+
+    def set_hub(self, endpoint: str | None, token: str | None) -> None:
+        self.hub = (endpoint, token)
+
+    def set_folders(self, folders: Sequence[Path | str]) -> None:
+        self.folders = tuple(str(folder) for folder in folders)
+
+    def close(self, timeout_s: float = 10.0) -> bool:
+        for download in list(self._running):
+            self.pause(download)
+        self._commands.put(None)
+        self._thread.join(timeout_s)
+        return not self._thread.is_alive()
+
+    def _run(self) -> None:
+        while (command := self._commands.get()) is not None:
+            command()
+
+    def _install(self, download: DownloadId, repository: str) -> None:
+        done = 0
+        for step in range(STEPS):
+            self.gate.wait(lambda: download in self._stop)
+            if download in self._stop:
+                self._end(download, DownloadStopped(download, repository, done if self._stop[download] else 0))
+                return
+            done = (step + 1) * TOTAL_BYTES // STEPS
+            self._sink(DownloadProgress(download, repository, done, TOTAL_BYTES, 50e6))
+        if repository in self.failures:
+            self._end(download, DownloadFailed(download, repository, self.failures[repository], done))
+            return
+        info = model_info(f"/models/{repository.rpartition('/')[2]}")
+        self._models.append(installed(info))
+        self._end(download, DownloadFinished(download, repository, info.folder))
+
+    def _end(self, download: DownloadId, event: DownloadStopped | DownloadFailed | DownloadFinished) -> None:
+        self._running.discard(download)
+        self._sink(event)
+
+    def _delete(self, folder: str) -> None:
+        if folder in self.undeletable:
+            self._sink(DeleteFailed(folder, "permission denied"))
+            return
+        self._models = [model for model in self._models if model.folder != folder]
+        self._sink(ModelDeleted(folder, TOTAL_BYTES))
