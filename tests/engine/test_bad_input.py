@@ -1,0 +1,205 @@
+"""Whatever a folder or a request holds, the answer is a typed error, and the engine is as good as before."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tokenizers import Regex, Tokenizer, pre_tokenizers
+
+from engine import (
+    ContextTooLong,
+    DraftVocabularyDiffers,
+    EmptyConversation,
+    Engine,
+    EngineError,
+    Failed,
+    InvalidRequest,
+    Message,
+    MessageRole,
+    ModelDamaged,
+    ModelFailed,
+    ModelHasNoWeights,
+    ModelNotFound,
+    ModelReady,
+    ModelRunsCode,
+    ModelUnsupported,
+    NoModelLoaded,
+    Request,
+    Sampling,
+    Speculation,
+    TemplateFailed,
+    TokenizerBroken,
+)
+from tests.engine.conftest import Zoo
+from tests.helpers.engine_client import EngineClient
+from tests.helpers.tiny_models import build, byte_tokenizer, qwen3_config, save, save_tokenizer
+
+GOOD = Request(tokens=(65, 66, 67), sampling=Sampling(temperature=0), max_tokens=4, speculation=Speculation.off())
+
+
+def user(text: str) -> tuple[Message, ...]:
+    return (Message(MessageRole.USER, text),)
+
+
+def edit_config(folder: Path, **changes: object) -> None:
+    path = folder / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+
+def truncate_weights(folder: Path) -> None:
+    path = folder / "model.safetensors"
+    path.write_bytes(path.read_bytes()[:-1000])
+
+
+def garble_header(folder: Path) -> None:
+    path = folder / "model.safetensors"
+    path.write_bytes(b"\xff" * 4096)
+
+
+def panic(folder: Path) -> None:
+    """A pre-tokenizer whose pattern exhausts the regex engine on some text; the library panics instead of raising."""
+    tokenizer = byte_tokenizer()
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [pre_tokenizers.Split(Regex("(a+)+$"), "isolated"), pre_tokenizers.ByteLevel(add_prefix_space=False)]
+    )
+    save_tokenizer(folder, tokenizer)
+
+
+MODEL_FAULTS: dict[str, tuple[Callable[[Path], object], type[EngineError]]] = {
+    "missing folder": (shutil.rmtree, ModelNotFound),
+    "no config": (lambda folder: (folder / "config.json").unlink(), ModelNotFound),
+    "no weights": (lambda folder: (folder / "model.safetensors").unlink(), ModelHasNoWeights),
+    "truncated weights": (truncate_weights, ModelDamaged),
+    "garbled header": (garble_header, ModelDamaged),
+    "config is no JSON": (lambda folder: (folder / "config.json").write_text("{"), ModelDamaged),
+    "config contradicts weights": (lambda folder: edit_config(folder, num_hidden_layers=3), ModelDamaged),
+    "unknown architecture": (lambda folder: edit_config(folder, model_type="nosuch"), ModelUnsupported),
+    "architecture with a path": (lambda folder: edit_config(folder, model_type="../../evil"), ModelUnsupported),
+    "wants to run code": (lambda folder: edit_config(folder, model_file="evil.py"), ModelRunsCode),
+    "tokenizer is no JSON": (lambda folder: (folder / "tokenizer.json").write_text("{"), TokenizerBroken),
+}
+
+
+@pytest.mark.parametrize("fault", MODEL_FAULTS)
+def test_a_bad_folder_is_refused_by_type_and_the_engine_goes_on(
+    client: EngineClient, zoo: Zoo, tmp_path: Path, fault: str
+) -> None:
+    damage, expected = MODEL_FAULTS[fault]
+    folder = tmp_path / "model"
+    shutil.copytree(zoo.main, folder)
+    damage(folder)
+
+    answer = client.load(folder)
+
+    assert isinstance(answer, ModelFailed)
+    assert type(answer.error) is expected
+    assert isinstance(client.load(zoo.main), ModelReady)
+    assert len(client.run(GOOD).tokens) == 4
+
+
+def test_a_tokenizer_that_panics_fails_the_request_only(client: EngineClient, zoo: Zoo, tmp_path: Path) -> None:
+    """The tokenizer library's Rust panics are BaseExceptions: `except Exception` would let them end the thread."""
+    folder = tmp_path / "panics"
+    shutil.copytree(zoo.main, folder)
+    panic(folder)
+    with pytest.raises(BaseException) as raised:  # noqa: PT011
+        Tokenizer.from_file(str(folder / "tokenizer.json")).encode("a" * 200 + "b")
+    assert not isinstance(raised.value, Exception)
+
+    assert isinstance(client.load(folder), ModelReady)
+    failed = client.run(Request(messages=user("a" * 200 + "b"))).failed
+
+    assert isinstance(failed.error, TokenizerBroken)
+    assert len(client.run(GOOD).tokens) == 4
+
+
+def test_a_draft_with_another_vocabulary_says_where(client: EngineClient, zoo: Zoo, tmp_path: Path) -> None:
+    config = qwen3_config()
+    draft = save(build(config), config, tmp_path / "draft", byte_tokenizer(swap=(70, 71)))
+
+    answer = client.set_draft(draft)
+
+    assert isinstance(answer, ModelFailed)
+    assert isinstance(answer.error, DraftVocabularyDiffers)
+    assert answer.error.token_id == 70
+    assert answer.error.main_text != answer.error.draft_text
+    assert len(client.run(GOOD).tokens) == 4
+
+
+def test_a_draft_without_a_main_model_is_refused(zoo: Zoo) -> None:
+    engine = Engine()
+    answer = EngineClient(engine).set_draft(zoo.drafts["close"])
+    assert engine.close()
+
+    assert isinstance(answer, ModelFailed)
+    assert isinstance(answer.error, NoModelLoaded)
+
+
+REQUEST_FAULTS: dict[str, tuple[Request, type[EngineError]]] = {
+    "nothing at all": (Request(), EmptyConversation),
+    "only a system prompt": (Request(messages=(Message(MessageRole.SYSTEM, "x"),)), EmptyConversation),
+    "both kinds of prompt": (Request(messages=user("x"), tokens=(1,)), InvalidRequest),
+    "token out of the vocabulary": (Request(tokens=(1, 288)), InvalidRequest),
+    "prompt longer than the context": (Request(tokens=(65,) * 2048), ContextTooLong),
+    "seed below": (Request(tokens=(1,), sampling=Sampling(seed=-1)), InvalidRequest),
+    "seed above": (Request(tokens=(1,), sampling=Sampling(seed=2**64)), InvalidRequest),
+    "temperature": (Request(tokens=(1,), sampling=Sampling(temperature=-0.1)), InvalidRequest),
+    "temperature is no number": (Request(tokens=(1,), sampling=Sampling(temperature=float("nan"))), InvalidRequest),
+    "top-p": (Request(tokens=(1,), sampling=Sampling(top_p=1.5)), InvalidRequest),
+    "top-k": (Request(tokens=(1,), sampling=Sampling(top_k=-1)), InvalidRequest),
+    "min-p": (Request(tokens=(1,), sampling=Sampling(min_p=2)), InvalidRequest),
+    "penalty": (Request(tokens=(1,), sampling=Sampling(repetition_penalty=0)), InvalidRequest),
+    "max tokens": (Request(tokens=(1,), max_tokens=0), InvalidRequest),
+    "draft length": (Request(tokens=(1,), speculation=Speculation.fixed(0)), InvalidRequest),
+    "draft length above": (Request(tokens=(1,), speculation=Speculation.fixed(17)), InvalidRequest),
+}
+
+
+@pytest.mark.parametrize("fault", REQUEST_FAULTS)
+def test_a_bad_request_is_refused_by_type_and_the_engine_goes_on(client: EngineClient, fault: str) -> None:
+    request, expected = REQUEST_FAULTS[fault]
+
+    error = client.run(request).failed.error
+
+    assert type(error) is expected
+    assert len(client.run(GOOD).tokens) == 4
+
+
+def test_context_figures_are_reported(client: EngineClient) -> None:
+    error = client.run(Request(tokens=(65,) * 3000)).failed.error
+
+    assert isinstance(error, ContextTooLong)
+    assert (error.limit_tokens, error.actual_tokens) == (2048, 3000)
+
+
+def test_a_template_that_raises_is_the_templates_fault(client: EngineClient, zoo: Zoo, tmp_path: Path) -> None:
+    folder = tmp_path / "template"
+    shutil.copytree(zoo.main, folder)
+    path = folder / "tokenizer_config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"chat_template": "{{ raise_exception('no') }}"}))
+    client.load(folder)
+
+    assert isinstance(client.run(Request(messages=user("x"))).failed.error, TemplateFailed)
+
+
+def test_no_model_is_said_so() -> None:
+    engine = Engine()
+    outcome = EngineClient(engine).run(GOOD)
+    assert engine.close()
+
+    assert isinstance(outcome.failed.error, NoModelLoaded)
+
+
+def test_a_closed_engine_still_answers(zoo: Zoo) -> None:
+    engine = Engine()
+    assert engine.close()
+    assert engine.close()
+
+    events: list[object] = []
+    engine.submit(GOOD, events.append)
+    assert isinstance(events[-1], Failed)
+    assert isinstance(EngineClient(engine).load(zoo.main), ModelFailed)

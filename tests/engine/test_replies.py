@@ -1,0 +1,217 @@
+"""What a reply's life looks like from outside: text, stop strings, cancelling, the next turn, changes of draft."""
+
+from __future__ import annotations
+
+import json
+import queue
+import shutil
+import threading
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from engine import (
+    Event,
+    Finished,
+    FinishReason,
+    Message,
+    MessageRole,
+    ModelReady,
+    ModelUnloaded,
+    PromptProgress,
+    Request,
+    RequestId,
+    Sampling,
+    Speculation,
+    TextDelta,
+)
+from tests.engine.conftest import Zoo
+from tests.helpers.engine_client import PATIENCE_S, EngineClient
+
+GREEDY = Sampling(temperature=0)
+PROMPT = tuple(range(40, 80))
+
+
+def request(length: int = 48, stop: tuple[str, ...] = (), speculation: Speculation | None = None) -> Request:
+    return Request(
+        tokens=PROMPT,
+        sampling=GREEDY,
+        max_tokens=length,
+        stop=stop,
+        speculation=speculation or Speculation.fixed(4),
+    )
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 5])
+@pytest.mark.parametrize("speculation", [Speculation.off(), Speculation.fixed(1), Speculation.fixed(6)], ids=str)
+def test_stop_string_ends_the_text_right_before_it(client: EngineClient, width: int, speculation: Speculation) -> None:
+    """Wherever a stop string falls in a round, accepted or not, nothing of it and nothing after it comes out."""
+    whole = client.run(request(speculation=Speculation.off())).text()
+    for start in range(2, 30, 7):
+        stop = whole[start : start + width]
+        outcome = client.run(request(stop=("never appears", stop), speculation=speculation))
+        assert outcome.text() == whole[: whole.index(stop)]
+        assert outcome.reason is FinishReason.STOP
+
+
+def test_text_is_the_same_with_and_without_a_draft(client: EngineClient) -> None:
+    """Broken characters at the edges of rounds included."""
+    plain = client.run(request(speculation=Speculation.off()))
+    drafted = client.run(request())
+
+    assert drafted.text() == plain.text()
+
+
+def test_an_end_token_ends_the_reply_and_is_not_text(client: EngineClient, zoo: Zoo, tmp_path: Path) -> None:
+    tokens = client.run(request(speculation=Speculation.off())).tokens
+    end = tokens[10]
+    folder = tmp_path / "ends"
+    shutil.copytree(zoo.main, folder)
+    config = json.loads((folder / "config.json").read_text()) | {"eos_token_id": [257, end]}
+    (folder / "config.json").write_text(json.dumps(config))
+    client.load(folder, zoo.drafts["itself"])
+
+    outcome = client.run(request(speculation=Speculation.fixed(8)))
+
+    assert outcome.reason is FinishReason.STOP
+    assert outcome.tokens == tokens[: tokens.index(end) + 1]
+    assert outcome.stats.generated_tokens == len(outcome.tokens)
+
+
+def test_length_is_exact_whatever_the_draft(client: EngineClient, zoo: Zoo) -> None:
+    client.set_draft(zoo.drafts["itself"])
+    for length in range(1, 12):
+        outcome = client.run(request(length=length, speculation=Speculation.fixed(5)))
+        assert len(outcome.tokens) == length
+        assert outcome.reason is FinishReason.LENGTH
+
+
+def test_a_full_context_ends_the_reply(client: EngineClient) -> None:
+    prompt = tuple(40 + n % 150 for n in range(2040))
+    outcome = client.run(Request(tokens=prompt, sampling=GREEDY, speculation=Speculation.fixed(4)))
+
+    assert outcome.reason is FinishReason.CONTEXT
+    assert len(outcome.tokens) == 8
+
+
+def test_cancel_keeps_what_was_written(client: EngineClient) -> None:
+    """Cancelling in mid-reply finishes it, with its text so far, within a round or two."""
+
+    def cancel(request_id: RequestId, event: Event) -> None:
+        if isinstance(event, TextDelta):
+            client.engine.cancel(request_id)
+
+    outcome = client.run(request(length=1500), on_event=cancel)
+
+    assert outcome.reason is FinishReason.CANCELLED
+    assert 0 < len(outcome.tokens) < 1500
+    assert outcome.text()
+
+
+def test_cancel_during_the_prompt_takes_one_chunk(client: EngineClient) -> None:
+    def cancel(request_id: RequestId, event: Event) -> None:
+        if isinstance(event, PromptProgress):
+            client.engine.cancel(request_id)
+
+    prompt = tuple(33 + n % 170 for n in range(2000))
+    outcome = client.run(Request(tokens=prompt, sampling=GREEDY, max_tokens=8), on_event=cancel)
+
+    assert outcome.reason is FinishReason.CANCELLED
+    assert outcome.tokens == ()
+
+
+def test_prompt_progress_grows_to_the_whole_prompt(client: EngineClient) -> None:
+    prompt = tuple(34 + n % 160 for n in range(1500))
+    events = client.run(Request(tokens=prompt, sampling=GREEDY, max_tokens=1)).events
+    done = [event.done_tokens for event in events if isinstance(event, PromptProgress)]
+
+    assert done == sorted(done)
+    assert done[-1] == 1499  # the last token is read by the first round
+    assert max(later - earlier for earlier, later in pairwise(done)) <= 512
+
+
+def test_requests_wait_for_their_turn_and_can_be_cancelled_there(client: EngineClient) -> None:
+    finished: queue.SimpleQueue[Event] = queue.SimpleQueue()
+
+    def sink(event: Event) -> None:
+        if isinstance(event, Finished):
+            finished.put(event)
+
+    first = client.engine.submit(request(length=1000), sink)
+    second = client.engine.submit(request(length=5), sink)
+    third = client.engine.submit(request(length=5), sink)
+    client.engine.cancel(second)
+    client.engine.cancel(first)
+    ends = [finished.get(timeout=PATIENCE_S) for _ in range(3)]
+
+    by_id = {end.request: end.reason for end in ends if isinstance(end, Finished)}
+    assert by_id == {
+        first: FinishReason.CANCELLED,
+        second: FinishReason.CANCELLED,
+        third: FinishReason.LENGTH,
+    }
+
+
+def test_the_next_turn_reads_only_what_is_new(client: EngineClient) -> None:
+    """A chat's history is taken from the kept cache, the reply included."""
+    turn = (Message(MessageRole.USER, "one two three four five"),)
+    first = client.run(Request(messages=turn, sampling=GREEDY, max_tokens=12))
+    grown = (*turn, Message(MessageRole.ASSISTANT, "six seven"), Message(MessageRole.USER, "and?"))
+    second = client.run(Request(messages=grown, sampling=GREEDY, max_tokens=12))
+
+    assert first.stats.cached_tokens < 8
+    assert second.stats.cached_tokens >= first.stats.prompt_tokens - 8
+
+
+def test_a_kept_cache_changes_nothing_but_time(client: EngineClient, zoo: Zoo) -> None:
+    """The same request, answered from a kept cache and from none, says the same."""
+    long = Request(tokens=PROMPT * 3, sampling=Sampling(temperature=0.8, seed=4), max_tokens=30)
+    cold = client.run(long)
+    warm = client.run(long)
+    client.load(zoo.main)
+    again = client.run(long)
+
+    assert (cold.stats.cached_tokens, warm.stats.cached_tokens, again.stats.cached_tokens) == (0, 119, 0)
+    assert cold.tokens == warm.tokens == again.tokens
+
+
+def test_the_draft_can_change_in_mid_reply(client: EngineClient, zoo: Zoo) -> None:
+    """Cleared, swapped and set again while a reply runs: same tokens, main model never reloaded."""
+    plain = client.run(request(length=600, speculation=Speculation.off()))
+    changes = iter([None, zoo.drafts["poor"], zoo.drafts["itself"]])
+    models: list[Event] = []
+
+    def change(request_id: RequestId, event: Event) -> None:
+        if isinstance(event, TextDelta) and event.stats.generated_tokens > 20 * (len(models) // 2 + 1):
+            folder = next(changes, "done")
+            if folder != "done":
+                client.engine.set_draft(folder, models.append)
+
+    changed = client.run(request(length=600), on_event=change)
+
+    assert changed.tokens == plain.tokens
+    assert sum(isinstance(event, ModelUnloaded) for event in models) == 1
+    assert all(event.role.value == "draft" for event in models if isinstance(event, ModelReady))
+
+
+def test_another_main_model_ends_the_running_reply(client: EngineClient, zoo: Zoo) -> None:
+    def load(request_id: RequestId, event: Event) -> None:
+        if isinstance(event, TextDelta):
+            client.engine.load(zoo.drafts["poor"], lambda event: None)
+
+    assert client.run(request(length=1500), on_event=load).reason is FinishReason.CANCELLED
+
+
+def test_a_sink_that_raises_harms_only_itself(client: EngineClient) -> None:
+    done = threading.Event()
+
+    def sink(event: Event) -> None:
+        if isinstance(event, Finished):
+            done.set()
+        raise ValueError("a caller's bug")
+
+    client.engine.submit(request(length=5), sink)
+
+    assert done.wait(PATIENCE_S)
+    assert len(client.run(request(length=5)).tokens) == 5
