@@ -29,6 +29,7 @@ from engine.proposers.base import Guarded
 from engine.proposers.draft_model import DraftModelProposer
 from engine.reply import Reply
 from engine.sampling import Sampler
+from engine.scheduler import Scheduler
 from engine.sequence import Sequence
 from tests.engine.conftest import Zoo
 from tests.helpers.engine_client import EngineClient
@@ -249,8 +250,6 @@ def test_an_error_in_a_round_drops_the_cache_and_leaves_the_engine_usable(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What a broken forward left in the caches is never used again."""
-    from engine.scheduler import Scheduler
-
     scheduler = Scheduler()
     scheduler.set_main(bench.main)
     scheduler.set_draft(bench.draft)
@@ -260,19 +259,22 @@ def test_an_error_in_a_round_drops_the_cache_and_leaves_the_engine_usable(
         scheduler.step()
     with monkeypatch.context() as broken:
         broken.setattr(Sequence, "feed", fail)
-        while scheduler.busy:
-            scheduler.step()
+        run_dry(scheduler)
 
     failed = heard[-1]
     assert isinstance(failed, Failed)
     assert isinstance(failed.error, InternalError)
     scheduler.add(Reply(RequestId(2), request(), heard.append))
-    while scheduler.busy:
-        scheduler.step()
-    finished = heard[-1:][0]
+    run_dry(scheduler)
+    finished = heard[-1]
     assert isinstance(finished, Finished)
     assert finished.reason is FinishReason.LENGTH
     assert finished.stats.cached_tokens == 0
+
+
+def run_dry(scheduler: Scheduler) -> None:
+    while scheduler.busy:
+        scheduler.step()
 
 
 def fail(*arguments: object) -> mx.array:
