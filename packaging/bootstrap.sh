@@ -45,25 +45,33 @@ find_python() {
     return 1
 }
 
-uv=$(command -v uv || true)
+with_uv() {
+    # Networks that put their own certificate in between are known to the system's store, not to uv's.
+    export UV_SYSTEM_CERTS=1 UV_NATIVE_TLS=1 # its new name and its old one
+    if [ "$(examine "$python")" != ok ]; then
+        base=$(find_python 2>/dev/null) || base=3.13 # uv fetches it
+        uv venv $quiet --clear --python "$base" .venv || return 1
+    fi
+    uv pip install $quiet --python "$python" --require-hashes --only-binary :all: -r "$lock"
+}
+
+with_pip() {
+    if [ "$(examine "$python")" != ok ]; then
+        base=$(find_python) || return 1
+        "$base" -m venv --clear .venv || return 1
+    fi
+    # uv leaves pip out.
+    "$python" -m pip --version >/dev/null 2>&1 || "$python" -m ensurepip >/dev/null || return 1
+    "$python" -m pip install $quiet --disable-pip-version-check --no-input \
+        --require-hashes --only-binary :all: -r "$lock"
+}
+
 quiet=--quiet
 if [ -t 1 ]; then quiet=; fi # people see progress, logs stay short
 
 echo "Setting up .venv: once, and when the locked versions change"
-if [ "$(examine "$python")" != ok ]; then
-    if [ -n "$uv" ]; then
-        base=$(find_python 2>/dev/null) || base=3.13 # uv fetches it
-        "$uv" venv $quiet --clear --python "$base" .venv
-    else
-        base=$(find_python)
-        "$base" -m venv --clear .venv
-    fi
-fi
-if [ -n "$uv" ]; then
-    "$uv" pip install $quiet --python "$python" --require-hashes --only-binary :all: -r "$lock"
-else
-    "$python" -m pip --version >/dev/null 2>&1 || "$python" -m ensurepip
-    "$python" -m pip install $quiet --disable-pip-version-check --no-input \
-        --require-hashes --only-binary :all: -r "$lock"
+# pip also knows the mirrors of pip.conf, so it gets a try where uv finds no way.
+if ! { command -v uv >/dev/null && with_uv; }; then
+    with_pip
 fi
 cp "$lock" "$installed"

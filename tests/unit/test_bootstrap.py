@@ -13,10 +13,10 @@ import pytest
 from tests.architecture.project import ROOT
 
 _TOOLS = ("sh", "dirname", "cmp", "cp", "mkdir", "chmod", "cat", "echo")
-# Answers questions as the real interpreter would after this change, and fails when asked for anything else.
+# Answers questions as the real interpreter would after this change; asked for anything else, it writes that down.
 _INTERPRETER = """#!/bin/sh
 [ "$1" = -c ] && exec {python} -c 'import sys, platform; {change}; exec(sys.argv[1])' "$2"
-exit 1
+echo "$@" >> calls
 """
 _OLD = 'sys.version_info = (3, 9, 2); platform.python_version = lambda: "3.9.2"'
 _WITHOUT_VENV = 'sys.modules["ensurepip"] = None'
@@ -48,7 +48,7 @@ class Machine:
             timeout=60,
         )
 
-    def uv_calls(self) -> list[str]:
+    def calls(self) -> list[str]:
         return (self.root / "calls").read_text().splitlines()
 
     @property
@@ -93,16 +93,23 @@ def test_name_on_path_that_does_not_run_is_passed_over(machine: Machine) -> None
     machine.has("python3", _interpreter("pass"))
     machine.has("uv", _UV.format(fails="nothing"))
     assert machine.bootstrap().returncode == 0
-    assert "--python python3 .venv" in machine.uv_calls()[0]
+    assert "--python python3 .venv" in machine.calls()[0]
 
 
 def test_uv_makes_and_fills_the_venv_where_there_is_one(machine: Machine) -> None:
     machine.has("uv", _UV.format(fails="nothing"))
     assert machine.bootstrap().returncode == 0
-    made, filled = machine.uv_calls()
+    made, filled = machine.calls()
     assert made.startswith("venv")
     assert "--require-hashes" in filled
     assert machine.installed.read_bytes() == (ROOT / "packaging" / "requirements.lock").read_bytes()
+
+
+def test_pip_takes_over_where_uv_finds_no_way(machine: Machine) -> None:
+    machine.has("uv", _UV.format(fails="venv"))
+    machine.has("python3", _interpreter("pass"))
+    machine.bootstrap()
+    assert machine.calls()[-1] == "-m venv --clear .venv"
 
 
 def test_install_that_failed_is_tried_again(machine: Machine) -> None:
