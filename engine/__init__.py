@@ -64,6 +64,7 @@ from engine.events import (
     StoreEvent,
     TextDelta,
 )
+from engine.hub.store import ModelStore
 from engine.models.compatibility import draft_problem
 from engine.models.inspect import inspect_model
 from engine.service import Engine
@@ -138,6 +139,7 @@ __all__ = [
     "ModelRunsCode",
     "ModelShelf",
     "ModelSource",
+    "ModelStore",
     "ModelTooLarge",
     "ModelUnloaded",
     "ModelUnsupported",

@@ -24,7 +24,7 @@ MAX_FILES = 2048
 MAX_FILE_BYTES = 2**40
 MAX_SMALL_FILE_BYTES = 64 * MIB
 SMALL_FILES = ("*.json", "*.jinja", "*.txt", "*.tiktoken", "tokenizer.model", "tiktoken.model", "LICENSE*")
-_PART = r"[A-Za-z0-9](?:[\w.-]{0,94}\w)?"
+_PART = r"\w(?:[\w.-]{0,94}\w)?"
 _REPOSITORY = re.compile(rf"{_PART}/{_PART}", re.ASCII)
 _REVISION = re.compile(r"\w[\w./-]{0,199}", re.ASCII)
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_][\w.+-]{0,199}", re.ASCII)
@@ -48,15 +48,19 @@ class RemoteFile:
         return hashlib.sha1(b"blob %d\0" % self.size_bytes, usedforsecurity=False)
 
 
-def check_repository(repository: str, revision: str) -> None:
-    """Raises RepositoryNotFound for a name that no hub can have."""
-    for text, pattern in ((repository, _REPOSITORY), (revision, _REVISION)):
-        if not pattern.fullmatch(text) or ".." in text or "--" in text:
-            raise RepositoryNotFound(repository)
-
-
 def is_repository(name: object) -> bool:
     return isinstance(name, str) and bool(_REPOSITORY.fullmatch(name)) and ".." not in name and "--" not in name
+
+
+def check_repository(repository: str) -> None:
+    """Raises RepositoryNotFound for a name that no hub can have."""
+    if not is_repository(repository):
+        raise RepositoryNotFound(repository)
+
+
+def check_revision(repository: str, revision: str) -> None:
+    if not _REVISION.fullmatch(revision) or ".." in revision:
+        raise RepositoryNotFound(repository)
 
 
 def is_commit(value: object) -> bool:

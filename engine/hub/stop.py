@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+import weakref
+from contextlib import suppress
 from enum import IntEnum
 
 
@@ -18,18 +18,18 @@ class StopKind(IntEnum):
     CANCEL = 3
 
 
-class Stopped(Exception):  # noqa: N818 - not an error: somebody asked for it
+class Stopped(Exception):
     pass
 
 
 class StopSignal:
-    """One per download. Threads of the download ask it between steps; sockets that they read from are shut down."""
+    """One per download. Its threads ask it between steps; the sockets that they wait for are shut down."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._event = threading.Event()
         self._kind = StopKind.NONE
-        self._sockets: set[socket.socket] = set()
+        self._sockets: weakref.WeakSet[socket.socket] = weakref.WeakSet()
 
     @property
     def kind(self) -> StopKind:
@@ -39,10 +39,10 @@ class StopSignal:
     def request(self, kind: StopKind) -> None:
         with self._lock:
             self._kind = max(self._kind, kind)
+            self._event.set()
             sockets = list(self._sockets)
-        self._event.set()
-        for each in sockets:
-            _shut_down(each)
+        for connection in sockets:
+            _shut_down(connection)
 
     def check(self) -> None:
         if self._event.is_set():
@@ -52,23 +52,16 @@ class StopSignal:
         if self._event.wait(seconds):
             raise Stopped
 
-    @contextmanager
-    def watching(self, connection: socket.socket | None) -> Iterator[None]:
-        """While inside, a stop ends reads from `connection`."""
-        if connection is None:
-            yield
-            return
+    def adopt(self, connection: socket.socket) -> None:
+        """From now on a stop ends reads from `connection`."""
         with self._lock:
             self._sockets.add(connection)
-        try:
-            self.check()
-            yield
-        finally:
-            with self._lock:
-                self._sockets.discard(connection)
+            late = self._event.is_set()
+        if late:
+            _shut_down(connection)
 
 
 def _shut_down(connection: socket.socket) -> None:
-    with suppress(OSError):  # already closed by its own thread
+    with suppress(OSError):  # its own thread was faster
         # The plain method: a TLS socket's own one would drop its state under the thread that reads.
         socket.socket.shutdown(connection, socket.SHUT_RDWR)

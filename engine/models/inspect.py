@@ -61,7 +61,7 @@ def inspect_model(folder: Path | str) -> ModelInfo:
     vocabulary = read_vocabulary(path)
     return ModelInfo(
         folder=str(path),
-        name=path.name,
+        name=model_name(path),
         model_type=str(config["model_type"]),
         parameters=_parameters(tensors, _quantization(config)),
         weight_bytes=weight_bytes,
@@ -70,6 +70,17 @@ def inspect_model(folder: Path | str) -> ModelInfo:
         vocabulary_digest=vocabulary.digest,
         context_tokens=context,
     )
+
+
+def model_name(folder: Path) -> str:
+    """The folder's name, unless the Hub's cache or our own hunch.json has a better one."""
+    if folder.parent.name == "snapshots" and folder.parent.parent.name.startswith("models--"):
+        return folder.parent.parent.name.rpartition("--")[2]
+    try:
+        name = read_object(folder / "hunch.json", INDEX_LIMIT_BYTES).get("name")
+    except FileError:
+        return folder.name
+    return name[:100] if isinstance(name, str) and name.isprintable() and name.strip() else folder.name
 
 
 def read_config(folder: Path) -> JsonObject:

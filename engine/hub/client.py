@@ -1,0 +1,206 @@
+"""HTTP with a hub: whom to ask, what an answer means, and which failures are worth another try.
+
+The token goes to the hub's own origin and nowhere else. No cookies, no telemetry, no files: bytes are writer.py's.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeVar
+from urllib.parse import quote
+
+from engine.errors import AccessDenied, DownloadError, HubMisbehaved, HubUnreachable, RepositoryNotFound
+from engine.hub.repository import RemoteFile, choose_files, is_commit
+from engine.hub.stop import StopSignal
+from engine.models.model_files import MIB
+
+if TYPE_CHECKING:
+    import httpx2
+
+DEFAULT_ENDPOINT = "https://huggingface.co"
+_ANSWER_LIMIT_BYTES = 32 * MIB
+_MAX_PAGES = 20
+_LOOPBACK = ("all://127.0.0.1", "all://localhost", "all://[::1]")
+_BUSY = frozenset({408, 425, 429, 500, 502, 503, 504})
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Hub:
+    endpoint: str = DEFAULT_ENDPOINT
+    token: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long to wait for a hub. Tests are less patient."""
+
+    read_s: float = 20.0
+    connect_s: float = 10.0
+    question_tries: int = 3  # somebody waits for the answer
+    file_tries: int = 7  # in a row, without one new byte
+    first_delay_s: float = 0.5
+    longest_delay_s: float = 15.0
+
+    def delay_s(self, failures: int) -> float:
+        return min(self.first_delay_s * 2.0 ** (failures - 1), self.longest_delay_s)
+
+
+class TryAgain(Exception):
+    """A failure that may pass: the line, or a busy hub."""
+
+
+class HubClient:
+    """One repository's line to a hub; used by all threads of one download."""
+
+    def __init__(self, hub: Hub, repository: str, stop: StopSignal, patience: Patience) -> None:
+        self.repository = repository
+        self._hub = hub
+        self._stop = stop
+        self._patience = patience
+        self._http = self._open()
+
+    def close(self) -> None:
+        self._http.close()
+
+    def list_files(self, revision: str) -> tuple[str, list[RemoteFile]]:
+        """The commit that `revision` means now, and its files."""
+        model = f"api/models/{self.repository}"
+        info, _ = self._json(self._url(f"{model}/revision/{quote(revision, safe='')}"))
+        commit = info.get("sha") if isinstance(info, dict) else None
+        if not isinstance(commit, str) or not is_commit(commit):
+            raise HubMisbehaved(self.repository, f"revision {str(commit)[:80]!r}")
+        entries: list[object] = []
+        url: str | None = self._url(f"{model}/tree/{commit}?recursive=true&expand=false")
+        for _ in range(_MAX_PAGES):
+            if url is None:
+                break
+            page, url = self._json(url)
+            if not isinstance(page, list):
+                raise HubMisbehaved(self.repository, "a list of files that is no list")
+            entries += page
+        return commit, choose_files(self.repository, entries)
+
+    @property
+    def file_tries(self) -> int:
+        return self._patience.file_tries
+
+    @contextmanager
+    def open_file(self, commit: str, name: str, start: int) -> Iterator[httpx2.Response]:
+        headers = {"Range": f"bytes={start}-"} if start else {}
+        with self._get(self._url(f"{self.repository}/resolve/{commit}/{quote(name)}"), headers) as response:
+            yield response
+
+    def persist(self, attempt: Callable[[], T], progress: Callable[[], int], tries: int) -> T:
+        """Repeats an attempt that raises TryAgain, until it fails too often in a row without any progress."""
+        best, failures = progress(), 0
+        while True:
+            self._stop.check()
+            try:
+                return attempt()
+            except TryAgain as error:
+                best, failures = (progress(), 1) if progress() > best else (best, failures + 1)
+                if failures >= tries:
+                    raise HubUnreachable(self.repository, self._hub.endpoint, str(error)) from error
+            self._stop.wait(self._patience.delay_s(failures))
+
+    def _open(self) -> httpx2.Client:
+        import httpx2
+
+        try:
+            url = httpx2.URL(self._hub.endpoint)
+            if url.scheme not in {"http", "https"} or not url.host or url.userinfo or not 0 < (url.port or 1) < 65536:
+                raise ValueError("not an address")
+            return httpx2.Client(
+                headers={"User-Agent": "hunch", "Accept-Encoding": "identity"},
+                timeout=httpx2.Timeout(self._patience.read_s, connect=self._patience.connect_s),
+                follow_redirects=True,  # which drops Authorization when the origin changes
+                max_redirects=5,
+                mounts=dict.fromkeys(_LOOPBACK),  # never through a proxy
+            )
+        except (ValueError, ImportError, OSError, httpx2.InvalidURL) as error:  # a proxy's address may be bad, too
+            raise HubUnreachable(self.repository, self._hub.endpoint, str(error)) from error
+
+    def _url(self, path: str) -> str:
+        return f"{self._hub.endpoint.rstrip('/')}/{path}"
+
+    def _json(self, url: str) -> tuple[object, str | None]:
+        """The answer, and where the next page is."""
+        return self.persist(lambda: self._json_once(url), lambda: 0, self._patience.question_tries)
+
+    def _json_once(self, url: str) -> tuple[object, str | None]:
+        with self._get(url, {}) as response:
+            data = bytearray()
+            for chunk in response.iter_bytes():
+                data += chunk
+                self._stop.check()
+                if len(data) > _ANSWER_LIMIT_BYTES:
+                    raise HubMisbehaved(self.repository, "an endless answer")
+            following = response.links.get("next", {}).get("url")
+            try:
+                return json.loads(data), self._same_origin(following, response.url)
+            except (ValueError, RecursionError) as error:
+                raise HubMisbehaved(self.repository, f"not JSON: {str(error)[:100]}") from error
+
+    def _same_origin(self, target: str | None, base: httpx2.URL) -> str | None:
+        if target is None:
+            return None
+        url = base.join(target)
+        if url.origin != self._http.build_request("GET", self._hub.endpoint).url.origin:
+            raise HubMisbehaved(self.repository, f"a next page elsewhere: {url.host[:100]}")
+        return str(url)
+
+    @contextmanager
+    def _get(self, url: str, headers: Mapping[str, str]) -> Iterator[httpx2.Response]:
+        """Raises TryAgain, Stopped or a DownloadError, whatever goes wrong on the line, also while the body is read."""
+        import httpx2
+
+        self._stop.check()
+        try:
+            with self._http.stream(
+                "GET", url, headers={**headers, **self._authorization()}, extensions={"trace": self._watch}
+            ) as response:
+                self._check(response)
+                yield response
+        except httpx2.TransportError as error:
+            self._stop.check()  # then it was us who shut the line
+            raise TryAgain(f"{type(error).__name__}: {error}") from error
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+            raise HubMisbehaved(self.repository, f"{type(error).__name__}: {str(error)[:200]}") from error
+
+    def _watch(self, event: str, info: Mapping[str, object]) -> None:
+        """Called for each step of a request; new connections are what a stop must be able to end."""
+        if event.endswith(("connect_tcp.complete", "start_tls.complete")):
+            stream = info["return_value"]
+            self._stop.adopt(stream.get_extra_info("socket"))  # type: ignore[attr-defined]
+
+    def _authorization(self) -> dict[str, str]:
+        token = self._hub.token
+        if not token:
+            return {}
+        if not (token.isascii() and token.isprintable()):
+            raise AccessDenied(self.repository, gated=False)
+        return {"Authorization": f"Bearer {token}"}
+
+    def _check(self, response: httpx2.Response) -> None:
+        schemes = [step.url.scheme for step in (*response.history, response)]
+        if "https" in schemes and schemes[-1] == "http":
+            raise HubMisbehaved(self.repository, "a redirect away from https")
+        if response.status_code in {200, 206, 416}:
+            return
+        raise self._refusal(response.status_code, response.headers.get("X-Error-Code", ""))
+
+    def _refusal(self, status: int, code: str) -> DownloadError | TryAgain:
+        if code == "GatedRepo":
+            return AccessDenied(self.repository, gated=True)
+        if code in {"RepoNotFound", "RevisionNotFound"} or status == 404:
+            return RepositoryNotFound(self.repository)
+        if status in {401, 403}:
+            return AccessDenied(self.repository, gated=False)
+        if status in _BUSY:
+            return TryAgain(f"HTTP {status}")
+        return HubMisbehaved(self.repository, f"HTTP {status}")

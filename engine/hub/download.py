@@ -1,0 +1,208 @@
+"""One download from question to installed folder: list, check, fetch in parallel, publish in one step.
+
+Until then everything is under `.downloads/<organisation>--<name>/` beside the models, where the next try finds it.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import queue
+import shutil
+import threading
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from engine.errors import DiskFull, DownloadError, StorageFailed
+from engine.hub.client import Hub, HubClient, Patience
+from engine.hub.manifest import lists, write_json, write_manifest
+from engine.hub.progress import Meter
+from engine.hub.repository import MANIFEST, RemoteFile, check_repository, check_revision
+from engine.hub.stop import StopKind, Stopped, StopSignal
+from engine.hub.writer import fetch_file, is_right, part_path, sync_folder
+from engine.models.inspect import check_config, read_config
+
+STAGING = ".downloads"
+FILES = "files"
+RECORD = "download.json"
+TRASH = "trash-"
+
+
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    patience: Patience = field(default_factory=Patience)
+    files_at_once: int = 4  # of one repository
+    disk_reserve_bytes: int = 2_000_000_000
+    disk_factor: float = 1.05
+
+
+class Download:
+    """Runs on its own thread and raises: Stopped, an EngineError, or an OSError of the disk."""
+
+    def __init__(self, root: Path, repository: str, revision: str, hub: Hub, tuning: Tuning) -> None:
+        self.repository, self.revision = repository, revision
+        self.stop = StopSignal()
+        self._root, self._hub, self._tuning = root, hub, tuning
+        self._needed_bytes = 0
+
+    @property
+    def target(self) -> Path:
+        return self._root / self.repository
+
+    @property
+    def staging(self) -> Path:
+        return staging_of(self._root, self.repository)
+
+    def run(self, meter: Meter, slots: threading.Semaphore) -> Path:
+        check_repository(self.repository)
+        check_revision(self.repository, self.revision)
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            write_json(self.staging / RECORD, {"repository": self.repository, "revision": self.revision})
+            with self._alone():
+                self._install(meter, slots)
+                meter.finish()
+                shutil.rmtree(self.staging)
+        except OSError as error:
+            raise self._storage_error(error) from error
+        return self.target
+
+    @property
+    def _folder(self) -> Path:
+        return self.staging / FILES
+
+    def _install(self, meter: Meter, slots: threading.Semaphore) -> None:
+        client = HubClient(self._hub, self.repository, self.stop, self._tuning.patience)
+        try:
+            commit, files = client.list_files(self.revision)
+            meter.start(sum(file.size_bytes for file in files))
+            if self._is_installed(commit, files, meter):
+                return
+            self._fetch(client, commit, files, meter, slots)
+        finally:
+            client.close()
+        write_manifest(self._folder, self.repository, commit, files)
+        publish(self._root, self._folder, self.target, {file.name for file in files})
+
+    def _is_installed(self, commit: str, files: Sequence[RemoteFile], meter: Meter) -> bool:
+        """Looks at every byte; what is right but not the whole of it is taken over, not fetched again."""
+        right = [file for file in files if self._is_right(self.target, file, meter)]
+        if len(right) == len(files) and lists(self.target, commit, files):
+            return True
+        for file in right:
+            (self._folder / file.name).unlink(missing_ok=True)
+            _second_name(self.target / file.name, self._folder / file.name)
+            meter.add(-file.size_bytes, False)
+        return False
+
+    def _is_right(self, folder: Path, file: RemoteFile, meter: Meter) -> bool:
+        right = is_right(folder / file.name, file, self.stop)
+        meter.add(file.size_bytes if right else 0, False)
+        return right
+
+    def _fetch(
+        self, client: HubClient, commit: str, files: list[RemoteFile], meter: Meter, slots: threading.Semaphore
+    ) -> None:
+        missing = [file for file in files if not self._is_right(self._folder, file, meter)]
+        self._check_space(missing)
+
+        def fetch(file: RemoteFile) -> None:
+            with _slot(slots, self.stop):
+                fetch_file(client, commit, file, self._folder, self.stop, meter.add)
+
+        self._in_parallel(fetch, [file for file in missing if not file.is_weights])
+        check_config(str(self.target), read_config(self._folder))  # before gigabytes are fetched in vain
+        self._in_parallel(fetch, [file for file in missing if file.is_weights])
+
+    def _check_space(self, missing: Sequence[RemoteFile]) -> None:
+        parts = [part_path(self._folder, file) for file in missing]
+        here_bytes = sum(part.stat().st_size for part in parts if part.exists())
+        ahead_bytes = max(0, sum(file.size_bytes for file in missing) - here_bytes)
+        self._needed_bytes = int(ahead_bytes * self._tuning.disk_factor) + self._tuning.disk_reserve_bytes
+        free_bytes = shutil.disk_usage(self._folder).free
+        if missing and free_bytes < self._needed_bytes:
+            raise DiskFull(self.repository, self._needed_bytes, free_bytes)
+
+    def _storage_error(self, error: OSError) -> DownloadError:
+        if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+            return DiskFull(self.repository, self._needed_bytes, shutil.disk_usage(self._root).free)
+        return StorageFailed(self.repository, str(self._root), error.strerror or str(error))
+
+    def _in_parallel(self, fetch: Callable[[RemoteFile], None], files: Sequence[RemoteFile]) -> None:
+        """The first failure stops the others and is raised here."""
+        waiting = queue.SimpleQueue[RemoteFile | None]()
+        failures: list[BaseException] = []
+
+        def work() -> None:
+            try:
+                while (file := waiting.get()) is not None:
+                    fetch(file)
+            except BaseException as error:  # noqa: BLE001 - raised again by the thread that waits
+                failures.append(error)
+                self.stop.request(StopKind.SIBLING_FAILED)
+
+        count = min(self._tuning.files_at_once, len(files))
+        for file in (*files, *[None] * count):
+            waiting.put(file)
+        threads = [threading.Thread(target=work, name=f"fetch-{number}", daemon=True) for number in range(count)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        if failures:
+            raise next((failure for failure in failures if not isinstance(failure, Stopped)), failures[0])
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Two processes that write one part would both be wrong."""
+        with (self.staging / "lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise StorageFailed(self.repository, str(self._root), "another process is installing this") from error
+            yield
+
+
+def new_trash(root: Path) -> Path:
+    return root / STAGING / f"{TRASH}{uuid.uuid4().hex}"
+
+
+def staging_of(root: Path, repository: str) -> Path:
+    check_repository(repository)  # what is deleted later must be a folder of our own
+    return root / STAGING / repository.replace("/", "--").casefold()
+
+
+def publish(root: Path, folder: Path, target: Path, names: set[str]) -> None:
+    """`folder` becomes `target` in one step; a former `target` goes."""
+    for path in folder.iterdir():
+        if path.name not in names | {MANIFEST}:
+            path.unlink()
+    sync_folder(folder)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    former = new_trash(root)
+    if target.exists():
+        target.rename(former)
+    folder.rename(target)
+    sync_folder(target.parent)
+    if former.exists():
+        shutil.rmtree(former)
+
+
+def _second_name(existing: Path, new: Path) -> None:
+    try:
+        new.hardlink_to(existing)
+    except OSError:  # a file system without hard links
+        shutil.copyfile(existing, new)
+
+
+@contextmanager
+def _slot(slots: threading.Semaphore, stop: StopSignal) -> Iterator[None]:
+    while not slots.acquire(timeout=0.2):
+        stop.check()
+    try:
+        yield
+    finally:
+        slots.release()

@@ -1,0 +1,138 @@
+"""Which models are on this machine: our folder, the starter pair, the Hub's own cache and folders that were added.
+
+Only looks. Models that cannot serve are listed with the reason.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.errors import ModelDamaged, ModelError, ModelHasNoWeights, ModelNotFound
+from engine.events import InstalledModel
+from engine.hub.manifest import repository_of
+from engine.hub.repository import is_repository
+from engine.models.inspect import inspect_model, model_name
+from engine.types import ModelInfo, ModelSource
+
+MAX_ENTRIES = 2_000  # of one folder: nobody's home folder gets searched
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    own: Path
+    starter: Path | None
+    hub_cache: Path
+    added: tuple[Path, ...] = ()
+
+
+def default_hub_cache() -> Path:
+    """Where huggingface_hub keeps its files, by its own rules."""
+    if folder := os.environ.get("HF_HUB_CACHE"):
+        return Path(folder).expanduser()
+    if folder := os.environ.get("HF_HOME"):
+        return Path(folder).expanduser() / "hub"
+    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "huggingface" / "hub"
+
+
+def scan(places: Places) -> tuple[InstalledModel, ...]:
+    """Every model once, under the first source that has it."""
+    found: dict[Path, InstalledModel] = {}
+    for source, folders in _candidates(places):
+        for folder in folders:
+            key = folder.resolve()
+            if key not in found and (model := describe(folder, source)) is not None:
+                found[key] = model
+    return tuple(found.values())
+
+
+def describe(folder: Path, source: ModelSource) -> InstalledModel | None:
+    """None for a half-fetched entry of somebody else's cache."""
+    info: ModelInfo | None = None
+    error: ModelError | None = None
+    try:
+        info = inspect_model(folder)
+    except ModelError as caught:
+        error = caught
+    if source is ModelSource.HUB_CACHE and isinstance(error, ModelDamaged | ModelHasNoWeights | ModelNotFound):
+        return None
+    return InstalledModel(
+        folder=str(folder),
+        name=model_name(folder),
+        repository=_repository(folder, source),
+        source=source,
+        size_bytes=size_of(folder),
+        info=info,
+        error=error,
+    )
+
+
+def size_of(folder: Path) -> int:
+    return sum(path.stat().st_size for path in _entries(folder) if path.is_file())
+
+
+def _candidates(places: Places) -> Iterator[tuple[ModelSource, Iterable[Path]]]:
+    if places.starter is not None:
+        yield ModelSource.STARTER, _models_in(places.starter)
+    yield ModelSource.OWN, _models_in(places.own)
+    for folder in places.added:
+        yield ModelSource.ADDED, _models_in(folder)
+    yield ModelSource.HUB_CACHE, _snapshots(places.hub_cache)
+
+
+def _models_in(folder: Path) -> Iterator[Path]:
+    """The folder itself, or its children and theirs: <organisation>/<model> is how most programs keep models."""
+    if _is_model(folder):
+        yield folder
+        return
+    for child in _folders(folder):
+        if _is_model(child):
+            yield child
+        else:
+            yield from filter(_is_model, _folders(child))
+
+
+def _snapshots(cache: Path) -> Iterator[Path]:
+    for repository in _folders(cache):
+        if repository.name.startswith("models--"):
+            yield from _current_snapshot(repository)
+
+
+def _current_snapshot(repository: Path) -> Sequence[Path]:
+    """What `main` points to, else the newest: a cache keeps old revisions, too."""
+    snapshots = [path for path in _folders(repository / "snapshots") if _is_model(path)]
+    return sorted(snapshots, key=lambda path: (path.name == _main_commit(repository), path.stat().st_mtime))[-1:]
+
+
+def _main_commit(repository: Path) -> str:
+    try:
+        with (repository / "refs" / "main").open("rb") as file:
+            return file.read(64).decode("ascii", "replace").strip()
+    except OSError:
+        return ""
+
+
+def _repository(folder: Path, source: ModelSource) -> str:
+    if source is ModelSource.HUB_CACHE:
+        name = folder.parent.parent.name.removeprefix("models--").replace("--", "/")
+        return name if is_repository(name) else ""
+    return repository_of(folder)
+
+
+def _is_model(folder: Path) -> bool:
+    return (folder / "config.json").is_file()
+
+
+def _folders(folder: Path) -> list[Path]:
+    return [path for path in _entries(folder) if not path.name.startswith(".") and path.is_dir()]
+
+
+def _entries(folder: Path) -> list[Path]:
+    """Nothing for a folder that is not there or not ours to read: an unplugged disk is no error of a scan."""
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(Path(entry.path) for entry, _ in zip(entries, range(MAX_ENTRIES), strict=False))
+    except OSError:
+        return []

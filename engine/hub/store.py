@@ -1,0 +1,229 @@
+"""ModelStore: the shelf of models (engine.door.ModelShelf). Who runs when, and what the sink hears; no HTTP, no files.
+
+Each download has its own thread; scans and deletions share one. Nothing here or below imports MLX.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import queue
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from engine.errors import EngineError, InternalError, ModelError
+from engine.events import (
+    DeleteFailed,
+    DownloadFailed,
+    DownloadFinished,
+    DownloadStopped,
+    LibraryScanned,
+    ModelDeleted,
+    Sink,
+    StoreEvent,
+)
+from engine.hub import leftovers, library
+from engine.hub.client import DEFAULT_ENDPOINT, Hub
+from engine.hub.deletion import CannotDelete, delete_model
+from engine.hub.download import Download, Tuning
+from engine.hub.progress import Meter
+from engine.hub.repository import is_repository
+from engine.hub.stop import StopKind, Stopped
+from engine.types import DownloadId
+
+FILES_AT_ONCE = 8  # of all downloads together
+
+_log = logging.getLogger(__name__)
+
+
+class ModelStore:
+    """See engine.door.ModelShelf. `folder` is ours to write; every other folder is only read."""
+
+    tuning = Tuning()  # tests are less patient
+
+    def __init__(
+        self,
+        folder: Path | str,
+        *,
+        sink: Sink,
+        starter: Path | None = None,
+        extra_folders: Sequence[Path | str] = (),
+        hub_cache: Path | None = None,
+        endpoint: str | None = None,
+        token: str | None = None,
+    ) -> None:
+        self._root = Path(folder)
+        self._sink = sink
+        self._lock = threading.Lock()
+        self._places = library.Places(self._root, starter, hub_cache or library.default_hub_cache())
+        self._ids = itertools.count(1)
+        self._running: dict[str, tuple[DownloadId, Download, threading.Thread]] = {}
+        self._stopped: dict[DownloadId, str] = {}
+        self._slots = threading.Semaphore(FILES_AT_ONCE)
+        self._closed = False
+        self._ready = threading.Event()  # an earlier run's leftovers are put in order
+        self._leftovers_told = False
+        self._tasks: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._clerk = threading.Thread(target=self._work, name="models-clerk", daemon=True)
+        self.set_hub(endpoint, token)
+        self.set_folders(extra_folders)
+        self._clerk.start()
+
+    def scan(self) -> None:
+        self._tasks.put(self._scan)
+
+    def install(self, repository: str, revision: str = "main") -> DownloadId:
+        """Installing what is being installed already is the same download."""
+        with self._lock:
+            key = repository.casefold()
+            former = self._running.get(key)
+            if former is not None and former[1].stop.kind is StopKind.NONE:
+                return former[0]
+            number = DownloadId(next(self._ids))
+            download = Download(self._root, repository, revision, self._hub, self.tuning)
+            thread = threading.Thread(
+                target=self._run,
+                args=(number, download, former[2] if former else None),
+                name=f"download-{number}",
+                daemon=True,
+            )
+            self._stopped = {each: name for each, name in self._stopped.items() if name.casefold() != key}
+            self._running[key] = (number, download, thread)
+            if self._closed:
+                download.stop.request(StopKind.PAUSE)
+            thread.start()
+        return number
+
+    def pause(self, download: DownloadId) -> None:
+        self._stop(download, StopKind.PAUSE)
+
+    def cancel(self, download: DownloadId) -> None:
+        if not self._stop(download, StopKind.CANCEL):
+            self._tasks.put(lambda: self._forget(download))
+
+    def delete(self, folder: Path | str) -> None:
+        self._tasks.put(lambda: self._delete(Path(folder)))
+
+    def set_hub(self, endpoint: str | None, token: str | None) -> None:
+        """For downloads that start from now on."""
+        with self._lock:
+            self._hub = Hub((endpoint or "").strip() or DEFAULT_ENDPOINT, (token or "").strip() or None)
+
+    def set_folders(self, folders: Sequence[Path | str]) -> None:
+        with self._lock:
+            self._places = replace(self._places, added=tuple(Path(folder) for folder in folders))
+
+    def close(self, timeout_s: float = 10.0) -> bool:
+        """Pauses what runs. False: a thread is still at it."""
+        deadline = time.monotonic() + timeout_s
+        with self._lock:
+            self._closed = True
+            running = list(self._running.values())
+        for _, download, _ in running:
+            download.stop.request(StopKind.PAUSE)
+        self._tasks.put(None)
+        threads = [self._clerk, *(thread for _, _, thread in running)]
+        for thread in threads:
+            thread.join(max(0.0, deadline - time.monotonic()))
+        return not any(thread.is_alive() for thread in threads)
+
+    def _stop(self, number: DownloadId, kind: StopKind) -> bool:
+        with self._lock:
+            found = [download for each, download, _ in self._running.values() if each == number]
+        for download in found:
+            download.stop.request(kind)
+        return bool(found)
+
+    def _work(self) -> None:
+        self._attempt(lambda: leftovers.tidy(self._root))
+        self._ready.set()
+        while (task := self._tasks.get()) is not None:
+            self._attempt(task)
+
+    def _attempt(self, task: Callable[[], None]) -> None:
+        try:
+            task()
+        except Exception:  # noqa: BLE001 - the thread's boundary: the next task must still run
+            _log.exception("A task of the model store failed")
+
+    def _run(self, number: DownloadId, download: Download, former: threading.Thread | None) -> None:
+        self._ready.wait()
+        if former is not None:
+            former.join()
+        event = self._outcome(number, download)
+        with self._lock:
+            key = download.repository.casefold()
+            if self._running[key][0] == number:
+                del self._running[key]
+            if not isinstance(event, DownloadFinished):
+                self._stopped[number] = download.repository
+        self._sink(event)
+
+    def _outcome(self, number: DownloadId, download: Download) -> StoreEvent:
+        error: EngineError | None = None
+        try:
+            folder = download.run(Meter(number, download.repository, self._sink), self._slots)
+        except Stopped:
+            pass
+        except EngineError as caught:
+            error = caught
+        except Exception as caught:  # noqa: BLE001 - the thread's boundary: a bug of ours must not look like a stall
+            error = InternalError(f"{type(caught).__name__}: {caught}")
+        else:
+            return DownloadFinished(number, download.repository, str(folder))
+        cancelled = download.stop.kind is StopKind.CANCEL
+        kept_bytes = self._settle(download.repository, keep=not cancelled and not isinstance(error, ModelError))
+        if error is None or cancelled:
+            return DownloadStopped(number, download.repository, kept_bytes)
+        return DownloadFailed(number, download.repository, error, kept_bytes)
+
+    def _settle(self, repository: str, keep: bool) -> int:
+        """What stays on the disk after a download that did not finish."""
+        if not is_repository(repository):
+            return 0
+        try:
+            kept_bytes = leftovers.kept_bytes(self._root, repository) if keep else 0
+            if not kept_bytes:
+                leftovers.delete(leftovers.set_aside(self._root, repository))
+        except OSError:
+            _log.exception("The rest of a download stays")
+            return 0
+        return kept_bytes
+
+    def _scan(self) -> None:
+        if not self._leftovers_told:
+            self._leftovers_told = True
+            self._tell_leftovers()
+        with self._lock:
+            places = self._places
+        self._sink(LibraryScanned(library.scan(places)))
+
+    def _tell_leftovers(self) -> None:
+        for _, repository in leftovers.unfinished(self._root):
+            kept_bytes = leftovers.kept_bytes(self._root, repository)
+            with self._lock:
+                if repository.casefold() in self._running or repository in self._stopped.values():
+                    continue
+                number = DownloadId(next(self._ids))
+                self._stopped[number] = repository
+            self._sink(DownloadStopped(number, repository, kept_bytes))
+
+    def _forget(self, number: DownloadId) -> None:
+        with self._lock:
+            repository = self._stopped.pop(number, None)
+            if repository is None or not is_repository(repository) or repository.casefold() in self._running:
+                return
+            trash = leftovers.set_aside(self._root, repository)
+        leftovers.delete(trash)
+        self._sink(DownloadStopped(number, repository, 0))
+
+    def _delete(self, folder: Path) -> None:
+        try:
+            freed_bytes = delete_model(self._root, folder)
+        except (CannotDelete, OSError) as error:
+            self._sink(DeleteFailed(str(folder), str(error)))
+        else:
+            self._sink(ModelDeleted(str(folder), freed_bytes))

@@ -1,0 +1,138 @@
+"""One file from a hub to the disk: resumable, hashed while it is written, and under its name only when it is right.
+
+`<name>.<checksum>.part` grows; what a crash, a pause or a cut left of it is hashed again and continued.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from engine.errors import ChecksumMismatch, HubMisbehaved
+from engine.hub.client import HubClient, TryAgain
+from engine.hub.repository import RemoteFile
+from engine.hub.stop import StopSignal
+from engine.models.model_files import MIB
+
+if TYPE_CHECKING:
+    import httpx2
+
+OnBytes = Callable[[int, bool], None]  # how many, and whether they came over the line
+
+
+def fetch_file(
+    client: HubClient, commit: str, file: RemoteFile, folder: Path, stop: StopSignal, report: OnBytes
+) -> None:
+    """`folder/file.name` is complete and right afterwards, or this raises and the part stays for the next try."""
+    with _Part(part_path(folder, file), file, stop, report) as part:
+        client.persist(lambda: _receive(client, commit, file, part, stop), lambda: part.bytes, client.file_tries)
+        if not part.is_right():
+            part.discard()
+            raise ChecksumMismatch(client.repository, file.name)
+        part.sync()
+    part_path(folder, file).replace(folder / file.name)
+
+
+def part_path(folder: Path, file: RemoteFile) -> Path:
+    return folder / f"{file.name}.{file.checksum[:16]}.part"
+
+
+def is_right(path: Path, file: RemoteFile, stop: StopSignal) -> bool:
+    """Whether `path` already is what the hub has."""
+    if path.is_symlink() or not path.is_file() or path.stat().st_size != file.size_bytes:
+        return False
+    digest = file.new_hash()
+    with path.open("rb") as content:
+        while chunk := content.read(MIB):
+            digest.update(chunk)
+            stop.check()
+    return digest.hexdigest() == file.checksum
+
+
+def sync_folder(folder: Path) -> None:
+    """Makes renames in `folder` survive a power cut."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+class _Part:
+    """The growing file and the hash of what is in it."""
+
+    def __init__(self, path: Path, file: RemoteFile, stop: StopSignal, report: OnBytes) -> None:
+        self.bytes = 0
+        self._path, self._file, self._stop, self._report = path, file, stop, report
+        self._hash = file.new_hash()
+
+    def __enter__(self) -> _Part:
+        self._content = self._path.open("a+b")
+        self._content.seek(0)
+        while chunk := self._content.read(MIB):
+            self._stop.check()
+            self._take(chunk, fresh=False)
+        if self.bytes > self._file.size_bytes:
+            self.restart()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._content.close()
+
+    def append(self, chunk: bytes) -> None:
+        self._content.write(chunk)
+        self._take(chunk, fresh=True)
+
+    def restart(self) -> None:
+        self._report(-self.bytes, False)
+        self._content.truncate(0)
+        self.bytes, self._hash = 0, self._file.new_hash()
+
+    def is_right(self) -> bool:
+        return self._hash.hexdigest() == self._file.checksum
+
+    def sync(self) -> None:
+        self._content.flush()
+        os.fsync(self._content.fileno())
+
+    def discard(self) -> None:
+        self._report(-self.bytes, False)
+        self._path.unlink()
+
+    def _take(self, chunk: bytes, fresh: bool) -> None:
+        self._hash.update(chunk)
+        self.bytes += len(chunk)
+        self._report(len(chunk), fresh)
+
+
+def _receive(client: HubClient, commit: str, file: RemoteFile, part: _Part, stop: StopSignal) -> None:
+    """Fetches what is missing; raises TryAgain when the line ended too early."""
+    if part.bytes == file.size_bytes:
+        return
+    with client.open_file(commit, file.name, part.bytes) as response:
+        if _first_byte(client, response, file) != part.bytes:
+            part.restart()
+        if response.status_code == 416:
+            raise TryAgain("HTTP 416")
+        for chunk in response.iter_raw():
+            stop.check()
+            if part.bytes + len(chunk) > file.size_bytes:
+                raise HubMisbehaved(client.repository, f"{file.name}: more than {file.size_bytes} bytes")
+            part.append(chunk)
+    if part.bytes < file.size_bytes:
+        raise TryAgain(f"{file.name}: {part.bytes} of {file.size_bytes} bytes")
+
+
+def _first_byte(client: HubClient, response: httpx2.Response, file: RemoteFile) -> int:
+    """Where the answer begins: where we asked, or at 0, because some servers ignore Range."""
+    if response.status_code != 206:
+        return 0
+    told = re.match(r"bytes (\d{1,15})-", response.headers.get("Content-Range", ""))
+    asked = re.match(r"bytes=(\d+)-", response.request.headers.get("Range", "bytes=0-"))
+    if told is None or asked is None or int(told[1]) not in {0, int(asked[1])}:
+        raise HubMisbehaved(client.repository, f"{file.name}: not the range that was asked for")
+    return int(told[1])

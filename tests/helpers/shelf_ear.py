@@ -1,0 +1,53 @@
+"""A ModelStore for tests: impatient, with an ear that waits for events instead of sleeping."""
+
+from __future__ import annotations
+
+import queue
+import time
+from pathlib import Path
+from typing import TypeVar
+
+from engine import DownloadFailed, DownloadFinished, DownloadId, DownloadStopped, Event, ModelStore
+from engine.hub.client import Patience
+from engine.hub.download import Tuning
+
+E = TypeVar("E")
+TIMEOUT_S = 30.0
+TERMINAL = (DownloadFinished, DownloadStopped, DownloadFailed)
+
+
+class QuickStore(ModelStore):
+    tuning = Tuning(
+        Patience(read_s=5.0, connect_s=5.0, question_tries=2, file_tries=4, first_delay_s=0.001, longest_delay_s=0.01),
+        disk_reserve_bytes=0,
+    )
+
+
+class Ear:
+    def __init__(self) -> None:
+        self.heard: list[Event] = []
+        self._queue: queue.SimpleQueue[Event] = queue.SimpleQueue()
+
+    def __call__(self, event: Event) -> None:
+        self.heard.append(event)
+        self._queue.put(event)
+
+    def wait_for(self, kind: type[E] | tuple[type[E], ...], download: DownloadId | None = None) -> E:
+        """The next event of that kind; what comes before it is passed over."""
+        deadline = time.monotonic() + TIMEOUT_S
+        while True:
+            event = self._queue.get(timeout=max(0.01, deadline - time.monotonic()))
+            if isinstance(event, kind) and download in {None, getattr(event, "download", None)}:
+                return event
+
+    def end_of(self, download: DownloadId) -> DownloadFinished | DownloadStopped | DownloadFailed:
+        """However the download ended, now or earlier."""
+        for event in self.heard:
+            if isinstance(event, TERMINAL) and event.download == download:
+                return event
+        return self.wait_for(TERMINAL, download)
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    """Every file below, so that a test can say that nothing else is there."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}

@@ -1,0 +1,166 @@
+"""A hub on this machine: real HTTP, real files, and faults on demand. Standard library only.
+
+hub = TinyHub(); hub.add("org/name", files); hub.faults["org/name/model.safetensors"] = Fault(cut_after=100)
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+
+@dataclass
+class Fault:
+    """What to do to requests for one file, or for one whole repository."""
+
+    times: int = 10**9  # this often, then all is well
+    status: int = 0
+    code: str = ""  # X-Error-Code
+    cut_after: int = -1  # close the line after so many bytes
+    hold_after: int = -1  # fall silent after so many bytes, until the hub closes
+    corrupt: bool = False
+    extra: bytes = b""
+    truncate: int = 0
+    chunked: bool = False
+    ignore_range: bool = False
+    wrong_range: bool = False
+    headers: dict[str, str] = field(default_factory=dict)
+    redirect: str = ""
+
+
+@dataclass
+class Seen:
+    path: str
+    headers: dict[str, str]
+
+
+class TinyHub:
+    def __init__(self) -> None:
+        self.repositories: dict[str, dict[str, bytes]] = {}
+        self.faults: dict[str, Fault] = {}
+        self.extra_entries: list[object] = []  # in every list of files
+        self.seen: list[Seen] = []
+        self.closing = threading.Event()
+        self.holding = threading.Event()
+        self.page_size = 1000
+        handler = type("BoundHandler", (_Handler,), {"hub": self})
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
+        self._thread.start()
+
+    @property
+    def endpoint(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_port}"
+
+    def add(self, repository: str, files: Mapping[str, bytes]) -> None:
+        self.repositories[repository] = dict(files)
+
+    def commit(self, repository: str) -> str:
+        return hashlib.sha1(repr(sorted(self.repositories[repository].items())).encode()).hexdigest()
+
+    def requests_for(self, name: str) -> list[Seen]:
+        return [seen for seen in self.seen if urlsplit(seen.path).path.endswith(name)]
+
+    def close(self) -> None:
+        self.closing.set()
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    hub: TinyHub
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name in the standard library
+        """Tests look at `seen` instead."""
+
+    def do_GET(self) -> None:
+        self.hub.seen.append(Seen(self.path, dict(self.headers)))
+        parts = unquote(urlsplit(self.path).path).strip("/").split("/")
+        question = parts[:2] == ["api", "models"]
+        repository = "/".join(parts[2:4] if question else parts[:2])
+        fault = self._fault(repository) or (None if question else self._fault("/".join([repository, *parts[4:]])))
+        if fault is not None and fault.redirect:
+            self._send(302, b"", {"Location": fault.redirect + self.path})
+        elif fault is not None and fault.status:
+            self._send(fault.status, b"{}", {"X-Error-Code": fault.code} if fault.code else {})
+        elif repository not in self.hub.repositories:
+            self._send(404, b"{}", {"X-Error-Code": "RepoNotFound"})
+        elif question:
+            self._answer(repository, parts[4], fault or Fault())
+        else:
+            self._send_file(self.hub.repositories[repository].get("/".join(parts[4:])), fault or Fault())
+
+    def _fault(self, key: str) -> Fault | None:
+        fault = self.hub.faults.get(key)
+        if fault is None or fault.times <= 0:
+            return None
+        fault.times -= 1
+        return fault
+
+    def _answer(self, repository: str, kind: str, fault: Fault) -> None:
+        commit = self.hub.commit(repository)
+        if kind == "revision":
+            self._send(200, json.dumps({"id": repository, "sha": commit, "siblings": []}).encode(), fault.headers)
+            return
+        files = self.hub.repositories[repository]
+        entries = [*(_entry(name, data) for name, data in files.items()), *self.hub.extra_entries]
+        start, size = int(urlsplit(self.path).query.partition("cursor=")[2] or 0), self.hub.page_size
+        link = f'<{self.hub.endpoint}{urlsplit(self.path).path}?cursor={start + size}>; rel="next"'
+        more = {"Link": link} if start + size < len(entries) else {}
+        self._send(200, json.dumps(entries[start : start + size]).encode(), more | fault.headers)
+
+    def _send_file(self, data: bytes | None, fault: Fault) -> None:
+        if data is None:
+            self._send(404, b"", {"X-Error-Code": "EntryNotFound"})
+            return
+        body = bytes(len(data)) if fault.corrupt else data[: len(data) - fault.truncate] + fault.extra
+        asked = self.headers.get("Range")
+        start = int(asked[len("bytes=") : -1]) if asked and not fault.ignore_range else 0
+        if start >= len(body) > 0:
+            self._send(416, b"", {})
+            return
+        told = start + 7 if fault.wrong_range else start
+        ranged = {"Content-Range": f"bytes {told}-{len(body) - 1}/{len(body)}"} if start else {}
+        self._send(206 if start else 200, body[start:], {"ETag": '"x"'} | ranged | fault.headers, fault)
+
+    def _send(self, status: int, body: bytes, headers: Mapping[str, str], fault: Fault | None = None) -> None:
+        self.send_response(status)
+        chunked = fault is not None and fault.chunked
+        framing = {"Transfer-Encoding": "chunked"} if chunked else {"Content-Length": str(len(body))}
+        for name, value in {**framing, **headers}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(
+            f"{len(body):x}\r\n".encode() + body + b"\r\n0\r\n\r\n" if chunked else self._spoiled(body, fault)
+        )
+
+    def _spoiled(self, body: bytes, fault: Fault | None) -> bytes:
+        if fault is not None and 0 <= fault.hold_after < len(body):
+            self.wfile.write(body[: fault.hold_after])
+            self.wfile.flush()
+            self.hub.holding.set()
+            self.hub.closing.wait()
+            self.close_connection = True
+            return b""
+        if fault is not None and 0 <= fault.cut_after < len(body):
+            self.close_connection = True
+            return body[: fault.cut_after]
+        return body
+
+
+def _entry(name: str, data: bytes) -> dict[str, object]:
+    blob = hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
+    entry: dict[str, object] = {"type": "file", "path": name, "size": len(data), "oid": blob}
+    if name.endswith((".safetensors", ".bin", "tokenizer.json")):
+        entry["lfs"] = {"oid": hashlib.sha256(data).hexdigest(), "size": len(data), "pointerSize": 134}
+        entry["oid"] = "0" * 40  # of the pointer, which nobody needs
+    return entry
