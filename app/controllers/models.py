@@ -45,6 +45,7 @@ from engine import (
     ModelRole,
     ModelShelf,
     ModelUnloaded,
+    NoModelLoaded,
     TextDelta,
     draft_problem,
 )
@@ -219,8 +220,8 @@ class ModelController(QObject):
         self._loaded.hear(event)
         if isinstance(event, ModelReady) and event.role is ModelRole.MAIN:
             self._settings.main_folder = _as_setting(event.info.folder, self._starter.main)
-        if isinstance(event, ModelFailed):
-            self.notice_raised.emit(notice_for(event.error))
+        if isinstance(event, ModelFailed) and not isinstance(event.error, NoModelLoaded):
+            self.notice_raised.emit(notice_for(event.error))  # a draft without its main model is no news
         self._say_pair_changed()
 
     def _hear_download(self, event: DownloadProgress | DownloadFinished | DownloadStopped | DownloadFailed) -> None:

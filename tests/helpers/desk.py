@@ -1,0 +1,108 @@
+"""The app without its windows: controllers over a scripted engine and shelf, in a folder of the test's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from PySide6.QtCore import SignalInstance
+from pytestqt.qtbot import QtBot
+
+from app.bridge import EngineBridge
+from app.controllers.chat import ChatController
+from app.controllers.models import ModelController, StarterPair
+from app.notices import Notice
+from app.paths import Paths
+from app.settings import Settings
+from app.storage import Database
+from app.view_models.model_list import PairState
+from app.view_models.transcript import TranscriptMessage
+from engine import EngineError, InstalledModel, ModelInfo
+from tests.helpers.fake_engine import DRAFT, MAIN, FakeEngine
+from tests.helpers.fake_shelf import FakeShelf
+
+
+class Desk:
+    def __init__(
+        self,
+        folder: Path,
+        qtbot: QtBot,
+        models: Mapping[str, ModelInfo | EngineError] | None = None,
+        installed: Sequence[InstalledModel] | None = None,
+        starter: StarterPair | None = None,
+    ) -> None:
+        self.qtbot = qtbot
+        self.paths = Paths.for_user(folder)
+        self.settings = Settings(self.paths.settings, self.paths.hub_token)
+        self.bridge = EngineBridge()
+        self.engine = FakeEngine(models)
+        self.shelf = FakeShelf(self.bridge.post, installed)
+        self.database = Database(self.paths.database)
+        starter = starter or StarterPair(folder / "no-starter-main", folder / "no-starter-draft")
+        self.models = ModelController(self.engine, self.shelf, self.bridge, self.settings, starter)
+        self.chat = ChatController(self.engine, self.bridge, self.database, self.settings, self.models)
+        self.notices: list[Notice] = []
+        for signal in (self.chat.notice_raised, self.models.notice_raised):
+            signal.connect(self.notices.append)
+
+    def load_pair(self, main: str = MAIN.folder, draft: str = DRAFT.folder) -> None:
+        self.settings.main_folder, self.settings.draft_folder = main, draft
+        self.models.start()
+        self.wait_for_pair()
+
+    def wait_for_pair(self) -> None:
+        pair = self.models
+        self.qtbot.waitUntil(
+            lambda: (
+                pair.pair.state is not PairState.LOADING and pair.pair.draft_state != "loading" and bool(pair.models)
+            )
+        )
+
+    def say(self, text: str) -> TranscriptMessage:
+        """Sends, waits for the whole reply, returns its row."""
+        assert self.chat.send(text)
+        self.wait_until_quiet()
+        return self.rows[-1]
+
+    def wait_until_quiet(self) -> None:
+        self.qtbot.waitUntil(lambda: not self.chat.generating)
+
+    def wait_for_text(self, text: str) -> None:
+        self.qtbot.waitUntil(lambda: self.rows[-1].text == text)
+
+    @property
+    def rows(self) -> list[TranscriptMessage]:
+        return self.chat.transcript.messages
+
+    @property
+    def texts(self) -> list[str]:
+        return [row.text for row in self.rows]
+
+    def titles(self) -> list[str]:
+        return [row.title for row in self.chat.conversations.rows if row.chat_id]
+
+    def close(self) -> None:
+        """In the order of the app: replies are kept, threads end, late events go nowhere, files close."""
+        self.chat.close()
+        assert self.engine.close()
+        assert self.shelf.close()
+        self.bridge.close()
+        self.settings.save()
+        self.database.close()
+
+
+@contextmanager
+def open_desk(folder: Path, qtbot: QtBot, **parts: object) -> Iterator[Desk]:
+    desk = Desk(folder, qtbot, **parts)  # type: ignore[arg-type]
+    try:
+        yield desk
+    finally:
+        desk.close()
+
+
+def heard(signal: SignalInstance) -> list[tuple[object, ...]]:
+    """Collects what a signal says from now on."""
+    said: list[tuple[object, ...]] = []
+    signal.connect(lambda *values: said.append(values))
+    return said
