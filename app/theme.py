@@ -105,6 +105,16 @@ _MAC_CJK = {"ko": "Apple SD Gothic Neo", "ja": "Hiragino Sans", "zh": "PingFang 
 _LINUX_CJK = {"ko": "Noto Sans CJK KR", "ja": "Noto Sans CJK JP", "zh": "Noto Sans CJK SC"}
 _LINUX_MONO_CJK = {"ko": "Noto Sans Mono CJK KR", "ja": "Noto Sans Mono CJK JP", "zh": "Noto Sans Mono CJK SC"}
 
+_SCROLL_BAR = """
+QScrollBar { background: transparent; border: none; }
+QScrollBar:vertical { width: 10px; }
+QScrollBar:horizontal { height: 10px; }
+QScrollBar::handle { background: THUMB; border-radius: 3px; margin: 2px; min-width: 32px; min-height: 32px; }
+QScrollBar::handle:hover { background: OVER; }
+QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; }
+QScrollBar::add-page, QScrollBar::sub-page { background: none; }
+"""
+
 
 class Theme(QObject):
     """What the window looks like now. Emits `changed` after a new appearance, text scale or language."""
@@ -173,6 +183,14 @@ class Theme(QObject):
         font = self._font(self._mono_families(), px)
         font.setStyleHint(QFont.StyleHint.Monospace)
         return font
+
+    def scroll_bar_style(self) -> str:
+        """A thin, quiet bar where the system's own does not hide itself; nothing on the Mac, whose does."""
+        if sys.platform == "darwin":
+            return ""
+        thumb = self.palette.hairline.name(QColor.NameFormat.HexArgb)
+        over = self.palette.faint.name(QColor.NameFormat.HexArgb)
+        return _SCROLL_BAR.replace("THUMB", thumb).replace("OVER", over)
 
     def _font(self, families: list[str], px: float) -> QFont:
         font = QFont(families)

@@ -1,0 +1,214 @@
+"""Code blocks: a card with the language, a copy button, and lines that never wrap.
+
+Only grows while its fence is open; takes colours once it is closed.
+"""
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import islice
+from time import perf_counter
+
+from PySide6.QtCore import QEvent, QRectF, Qt, QTimer
+from PySide6.QtGui import (
+    QColor,
+    QFontMetricsF,
+    QGuiApplication,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QTextBlock,
+    QTextBlockFormat,
+    QTextCharFormat,
+    QTextCursor,
+    QTextLayout,
+    QTextOption,
+)
+from PySide6.QtWidgets import QWidget
+
+from app.markup.blocks import Block
+from app.markup.highlight import Role, Span, spans
+from app.theme import CODE_LEADING, CODE_PX, FOOTER_PX, RADIUS_CARD
+from app.views.transcript.look import Look
+from app.views.transcript.parts import Part
+from app.views.transcript.texts import ReadOnlyText
+from app.views.widgets.buttons import IconButton
+
+_COPIED_MS = 1400
+_SLICE_S = 0.004
+_SPANS_PER_STEP = 100
+
+
+class CodePart(QWidget):
+    def __init__(self, look: Look, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._look = look
+        self._block: Block | None = None
+        self._shown = ""
+        self._spans: Iterator[Span] = iter(())
+        self.text = ReadOnlyText(look, self)
+        self.text.setLineWrapMode(ReadOnlyText.LineWrapMode.NoWrap)
+        self.text.setWordWrapMode(QTextOption.WrapMode.NoWrap)
+        self.text.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
+        self.text.horizontalScrollBar().setStyleSheet(look.theme.scroll_bar_style())
+        self.copy_button = IconButton(look.theme, "copy", 26, self)
+        self.copy_button.clicked.connect(self._copy)
+        self._copied_timer = QTimer(self, singleShot=True, interval=_COPIED_MS)
+        self._copied_timer.timeout.connect(lambda: self.copy_button.set_icon("copy"))
+        self._paint_timer = QTimer(self, interval=0)
+        self._paint_timer.timeout.connect(self._color_a_slice)
+        self._retranslate()
+
+    def show_part(self, part: Part, width_px: int) -> int:
+        assert isinstance(part.content, Block)
+        self.text.setAccessibleName(part.name)
+        if part.measured_width_px < 0:
+            self._show_block(part.content)
+        return self._arrange(width_px)
+
+    def _show_block(self, block: Block) -> None:
+        code = block.text.removesuffix("\n")
+        if self._block is not None and self._shown and code.startswith(self._shown) and not self._colored():
+            self._append(code[len(self._shown) :])
+        else:
+            self._replace(code)
+        self._shown, self._block = code, block
+        self._paint_timer.stop()
+        if block.closed:
+            self._spans = iter(_in_qt_units(code, spans(code, block.language)))
+            self._color_a_slice()
+
+    def _colored(self) -> bool:
+        return self._block is not None and self._block.closed
+
+    def _replace(self, code: str) -> None:
+        document = self.text.document()
+        document.clear()
+        document.setDocumentMargin(0)
+        document.setDefaultFont(self._look.theme.mono_font())
+        cursor = QTextCursor(document)
+        block = QTextBlockFormat()
+        block.setLineHeight(self._line_px, QTextBlockFormat.LineHeightTypes.FixedHeight.value)
+        cursor.setBlockFormat(block)
+        self._append(code)
+        self.text.horizontalScrollBar().setValue(0)
+
+    def _append(self, code: str) -> None:
+        cursor = QTextCursor(self.text.document())
+        cursor.movePosition(QTextCursor.MoveOperation.End)
+        cursor.insertText(code)
+
+    @property
+    def _line_px(self) -> int:
+        return round(CODE_PX * CODE_LEADING * self._look.theme.scale)
+
+    def _arrange(self, width_px: int) -> int:
+        theme = self._look.theme
+        head, pad, side = theme.px(32), theme.px(14), self.copy_button.sizeHint().width()
+        inner = width_px - 2 * pad
+        overflows = self.text.document().idealWidth() > inner
+        bar = self.text.horizontalScrollBar().sizeHint().height() + 2 if overflows else 0
+        height = self.text.document().blockCount() * self._line_px + bar
+        self.text.setGeometry(pad, head, inner, height)
+        self.copy_button.setGeometry(width_px - side - theme.px(5), (head - side) // 2 + 1, side, side)
+        return head + height + theme.px(4 if overflows else 12)
+
+    # Colours
+
+    def _color_a_slice(self) -> None:
+        """For at most a few milliseconds at a time, so that a long block never holds up a frame."""
+        started = perf_counter()
+        while perf_counter() - started < _SLICE_S:
+            batch = list(islice(self._spans, _SPANS_PER_STEP))
+            if not batch:
+                self._paint_timer.stop()
+                return
+            self._color(batch)
+        self._paint_timer.start()
+
+    def _color(self, batch: list[Span]) -> None:
+        document = self.text.document()
+        ranges: dict[int, list[QTextLayout.FormatRange]] = defaultdict(list)
+        for span in batch:
+            for block, start, length in _by_line(document.findBlock(span.start), span):
+                ranges[block.blockNumber()].append(self._range(start, length, span.role))
+        for number, formats in ranges.items():
+            layout = document.findBlockByNumber(number).layout()
+            layout.setFormats([*layout.formats(), *formats])
+        document.markContentsDirty(batch[0].start, batch[-1].start + batch[-1].length - batch[0].start)
+
+    def _range(self, start: int, length: int, role: Role) -> QTextLayout.FormatRange:
+        result = QTextLayout.FormatRange()
+        result.start = start
+        result.length = length
+        color = QTextCharFormat()
+        color.setForeground(self._role_color(role))
+        result.format = color
+        return result
+
+    def _role_color(self, role: Role) -> QColor:
+        colors = self._look.theme.palette
+        return {
+            Role.KEYWORD: colors.code_keyword,
+            Role.STRING: colors.code_string,
+            Role.NUMBER: colors.code_number,
+            Role.COMMENT: colors.faint,
+            Role.NAME: colors.code_name,
+        }[role]
+
+    # The card
+
+    def _copy(self) -> None:
+        if self._block is not None:
+            QGuiApplication.clipboard().setText(self._block.text)
+            self.copy_button.set_icon("check")
+            self._copied_timer.start()
+
+    def changeEvent(self, event: QEvent) -> None:
+        if event.type() == QEvent.Type.LanguageChange:
+            self._retranslate()
+        super().changeEvent(event)
+
+    def _retranslate(self) -> None:
+        self.copy_button.set_name(self.tr("Copy code"))
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        theme, colors = self._look.theme, self._look.theme.palette
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setBrush(colors.surface)
+        painter.setPen(QPen(colors.hairline, 1))
+        card = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
+        painter.drawRoundedRect(card, RADIUS_CARD, RADIUS_CARD)
+        painter.setFont(theme.ui_font(FOOTER_PX))
+        painter.setPen(colors.secondary)
+        label = self._block.language if self._block and self._block.language else self.tr("text")
+        room = self.width() - theme.px(14) - self.copy_button.width() - theme.px(12)
+        label = QFontMetricsF(painter.font()).elidedText(label, Qt.TextElideMode.ElideRight, room)
+        painter.drawText(QRectF(theme.px(14), 1, room, theme.px(32)), Qt.AlignmentFlag.AlignVCenter, label)
+        painter.end()
+
+
+def _by_line(block: QTextBlock, span: Span) -> Iterator[tuple[QTextBlock, int, int]]:
+    """The pieces of a span in each line that it covers."""
+    start, end = span.start, span.start + span.length
+    while block.isValid() and block.position() < end:
+        first = max(start, block.position())
+        last = min(end, block.position() + block.length() - 1)
+        if last > first:
+            yield block, first - block.position(), last - first
+        block = block.next()
+
+
+def _in_qt_units(code: str, found: Iterator[Span]) -> Iterator[Span]:
+    """Qt counts UTF-16 units: everything after an emoji lies one further on."""
+    wide = [index for index, char in enumerate(code) if ord(char) > 0xFFFF]
+    if not wide:
+        return found
+    return (_shifted(span, wide) for span in found)
+
+
+def _shifted(span: Span, wide: list[int]) -> Span:
+    start = span.start + bisect_left(wide, span.start)
+    end = span.start + span.length
+    return Span(start, end + bisect_left(wide, end) - start, span.role)

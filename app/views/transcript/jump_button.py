@@ -1,0 +1,52 @@
+"""The round button over the transcript's foot that goes to its end."""
+
+from PySide6.QtCore import QEvent, QRect, QRectF, Qt
+from PySide6.QtGui import QPainter, QPen
+from PySide6.QtWidgets import QWidget
+
+from app.theme import Theme
+from app.views.icons import icon
+from app.views.widgets.buttons import PaintedButton
+
+_SIDE_PX = 34
+_ABOVE_FOOT_PX = 14
+
+
+class JumpButton(PaintedButton):
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(theme, parent)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._retranslate()
+        self.hide()
+
+    def set_wanted(self, wanted: bool) -> None:
+        if wanted == self.isHidden():
+            self.setVisible(wanted)
+            self.raise_()
+
+    def place_in(self, area: QRect) -> None:
+        side = self.theme.px(_SIDE_PX)
+        self.setGeometry(area.center().x() - side // 2, area.bottom() - side - _ABOVE_FOOT_PX, side, side)
+
+    def changeEvent(self, event: QEvent) -> None:
+        if event.type() == QEvent.Type.LanguageChange:
+            self._retranslate()
+        super().changeEvent(event)
+
+    def _retranslate(self) -> None:
+        self.set_name(self.tr("Jump to the end"))
+
+    def corner_radius(self) -> float:
+        return self.width() / 2
+
+    def paint_content(self, painter: QPainter) -> None:
+        colors = self.theme.palette
+        painter.setBrush(colors.surface)
+        painter.setPen(QPen(colors.hairline, 1))
+        painter.drawEllipse(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5))
+        if self.underMouse():
+            self.fill(painter, colors.hover)
+        side = self.theme.px(16)
+        place = QRect(0, 0, side, side)
+        place.moveCenter(self.rect().center())
+        icon("arrow-down", colors.text).paint(painter, place)

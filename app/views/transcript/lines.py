@@ -1,0 +1,186 @@
+"""One-line parts of a reply: the fold over its thinking, progress before it starts, and what went wrong."""
+
+import math
+from dataclasses import dataclass
+
+from PySide6.QtCore import QEvent, QRect, QRectF, Qt
+from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QLabel, QWidget
+
+from app import wording
+from app.notices import Notice, action_text
+from app.theme import RADIUS_CARD, UI_PX
+from app.views.icons import icon
+from app.views.transcript.look import Look
+from app.views.transcript.parts import Part
+from app.views.widgets.buttons import PaintedButton, PillButton
+
+_MINUTE_S = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    seconds: float
+    opened: bool
+    thinking: bool  # still at it
+
+
+class FoldPart(PaintedButton):
+    """“Thought for 12 s”, with what was thought behind it."""
+
+    def __init__(self, look: Look, parent: QWidget) -> None:
+        super().__init__(look.theme, parent)
+        self._look = look
+        self._fold = Fold(0.0, opened=False, thinking=False)
+        self._message_id = 0
+        self.clicked.connect(lambda: look.fold_requested.emit(self._message_id))
+
+    def show_part(self, part: Part, width_px: int) -> int:
+        assert isinstance(part.content, Fold)
+        self._fold, self._message_id = part.content, part.message_id
+        self._retranslate()
+        return self.theme.px(26)
+
+    def changeEvent(self, event: QEvent) -> None:
+        if event.type() == QEvent.Type.LanguageChange:
+            self._retranslate()
+        super().changeEvent(event)
+
+    def _retranslate(self) -> None:
+        self.setText(self._words())
+        self.setAccessibleName(self._words())
+        self.setAccessibleDescription(self.tr("Hide thinking") if self._fold.opened else self.tr("Show thinking"))
+        self.update()
+
+    def _words(self) -> str:
+        if self._fold.thinking and self._fold.seconds < 1:
+            return self.tr("Thinking…")
+        words = self.tr("Thinking for %1…") if self._fold.thinking else self.tr("Thought for %1")
+        return wording.fill(words, self._duration())
+
+    def _duration(self) -> str:
+        seconds = max(1, round(self._fold.seconds))
+        if seconds < _MINUTE_S:
+            return wording.fill(self.tr("%1 s"), wording.count(seconds))
+        minutes, rest = divmod(seconds, _MINUTE_S)
+        return wording.fill(self.tr("%1 min %2 s"), wording.count(minutes), wording.count(rest))
+
+    def paint_content(self, painter: QPainter) -> None:
+        theme, colors = self.theme, self.theme.palette
+        color = colors.text if self.underMouse() else colors.secondary
+        side = theme.px(14)
+        arrow = icon("chevron-down" if self._fold.opened else "chevron-right", color)
+        arrow.paint(painter, QRect(0, (self.height() - side) // 2, side, side))
+        painter.setFont(theme.ui_font(UI_PX, tabular=True))
+        painter.setPen(color)
+        area = self.rect().adjusted(side + theme.px(6), 0, 0, 0)
+        painter.drawText(area, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, self.text())
+
+
+class ProgressPart(QWidget):
+    """“Reading the chat… 40 %” over a thin bar, until the first token."""
+
+    def __init__(self, look: Look, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._look = look
+        self._share: float | None = None
+
+    def show_part(self, part: Part, width_px: int) -> int:
+        assert part.content is None or isinstance(part.content, float)
+        self._share = part.content
+        self.setAccessibleName(self._words())
+        self.update()
+        return self._look.theme.px(30)
+
+    def _words(self) -> str:
+        if self._share is None:
+            return self.tr("Reading the chat…")
+        return wording.fill(self.tr("Reading the chat… %1"), wording.percent(self._share))
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        theme, colors = self._look.theme, self._look.theme.palette
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setFont(theme.ui_font(UI_PX, tabular=True))
+        painter.setPen(colors.secondary)
+        painter.drawText(QRectF(0, 0, self.width(), theme.px(20)), Qt.AlignmentFlag.AlignVCenter, self._words())
+        if self._share is not None:
+            track = QRectF(0, theme.px(25), min(self.width(), theme.px(180)), 3)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(colors.hairline)
+            painter.drawRoundedRect(track, 1.5, 1.5)
+            track.setWidth(track.width() * max(0.0, min(1.0, self._share)))
+            painter.setBrush(colors.ink)
+            painter.drawRoundedRect(track, 1.5, 1.5)
+        painter.end()
+
+
+class NoticePart(QWidget):
+    """What could not be, why, and what to do about it."""
+
+    def __init__(self, look: Look, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._look = look
+        self._notice = Notice("", "")
+        self._message_id = 0
+        self._title, self._sentence, self._hint = (self._label() for _ in range(3))
+        self._button = PillButton(look.theme, parent=self)
+        self._button.clicked.connect(self._act)
+
+    def _label(self) -> QLabel:
+        label = QLabel(self)
+        label.setTextFormat(Qt.TextFormat.PlainText)
+        label.setWordWrap(True)
+        label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        label.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        return label
+
+    def _act(self) -> None:
+        if self._notice.action is not None:
+            self._look.notice_action_requested.emit(self._message_id, self._notice.action)
+
+    def show_part(self, part: Part, width_px: int) -> int:
+        assert isinstance(part.content, Notice)
+        self._notice, self._message_id = part.content, part.message_id
+        notice, colors = self._notice, self._look.theme.palette
+        self._title.setStyleSheet(f"color: {colors.text.name()}; font-weight: 600")
+        self._sentence.setStyleSheet(f"color: {colors.text.name()}")
+        self._hint.setStyleSheet(f"color: {colors.secondary.name()}")
+        for label, words in ((self._title, notice.title), (self._sentence, notice.sentence), (self._hint, notice.hint)):
+            label.setFont(self._look.theme.ui_font(UI_PX))
+            label.setText(words)
+            label.setVisible(bool(words))
+        self._button.setVisible(notice.action is not None)
+        self._button.setText(action_text(notice.action) if notice.action else "")
+        self._button.setAccessibleName(self._button.text())
+        self.setAccessibleName(". ".join(each for each in (notice.title, notice.sentence, notice.hint) if each))
+        return self._arrange(width_px)
+
+    def _arrange(self, width_px: int) -> int:
+        theme = self._look.theme
+        left, pad = theme.px(40), theme.px(12)
+        y = pad
+        for label in (self._title, self._sentence, self._hint):
+            if label.isVisibleTo(self):
+                height = label.heightForWidth(width_px - left - pad)
+                label.setGeometry(left, y, width_px - left - pad, height)
+                y += height + theme.px(3)
+        if self._button.isVisibleTo(self):
+            size = self._button.sizeHint()
+            self._button.setGeometry(left, y + theme.px(6), size.width(), size.height())
+            y += size.height() + theme.px(9)
+        return y + pad - theme.px(3)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        theme, colors = self._look.theme, self._look.theme.palette
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setBrush(colors.surface)
+        painter.setPen(QPen(colors.hairline, 1))
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS_CARD, RADIUS_CARD)
+        side = theme.px(16)
+        line = math.ceil(QFontMetricsF(theme.ui_font(UI_PX)).height())
+        icon("alert-triangle", colors.fault).paint(
+            painter, QRect(theme.px(14), theme.px(12) + (line - side) // 2, side, side)
+        )
+        painter.end()

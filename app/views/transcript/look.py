@@ -1,0 +1,50 @@
+"""What parts need to draw themselves: the theme, formulas, and the requests that a reader can make in them."""
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QGuiApplication
+
+from app.markup.document import DocumentStyle
+from app.markup.formula import Formulas
+from app.theme import CODE_PX, REPLY_LEADING, REPLY_PX, Theme
+
+
+class Look(QObject):
+    """Shared by all parts of one transcript. Signals are requests, by message id."""
+
+    link_requested = Signal(str)
+    copy_requested = Signal(int)
+    regenerate_requested = Signal(int)
+    edit_requested = Signal(int)
+    delete_requested = Signal(int)
+    continue_requested = Signal(int)
+    sibling_requested = Signal(int, int)  # message id, -1 or +1
+    notice_action_requested = Signal(int, object)  # message id, NoticeAction
+    fold_requested = Signal(int)
+    hovered = Signal(int)
+
+    def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.theme = theme
+        self.formulas = Formulas(self)
+        self._styles: dict[bool, DocumentStyle] = {}
+        theme.changed.connect(self._styles.clear)
+
+    def document_style(self, *, quiet: bool = False) -> DocumentStyle:
+        if quiet not in self._styles:
+            self._styles[quiet] = self._make_style(quiet=quiet)
+        return self._styles[quiet]
+
+    def _make_style(self, *, quiet: bool) -> DocumentStyle:
+        theme, colors = self.theme, self.theme.palette
+        return DocumentStyle(
+            font=theme.reply_font(),
+            mono=theme.mono_font(CODE_PX),
+            text=colors.secondary if quiet else colors.text,
+            secondary=colors.secondary,
+            link=colors.ink,
+            tint=colors.hover,
+            hairline=colors.hairline,
+            line_px=round(REPLY_PX * REPLY_LEADING * theme.scale),
+            scale=theme.scale,
+            ratio=QGuiApplication.primaryScreen().devicePixelRatio(),
+        )

@@ -1,0 +1,216 @@
+"""A message as parts.
+
+Here: which parts a message has, following it while it grows, and where each part stands inside it.
+Not here: widgets, scrolling, or where the message stands among others (`stack.py`).
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from PySide6.QtCore import QCoreApplication
+
+from app import wording
+from app.markup.blocks import Block, BlockKind, Splitter
+from app.theme import REPLY_LEADING, REPLY_PX, Theme
+from app.view_models.transcript import MessageStatus, TranscriptMessage
+from app.views.transcript.lines import Fold
+from app.views.transcript.meta import ROW_PX, Meta
+from app.views.transcript.parts import Part, PartKind
+
+_GROWING = (MessageStatus.WAITING, MessageStatus.STREAMING)
+_PART_OF_BLOCK = {
+    BlockKind.TEXT: PartKind.TEXT,
+    BlockKind.CODE: PartKind.CODE,
+    BlockKind.TABLE: PartKind.TABLE,
+    BlockKind.FORMULA: PartKind.FORMULA,
+}
+_GAP_PX = 12
+_AROUND_CARDS_PX = 14
+_ABOVE_HEADING_PX = 22
+_BELOW_HEADING_PX = 8
+_IN_LIST_PX = 4
+_DEPTH_PX = 22
+_THOUGHT_INSET_PX = 20
+
+
+@dataclass(slots=True)
+class _Body:
+    """One growing text (the answer, or the thinking) as parts."""
+
+    quiet: bool
+    splitter: Splitter
+    parts: list[Part]
+    taken_chars: int = 0
+    finished: bool = False
+
+
+class MessageItem:
+    """INVARIANT: `parts()` in order is what is on screen; `height_px` is the sum of their extents."""
+
+    def __init__(self, message: TranscriptMessage, name: str, theme: Theme, release: Callable[[Part], None]) -> None:
+        self.message = message
+        self.name = name
+        self.top_px = 0
+        self.height_px = 0
+        self.hot = False
+        self.opened = False
+        self.is_read = False  # its text has been cut into parts
+        self._theme = theme
+        self._release = release
+        self._head: list[Part] = []
+        self._foot: list[Part] = []
+        self._answer = _Body(quiet=False, splitter=Splitter(), parts=[])
+        self._thought = _Body(quiet=True, splitter=Splitter(), parts=[])
+
+    @property
+    def is_growing(self) -> bool:
+        return self.message.status in _GROWING
+
+    @property
+    def read_chars(self) -> int:
+        """How much text its parsers were given so far, in all."""
+        return self._answer.splitter.parsed_chars + self._thought.splitter.parsed_chars
+
+    def parts(self) -> list[Part]:
+        return [*self._head, *self._thought.parts, *self._answer.parts, *self._foot]
+
+    def estimate(self, width_px: int) -> None:
+        """A height before the text is read, from its length alone."""
+        chars = len(self.message.text)
+        lines = 1 + self.message.text.count("\n") + chars * REPLY_PX * 0.5 * self._theme.scale / max(1, width_px)
+        self.height_px = round(lines * REPLY_PX * REPLY_LEADING * self._theme.scale) + self._theme.px(ROW_PX)
+
+    def sync(self, width_px: int) -> None:
+        """Brings the parts up to date with the message."""
+        self.is_read = True
+        if self.message.from_user:
+            self._set_fixed(self._head, [(PartKind.BUBBLE, self.message.text, 0)])
+        else:
+            self._set_fixed(self._head, self._fold())
+            self._sync_body(self._thought, self.message.thinking if self.opened else "", width_px)
+            self._sync_body(self._answer, self.message.text, width_px)
+        self._set_fixed(self._foot, list(self._foot_contents()))
+        self.sum_up()
+
+    def sum_up(self) -> None:
+        self.height_px = sum(part.extent_px for part in self.parts())
+
+    def release_all(self) -> None:
+        for part in self.parts():
+            self._release(part)
+
+    def forget_measures(self) -> None:
+        for part in self.parts():
+            part.measured_width_px = -1
+
+    # Head and foot
+
+    def _fold(self) -> list[tuple[PartKind, object, int]]:
+        message = self.message
+        if not message.thinking:
+            return []
+        thinking = self.is_growing and not message.text
+        return [(PartKind.FOLD, Fold(round(message.thinking_s), self.opened, thinking), 0)]
+
+    def _foot_contents(self) -> Iterator[tuple[PartKind, object, int]]:
+        message = self.message
+        if message.status is MessageStatus.WAITING and not message.text and not message.thinking:
+            yield PartKind.PROGRESS, message.progress, 0
+        if message.notice is not None:
+            yield PartKind.NOTICE, message.notice, _GAP_PX
+        meta = Meta(
+            from_user=message.from_user,
+            footer=message.footer,
+            growing=self.is_growing,
+            can_continue=message.can_continue,
+            sibling=message.sibling,
+            siblings=message.siblings,
+            hot=self.hot,
+        )
+        yield PartKind.META, meta, 2 if message.from_user else 6
+
+    def _set_fixed(self, parts: list[Part], contents: list[tuple[PartKind, object, int]]) -> None:
+        for index, (kind, content, gap_px) in enumerate(contents):
+            if index < len(parts) and parts[index].kind is kind:
+                parts[index].set_content(content)
+            else:
+                self._drop(parts, index)
+                parts.append(self._part(kind, content, gap_px))
+        self._drop(parts, len(contents))
+
+    def _part(self, kind: PartKind, content: object, gap_px: int) -> Part:
+        height = round(REPLY_PX * REPLY_LEADING * self._theme.scale)
+        return Part(kind, content, self.message.id, self.name, self._theme.px(gap_px), height_px=height)
+
+    def _drop(self, parts: list[Part], start: int) -> None:
+        for part in parts[start:]:
+            self._release(part)
+        del parts[start:]
+
+    # Text
+
+    def _sync_body(self, body: _Body, text: str, width_px: int) -> None:
+        grown = len(text) >= body.taken_chars and not (body.finished and len(text) > body.taken_chars)
+        if not grown or (body.finished and text != body.splitter.source):
+            body.splitter, body.taken_chars, body.finished = Splitter(), 0, False
+        first = len(body.splitter.blocks)
+        if len(text) > body.taken_chars:
+            first = body.splitter.append(text[body.taken_chars :])
+            body.taken_chars = len(text)
+        if not self.is_growing and not body.finished:
+            first = min(first, body.splitter.finish())
+            body.finished = True
+        self._show_blocks(body, first, width_px)
+
+    def _show_blocks(self, body: _Body, first: int, width_px: int) -> None:
+        blocks = body.splitter.blocks
+        self._drop(body.parts, len(blocks))
+        for index in range(min(first, len(body.parts)), len(blocks)):
+            kind = _PART_OF_BLOCK[blocks[index].kind]
+            if index < len(body.parts) and body.parts[index].kind is kind:
+                body.parts[index].set_content(blocks[index])
+            else:
+                self._drop(body.parts, index)
+                body.parts.append(self._block_part(body, index, width_px))
+
+    def _block_part(self, body: _Body, index: int, width_px: int) -> Part:
+        block = body.splitter.blocks[index]
+        above = body.splitter.blocks[index - 1] if index else None
+        part = self._part(_PART_OF_BLOCK[block.kind], block, _gap_px(above, block))
+        if above is None and self._head:
+            part.gap_px = self._theme.px(_BELOW_HEADING_PX)
+        elif above is None and body is self._answer and self._thought.parts:
+            part.gap_px = self._theme.px(_GAP_PX)
+        part.quiet = body.quiet
+        part.inset_px = self._theme.px(_DEPTH_PX * block.depth + (_THOUGHT_INSET_PX if body.quiet else 0))
+        part.height_px = _estimated_lines(block, width_px, self._theme.scale) * part.height_px
+        return part
+
+
+def _gap_px(above: Block | None, block: Block) -> int:
+    if above is None:
+        return 0
+    if block.heading:
+        return _ABOVE_HEADING_PX
+    if above.heading:
+        return _BELOW_HEADING_PX
+    if BlockKind.TEXT is not block.kind or BlockKind.TEXT is not above.kind:
+        return _AROUND_CARDS_PX
+    return _IN_LIST_PX if block.joined else _GAP_PX
+
+
+def _estimated_lines(block: Block, width_px: int, scale: float) -> int:
+    if block.kind is BlockKind.CODE:
+        return 2 + block.text.count("\n")
+    paragraphs = [token for token in block.tokens if token.type == "inline"]
+    per_line = max(1.0, width_px / (REPLY_PX * 0.55 * scale))
+    return sum(1 + int(len(token.content) / per_line) for token in paragraphs) or 1
+
+
+def message_name(from_user: bool, row: int, count: int) -> str:
+    """What a screen reader calls a message."""
+    if from_user:
+        words = QCoreApplication.translate("TranscriptView", "Your message, %1 of %2")
+    else:
+        words = QCoreApplication.translate("TranscriptView", "Reply, message %1 of %2")
+    return wording.fill(words, wording.count(row + 1), wording.count(count))

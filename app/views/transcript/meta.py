@@ -1,0 +1,194 @@
+"""The row under a message: its footer line, which version it is, and the icons to act on it.
+
+Always there, so that nothing moves when the icons appear under the pointer or the keyboard's focus.
+"""
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QEvent, QRect, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtWidgets import QWidget
+
+from app import wording
+from app.theme import FOOTER_PX
+from app.view_models.reply_stats import SEPARATOR, FooterLine, Tone
+from app.views.transcript.look import Look
+from app.views.transcript.parts import Part
+from app.views.widgets.buttons import IconButton
+
+ROW_PX = 28
+_BUTTON_PX = 26
+
+
+@dataclass(frozen=True, slots=True)
+class Meta:
+    """What the row says. `hot`: under the pointer or the focus."""
+
+    from_user: bool
+    footer: FooterLine | None
+    growing: bool
+    can_continue: bool
+    sibling: int
+    siblings: int
+    hot: bool
+
+
+class MetaPart(QWidget):
+    def __init__(self, look: Look, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._look = look
+        self._message_id = 0
+        self._meta = Meta(False, None, False, False, 1, 1, False)
+        self._icon_names = {
+            "earlier": "chevron-left",
+            "later": "chevron-right",
+            "copy": "copy",
+            "edit": "pencil",
+            "continue": "play",
+            "regenerate": "refresh-cw",
+            "delete": "trash-2",
+        }
+        self.buttons = {act: IconButton(look.theme, name, _BUTTON_PX, self) for act, name in self._icon_names.items()}
+        self._connect()
+        self._retranslate()
+
+    def _connect(self) -> None:
+        look, buttons = self._look, self.buttons
+        buttons["earlier"].clicked.connect(lambda: look.sibling_requested.emit(self._message_id, -1))
+        buttons["later"].clicked.connect(lambda: look.sibling_requested.emit(self._message_id, 1))
+        for act, request in (
+            ("copy", look.copy_requested),
+            ("edit", look.edit_requested),
+            ("continue", look.continue_requested),
+            ("regenerate", look.regenerate_requested),
+            ("delete", look.delete_requested),
+        ):
+            buttons[act].clicked.connect(lambda _=False, request=request: request.emit(self._message_id))
+
+    def show_part(self, part: Part, width_px: int) -> int:
+        assert isinstance(part.content, Meta)
+        self._meta, self._message_id = part.content, part.message_id
+        footer = self._meta.footer
+        self.setToolTip(footer.tooltip if footer else "")
+        self.setAccessibleName(footer.text if footer else "")
+        for act, button in self.buttons.items():
+            button.setVisible(act in self._shown_acts())
+            # Tab walks through the icons of the message in focus, not through those of every message in sight.
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus if self._meta.hot else Qt.FocusPolicy.NoFocus)
+        self._arrange(width_px)
+        self.update()
+        return self._height(width_px)
+
+    def _possible_acts(self) -> list[str]:
+        """In the order of the row; also those that wait for the pointer, so that their room is kept."""
+        meta = self._meta
+        if meta.growing:
+            return ["copy"]
+        acts = ["copy", "edit"] if meta.from_user else ["copy", "regenerate"]
+        if meta.can_continue:
+            acts.insert(1, "continue")
+        return [*acts, "delete"]
+
+    def _shown_acts(self) -> list[str]:
+        versions = ["earlier", "later"] if self._meta.siblings > 1 else []
+        return versions + (self._possible_acts() if self._meta.hot else [])
+
+    def _height(self, width_px: int) -> int:
+        rows = 2 if self._is_narrow(width_px) else 1
+        return self._look.theme.px(ROW_PX) * rows
+
+    def _is_narrow(self, width_px: int) -> bool:
+        """The footer and the icons stand above each other when one row cannot hold both."""
+        return self._footer_width() > 0 and self._footer_width() + self._icons_width() > width_px
+
+    def _footer_width(self) -> int:
+        footer = self._meta.footer
+        return QFontMetrics(self._bold()).horizontalAdvance(footer.text) if footer else 0
+
+    def _icons_width(self) -> int:
+        return self._look.theme.px(_BUTTON_PX) * (len(self._possible_acts()) + 1) + self._versions_width()
+
+    def _versions_width(self) -> int:
+        side = self._look.theme.px(_BUTTON_PX)
+        return 2 * side + self._count_width() if self._meta.siblings > 1 else 0
+
+    def _count_width(self) -> int:
+        return QFontMetrics(self._plain()).horizontalAdvance(self._count_words()) + self._look.theme.px(4)
+
+    def _arrange(self, width_px: int) -> None:
+        """From the right edge: the acts, and the versions left of them."""
+        side, row = self._look.theme.px(_BUTTON_PX), self._look.theme.px(ROW_PX)
+        y = (row - side) // 2 + (row if self._is_narrow(width_px) else 0)
+        x = width_px - side * len(self._possible_acts())
+        for act in self._possible_acts():
+            self.buttons[act].setGeometry(x, y, side, side)
+            x += side
+        x = width_px - side * len(self._possible_acts()) - self._versions_width()
+        self.buttons["earlier"].setGeometry(x, y, side, side)
+        self.buttons["later"].setGeometry(x + side + self._count_width(), y, side, side)
+        self.buttons["earlier"].setEnabled(self._meta.sibling > 1)
+        self.buttons["later"].setEnabled(self._meta.sibling < self._meta.siblings)
+
+    def changeEvent(self, event: QEvent) -> None:
+        if event.type() == QEvent.Type.LanguageChange:
+            self._retranslate()
+        super().changeEvent(event)
+
+    def _retranslate(self) -> None:
+        for act, words in {
+            "earlier": self.tr("Earlier version"),
+            "later": self.tr("Later version"),
+            "copy": self.tr("Copy message"),
+            "edit": self.tr("Edit message"),
+            "continue": self.tr("Continue this reply"),
+            "regenerate": self.tr("Write this reply again"),
+            "delete": self.tr("Delete message"),
+        }.items():
+            self.buttons[act].set_name(words)
+
+    # Words
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        if self._meta.footer is not None:
+            self._paint_footer(painter, self._meta.footer)
+        if self._meta.siblings > 1:
+            self._paint_count(painter)
+        painter.end()
+
+    def _paint_footer(self, painter: QPainter, footer: FooterLine) -> None:
+        row = QRect(0, 0, self.width(), self._look.theme.px(ROW_PX))
+        if footer.gain:
+            row.setLeft(self._paint_words(painter, row, footer.gain, self._bold(), self._tone_color(footer.tone)))
+        details = SEPARATOR + footer.details if footer.gain and footer.details else footer.details
+        self._paint_words(painter, row, details, self._plain(), self._look.theme.palette.faint)
+
+    def _paint_words(self, painter: QPainter, row: QRect, words: str, font: QFont, color: QColor) -> int:
+        painter.setFont(font)
+        painter.setPen(color)
+        metrics = QFontMetrics(font)
+        elided = metrics.elidedText(words, Qt.TextElideMode.ElideRight, row.width())
+        painter.drawText(row, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, elided)
+        return row.left() + metrics.horizontalAdvance(elided)
+
+    def _paint_count(self, painter: QPainter) -> None:
+        between = self.buttons["earlier"].geometry()
+        area = QRect(between.right() + 1, between.top(), self._count_width(), between.height())
+        painter.setFont(self._plain())
+        painter.setPen(self._look.theme.palette.secondary)
+        painter.drawText(area, Qt.AlignmentFlag.AlignCenter, self._count_words())
+
+    def _count_words(self) -> str:
+        return f"{wording.count(self._meta.sibling)}/{wording.count(self._meta.siblings)}"
+
+    def _tone_color(self, tone: Tone) -> QColor:
+        colors = self._look.theme.palette
+        return {Tone.GAIN: colors.gain, Tone.COST: colors.cost, Tone.PAR: colors.faint, Tone.NONE: colors.faint}[tone]
+
+    def _plain(self) -> QFont:
+        return self._look.theme.ui_font(FOOTER_PX, tabular=True)
+
+    def _bold(self) -> QFont:
+        medium = self._meta.footer is not None and self._meta.footer.tone in (Tone.GAIN, Tone.COST)
+        weight = QFont.Weight.DemiBold if medium else QFont.Weight.Normal
+        return self._look.theme.ui_font(FOOTER_PX, weight, tabular=True)

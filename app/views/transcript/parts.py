@@ -1,0 +1,89 @@
+"""The vertical pieces that a message is shown as, and the pool of widgets that show them.
+
+Here: what a part is, and lending widgets to the parts in sight.
+Not here: what a message is made of, or where its parts stand.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+from PySide6.QtWidgets import QWidget
+
+
+class PartKind(StrEnum):
+    BUBBLE = "bubble"
+    FOLD = "fold"
+    TEXT = "text"
+    CODE = "code"
+    TABLE = "table"
+    FORMULA = "formula"
+    PROGRESS = "progress"
+    NOTICE = "notice"
+    META = "meta"
+
+
+@dataclass(eq=False, slots=True)
+class Part:
+    """One piece. Its height is an estimate until a widget has measured `content` at `measured_width_px`."""
+
+    kind: PartKind
+    content: object
+    message_id: int
+    name: str  # for screen readers
+    gap_px: int = 0  # space above it
+    inset_px: int = 0
+    quiet: bool = False  # thinking: secondary text
+    height_px: int = 0
+    measured_width_px: int = -1
+    widget: "PartWidget | None" = field(default=None, repr=False)
+
+    def set_content(self, content: object) -> None:
+        if content != self.content:
+            self.content = content
+            self.measured_width_px = -1
+
+    @property
+    def extent_px(self) -> int:
+        return self.gap_px + self.height_px
+
+
+class PartWidget(Protocol):
+    """What every widget in the pool can do; each is a QWidget."""
+
+    def show_part(self, part: Part, width_px: int) -> int:
+        """Shows the part and returns the height that it needs at this width."""
+
+
+class PartPool:
+    """Widgets by kind, kept when no part needs them: making one costs more than filling one."""
+
+    def __init__(self, make: Callable[[PartKind], PartWidget]) -> None:
+        self._make = make
+        self._spare: dict[PartKind, list[PartWidget]] = defaultdict(list)
+
+    def lend(self, part: Part) -> PartWidget:
+        if part.widget is None:
+            spare = self._spare[part.kind]
+            part.widget = spare.pop() if spare else self._make(part.kind)
+            part.measured_width_px = -1
+        return part.widget
+
+    def take_back(self, part: Part) -> None:
+        if part.widget is not None:
+            as_widget(part.widget).hide()
+            self._spare[part.kind].append(part.widget)
+            part.widget = None
+
+    def clear(self) -> None:
+        for widgets in self._spare.values():
+            for widget in widgets:
+                as_widget(widget).deleteLater()
+        self._spare.clear()
+
+
+def as_widget(widget: PartWidget) -> QWidget:
+    assert isinstance(widget, QWidget)
+    return widget

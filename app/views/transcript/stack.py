@@ -1,0 +1,91 @@
+"""Messages one under another: their tops, what is in sight, and staying in place while heights are corrected.
+
+No widgets here.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from app.views.transcript.message_item import MessageItem
+from app.views.transcript.parts import Part
+
+MARGIN_PX = 24
+_AFTER_USER_PX = 6
+_AFTER_REPLY_PX = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """The part at the top edge of the window, and how far above that edge it starts."""
+
+    item: MessageItem
+    part: int
+    offset_px: int
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    item: MessageItem
+    part: Part
+    top_px: int
+
+
+class Stack:
+    """The column of all messages, in its own coordinates from 0 to `height_px`."""
+
+    def __init__(self) -> None:
+        self.items: list[MessageItem] = []
+        self.height_px = 0
+
+    def arrange(self, first: int = 0, scale: float = 1.0) -> None:
+        """Sets tops from row `first` on."""
+        y = MARGIN_PX
+        if 0 < first <= len(self.items):
+            y = _below(self.items[first - 1], scale)
+        for item in self.items[first:]:
+            item.top_px = y
+            y = _below(item, scale)
+        self.height_px = max(MARGIN_PX, y - round(_AFTER_REPLY_PX * scale)) + MARGIN_PX if self.items else 0
+
+    def rows_between(self, top_px: int, bottom_px: int) -> range:
+        first = max(0, bisect_right(self.items, top_px, key=lambda item: item.top_px) - 1)
+        last = bisect_right(self.items, bottom_px, key=lambda item: item.top_px)
+        return range(first, last)
+
+    def row_at(self, y_px: int) -> int | None:
+        for row in self.rows_between(y_px, y_px):
+            item = self.items[row]
+            if item.top_px <= y_px <= item.top_px + item.height_px:
+                return row
+        return None
+
+    def placed(self, rows: range) -> Iterator[Placed]:
+        for row in rows:
+            item = self.items[row]
+            y = item.top_px
+            for part in item.parts():
+                yield Placed(item, part, y + part.gap_px)
+                y += part.extent_px
+
+    def anchor_at(self, top_px: int) -> Anchor | None:
+        for row in self.rows_between(top_px, top_px + 1):
+            item = self.items[row]
+            y = item.top_px
+            for index, part in enumerate(item.parts()):
+                if y + part.extent_px > top_px:
+                    return Anchor(item, index, top_px - y)
+                y += part.extent_px
+            if item.top_px + item.height_px > top_px or row == len(self.items) - 1:
+                return Anchor(item, 0, top_px - item.top_px)
+        return None
+
+    def top_of(self, anchor: Anchor) -> int:
+        """Where the window's top edge has to be for the anchored part to stay where it was."""
+        above = sum(part.extent_px for part in anchor.item.parts()[: anchor.part])
+        return anchor.item.top_px + above + anchor.offset_px
+
+
+def _below(item: MessageItem, scale: float) -> int:
+    gap = _AFTER_USER_PX if item.message.from_user else _AFTER_REPLY_PX
+    return item.top_px + item.height_px + round(gap * scale)

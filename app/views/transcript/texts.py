@@ -1,0 +1,234 @@
+"""Parts made of running text: reply blocks, tables, and the person's own message.
+
+Here: read-only text widgets that never load anything and scroll only sideways. Not here: writing their documents.
+"""
+
+import math
+
+from PySide6.QtCore import QMimeData, QRectF, Qt, QUrl
+from PySide6.QtGui import (
+    QColor,
+    QImage,
+    QKeyEvent,
+    QKeySequence,
+    QPainter,
+    QPaintEvent,
+    QPalette,
+    QTextCursor,
+    QTextOption,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QFrame, QTextBrowser, QWidget
+
+from app.markup.blocks import Block
+from app.markup.document import QUOTE_DEPTH, QUOTE_STEP_PX, RULE, TEX, DocumentBuilder, nothing_to_load
+from app.markup.formula import FormulaKey
+from app.theme import RADIUS_BUBBLE, REPLY_LEADING, REPLY_PX
+from app.views.transcript.look import Look
+from app.views.transcript.parts import Part
+
+BUBBLE_SHARE = 0.8
+_OBJECT = "\ufffc"
+
+
+class ReadOnlyText(QTextBrowser):
+    """Text to read and select. INVARIANT: nothing that a model writes makes it load or open anything."""
+
+    def __init__(self, look: Look, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.look = look
+        self.setOpenLinks(False)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        self.viewport().setAutoFillBackground(False)
+        self.document().setDocumentMargin(0)
+        self.document().setUndoRedoEnabled(False)
+        self.anchorClicked.connect(lambda url: look.link_requested.emit(url.toString()))
+        self._wear_colors()
+
+    def _wear_colors(self) -> None:
+        colors = self.look.theme.palette
+        palette = QPalette(self.palette())
+        palette.setColor(QPalette.ColorRole.Base, Qt.GlobalColor.transparent)
+        palette.setColor(QPalette.ColorRole.Text, colors.text)
+        selection = QColor(colors.ink)
+        selection.setAlphaF(0.28)
+        palette.setColor(QPalette.ColorRole.Highlight, selection)
+        palette.setColor(QPalette.ColorRole.HighlightedText, colors.text)
+        self.setPalette(palette)
+
+    def height_at(self, width_px: int) -> int:
+        self.document().setTextWidth(width_px)
+        return math.ceil(self.document().size().height())
+
+    def loadResource(self, _kind: int, _name: QUrl | str) -> QImage:
+        return nothing_to_load()
+
+    def createMimeDataFromSelection(self) -> QMimeData:  # noqa: N802  Qt's name
+        """Plain text only, with formulas as the TeX that they were."""
+        result = QMimeData()
+        result.setText(selected_text(self.textCursor()))
+        return result
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Up and down belong to the transcript."""
+        delta = event.pixelDelta() if not event.pixelDelta().isNull() else event.angleDelta()
+        sideways = abs(delta.x()) > abs(delta.y()) and self.horizontalScrollBar().maximum() > 0
+        if sideways and not event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            super().wheelEvent(event)
+        else:
+            event.ignore()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        copies_nothing = event.matches(QKeySequence.StandardKey.Copy) and not self.textCursor().hasSelection()
+        if copies_nothing or (event.key() in _SCROLLING_KEYS and not event.modifiers() & _SELECTING):
+            event.ignore()
+            return
+        super().keyPressEvent(event)
+
+
+_SELECTING = Qt.KeyboardModifier.ShiftModifier
+_SCROLLING_KEYS = (
+    Qt.Key.Key_Up,
+    Qt.Key.Key_Down,
+    Qt.Key.Key_PageUp,
+    Qt.Key.Key_PageDown,
+    Qt.Key.Key_Home,
+    Qt.Key.Key_End,
+    Qt.Key.Key_Space,
+    Qt.Key.Key_Escape,
+)
+
+
+def selected_text(cursor: QTextCursor) -> str:
+    text = cursor.selection().toPlainText()
+    if _OBJECT not in text:
+        return text
+    sources = iter(_selected_formulas(cursor))
+    return "".join(next(sources, "") if char == _OBJECT else char for char in text)
+
+
+def _selected_formulas(cursor: QTextCursor) -> list[str]:
+    result: list[str] = []
+    probe = QTextCursor(cursor)
+    for position in range(cursor.selectionStart(), cursor.selectionEnd()):
+        probe.setPosition(position + 1)
+        tex = probe.charFormat().property(TEX)
+        if tex and cursor.document().characterAt(position) == _OBJECT:
+            result.append(str(tex))
+    return result
+
+
+class TextPart(ReadOnlyText):
+    """A block of a reply: paragraph, heading, list or quote."""
+
+    def __init__(self, look: Look, parent: QWidget) -> None:
+        super().__init__(look, parent)
+        self.pending: set[FormulaKey] = set()
+        self._has_marks = False
+
+    def show_part(self, part: Part, width_px: int) -> int:
+        assert isinstance(part.content, Block)
+        self.setAccessibleName(part.name)
+        if part.measured_width_px < 0:
+            self._write(part.content, quiet=part.quiet)
+        return self.height_at(width_px)
+
+    def _write(self, block: Block, *, quiet: bool) -> None:
+        chosen = self.textCursor()
+        selection = (chosen.anchor(), chosen.position())
+        builder = DocumentBuilder(self.document(), self.look.document_style(quiet=quiet), self.look.formulas)
+        builder.write(block.tokens)
+        self.pending = builder.pending
+        self._has_marks = any(token.type in ("blockquote_open", "hr") for token in block.tokens)
+        if selection[0] != selection[1]:
+            self._select(*selection)
+
+    def _select(self, anchor: int, position: int) -> None:
+        """Keeps the reader's selection while the text under it grows."""
+        end = self.document().characterCount() - 1
+        cursor = self.textCursor()
+        cursor.setPosition(min(anchor, end))
+        cursor.setPosition(min(position, end), QTextCursor.MoveMode.KeepAnchor)
+        self.setTextCursor(cursor)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if self._has_marks:
+            self._paint_marks()
+        super().paintEvent(event)
+
+    def _paint_marks(self) -> None:
+        """Bars beside quotes and horizontal rules, which a text document cannot draw like this."""
+        painter = QPainter(self.viewport())
+        colors, step = self.look.theme.palette, QUOTE_STEP_PX * self.look.theme.scale
+        block = self.document().begin()
+        while block.isValid():
+            place = self.document().documentLayout().blockBoundingRect(block)
+            form = block.blockFormat()
+            if form.property(RULE):
+                painter.fillRect(QRectF(0, place.center().y(), self.width(), 1), colors.hairline)
+            for depth in range(int(form.property(QUOTE_DEPTH) or 0)):
+                top = place.top() - (form.topMargin() if block.previous().isValid() else 0)
+                painter.fillRect(QRectF(depth * step, top, 3, place.bottom() - top), colors.hairline)
+            block = block.next()
+        painter.end()
+
+
+class TablePart(TextPart):
+    """A table; scrolls sideways when its columns need more room than there is."""
+
+    def __init__(self, look: Look, parent: QWidget) -> None:
+        super().__init__(look, parent)
+        self.setWordWrapMode(QTextOption.WrapMode.WordWrap)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
+        self.horizontalScrollBar().setStyleSheet(look.theme.scroll_bar_style())
+
+    def height_at(self, width_px: int) -> int:
+        height = super().height_at(width_px)
+        overflows = self.document().size().width() > width_px
+        return height + (self.horizontalScrollBar().sizeHint().height() + 4 if overflows else 0)
+
+
+class BubblePart(QWidget):
+    """The person's own message: plain text in a bubble at the right."""
+
+    def __init__(self, look: Look, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._look = look
+        self.text = ReadOnlyText(look, self)
+
+    def show_part(self, part: Part, width_px: int) -> int:
+        theme = self._look.theme
+        self.text.setAccessibleName(part.name)
+        if part.measured_width_px < 0:
+            self._write(str(part.content))
+        across, down = theme.px(14), theme.px(9)
+        widest = int(width_px * BUBBLE_SHARE) - 2 * across
+        self.text.document().setTextWidth(-1)
+        wanted = min(widest, math.ceil(self.text.document().idealWidth()) + 1)
+        height = self.text.height_at(wanted)
+        self.text.setGeometry(width_px - across - wanted, down, wanted, height)
+        return height + 2 * down
+
+    def _write(self, text: str) -> None:
+        style = self._look.document_style()
+        self.text.document().setDefaultFont(style.font)
+        self.text.setPlainText(text)
+        cursor = QTextCursor(self.text.document())
+        cursor.select(QTextCursor.SelectionType.Document)
+        block = cursor.blockFormat()
+        block.setLineHeight(round(REPLY_PX * REPLY_LEADING * self._look.theme.scale), 2)
+        cursor.setBlockFormat(block)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        across, down = self._look.theme.px(14), self._look.theme.px(9)
+        bubble = QRectF(self.text.geometry().adjusted(-across, -down, across, down))
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self._look.theme.palette.bubble)
+        painter.drawRoundedRect(bubble, RADIUS_BUBBLE, RADIUS_BUBBLE)
+        painter.end()

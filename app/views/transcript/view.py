@@ -1,0 +1,422 @@
+"""The transcript: a scrolling column of messages in which only what is in sight has widgets.
+
+Here: scrolling, sticking to the end, keyboard and pointer. Not here: what a message consists of (`message_item.py`),
+where messages stand (`stack.py`), which parts get widgets (`window.py`).
+"""
+
+from PySide6.QtCore import QEvent, QRectF, Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleAnnouncementEvent,
+    QColor,
+    QGuiApplication,
+    QKeyEvent,
+    QKeySequence,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPalette,
+    QPen,
+    QResizeEvent,
+    QShortcut,
+)
+from PySide6.QtWidgets import QAbstractScrollArea, QAbstractSlider, QFrame, QStyle, QWidget
+
+from app.markup.formula import FormulaKey
+from app.theme import RADIUS_CARD, Theme
+from app.view_models.transcript import MessageStatus, TranscriptModel
+from app.views.transcript.jump_button import JumpButton
+from app.views.transcript.look import Look
+from app.views.transcript.message_item import MessageItem, message_name
+from app.views.transcript.stack import Anchor, Stack
+from app.views.transcript.window import PartWindow
+
+COLUMN_PX = 760
+SIDE_PX = 24
+STICK_PX = 48
+_RING_PX = 8
+_SETTLING_ROUNDS = 6
+
+
+class TranscriptView(QAbstractScrollArea):
+    """Shows a TranscriptModel. Its signals are requests, by message id."""
+
+    link_requested = Signal(str)
+    copied = Signal(int)
+    regenerate_requested = Signal(int)
+    edit_requested = Signal(int)
+    delete_requested = Signal(int)
+    continue_requested = Signal(int)
+    sibling_requested = Signal(int, int)  # message id, -1 or +1
+    notice_action_requested = Signal(int, object)  # message id, NoticeAction
+
+    def __init__(self, theme: Theme, model: TranscriptModel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._model = model
+        self._stack = Stack()
+        self._look = Look(theme, self)
+        self._window = PartWindow(self._look, self.viewport())
+        self._follows = True
+        self._anchor: Anchor | None = None
+        self._settling = False
+        self._hovered: int | None = None
+        self._current: int | None = None
+        self._empty: QWidget | None = None
+        self._last_value = 0
+        self._jump = JumpButton(theme, self)
+        self._later = QTimer(self, singleShot=True, interval=0)
+        self._later.timeout.connect(self._settle)
+        self._set_up()
+        self._connect_model()
+        self._connect_look()
+        self._wear_theme()
+        self._reset()
+
+    # Set-up
+
+    def _set_up(self) -> None:
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        hides_itself = self.style().styleHint(QStyle.StyleHint.SH_ScrollBar_Transient, None, self.verticalScrollBar())
+        if not hides_itself:
+            # A bar that comes and goes would move the whole column sideways.
+            self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
+        self.viewport().setMouseTracking(True)
+        self.viewport().setAutoFillBackground(True)
+        self.verticalScrollBar().actionTriggered.connect(self._on_slider_action)
+        self._jump.clicked.connect(self.jump_to_end)
+        for keys, step in (("Ctrl+Up", -1), ("Ctrl+Down", 1)):
+            shortcut = QShortcut(QKeySequence(keys), self, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
+            shortcut.activated.connect(lambda step=step: self.step(step))
+
+    def _connect_model(self) -> None:
+        self._model.was_reset.connect(self._reset)
+        self._model.message_inserted.connect(self._on_inserted)
+        self._model.text_appended.connect(self._on_text_appended)
+        self._model.message_changed.connect(self._on_changed)
+        self._model.messages_removed.connect(self._on_removed)
+
+    def _connect_look(self) -> None:
+        look = self._look
+        look.link_requested.connect(self.link_requested)
+        look.regenerate_requested.connect(self.regenerate_requested)
+        look.edit_requested.connect(self.edit_requested)
+        look.delete_requested.connect(self.delete_requested)
+        look.continue_requested.connect(self.continue_requested)
+        look.sibling_requested.connect(self.sibling_requested)
+        look.notice_action_requested.connect(self.notice_action_requested)
+        look.copy_requested.connect(self.copy_message)
+        look.fold_requested.connect(self._toggle_thinking)
+        look.hovered.connect(self._on_part_entered)
+        look.formulas.drawn.connect(self._on_formula_drawn)
+        self._theme.changed.connect(self._on_theme_changed)
+
+    def set_empty_widget(self, widget: QWidget) -> None:
+        """Shown in place of the transcript while there is no message."""
+        self._empty = widget
+        widget.setParent(self.viewport())
+        self._show_or_hide_empty()
+
+    # What the model says
+
+    def _reset(self) -> None:
+        for item in self._stack.items:
+            item.release_all()
+        self._stack.items = [self._make_item(row) for row in range(len(self._model.messages))]
+        self._hovered = self._current = None
+        self._follows, self._anchor = True, None
+        self._rearrange(0)
+
+    def _make_item(self, row: int) -> MessageItem:
+        message = self._model.messages[row]
+        name = message_name(message.from_user, row, len(self._model.messages))
+        item = MessageItem(message, name, self._theme, self._window.release)
+        item.estimate(self._column_px())
+        return item
+
+    def _on_inserted(self, row: int) -> None:
+        if row == len(self._stack.items) and self._model.messages[row].from_user:
+            self._follows = True  # whoever has just asked wants to see the answer
+        self._stack.items.insert(row, self._make_item(row))
+        self._rearrange(row)
+
+    def _on_text_appended(self, row: int) -> None:
+        item = self._stack.items[row]
+        item.message = self._model.messages[row]
+        if item.is_read:
+            item.sync(self._column_px())
+        self._rearrange(row)
+
+    def _on_changed(self, row: int) -> None:
+        item = self._stack.items[row]
+        was_growing = item.is_growing
+        item.message = self._model.messages[row]
+        if item.is_read:
+            item.sync(self._column_px())
+        self._rearrange(row)
+        if was_growing and item.message.status is MessageStatus.DONE:
+            self._announce(self.tr("Reply finished"))
+
+    def _on_removed(self, first: int, count: int) -> None:
+        for item in self._stack.items[first : first + count]:
+            item.release_all()
+        del self._stack.items[first : first + count]
+        self._hovered = self._current = None
+        if self._anchor is not None and self._anchor.item not in self._stack.items:
+            self._anchor = None
+        self._rearrange(first)
+
+    def _on_formula_drawn(self, key: FormulaKey) -> None:
+        if self._window.forget_waiting_for(key):
+            self._later.start()
+
+    def _on_theme_changed(self) -> None:
+        self._wear_theme()
+        self._rebuild()
+
+    def _rebuild(self) -> None:
+        """New colours, sizes or words: every widget is made again."""
+        for item in self._stack.items:
+            item.release_all()
+        self._window.clear()
+        kept = self._stack.items
+        opened = {item.message.id for item in kept if item.opened}
+        anchored = None if self._anchor is None else self._model.row_of(self._anchor.item.message.id)
+        self._stack.items = [self._make_item(row) for row in range(len(self._model.messages))]
+        for item in self._stack.items:
+            item.opened = item.message.id in opened
+        if anchored is not None:
+            self._anchor = Anchor(self._stack.items[anchored], 0, 0)
+        self._rearrange(0)
+
+    def _wear_theme(self) -> None:
+        palette = QPalette(self.viewport().palette())
+        palette.setColor(self.viewport().backgroundRole(), self._theme.palette.window)
+        self.viewport().setPalette(palette)
+        self.verticalScrollBar().setStyleSheet(self._theme.scroll_bar_style())
+        self.verticalScrollBar().setSingleStep(self._theme.px(40))
+
+    # Geometry
+
+    def _column_px(self) -> int:
+        return max(120, min(COLUMN_PX, self.viewport().width() - 2 * SIDE_PX))
+
+    def _left_px(self) -> int:
+        return (self.viewport().width() - self._column_px()) // 2
+
+    def _rearrange(self, first: int) -> None:
+        self._stack.arrange(first, self._theme.scale)
+        self._show_or_hide_empty()
+        self._settle()
+
+    def _settle(self) -> None:
+        """Gives parts in sight their widgets and heights, and puts the window where it belongs.
+
+        Measuring changes heights, heights change what is in sight; the anchor holds the reader's place meanwhile.
+        """
+        if self._settling:
+            return
+        self._settling = True
+        for _ in range(_SETTLING_ROUNDS):
+            first = self._window.measure(self._stack, self._wanted_top(), self._page_px(), self._column_px())
+            if first is None:
+                break
+            self._stack.arrange(first, self._theme.scale)
+        top = self._wanted_top()
+        self._apply_range(top)
+        self._window.place(self._stack, top, self._page_px(), self._left_px(), self._column_px())
+        self._anchor = self._stack.anchor_at(top)
+        self._last_value = top
+        self._settling = False
+        self._jump.set_wanted(self._bottom_px() - top > STICK_PX and not self._follows)
+        if self._current is not None:
+            self.viewport().update()
+
+    def _page_px(self) -> int:
+        return self.viewport().height()
+
+    def _bottom_px(self) -> int:
+        """The scroll bar's value at the end."""
+        return max(0, self._stack.height_px - self._page_px())
+
+    def _wanted_top(self) -> int:
+        if self._follows:
+            return self._bottom_px()
+        if self._anchor is None:
+            return min(self._last_value, self._bottom_px())
+        return max(0, min(self._stack.top_of(self._anchor), self._bottom_px()))
+
+    def _apply_range(self, top: int) -> None:
+        bar = self.verticalScrollBar()
+        bar.setPageStep(self._page_px())
+        bar.setRange(0, self._bottom_px())
+        bar.setValue(top)
+
+    def scrollContentsBy(self, _dx: int, dy: int) -> None:
+        self.viewport().scroll(0, dy)
+        if not self._settling:
+            self._on_reader_scrolled(up=dy > 0)
+
+    def _on_reader_scrolled(self, *, up: bool) -> None:
+        """Going up lets go of the end at once, however little; coming back to it takes hold again."""
+        value = self.verticalScrollBar().value()
+        self._follows = not up and self._bottom_px() - value <= STICK_PX
+        self._last_value = value
+        self._anchor = self._stack.anchor_at(value)
+        self._settle()
+
+    def _on_slider_action(self, action: int) -> None:
+        """A bar that is held must not run away from the hand, even when it has not moved yet."""
+        if action == QAbstractSlider.SliderAction.SliderMove.value:
+            self._follows = False
+
+    def jump_to_end(self) -> None:
+        self._follows = True
+        self._settle()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._rearrange(0)
+        self._jump.place_in(self.viewport().geometry())
+
+    def _show_or_hide_empty(self) -> None:
+        if self._empty is not None:
+            self._empty.setGeometry(self.viewport().rect())
+            self._empty.setVisible(not self._stack.items)
+
+    # Pointer
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        self._hover(self._stack.row_at(round(event.position().y()) + self.verticalScrollBar().value()))
+
+    def leaveEvent(self, event: QEvent) -> None:
+        self._hover(None)
+        super().leaveEvent(event)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self._set_current(None)
+        super().mousePressEvent(event)
+
+    def _on_part_entered(self, message_id: int) -> None:
+        self._hover(self._model.row_of(message_id))
+
+    def _hover(self, row: int | None) -> None:
+        if row != self._hovered:
+            before, self._hovered = self._hovered, row
+            self._refresh_hot(before, row)
+
+    def _refresh_hot(self, *rows: int | None) -> None:
+        for row in rows:
+            if row is not None and row < len(self._stack.items):
+                item = self._stack.items[row]
+                item.hot = row in (self._hovered, self._current)
+                if item.is_read:
+                    item.sync(self._column_px())
+        self._settle()
+
+    # Keyboard
+
+    def step(self, delta: int) -> None:
+        """Moves the focus to the message before (-1) or after (+1) and brings it into sight."""
+        count = len(self._stack.items)
+        if not count:
+            return
+        if self._current is None:
+            row = self._row_in_sight(last=delta < 0)
+        else:
+            row = max(0, min(count - 1, self._current + delta))
+        self.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self._set_current(row)
+        self._scroll_to(row)
+        message = self._model.messages[row]
+        self._announce(f"{self._stack.items[row].name}. {message.text}")
+
+    def _row_in_sight(self, *, last: bool) -> int:
+        top = self.verticalScrollBar().value()
+        rows = self._stack.rows_between(top, top + self._page_px())
+        return rows[-1] if last else rows[0]
+
+    def _set_current(self, row: int | None) -> None:
+        if row != self._current:
+            before, self._current = self._current, row
+            self._refresh_hot(before, row)
+            self.viewport().update()
+
+    def _scroll_to(self, row: int) -> None:
+        item = self._stack.items[row]
+        value, page = self.verticalScrollBar().value(), self._page_px()
+        above = item.top_px < value
+        below = item.top_px + item.height_px > value + page
+        if above or below:
+            fits = item.height_px + 2 * SIDE_PX <= page
+            offset = item.height_px + SIDE_PX - page if below and not above and fits else -SIDE_PX
+            self._follows = False
+            self._anchor = Anchor(item, 0, offset)
+            self._settle()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        bar = self.verticalScrollBar()
+        actions = {
+            Qt.Key.Key_Home: QAbstractSlider.SliderAction.SliderToMinimum,
+            Qt.Key.Key_PageUp: QAbstractSlider.SliderAction.SliderPageStepSub,
+            Qt.Key.Key_PageDown: QAbstractSlider.SliderAction.SliderPageStepAdd,
+        }
+        if event.matches(QKeySequence.StandardKey.Copy) and self._current is not None:
+            self.copy_message(self._model.messages[self._current].id)
+        elif event.key() == Qt.Key.Key_End:
+            self.jump_to_end()
+        elif event.key() in actions:
+            bar.triggerAction(actions[Qt.Key(event.key())])
+        elif event.key() == Qt.Key.Key_Escape and self._current is not None:
+            self._set_current(None)
+        elif event.key() in (Qt.Key.Key_Space, Qt.Key.Key_Return) and self._current is not None:
+            self._toggle_thinking(self._model.messages[self._current].id)
+        else:
+            super().keyPressEvent(event)
+
+    def copy_message(self, message_id: int) -> None:
+        message = self._model.message(message_id)
+        if message is not None:
+            QGuiApplication.clipboard().setText(message.text)
+            self.copied.emit(message_id)
+
+    def _toggle_thinking(self, message_id: int) -> None:
+        row = self._model.row_of(message_id)
+        if row is None or not self._model.messages[row].thinking:
+            return
+        item = self._stack.items[row]
+        item.opened = not item.opened
+        self._follows = False
+        item.sync(self._column_px())
+        self._rearrange(row)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter = QPainter(self.viewport())
+        self._paint_thought_bars(painter)
+        if self._current is not None and self.hasFocus():
+            self._paint_ring(painter, self._stack.items[self._current])
+        painter.end()
+
+    def _paint_ring(self, painter: QPainter, item: MessageItem) -> None:
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(self._theme.palette.ink, 2))
+        top = item.top_px - self.verticalScrollBar().value() - _RING_PX
+        around = QRectF(self._left_px() - _RING_PX, top, self._column_px() + 2 * _RING_PX, item.height_px + _RING_PX)
+        painter.drawRoundedRect(around, RADIUS_CARD, RADIUS_CARD)
+
+    def _paint_thought_bars(self, painter: QPainter) -> None:
+        """A line beside opened thinking, from its first part to its last."""
+        color, x = QColor(self._theme.palette.hairline), self._left_px() + self._theme.px(6)
+        for part, place in self._window.shown():
+            if part.quiet:
+                painter.fillRect(x, place.top() - part.gap_px, 2, place.height() + part.gap_px, color)
+
+    def _announce(self, words: str) -> None:
+        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, words))
+
+    def changeEvent(self, event: QEvent) -> None:
+        if event.type() == QEvent.Type.LanguageChange:
+            self._rebuild()
+        super().changeEvent(event)

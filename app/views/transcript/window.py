@@ -1,0 +1,123 @@
+"""The parts in sight: only they have widgets.
+
+Here: lending widgets to parts that come into sight, measuring them, placing them, taking them back.
+Not here: what is in sight (`view.py` says) and the heights' sum (`stack.py`).
+"""
+
+from collections.abc import Callable, Iterator
+
+from PySide6.QtCore import QEvent, QObject, QRect
+from PySide6.QtWidgets import QWidget
+
+from app.markup.formula import FormulaKey
+from app.views.transcript.code import CodePart
+from app.views.transcript.formula import FormulaPart
+from app.views.transcript.lines import FoldPart, NoticePart, ProgressPart
+from app.views.transcript.look import Look
+from app.views.transcript.meta import MetaPart
+from app.views.transcript.parts import Part, PartKind, PartPool, PartWidget, as_widget
+from app.views.transcript.stack import Stack
+from app.views.transcript.texts import BubblePart, TablePart, TextPart
+
+# Widgets are made this far above and below the window, so that scrolling meets finished ones.
+MARGIN_PX = 300
+
+_MAKERS: dict[PartKind, Callable[[Look, QWidget], PartWidget]] = {
+    PartKind.BUBBLE: BubblePart,
+    PartKind.FOLD: FoldPart,
+    PartKind.TEXT: TextPart,
+    PartKind.CODE: CodePart,
+    PartKind.TABLE: TablePart,
+    PartKind.FORMULA: FormulaPart,
+    PartKind.PROGRESS: ProgressPart,
+    PartKind.NOTICE: NoticePart,
+    PartKind.META: MetaPart,
+}
+
+
+class PartWindow(QObject):
+    def __init__(self, look: Look, viewport: QWidget) -> None:
+        super().__init__(viewport)
+        self._look = look
+        self._viewport = viewport
+        self._pool = PartPool(self._make)
+        self._live: dict[int, Part] = {}  # by identity of the part
+
+    @property
+    def live_widgets(self) -> int:
+        return len(self._live)
+
+    def shown(self) -> Iterator[tuple[Part, QRect]]:
+        for part in self._live.values():
+            if part.widget is not None:
+                yield part, as_widget(part.widget).geometry()
+
+    def measure(self, stack: Stack, top_px: int, page_px: int, width_px: int) -> int | None:
+        """Measures what is in sight; returns the first row whose height changed."""
+        upper, lower = top_px - MARGIN_PX, top_px + page_px + MARGIN_PX
+        changed: int | None = None
+        for row in stack.rows_between(upper, lower):
+            item = stack.items[row]
+            before = item.height_px
+            if not item.is_read:
+                item.sync(width_px)
+            y = item.top_px
+            for part in item.parts():
+                if y + part.extent_px >= upper and y <= lower:
+                    self._measure(part, width_px)
+                y += part.extent_px
+            item.sum_up()
+            if item.height_px != before and changed is None:
+                changed = row
+        return changed
+
+    def _measure(self, part: Part, width_px: int) -> None:
+        widget = self._pool.lend(part)
+        self._live[id(part)] = part
+        wanted = width_px - part.inset_px
+        if part.measured_width_px != wanted:
+            part.height_px = widget.show_part(part, wanted)
+            part.measured_width_px = wanted
+
+    def place(self, stack: Stack, top_px: int, page_px: int, left_px: int, width_px: int) -> None:
+        upper, lower = top_px - MARGIN_PX, top_px + page_px + MARGIN_PX
+        wanted: dict[int, Part] = {}
+        for placed in stack.placed(stack.rows_between(upper, lower)):
+            part = placed.part
+            if part.widget is None or placed.top_px + part.height_px < upper or placed.top_px > lower:
+                continue
+            wanted[id(part)] = part
+            widget = as_widget(part.widget)
+            x, y = left_px + part.inset_px, placed.top_px - top_px
+            widget.setGeometry(x, y, width_px - part.inset_px, part.height_px)
+            widget.show()
+        for key, part in list(self._live.items()):
+            if key not in wanted:
+                self.release(part)
+        self._live = wanted
+
+    def release(self, part: Part) -> None:
+        self._pool.take_back(part)
+        self._live.pop(id(part), None)
+
+    def clear(self) -> None:
+        self._pool.clear()
+
+    def forget_waiting_for(self, key: FormulaKey) -> bool:
+        """Parts that show a place for this formula are to be filled again."""
+        waiting = [part for part in self._live.values() if key in getattr(part.widget, "pending", ())]
+        for part in waiting:
+            part.measured_width_px = -1
+        return bool(waiting)
+
+    def _make(self, kind: PartKind) -> PartWidget:
+        widget = _MAKERS[kind](self._look, self._viewport)
+        as_widget(widget).installEventFilter(self)
+        return widget
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Enter:
+            part = next((each for each in self._live.values() if each.widget and as_widget(each.widget) is watched), None)
+            if part is not None:
+                self._look.hovered.emit(part.message_id)
+        return super().eventFilter(watched, event)
