@@ -21,8 +21,9 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QSizePolicy, QVBoxLayout, QWidget
 
 from app.theme import RADIUS_BUBBLE, Theme
-from app.views.widgets.buttons import RoundButton
+from app.views.widgets.buttons import IconButton, RoundButton
 from app.views.widgets.context_ring import ContextRing
+from app.views.widgets.text import Voice, Words
 
 COLUMN_WIDTH = 760
 _GROWS_TO = 0.4  # of the window's height
@@ -110,8 +111,8 @@ class Composer(QWidget):
     """The card with the text, the context meter and the round button."""
 
     send_requested = Signal(str)
+    edited = Signal(int, str)  # message, its new text
     stop_requested = Signal()
-    escape_pressed = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -119,8 +120,11 @@ class Composer(QWidget):
         self._generating = False
         self._chat_id = 0
         self._unsent: dict[int, str] = {}
+        self._edited_id: int | None = None
+        self._set_aside = ""  # what was being written when an edit began
         self.edit = MessageEdit(theme, self)
         self.ring = ContextRing(theme, self)
+        self.edit_line = EditLine(theme, self)
         self.button = RoundButton(theme, "arrow-up", self)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setCursor(Qt.CursorShape.IBeamCursor)
@@ -131,6 +135,7 @@ class Composer(QWidget):
         self.edit.height_wanted.connect(self._fit)
         self.edit.textChanged.connect(self._show_button)
         self.button.clicked.connect(self._on_button)
+        self.edit_line.cancelled.connect(self.end_edit)
         theme.changed.connect(self._restyle)
         self._restyle()
         self.retranslate()
@@ -143,10 +148,15 @@ class Composer(QWidget):
         foot = QVBoxLayout()
         foot.addStretch()
         foot.addLayout(buttons)
-        self._row = QHBoxLayout(self)
-        self._row.setSpacing(12)
-        self._row.addWidget(self.edit, 1, Qt.AlignmentFlag.AlignVCenter)
-        self._row.addLayout(foot)
+        row = QHBoxLayout()
+        row.setSpacing(12)
+        row.addWidget(self.edit, 1, Qt.AlignmentFlag.AlignVCenter)
+        row.addLayout(foot)
+        self._column = QVBoxLayout(self)
+        self._column.setSpacing(4)
+        self._column.addWidget(self.edit_line)
+        self._column.addLayout(row)
+        self.edit_line.hide()
 
     def text(self) -> str:
         return self.edit.toPlainText()
@@ -162,9 +172,25 @@ class Composer(QWidget):
         """Puts away what was not sent in the chat before, and brings back what was not sent in this one."""
         if chat_id == self._chat_id:
             return
+        self.end_edit()
         self._unsent[self._chat_id] = self.text()
         self._chat_id = chat_id
         self.set_text(self._unsent.pop(chat_id, ""))
+
+    def begin_edit(self, message_id: int, text: str) -> None:
+        """A sent message comes back to be changed; what was being written waits."""
+        if self._edited_id is None:
+            self._set_aside = self.text()
+        self._edited_id = message_id
+        self.edit_line.show()
+        self.set_text(text)
+        self.take_focus()
+
+    def end_edit(self) -> None:
+        if self._edited_id is not None:
+            self._edited_id = None
+            self.edit_line.hide()
+            self.set_text(self._set_aside)
 
     def set_generating(self, generating: bool) -> None:
         self._generating = generating
@@ -184,31 +210,38 @@ class Composer(QWidget):
         super().changeEvent(event)
 
     def _submit(self) -> None:
-        text = self.text().strip()
-        if not text or self._generating:
+        text, edited_id = self.text().strip(), self._edited_id
+        if not text or (self._generating and edited_id is None):
             return
         self.edit.clear()
+        self.end_edit()
         # Whatever the input method still holds belonged to the message that has just left.
         QGuiApplication.inputMethod().reset()
-        self.send_requested.emit(text)
+        if edited_id is None:
+            self.send_requested.emit(text)
+        else:
+            self.edited.emit(edited_id, text)
 
     def _on_button(self) -> None:
-        if self._generating:
+        if self._stops():
             self.stop_requested.emit()
         else:
             self._submit()
         self.take_focus()
 
     def _on_escape(self) -> None:
-        if self._generating:
+        if self._edited_id is not None:
+            self.end_edit()
+        elif self._generating:
             self.stop_requested.emit()
-        else:
-            self.escape_pressed.emit()
+
+    def _stops(self) -> bool:
+        return self._generating and self._edited_id is None
 
     def _show_button(self) -> None:
-        self.button.set_icon("square" if self._generating else "arrow-up")
-        self.button.set_name(self.tr("Stop") if self._generating else self.tr("Send"))
-        self.button.setEnabled(self._generating or not self.edit.document().isEmpty())
+        self.button.set_icon("square" if self._stops() else "arrow-up")
+        self.button.set_name(self.tr("Stop") if self._stops() else self.tr("Send"))
+        self.button.setEnabled(self._stops() or not self.edit.document().isEmpty())
 
     def _fit(self) -> None:
         most = max(self._line_height() * 2, self.window().height() * _GROWS_TO - self._padding() * 2)
@@ -236,7 +269,7 @@ class Composer(QWidget):
 
     def _restyle(self) -> None:
         self.edit.restyle()
-        self._row.setContentsMargins(self._theme.px(18), self._padding(), self._padding(), self._padding())
+        self._column.setContentsMargins(self._theme.px(18), self._padding(), self._padding(), self._padding())
         self._fit()
         self.update()
 
@@ -251,3 +284,31 @@ class Composer(QWidget):
         painter.setPen(QPen(colors.hairline, 1))
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS_BUBBLE, RADIUS_BUBBLE)
         painter.end()
+
+
+class EditLine(QWidget):
+    """Says, above the text, that a sent message is being changed."""
+
+    cancelled = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._words = Words(theme, Voice.FINE)
+        self._words.setWordWrap(False)
+        self.close_button = IconButton(theme, "x", 22)
+        self.setCursor(Qt.CursorShape.ArrowCursor)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self._words, 1)
+        row.addWidget(self.close_button)
+        self.close_button.clicked.connect(self.cancelled)
+        self._retranslate()
+
+    def _retranslate(self) -> None:
+        self._words.setText(self.tr("Editing a message"))
+        self.close_button.set_name(self.tr("Leave it as it was"))
+
+    def changeEvent(self, event: QEvent) -> None:
+        if event.type() == QEvent.Type.LanguageChange:
+            self._retranslate()
+        super().changeEvent(event)

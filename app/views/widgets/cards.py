@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
@@ -26,6 +28,15 @@ class Card(QWidget):
         if self.column.count():
             self.column.addWidget(Hairline(self.theme))
         self.column.addWidget(widget)
+
+    def set_rows(self, rows: Sequence[QWidget]) -> None:
+        """In place of whatever was in the card."""
+        while (item := self.column.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                widget.hide()
+                widget.deleteLater()
+        for row in rows:
+            self.add(row)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)

@@ -1,0 +1,58 @@
+"""`python -m app`: reads the command line, sees whether Qt can start, and hands over. Imports no Qt at the top."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from pathlib import Path
+
+STARTED_AT = time.perf_counter()
+
+
+def main(arguments: list[str] | None = None) -> int:
+    options = _parse(arguments)
+    alone = not _has_display()
+    if alone:
+        os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    from app.platform_check import qt_problem
+
+    problem = qt_problem()
+    if problem:
+        _say(problem)
+        return 1
+    if options.smoke is not None or alone:
+        return _prove_itself(options, alone)
+    from app.application import run
+
+    return run(options.profile_dir)
+
+
+def _prove_itself(options: argparse.Namespace, alone: bool) -> int:
+    if alone and options.smoke is None:
+        _say("There is no display here: Hunch asks itself one question offscreen instead.")
+    from app.smoke import smoke
+
+    return smoke(options.smoke, STARTED_AT)
+
+
+def _parse(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m app", description="Chat with language models on your own Mac.")
+    parser.add_argument("--profile-dir", type=Path, help="keep chats, settings and models in this folder")
+    parser.add_argument("--smoke", type=Path, metavar="PNG", help="ask one question, save a screenshot, print JSON")
+    return parser.parse_args(arguments)
+
+
+def _has_display() -> bool:
+    if sys.platform != "linux" or os.environ.get("QT_QPA_PLATFORM"):
+        return True
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def _say(sentence: str) -> None:
+    sys.stderr.write(sentence + "\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,228 @@
+"""Builds everything, in the order in which it starts, and takes it down in the order in which it must stop.
+
+The window is shown first; the database, the engine and the models come once it has been painted. The only place that
+knows all the parts.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Qt, QTimer, QUrl, Signal
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QApplication, QMessageBox
+
+from app.bridge import EngineBridge
+from app.controllers.chat import ChatController
+from app.controllers.models import ModelController, StarterPair
+from app.instance import OnlyInstance
+from app.logs import ErrorWatch, open_log
+from app.paths import APP_NAME, Paths
+from app.session import SessionMark
+from app.settings import STARTER_FOLDER, Settings
+from app.storage import Database, DatabaseTooNew
+from app.theme import Appearance, Theme
+from app.translation import Translation, compile_stale
+from app.view_models.model_list import PairState
+from app.views.main_window import MainWindow
+from app.views.settings_window import SettingsWindow
+from app.wording import count, fill
+from engine import ChatEngine, Engine, ModelShelf, ModelStore, Sink
+
+STARTER = Path(__file__).resolve().parent.parent / "resources" / "starter"
+
+_log = logging.getLogger(__name__)
+
+EngineFactory = Callable[[], ChatEngine]
+ShelfFactory = Callable[[Path, Sink, Path], ModelShelf]
+
+
+def open_shelf(folder: Path, sink: Sink, starter: Path) -> ModelShelf:
+    return ModelStore(folder, sink=sink, starter=starter)
+
+
+class Application(QObject):
+    """One run of the app. `opened` comes when the models begin to load, `ended` when everything has been put away."""
+
+    opened = Signal()
+    ended = Signal()
+
+    def __init__(
+        self,
+        paths: Paths,
+        make_engine: EngineFactory = Engine,
+        make_shelf: ShelfFactory = open_shelf,
+        starter: Path = STARTER,
+    ) -> None:
+        super().__init__()
+        self.paths = paths
+        self._make_engine = make_engine
+        self._make_shelf = make_shelf
+        self._starter = starter
+        self.errors = ErrorWatch()
+        self.settings = Settings(paths.settings, paths.hub_token, self)
+        self.translation = Translation()
+        self.translation.switch(self.settings.language)
+        self.theme = Theme(self)
+        self._apply_looks()
+        self.window = MainWindow(self.theme, self.settings)
+        self._settings_window: SettingsWindow | None = None
+        self._is_open = False
+        self._connect()
+
+    def _connect(self) -> None:
+        self.settings.changed.connect(self._on_setting)
+        self.errors.unexpected.connect(self._tell_unexpected, Qt.ConnectionType.QueuedConnection)
+        window = self.window
+        # After the paint event that says it, so that the first frame is on the screen before any of this costs time.
+        window.painted_first.connect(lambda: QTimer.singleShot(0, self.open))
+        window.settings_requested.connect(self.show_settings)
+        window.log_requested.connect(lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str(self.paths.logs))))
+        window.about_requested.connect(self._show_about)
+        window.closed.connect(self.close)
+
+    # Start
+
+    def show(self) -> None:
+        self.window.show()
+
+    def open(self) -> None:
+        """What the first frame did not need."""
+        try:
+            self.database = Database(self.paths.database)
+        except DatabaseTooNew:
+            self._refuse_newer_database()
+            return
+        self.mark = SessionMark(self.paths.data / "running")
+        self.bridge = EngineBridge(self)
+        self.engine = self._make_engine()
+        self.shelf = self._make_shelf(self.paths.models, self.bridge.post, self._starter)
+        starter = StarterPair(self._starter / "main", self._starter / "draft")
+        self.models = ModelController(self.engine, self.shelf, self.bridge, self.settings, starter, self)
+        self.chats = ChatController(self.engine, self.bridge, self.database, self.settings, self.models, self)
+        self._is_open = True
+        self.window.bind(self.chats, self.models)
+        self.models.pair_changed.connect(self._mark_loading)
+        self._tell_about_last_time()
+        self.models.start()
+        self.opened.emit()
+
+    def _mark_loading(self) -> None:
+        pair = self.models.pair
+        self.mark.set_loading(pair.main_folder if pair.state == PairState.LOADING else "")
+
+    def _tell_about_last_time(self) -> None:
+        rescued = self.database.rescued
+        if rescued is not None:
+            sentence = self.tr("The file with your chats was damaged. %1 messages were saved from it.")
+            self.window.banner.warn(self.tr("Chats repaired"), fill(sentence, count(rescued.saved_messages)))
+        elif self.mark.ended_badly:
+            self._tell_about_crash(self.mark.was_loading)
+
+    def _tell_about_crash(self, was_loading: str) -> None:
+        if was_loading and was_loading != str(self._starter / "main"):
+            self.settings.main_folder = self.settings.draft_folder = STARTER_FOLDER
+            sentence = self.tr("Hunch ended while it loaded %1, so the starter pair is loaded this time.")
+            self.window.banner.warn(self.tr("Another model is loaded"), fill(sentence, Path(was_loading).name))
+        else:
+            sentence = self.tr("Hunch did not end properly last time. Your chats are kept.")
+            self.window.banner.say(sentence, self.tr("Show Log"), self.window.log_requested.emit)
+
+    def _refuse_newer_database(self) -> None:
+        sentence = self.tr("Your chats were written by a newer version of Hunch. Open them with that one.")
+        box = QMessageBox(QMessageBox.Icon.Warning, APP_NAME, sentence, QMessageBox.StandardButton.Close, self.window)
+        box.finished.connect(self.window.close)
+        box.open()
+
+    # While it runs
+
+    def come_to_front(self) -> None:
+        window = self.window
+        window.setWindowState(window.windowState() & ~Qt.WindowState.WindowMinimized)
+        window.show()
+        window.raise_()
+        window.activateWindow()
+
+    def show_settings(self, page: str = "") -> SettingsWindow | None:
+        if not self._is_open:
+            return None
+        if self._settings_window is None:
+            self._settings_window = SettingsWindow(self.theme, self.settings, self.chats, self.models)
+        if page:
+            self._settings_window.show_page(page)
+        self._settings_window.show()
+        self._settings_window.raise_()
+        self._settings_window.activateWindow()
+        return self._settings_window
+
+    def _on_setting(self, name: str) -> None:
+        if name == "language":
+            self.translation.switch(self.settings.language)
+            if self._is_open:
+                self.chats.retranslate()
+                self.models.retranslate()
+        if name in ("language", "appearance", "text_scale"):
+            self._apply_looks()
+
+    def _apply_looks(self) -> None:
+        appearance: Appearance = "auto"
+        if self.settings.appearance in ("light", "dark"):
+            appearance = "light" if self.settings.appearance == "light" else "dark"
+        self.theme.set_language(self.translation.language)
+        self.theme.set_appearance(appearance)
+        self.theme.set_scale(self.settings.text_scale)
+
+    def _tell_unexpected(self, summary: str) -> None:
+        title = self.tr("Something went wrong in Hunch")
+        self.window.banner.warn(title, summary, "", self.tr("Show Log"), self.window.log_requested.emit)
+
+    def _show_about(self) -> None:
+        sentence = self.tr("Chat with language models on your own Mac. A small draft guesses, the main model checks.")
+        QMessageBox.about(self.window, APP_NAME, sentence)
+
+    # End
+
+    def close(self) -> None:
+        """INVARIANT: replies are kept before the engine is told to end, and nothing is heard from it after that."""
+        if self._settings_window is not None:
+            self._settings_window.close()
+        if self._is_open:
+            self._is_open = False
+            self.chats.close()
+            self.bridge.close()
+            if not (self.engine.close() and self.shelf.close()):
+                _log.warning("the engine did not end in time")
+            self.mark.end()
+            self.database.close()
+        self.settings.save()
+        self.ended.emit()
+
+
+def run(profile_dir: Path | None) -> int:
+    qt = qt_application()
+    paths = Paths.for_user(profile_dir)
+    instance = OnlyInstance(paths.lock)
+    if not instance.take():
+        return 0 if instance.call_the_other() else 1
+    open_log(paths.logs)
+    compile_stale()
+    application = Application(paths)
+    application.errors.install()
+    instance.called.connect(application.come_to_front)
+    application.ended.connect(qt.quit)
+    application.show()
+    code = qt.exec()
+    instance.release()
+    return code
+
+
+def qt_application() -> QApplication:
+    qt = QApplication(sys.argv[:1])
+    qt.setApplicationName(APP_NAME)
+    qt.setApplicationDisplayName(APP_NAME)
+    # Closing the main window ends the app by `Application.close`; the settings window may come and go.
+    qt.setQuitOnLastWindowClosed(False)
+    return qt

@@ -1,0 +1,58 @@
+"""One Hunch per profile: a second start brings the first one's window to the front and ends.
+
+The lock is a file that the system lets go of when the process dies; the call goes through a local socket.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from PySide6.QtCore import QLockFile, QObject, Signal
+from PySide6.QtNetwork import QLocalServer, QLocalSocket
+
+_CALL_MS = 2000
+
+
+class OnlyInstance(QObject):
+    called = Signal()  # somebody started the app again
+
+    def __init__(self, lock_file: Path, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._name = _socket_name(lock_file)
+        self._lock = QLockFile(str(lock_file))
+        # A lock is stale when its process is gone, however old it is.
+        self._lock.setStaleLockTime(0)
+        self._server = QLocalServer(self)
+        self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
+        self._server.newConnection.connect(self._on_call)
+
+    def take(self) -> bool:
+        """Whether this process is the one that runs; it then listens for later starts."""
+        if not self._lock.tryLock(0):
+            return False
+        QLocalServer.removeServer(self._name)  # left behind by a crash
+        self._server.listen(self._name)
+        return True
+
+    def call_the_other(self) -> bool:
+        """Asks the process that holds the lock to come to the front."""
+        socket = QLocalSocket()
+        socket.connectToServer(self._name)
+        reached = socket.waitForConnected(_CALL_MS)
+        socket.disconnectFromServer()
+        return reached
+
+    def release(self) -> None:
+        self._server.close()
+        self._lock.unlock()
+
+    def _on_call(self) -> None:
+        while self._server.hasPendingConnections():
+            self._server.nextPendingConnection().deleteLater()
+        self.called.emit()
+
+
+def _socket_name(lock_file: Path) -> str:
+    """Short, because the path of a local socket may have about a hundred characters."""
+    return "hunch-" + hashlib.sha256(str(lock_file.resolve()).encode()).hexdigest()[:16]

@@ -1,0 +1,132 @@
+"""The live table of requests: one row each, as high as its rows, with numbers that stand still while they change."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
+from PySide6.QtGui import QFontMetrics, QPainter, QPalette, QWheelEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QFrame,
+    QHeaderView,
+    QSizePolicy,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTableView,
+)
+
+from app.theme import FOOTER_PX, Theme
+from app.view_models.request_table import RequestColumn, RequestRole, RequestTableModel
+
+_ROW_PX = 42
+_FIRST_COLUMN_PX = 150
+_NUMBER_COLUMN_PX = 62
+_SHOWN_ROWS = 12
+
+
+class RequestTable(QTableView):
+    """Chat and models share the first column; the rest are numbers."""
+
+    def __init__(self, theme: Theme, requests: RequestTableModel) -> None:
+        super().__init__()
+        self.theme = theme
+        self._requests = requests
+        self.setModel(requests)
+        self.setItemDelegate(RequestDelegate(self))
+        self._set_behaviour()
+        self._set_header()
+        for signal in (requests.rowsInserted, requests.rowsRemoved, requests.modelReset):
+            signal.connect(self.updateGeometry)
+        theme.changed.connect(self._restyle)
+        self._restyle()
+
+    def _set_behaviour(self) -> None:
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setShowGrid(False)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.verticalHeader().hide()
+        self.setColumnHidden(RequestColumn.PAIR, True)
+
+    def _set_header(self) -> None:
+        header = self.horizontalHeader()
+        header.setHighlightSections(False)
+        header.setSectionsClickable(False)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        header.setSectionResizeMode(RequestColumn.CHAT, QHeaderView.ResizeMode.Stretch)
+        header.setDefaultAlignment(
+            Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom | Qt.TextFlag.TextWordWrap
+        )
+
+    def _restyle(self) -> None:
+        colors, font = self.theme.palette, self.theme.ui_font(FOOTER_PX, tabular=True)
+        self.setFont(font)
+        palette = self.palette()
+        palette.setColor(QPalette.ColorRole.Base, colors.surface)
+        self.setPalette(palette)
+        header = self.horizontalHeader()
+        header.setFont(font)
+        header.setStyleSheet(
+            f"QHeaderView {{ background: transparent; }}"
+            f"QHeaderView::section {{ background: transparent; border: none; padding: 2px 6px;"
+            f" color: {colors.secondary.name()}; }}"
+        )
+        header.setFixedHeight(QFontMetrics(font).lineSpacing() * 2 + 8)
+        self.verticalHeader().setDefaultSectionSize(self.theme.px(_ROW_PX))
+        for column in RequestColumn:
+            self.setColumnWidth(column, self.theme.px(_NUMBER_COLUMN_PX))
+        header.setMinimumSectionSize(self.theme.px(_NUMBER_COLUMN_PX) - 8)
+        self.updateGeometry()
+
+    def sizeHint(self) -> QSize:
+        rows = min(self._requests.rowCount(), _SHOWN_ROWS)
+        height = self.horizontalHeader().height() + rows * self.verticalHeader().defaultSectionSize() + 4
+        return QSize(self.theme.px(_FIRST_COLUMN_PX + 7 * _NUMBER_COLUMN_PX), height)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """With nothing to scroll in the table, the page scrolls."""
+        if self.verticalScrollBar().maximum() == 0:
+            event.ignore()
+        else:
+            super().wheelEvent(event)
+
+
+class RequestDelegate(QStyledItemDelegate):
+    def __init__(self, table: RequestTable) -> None:
+        super().__init__(table)
+        self._table = table
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        theme, colors = self._table.theme, self._table.theme.palette
+        area: QRect = option.rect
+        painter.save()
+        painter.setFont(theme.ui_font(FOOTER_PX, tabular=True))
+        running = bool(index.data(RequestRole.RUNNING))
+        place = area.adjusted(8, 0, -6, 0)
+        if index.column() == RequestColumn.CHAT:
+            self._paint_names(painter, place, index)
+        else:
+            accepted = running and index.column() in (RequestColumn.ACCEPT_RATE, RequestColumn.TOKENS_PER_PASS)
+            painter.setPen(colors.draft if accepted else colors.text)
+            alignment = Qt.AlignmentFlag(int(index.data(Qt.ItemDataRole.TextAlignmentRole)))
+            painter.drawText(
+                place, Qt.AlignmentFlag.AlignRight | alignment & Qt.AlignmentFlag.AlignVCenter, index.data()
+            )
+        painter.fillRect(area.left(), area.top(), area.width(), 1, colors.hairline)
+        painter.restore()
+
+    def _paint_names(self, painter: QPainter, place: QRect, index: QModelIndex | QPersistentModelIndex) -> None:
+        colors = self._table.theme.palette
+        pair = index.model().index(index.row(), RequestColumn.PAIR).data()
+        metrics = QFontMetrics(painter.font())
+        half = place.height() // 2
+        for text, color, top in ((index.data(), colors.text, 4), (pair, colors.secondary, half - 1)):
+            painter.setPen(color)
+            shown = metrics.elidedText(str(text), Qt.TextElideMode.ElideRight, place.width())
+            line = QRect(place.left(), place.top() + top, place.width(), half - 3)
+            painter.drawText(line, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, shown)
