@@ -6,7 +6,6 @@ from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication
 
-from app import wording
 from app.messages import notice_for
 from app.notices import drafting_sentence
 from app.view_models.model_list import DraftState, PairState, PairView
@@ -126,8 +125,7 @@ def mode_text(speculation: Speculation) -> str:
         return QCoreApplication.translate("Pair", "off")
     if speculation.mode is SpeculationMode.AUTO:
         return QCoreApplication.translate("Pair", "auto")
-    tokens = QCoreApplication.translate("Pair", "%n token(s)", "drafted per pass", speculation.tokens)
-    return tokens.replace("%n", wording.count(speculation.tokens))
+    return QCoreApplication.translate("Pair", "%n token(s)", "drafted per pass", speculation.tokens)
 
 
 def _name(info: ModelInfo | None, folder: str) -> str:

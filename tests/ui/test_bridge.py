@@ -1,0 +1,128 @@
+"""Events on their way to the GUI thread: order, joining, pace, and an end."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import QCoreApplication, QThread
+from pytestqt.qtbot import QtBot
+
+from app.bridge import DRAIN_INTERVAL_MS, EngineBridge, merged
+from engine import (
+    DownloadId,
+    DownloadProgress,
+    Event,
+    Finished,
+    FinishReason,
+    PromptProgress,
+    Queued,
+    RequestId,
+    RequestStats,
+    SpanKind,
+    TextDelta,
+)
+
+
+def delta(text: str, request: int = 1, kind: SpanKind = SpanKind.ANSWER, generated: int = 0) -> TextDelta:
+    return TextDelta(RequestId(request), kind, text, RequestStats(generated_tokens=generated))
+
+
+def finished(request: int = 1) -> Finished:
+    return Finished(RequestId(request), FinishReason.STOP, RequestStats(), (), 0)
+
+
+@pytest.fixture
+def bridge(qapp: QCoreApplication) -> Iterator[EngineBridge]:
+    bridge = EngineBridge()
+    yield bridge
+    bridge.close()
+
+
+@pytest.fixture
+def arrived(bridge: EngineBridge) -> list[Event]:
+    events: list[Event] = []
+    bridge.event_arrived.connect(events.append)
+    return events
+
+
+def test_merge_joins_neighbouring_text_and_keeps_the_latest_numbers() -> None:
+    assert merged([delta("a", generated=1), delta("b", generated=2)]) == [delta("ab", generated=2)]
+
+
+def test_merge_keeps_kinds_and_requests_apart() -> None:
+    thought = delta("t", kind=SpanKind.THINKING)
+    events: list[Event] = [thought, delta("a"), delta("x", request=2), delta("b"), delta("y", request=2)]
+    assert merged(events) == [thought, delta("ab"), delta("xy", request=2)]
+
+
+def test_merge_never_moves_text_past_its_end() -> None:
+    events: list[Event] = [Queued(RequestId(1)), delta("a"), finished(), delta("x", request=2)]
+    assert merged(events) == events
+
+
+def test_merge_keeps_only_the_latest_progress() -> None:
+    progress = [PromptProgress(RequestId(1), done, 9) for done in (1, 5, 9)]
+    downloads = [DownloadProgress(DownloadId(1), "r", done, 9, 1.0) for done in (1, 5)]
+    assert merged([*progress, *downloads]) == [progress[-1], downloads[-1]]
+
+
+def test_events_of_another_thread_arrive_on_the_gui_thread_in_order(
+    qtbot: QtBot, bridge: EngineBridge, arrived: list[Event]
+) -> None:
+    threads: list[QThread] = []
+    bridge.event_arrived.connect(lambda _: threads.append(QThread.currentThread()))
+
+    def work() -> None:
+        bridge.post(Queued(RequestId(1)))
+        for number in range(1000):
+            bridge.post(delta(f"{number} "))
+        bridge.post(finished())
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    qtbot.waitUntil(lambda: finished() in arrived)
+    thread.join()
+    text = "".join(event.text for event in arrived if isinstance(event, TextDelta))
+    assert text == "".join(f"{number} " for number in range(1000))
+    assert (arrived[0], arrived[-1]) == (Queued(RequestId(1)), finished())
+    assert set(threads) == {bridge.thread()}
+
+
+def test_streaming_text_comes_at_most_every_33_ms(qtbot: QtBot, bridge: EngineBridge, arrived: list[Event]) -> None:
+    bridge.post(delta("a"))
+    qtbot.waitUntil(lambda: len(arrived) == 1)
+    first_at = time.monotonic()
+    bridge.post(delta("b"))
+    bridge.post(delta("c"))
+    qtbot.waitUntil(lambda: len(arrived) == 2)
+    assert arrived[1] == delta("bc")
+    # Both drains start a little before their events are seen; Qt's precise timers may be a millisecond early.
+    assert time.monotonic() - first_at >= (DRAIN_INTERVAL_MS - 5) / 1000
+
+
+def test_end_does_not_wait_for_the_next_drain(qtbot: QtBot, bridge: EngineBridge, arrived: list[Event]) -> None:
+    bridge.post(delta("a"))
+    qtbot.waitUntil(lambda: len(arrived) == 1)
+    bridge.post(delta("b"))
+    bridge.post(finished())
+    QCoreApplication.processEvents()
+    assert arrived[1:] == [delta("b"), finished()]
+
+
+def test_closed_bridge_drops_late_events(bridge: EngineBridge, arrived: list[Event]) -> None:
+    bridge.post(Queued(RequestId(1)))
+    bridge.close()
+    bridge.post(finished())
+    QCoreApplication.processEvents()
+    assert arrived == []
+
+
+def test_slot_that_closes_the_bridge_is_the_last_to_hear(bridge: EngineBridge, arrived: list[Event]) -> None:
+    bridge.event_arrived.connect(lambda _: bridge.close())
+    bridge.post(Queued(RequestId(1)))
+    bridge.post(finished())
+    QCoreApplication.processEvents()
+    assert arrived == [Queued(RequestId(1))]
