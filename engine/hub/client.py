@@ -166,6 +166,8 @@ class HubClient:
             ) as response:
                 self._check(response)
                 yield response
+        except httpx2.UnsupportedProtocol as error:
+            raise HubMisbehaved(self.repository, f"a redirect to {str(error)[:200]}") from error
         except httpx2.TransportError as error:
             self._stop.check()  # then it was us who shut the line
             raise TryAgain(f"{type(error).__name__}: {error}") from error

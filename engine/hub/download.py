@@ -19,7 +19,7 @@ from pathlib import Path
 from engine.errors import DiskFull, DownloadError, StorageFailed
 from engine.hub.client import Hub, HubClient, Patience
 from engine.hub.manifest import lists, write_json, write_manifest
-from engine.hub.progress import Meter
+from engine.hub.progress import INTERVAL_S, Meter
 from engine.hub.repository import MANIFEST, RemoteFile, check_repository, check_revision
 from engine.hub.stop import StopKind, Stopped, StopSignal
 from engine.hub.writer import fetch_file, is_right, part_path, sync_folder
@@ -113,9 +113,9 @@ class Download:
             with _slot(slots, self.stop):
                 fetch_file(client, commit, file, self._folder, self.stop, meter.add)
 
-        self._in_parallel(fetch, [file for file in missing if not file.is_weights])
+        self._in_parallel(fetch, [file for file in missing if not file.is_weights], meter)
         check_config(str(self.target), read_config(self._folder))  # before gigabytes are fetched in vain
-        self._in_parallel(fetch, [file for file in missing if file.is_weights])
+        self._in_parallel(fetch, [file for file in missing if file.is_weights], meter)
 
     def _check_space(self, missing: Sequence[RemoteFile]) -> None:
         parts = [part_path(self._folder, file) for file in missing]
@@ -131,7 +131,7 @@ class Download:
             return DiskFull(self.repository, self._needed_bytes, shutil.disk_usage(self._root).free)
         return StorageFailed(self.repository, str(self._root), error.strerror or str(error))
 
-    def _in_parallel(self, fetch: Callable[[RemoteFile], None], files: Sequence[RemoteFile]) -> None:
+    def _in_parallel(self, fetch: Callable[[RemoteFile], None], files: Sequence[RemoteFile], meter: Meter) -> None:
         """The first failure stops the others and is raised here."""
         waiting = queue.SimpleQueue[RemoteFile | None]()
         failures: list[BaseException] = []
@@ -151,7 +151,9 @@ class Download:
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join()
+            while thread.is_alive():
+                thread.join(INTERVAL_S)
+                meter.tick()
         if failures:
             raise next((failure for failure in failures if not isinstance(failure, Stopped)), failures[0])
 

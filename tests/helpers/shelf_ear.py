@@ -42,10 +42,11 @@ class Ear:
 
     def end_of(self, download: DownloadId) -> DownloadFinished | DownloadStopped | DownloadFailed:
         """However the download ended, now or earlier."""
-        for event in self.heard:
-            if isinstance(event, TERMINAL) and event.download == download:
-                return event
-        return self.wait_for(TERMINAL, download)
+        ended = [event for event in self.heard if isinstance(event, TERMINAL) and event.download == download]
+        while not ended:
+            event = self.wait_for(TERMINAL, download)
+            ended += [event] if isinstance(event, TERMINAL) else []
+        return ended[0]
 
 
 def tree(folder: Path) -> dict[str, bytes]:

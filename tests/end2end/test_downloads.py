@@ -1,0 +1,529 @@
+"""ModelStore against a real hub on this machine that cuts, lies, stalls and attacks: models are exact or absent."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from engine import (
+    AccessDenied,
+    ChecksumMismatch,
+    DiskFull,
+    DownloadError,
+    DownloadFailed,
+    DownloadFinished,
+    DownloadProgress,
+    DownloadStopped,
+    EngineError,
+    HubMisbehaved,
+    HubUnreachable,
+    LibraryScanned,
+    ModelRunsCode,
+    ModelUnsupported,
+    NothingToInstall,
+    RepositoryNotFound,
+    StorageFailed,
+)
+from engine.hub.download import Tuning
+from tests.helpers.model_folders import model_files, safetensors
+from tests.helpers.shelf_ear import Ear, QuickStore, tree
+from tests.helpers.tinyhub import Fault, TinyHub
+
+REPO = "org/tiny-4bit"
+WEIGHTS = f"{REPO}/model.safetensors"
+LARGE = {"a.weight": ("F32", (512, 1024))}  # 2 MiB: a few reads of the socket
+
+
+@pytest.fixture
+def hub() -> Iterator[TinyHub]:
+    hub = TinyHub()
+    hub.add(REPO, model_files() | {"model.safetensors": safetensors(LARGE)})
+    yield hub
+    hub.close()
+
+
+@pytest.fixture
+def ear() -> Ear:
+    return Ear()
+
+
+@pytest.fixture
+def store(tmp_path: Path, hub: TinyHub, ear: Ear) -> Iterator[QuickStore]:
+    store = QuickStore(tmp_path / "models", sink=ear, hub_cache=tmp_path / "no-cache", endpoint=hub.endpoint)
+    yield store
+    assert store.close()
+
+
+def installed(tmp_path: Path) -> dict[str, bytes]:
+    return {name: data for name, data in tree(tmp_path / "models" / REPO).items() if name != "hunch.json"}
+
+
+def install(store: QuickStore, ear: Ear, repository: str = REPO) -> DownloadFinished:
+    event = ear.end_of(store.install(repository))
+    assert isinstance(event, DownloadFinished), event
+    return event
+
+
+def refusal(store: QuickStore, ear: Ear, repository: str = REPO) -> EngineError:
+    event = ear.end_of(store.install(repository))
+    assert isinstance(event, DownloadFailed), event
+    return event.error
+
+
+def assert_installed(tmp_path: Path, hub: TinyHub) -> None:
+    assert installed(tmp_path) == hub.repositories[REPO]
+    assert not list((tmp_path / "models" / ".downloads").iterdir())
+
+
+def test_what_arrives_is_what_the_hub_has(tmp_path: Path, hub: TinyHub, store: QuickStore, ear: Ear) -> None:
+    finished = install(store, ear)
+    assert finished.folder == str(tmp_path / "models" / REPO)
+    assert_installed(tmp_path, hub)
+    store.scan()
+    (model,) = ear.wait_for(LibraryScanned).models
+    assert (model.repository, model.name, model.error) == (REPO, "tiny-4bit", None)
+    assert model.info is not None
+
+
+def test_progress_ends_at_the_total(hub: TinyHub, store: QuickStore, ear: Ear) -> None:
+    install(store, ear)
+    progress = [event for event in ear.heard if isinstance(event, DownloadProgress)]
+    total = sum(map(len, hub.repositories[REPO].values()))
+    assert (progress[-1].done_bytes, progress[-1].total_bytes) == (total, total)
+    assert isinstance(ear.heard[-1], DownloadFinished)
+
+
+def test_only_files_that_a_model_needs_are_fetched(tmp_path: Path, hub: TinyHub, store: QuickStore, ear: Ear) -> None:
+    wanted = {"chat_template.jinja": b"{{ x }}", "merges.txt": b"", "tokenizer.model": b"\x0a"}
+    others = {
+        "modeling_evil.py": b"raise SystemExit",
+        "pytorch_model.bin": b"pickle",
+        "model.gguf": b"GGUF",
+        "weights.npz": b"PK",
+        "consolidated.safetensors": b"x",
+        "original/model.safetensors": b"x",
+        "README.md": b"x",
+        ".gitattributes": b"x",
+        "hunch.json": b'{"repository": "bank/official"}',
+    }
+    hub.repositories[REPO] |= wanted | others
+    install(store, ear)
+    assert installed(tmp_path).keys() == model_files().keys() | wanted.keys()
+    assert b"bank/official" not in (tmp_path / "models" / REPO / "hunch.json").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault(times=3, cut_after=700_000),
+        Fault(times=2, cut_after=700_000, ignore_range=True),
+        Fault(times=2, status=503),
+        Fault(times=1, status=429),
+        Fault(chunked=True),
+        Fault(headers={"ETag": '"../../../outside"', "X-Linked-Etag": "../../../outside"}),
+        Fault(headers={"Content-Disposition": 'attachment; filename="../../outside"'}),
+        Fault(headers={"Set-Cookie": "a=b"}),
+    ],
+    ids=str,
+)
+def test_faults_that_pass(tmp_path: Path, hub: TinyHub, store: QuickStore, ear: Ear, fault: Fault) -> None:
+    hub.faults[WEIGHTS] = fault
+    install(store, ear)
+    assert_installed(tmp_path, hub)
+    assert not list(tmp_path.rglob("outside*"))
+
+
+def test_after_a_cut_only_the_rest_is_asked_for(hub: TinyHub, store: QuickStore, ear: Ear) -> None:
+    hub.faults[WEIGHTS] = Fault(times=1, cut_after=700_000)
+    install(store, ear)
+    first, second = hub.requests_for("model.safetensors")
+    assert "Range" not in first.headers
+    assert second.headers["Range"] == "bytes=700000-"
+
+
+@pytest.mark.parametrize(
+    ("fault", "error"),
+    [
+        (Fault(corrupt=True), ChecksumMismatch),
+        (Fault(extra=b"more"), HubMisbehaved),
+        (Fault(truncate=5), HubUnreachable),
+        (Fault(truncate=5, chunked=True), HubUnreachable),
+        (Fault(cut_after=0), HubUnreachable),
+        (Fault(status=404, code="EntryNotFound"), RepositoryNotFound),
+        (Fault(status=403, code="GatedRepo"), AccessDenied),
+        (Fault(status=418), HubMisbehaved),
+        (Fault(redirect="ftp://127.0.0.1"), HubMisbehaved),
+        (Fault(redirect="http://127.0.0.1:1"), HubUnreachable),
+    ],
+    ids=str,
+)
+def test_faults_that_do_not_pass(
+    tmp_path: Path, hub: TinyHub, store: QuickStore, ear: Ear, fault: Fault, error: type[DownloadError]
+) -> None:
+    hub.faults[WEIGHTS] = fault
+    assert isinstance(refusal(store, ear), error)
+    assert not (tmp_path / "models" / REPO).exists()
+    hub.faults.clear()
+    install(store, ear)
+    assert_installed(tmp_path, hub)
+
+
+def test_a_redirect_in_circles_is_misbehaviour(hub: TinyHub, store: QuickStore, ear: Ear) -> None:
+    hub.faults[WEIGHTS] = Fault(redirect=hub.endpoint)
+    assert isinstance(refusal(store, ear), HubMisbehaved)
+
+
+def test_another_range_than_asked_for_is_misbehaviour(hub: TinyHub, store: QuickStore, ear: Ear) -> None:
+    hub.faults[WEIGHTS] = Fault(cut_after=700_000, wrong_range=True)
+    assert isinstance(refusal(store, ear), HubMisbehaved)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../outside.json",
+        "/outside.json",
+        "a/../../outside.json",
+        "..\\outside.json",
+        "C:\\outside.json",
+        "a\0.json",
+        "",
+    ],
+)
+def test_names_that_leave_the_folder_end_the_download(
+    tmp_path: Path, hub: TinyHub, store: QuickStore, ear: Ear, name: str
+) -> None:
+    hub.repositories[REPO][name] = b"{}"
+    assert isinstance(refusal(store, ear), HubMisbehaved)
+    assert not list(tmp_path.rglob("*outside*"))
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        None,
+        "config.json",
+        {},
+        {"path": 3},
+        {"path": "x.json"},
+        {"path": "x.json", "size": -1, "oid": "0" * 40},
+        {"path": "x.json", "size": True, "oid": "0" * 40},
+        {"path": "x.json", "size": 1e3, "oid": "0" * 40},
+        {"path": "model-2.safetensors", "size": 2**60, "oid": "0" * 40},
+        {"path": "x.json", "size": 1, "oid": "../../../outside"},
+        {"path": "x.json", "size": 1, "oid": "0" * 41},
+        {"path": "x.json", "size": 1, "oid": "0" * 40, "lfs": {"oid": "../outside", "size": 1}},
+        {"path": "CONFIG.json", "size": 1, "oid": "0" * 40},
+    ],
+    ids=str,
+)
+def test_a_list_of_files_is_not_believed(hub: TinyHub, store: QuickStore, ear: Ear, entry: object) -> None:
+    hub.extra_entries = [entry]
+    assert isinstance(refusal(store, ear), HubMisbehaved)
+
+
+def test_folders_in_the_list_are_no_files(tmp_path: Path, hub: TinyHub, store: QuickStore, ear: Ear) -> None:
+    hub.extra_entries = [{"type": "directory", "path": "folder.json", "size": 0, "oid": "0" * 40}]
+    install(store, ear)
+    assert_installed(tmp_path, hub)
+
+
+def test_a_long_list_comes_in_pages(tmp_path: Path, hub: TinyHub, store: QuickStore, ear: Ear) -> None:
+    hub.page_size = 2
+    install(store, ear)
+    assert_installed(tmp_path, hub)
+
+
+def test_pages_do_not_lead_to_other_hosts(hub: TinyHub, store: QuickStore, ear: Ear) -> None:
+    hub.faults[REPO] = Fault(headers={"Link": '<http://127.0.0.1:1/steal>; rel="next"'})
+    assert isinstance(refusal(store, ear), HubMisbehaved)
+
+
+@pytest.mark.parametrize(
+    "repository", ["", "x", "..", "../..", "a/..", "../a", "a/b/c", "/a", "a/", "a--b/c", "a/b\n", "a/.b"]
+)
+def test_names_that_no_hub_has(tmp_path: Path, store: QuickStore, ear: Ear, repository: str) -> None:
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / "mine.txt").write_text("stays")
+    assert isinstance(refusal(store, ear, repository), RepositoryNotFound)
+    assert tree(tmp_path) == {"models/mine.txt": b"stays"}
+
+
+def test_revisions_that_no_hub_has(store: QuickStore, ear: Ear) -> None:
+    event = ear.end_of(store.install(REPO, "../../other"))
+    assert isinstance(event, DownloadFailed)
+    assert isinstance(event.error, RepositoryNotFound)
+
+
+def test_what_the_hub_does_not_have_or_does_not_give(hub: TinyHub, store: QuickStore, ear: Ear) -> None:
+    assert isinstance(refusal(store, ear, "org/nothing"), RepositoryNotFound)
+    hub.faults[REPO] = Fault(status=401, code="GatedRepo")
+    error = refusal(store, ear)
+    assert isinstance(error, AccessDenied)
+    assert error.gated
+    hub.faults[REPO] = Fault(status=403)
+    assert isinstance(refusal(store, ear), AccessDenied)
+
+
+@pytest.mark.parametrize(
+    "endpoint", ["http://127.0.0.1:1", "ftp://127.0.0.1", "nonsense", "http://", "http://a:b@127.0.0.1", "http://[::1"]
+)
+def test_addresses_where_no_hub_is(store: QuickStore, ear: Ear, endpoint: str) -> None:
+    store.set_hub(endpoint, None)
+    error = refusal(store, ear)
+    assert isinstance(error, HubUnreachable)
+    assert error.endpoint == endpoint
+
+
+def test_unsuitable_repositories_are_refused_before_their_weights(
+    tmp_path: Path, hub: TinyHub, store: QuickStore, ear: Ear
+) -> None:
+    hub.add("org/code", model_files({"model_file": "evil.py"}))
+    hub.add("org/strange", model_files({"model_type": "not-a-model"}))
+    hub.add("org/gguf", {"config.json": b"{}", "model.gguf": b"GGUF", "old/pytorch_model.bin": b""})
+    assert isinstance(refusal(store, ear, "org/code"), ModelRunsCode)
+    assert isinstance(refusal(store, ear, "org/strange"), ModelUnsupported)
+    nothing = refusal(store, ear, "org/gguf")
+    assert isinstance(nothing, NothingToInstall)
+    assert nothing.formats == ("gguf", "bin")
+    assert not hub.requests_for(".safetensors")
+    assert tree(tmp_path) == {}
+
+
+def test_the_token_stays_with_its_host(tmp_path: Path, hub: TinyHub, store: QuickStore, ear: Ear) -> None:
+    elsewhere = TinyHub()
+    elsewhere.repositories = hub.repositories
+    hub.faults[WEIGHTS] = Fault(redirect=elsewhere.endpoint)
+    store.set_hub(hub.endpoint, "hf_canary")
+    install(store, ear)
+    elsewhere.close()
+    assert {seen.headers.get("Authorization") for seen in hub.seen} == {"Bearer hf_canary"}
+    assert elsewhere.seen
+    assert all("Authorization" not in seen.headers for seen in elsewhere.seen)
+    assert not any(b"hf_canary" in data for data in tree(tmp_path).values())
+    assert not any("hf_canary" in repr(event) for event in ear.heard)
+
+
+def test_a_token_that_is_none_is_refused_before_it_is_sent(hub: TinyHub, store: QuickStore, ear: Ear) -> None:
+    store.set_hub(hub.endpoint, "hf_a\r\nX-Evil: 1")
+    assert isinstance(refusal(store, ear), AccessDenied)
+    assert not hub.seen
+
+
+def test_a_proxy_is_never_asked_for_this_machine(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, hub: TinyHub, store: QuickStore, ear: Ear
+) -> None:
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1")
+    install(store, ear)
+    assert_installed(tmp_path, hub)
+
+
+def test_a_paused_download_goes_on_where_it_was(tmp_path: Path, hub: TinyHub, store: QuickStore, ear: Ear) -> None:
+    hub.faults[WEIGHTS] = Fault(times=1, hold_after=1_000_000)
+    download = store.install(REPO)
+    wait_for_bytes(ear, 1_000_000)
+    store.pause(download)  # while the server says nothing
+    stopped = ear.wait_for(DownloadStopped, download)
+    assert stopped.kept_bytes > 1_000_000
+    assert not (tmp_path / "models" / REPO).exists()
+    install(store, ear)
+    assert hub.requests_for("model.safetensors")[-1].headers["Range"] == "bytes=1000000-"
+    assert_installed(tmp_path, hub)
+
+
+def test_a_cancelled_download_leaves_nothing(tmp_path: Path, hub: TinyHub, store: QuickStore, ear: Ear) -> None:
+    hub.faults[WEIGHTS] = Fault(hold_after=1_000_000)
+    download = store.install(REPO)
+    wait_for_bytes(ear, 1_000_000)
+    store.cancel(download)
+    assert ear.wait_for(DownloadStopped, download).kept_bytes == 0
+    assert tree(tmp_path) == {}
+
+
+def test_a_paused_download_can_be_cancelled_later(tmp_path: Path, hub: TinyHub, store: QuickStore, ear: Ear) -> None:
+    hub.faults[WEIGHTS] = Fault(hold_after=1_000_000)
+    download = store.install(REPO)
+    wait_for_bytes(ear, 1_000_000)
+    store.pause(download)
+    assert ear.wait_for(DownloadStopped, download).kept_bytes
+    store.cancel(download)
+    assert ear.wait_for(DownloadStopped, download).kept_bytes == 0
+    assert tree(tmp_path) == {}
+
+
+def test_installing_twice_is_one_download(hub: TinyHub, store: QuickStore, ear: Ear) -> None:
+    hub.faults[WEIGHTS] = Fault(hold_after=1_000)
+    download = store.install(REPO)
+    assert store.install(REPO) == download
+    assert store.install(REPO.upper()) == download
+    store.cancel(download)
+    again = store.install(REPO)  # may begin before the first one has ended; its files must survive that end
+    assert again != download
+    hub.faults.clear()
+    hub.closing.set()
+    assert isinstance(ear.end_of(again), DownloadFinished)
+
+
+def test_two_at_once_and_one_is_cancelled(tmp_path: Path, hub: TinyHub, store: QuickStore, ear: Ear) -> None:
+    hub.add("org/draft", model_files())
+    hub.faults[WEIGHTS] = Fault(hold_after=1_000_000)
+    main = store.install(REPO)
+    wait_for_bytes(ear, 1_000_000)
+    draft = store.install("org/draft")
+    assert isinstance(ear.end_of(draft), DownloadFinished)
+    store.cancel(main)
+    assert isinstance(ear.wait_for(DownloadStopped, main), DownloadStopped)
+    assert {name.rpartition("/")[0] for name in tree(tmp_path / "models")} == {"org/draft"}
+
+
+def test_installing_again_checks_every_byte_and_fetches_nothing(
+    tmp_path: Path, hub: TinyHub, store: QuickStore, ear: Ear
+) -> None:
+    install(store, ear)
+    hub.seen.clear()
+    install(store, ear)
+    assert not [seen for seen in hub.seen if "/resolve/" in seen.path]
+    assert_installed(tmp_path, hub)
+
+
+def test_installing_again_mends_only_what_is_broken(tmp_path: Path, hub: TinyHub, store: QuickStore, ear: Ear) -> None:
+    install(store, ear)
+    weights = tmp_path / "models" / REPO / "model.safetensors"
+    weights.write_bytes(b"\0" * weights.stat().st_size)
+    hub.seen.clear()
+    install(store, ear)
+    assert [seen.path.rpartition("/")[2] for seen in hub.seen if "/resolve/" in seen.path] == ["model.safetensors"]
+    assert_installed(tmp_path, hub)
+
+
+def test_a_newer_revision_replaces_the_older_one(tmp_path: Path, hub: TinyHub, store: QuickStore, ear: Ear) -> None:
+    hub.repositories[REPO]["merges.txt"] = b"old"
+    install(store, ear)
+    hub.add(REPO, model_files() | {"model.safetensors": safetensors(LARGE, b"\2")})
+    install(store, ear)
+    assert_installed(tmp_path, hub)
+
+
+def test_a_full_disk_is_noticed_before(tmp_path: Path, hub: TinyHub, ear: Ear) -> None:
+    class RoomyStore(QuickStore):
+        tuning = Tuning(QuickStore.tuning.patience, disk_reserve_bytes=2**60)
+
+    store = RoomyStore(tmp_path / "models", sink=ear, hub_cache=tmp_path / "no-cache", endpoint=hub.endpoint)
+    error = refusal(store, ear)
+    assert isinstance(error, DiskFull)
+    assert error.needed_bytes > 2**60 > error.available_bytes
+    assert not [seen for seen in hub.seen if "/resolve/" in seen.path]
+    assert store.close()
+
+
+def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path, store: QuickStore, ear: Ear) -> None:
+    (tmp_path / "models").write_text("a file where the folder should be")
+    assert isinstance(refusal(store, ear), StorageFailed)
+
+
+def test_closing_pauses(tmp_path: Path, hub: TinyHub, ear: Ear) -> None:
+    hub.faults[WEIGHTS] = Fault(hold_after=1_000_000)
+    store = QuickStore(tmp_path / "models", sink=ear, hub_cache=tmp_path / "no-cache", endpoint=hub.endpoint)
+    download = store.install(REPO)
+    wait_for_bytes(ear, 1_000_000)
+    assert store.close()
+    stopped = ear.wait_for(DownloadStopped, download)
+    assert stopped.kept_bytes > 1_000_000
+
+
+CHILD = """
+import sys
+from pathlib import Path
+from tests.helpers.shelf_ear import Ear, QuickStore
+ear = Ear()
+store = QuickStore(Path(sys.argv[1]), sink=ear, hub_cache=Path(sys.argv[1]) / "none", endpoint=sys.argv[2])
+ear.end_of(store.install(sys.argv[3]))
+"""
+
+
+def test_a_killed_program_goes_on_where_it_was(tmp_path: Path, hub: TinyHub, ear: Ear) -> None:
+    hub.faults[WEIGHTS] = Fault(times=1, hold_after=1_500_000)
+    child = subprocess.Popen([sys.executable, "-c", CHILD, str(tmp_path / "models"), hub.endpoint, REPO])
+    assert hub.holding.wait(60)
+    part = wait_for_part(tmp_path / "models", 1_000_000)
+    os.kill(child.pid, signal.SIGKILL)
+    assert child.wait() == -signal.SIGKILL
+    kept_bytes = part.stat().st_size
+    store = QuickStore(tmp_path / "models", sink=ear, hub_cache=tmp_path / "no-cache", endpoint=hub.endpoint)
+    store.scan()
+    left = ear.wait_for(DownloadStopped)
+    assert left.repository == REPO
+    assert left.kept_bytes >= kept_bytes
+    assert ear.wait_for(LibraryScanned).models == ()
+    install(store, ear)
+    assert hub.requests_for("model.safetensors")[-1].headers["Range"] == f"bytes={kept_bytes}-"
+    assert_installed(tmp_path, hub)
+    assert store.close()
+
+
+def test_a_part_that_rotted_is_thrown_away(tmp_path: Path, hub: TinyHub, store: QuickStore, ear: Ear) -> None:
+    hub.faults[WEIGHTS] = Fault(times=1, hold_after=1_000_000)
+    download = store.install(REPO)
+    wait_for_bytes(ear, 1_000_000)
+    store.pause(download)
+    ear.wait_for(DownloadStopped, download)
+    (part,) = (tmp_path / "models").rglob("model.safetensors.*.part")
+    part.write_bytes(bytes(part.stat().st_size))
+    assert isinstance(refusal(store, ear), ChecksumMismatch)
+    install(store, ear)
+    assert_installed(tmp_path, hub)
+
+
+def test_a_kill_before_the_last_step_needs_no_network(
+    tmp_path: Path, hub: TinyHub, store: QuickStore, ear: Ear
+) -> None:
+    install(store, ear)
+    root = tmp_path / "models"
+    staging = root / ".downloads" / "org--tiny-4bit"
+    staging.mkdir()
+    (staging / "download.json").write_text(f'{{"repository": "{REPO}", "revision": "main"}}')
+    shutil.move(root / REPO, staging / "files")
+    (root / ".downloads" / "trash-0").mkdir()
+    hub.seen.clear()
+    later = Ear()
+    other = QuickStore(root, sink=later, hub_cache=tmp_path / "no-cache", endpoint=hub.endpoint)
+    other.scan()
+    assert [model.repository for model in later.wait_for(LibraryScanned).models] == [REPO]
+    assert other.close()
+    assert not hub.seen
+    assert_installed(tmp_path, hub)
+
+
+def test_a_second_program_does_not_write_the_same_part(
+    tmp_path: Path, hub: TinyHub, store: QuickStore, ear: Ear
+) -> None:
+    hub.faults[WEIGHTS] = Fault(times=1, hold_after=1_000_000)
+    first = store.install(REPO)
+    wait_for_bytes(ear, 1_000_000)
+    later = Ear()
+    other = QuickStore(tmp_path / "models", sink=later, hub_cache=tmp_path / "no-cache", endpoint=hub.endpoint)
+    assert isinstance(refusal(other, later), StorageFailed)
+    assert other.close()
+    store.pause(first)
+    assert ear.wait_for(DownloadStopped, first).kept_bytes > 1_000_000
+
+
+def wait_for_bytes(ear: Ear, count: int) -> None:
+    while ear.wait_for(DownloadProgress).done_bytes < count:
+        pass
+
+
+def wait_for_part(root: Path, count: int) -> Path:
+    """The other process tells nobody, so the file is looked at until it has grown."""
+    while True:
+        for part in root.rglob("model.safetensors.*.part"):
+            if part.stat().st_size >= count:
+                return part

@@ -1,0 +1,230 @@
+"""What a scan of this machine finds, and what may be deleted."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from engine import (
+    DeleteFailed,
+    InstalledModel,
+    LibraryScanned,
+    ModelDamaged,
+    ModelDeleted,
+    ModelSource,
+    ModelUnsupported,
+)
+from engine.events import DownloadProgress
+from engine.hub.library import default_hub_cache
+from engine.hub.progress import INTERVAL_S, Meter
+from engine.types import DownloadId
+from tests.helpers.model_folders import model_files, write_folder
+from tests.helpers.shelf_ear import Ear, QuickStore, tree
+
+COMMIT, OLD_COMMIT = "a" * 40, "b" * 40
+
+
+@pytest.fixture
+def ear() -> Ear:
+    return Ear()
+
+
+@pytest.fixture
+def store(tmp_path: Path, ear: Ear) -> Iterator[QuickStore]:
+    store = QuickStore(
+        tmp_path / "models",
+        sink=ear,
+        starter=tmp_path / "starter",
+        hub_cache=tmp_path / "cache",
+        endpoint="http://[::1]:1",
+    )
+    yield store
+    assert store.close()
+
+
+def scan(store: QuickStore, ear: Ear) -> dict[str, InstalledModel]:
+    store.scan()
+    return {model.name: model for model in ear.wait_for(LibraryScanned).models}
+
+
+def snapshot(cache: Path, repository: str, commit: str, files: dict[str, bytes]) -> Path:
+    """As huggingface_hub lays it out: blobs, and links to them."""
+    folder = cache / ("models--" + repository.replace("/", "--"))
+    for name, data in files.items():
+        blob = write_folder(folder / "blobs", {f"{commit[:4]}-{name}": data}) / f"{commit[:4]}-{name}"
+        link = folder / "snapshots" / commit / name
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.symlink_to(os.path.relpath(blob, link.parent))
+    return folder
+
+
+def test_nothing_anywhere_is_an_empty_library(tmp_path: Path, store: QuickStore, ear: Ear) -> None:
+    assert scan(store, ear) == {}
+    assert tree(tmp_path) == {}
+
+
+def test_every_source_is_found(tmp_path: Path, store: QuickStore, ear: Ear) -> None:
+    write_folder(tmp_path / "models" / "org" / "own", model_files())
+    write_folder(tmp_path / "starter" / "main", model_files() | {"hunch.json": b'{"name": "Hunch Starter"}'})
+    write_folder(tmp_path / "starter" / "draft", model_files())
+    write_folder(tmp_path / "added-one", model_files())
+    write_folder(tmp_path / "added-many" / "child", model_files())
+    write_folder(tmp_path / "added-many" / "publisher" / "grandchild", model_files())
+    write_folder(tmp_path / "added-many" / "a" / "b" / "too-deep", model_files())
+    snapshot(tmp_path / "cache", "org/cached", COMMIT, model_files())
+    store.set_folders([tmp_path / "added-one", tmp_path / "added-many", tmp_path / "unplugged"])
+    models = scan(store, ear)
+    assert {name: model.source for name, model in models.items()} == {
+        "Hunch Starter": ModelSource.STARTER,
+        "draft": ModelSource.STARTER,
+        "own": ModelSource.OWN,
+        "added-one": ModelSource.ADDED,
+        "child": ModelSource.ADDED,
+        "grandchild": ModelSource.ADDED,
+        "cached": ModelSource.HUB_CACHE,
+    }
+    assert all(model.info is not None and model.info.name == name for name, model in models.items())
+    assert models["cached"].repository == "org/cached"
+    assert models["own"].repository == ""
+    assert models["own"].size_bytes == sum(map(len, model_files().values()))
+
+
+def test_unfit_models_are_listed_with_the_reason(tmp_path: Path, store: QuickStore, ear: Ear) -> None:
+    write_folder(tmp_path / "models" / "org" / "broken", model_files() | {"model.safetensors": b"x"})
+    write_folder(tmp_path / "models" / "org" / "strange", model_files({"model_type": "not-a-model"}))
+    models = scan(store, ear)
+    assert isinstance(models["broken"].error, ModelDamaged)
+    assert isinstance(models["strange"].error, ModelUnsupported)
+    assert models["broken"].info is None
+
+
+def test_a_cache_is_searched_for_whole_and_current_models_only(tmp_path: Path, store: QuickStore, ear: Ear) -> None:
+    cache = tmp_path / "cache"
+    current = snapshot(cache, "org/two", COMMIT, model_files())
+    snapshot(cache, "org/two", OLD_COMMIT, model_files({"max_position_embeddings": 7}))
+    write_folder(current / "refs", {"main": COMMIT.encode()})
+    later = time.time() + 60
+    os.utime(current / "snapshots" / OLD_COMMIT, (later, later))
+    half = snapshot(cache, "org/half", COMMIT, model_files())
+    (half / "blobs" / f"{COMMIT[:4]}-model.safetensors").unlink()
+    snapshot(cache, "org/only-config", COMMIT, {"config.json": model_files()["config.json"]})
+    snapshot(cache, "org/not-a-model", COMMIT, {"README.md": b""})
+    write_folder(cache / "datasets--org--data" / "snapshots" / COMMIT, model_files())
+    models = scan(store, ear)
+    assert set(models) == {"two"}
+    assert models["two"].info is not None
+    assert models["two"].info.context_tokens == 2048
+
+
+def test_a_model_is_listed_once(tmp_path: Path, store: QuickStore, ear: Ear) -> None:
+    write_folder(tmp_path / "models" / "org" / "own", model_files())
+    (tmp_path / "link").symlink_to(tmp_path / "models" / "org" / "own")
+    store.set_folders([tmp_path / "link", tmp_path / "models"])
+    assert {name: model.source for name, model in scan(store, ear).items()} == {"own": ModelSource.OWN}
+
+
+def test_links_in_circles_end(tmp_path: Path, store: QuickStore, ear: Ear) -> None:
+    folder = write_folder(tmp_path / "added" / "model", model_files())
+    (tmp_path / "added" / "loop").symlink_to(tmp_path / "added")
+    (tmp_path / "added" / "self").symlink_to(tmp_path / "added" / "self")
+    store.set_folders([tmp_path / "added"])
+    assert [model.folder for model in scan(store, ear).values()] == [str(folder)]
+
+
+def test_a_hostile_hunch_json_tells_nothing(tmp_path: Path, store: QuickStore, ear: Ear) -> None:
+    for name, manifest in {
+        "a": b"[",
+        "b": b'{"repository": "../../x", "name": 3}',
+        "c": b'{"name": "\\u001b[2J"}',
+    }.items():
+        write_folder(tmp_path / "models" / "org" / name, model_files() | {"hunch.json": manifest})
+    models = scan(store, ear)
+    assert {name: model.repository for name, model in models.items()} == {"a": "", "b": "", "c": ""}
+
+
+def test_a_deleted_model_is_gone_and_its_neighbour_is_not(tmp_path: Path, store: QuickStore, ear: Ear) -> None:
+    folder = write_folder(tmp_path / "models" / "org" / "one", model_files())
+    write_folder(tmp_path / "models" / "org" / "two", model_files())
+    store.delete(folder)
+    deleted = ear.wait_for(ModelDeleted)
+    assert (deleted.folder, deleted.freed_bytes) == (str(folder), sum(map(len, model_files().values())))
+    assert set(scan(store, ear)) == {"two"}
+    store.delete(tmp_path / "models" / "org" / "two")
+    ear.wait_for(ModelDeleted)
+    assert not (tmp_path / "models" / "org").exists()
+
+
+def test_deleting_a_link_to_elsewhere_deletes_nothing(tmp_path: Path, store: QuickStore, ear: Ear) -> None:
+    elsewhere = write_folder(tmp_path / "elsewhere", model_files())
+    (tmp_path / "models" / "org").mkdir(parents=True)
+    (tmp_path / "models" / "org" / "link").symlink_to(elsewhere)
+    (tmp_path / "models" / "linked-org").symlink_to(tmp_path)
+    before = tree(tmp_path)
+    for folder in ("org/link", "linked-org/elsewhere"):
+        store.delete(tmp_path / "models" / folder)
+        ear.wait_for(DeleteFailed)
+    assert tree(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    "folder",
+    [".", "..", "org", "../cache/x", ".downloads", ".downloads/x", "org/model/deep", "nothing", "/", "../starter/main"],
+)
+def test_only_models_of_our_own_folder_are_deleted(tmp_path: Path, store: QuickStore, ear: Ear, folder: str) -> None:
+    for place in ("models/org/model", "models/org/model/deep", "models/.downloads/x", "cache/x", "starter/main"):
+        write_folder(tmp_path / place, model_files())
+    before = tree(tmp_path)
+    store.delete(tmp_path / "models" / folder)
+    ear.wait_for(DeleteFailed)
+    assert tree(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    ("environment", "expected"),
+    [
+        ({"HF_HUB_CACHE": "/x/cache", "HF_HOME": "/y"}, "/x/cache"),
+        ({"HF_HOME": "/y"}, "/y/hub"),
+        ({"XDG_CACHE_HOME": "/z"}, "/z/huggingface/hub"),
+        ({"HOME": "/home/me"}, "/home/me/.cache/huggingface/hub"),
+    ],
+    ids=str,
+)
+def test_the_cache_is_where_the_hubs_own_library_has_it(
+    monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], expected: str
+) -> None:
+    for name in ("HF_HUB_CACHE", "HF_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert default_hub_cache() == Path(expected)
+
+
+def test_progress_is_told_at_most_ten_times_a_second() -> None:
+    told: list[DownloadProgress] = []
+    meter = Meter(DownloadId(1), "org/name", told.append)
+    began = time.monotonic()
+    while time.monotonic() - began < 3 * INTERVAL_S:
+        meter.add(1, True)
+    assert 1 <= len(told) <= 4
+    assert all(event.bytes_per_second > 0 for event in told)
+
+
+def test_a_store_at_rest_has_loaded_no_http_and_no_mlx(tmp_path: Path) -> None:
+    write_folder(tmp_path / "models" / "org" / "own", model_files())
+    code = (
+        "import sys\n"
+        "from pathlib import Path\n"
+        "from tests.helpers.shelf_ear import Ear, QuickStore\n"
+        "from engine import LibraryScanned\n"
+        f"ear = Ear(); store = QuickStore(Path({str(tmp_path / 'models')!r}), sink=ear, hub_cache=Path('/nowhere'))\n"
+        "store.scan(); assert len(ear.wait_for(LibraryScanned).models) == 1; assert store.close()\n"
+        "print([m for m in ('mlx', 'mlx_lm', 'transformers', 'huggingface_hub', 'httpx2') if m in sys.modules])\n"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"
