@@ -121,7 +121,7 @@ class Reply:
     def _drafting_state(self) -> DraftingState:
         if self.request.speculation.mode is SpeculationMode.OFF:
             return DraftingState.OFF
-        if not self._sequence.caches.can_rewind:
+        if not self._sequence.caches.can_roll_back:
             return DraftingState.UNSUPPORTED
         if self._proposer is None:
             return DraftingState.NO_DRAFT
@@ -130,7 +130,7 @@ class Reply:
         return DraftingState.PARKED if self._controller.parked else DraftingState.ACTIVE
 
     def _may_draft(self) -> bool:
-        return self.request.speculation.mode is not SpeculationMode.OFF and self._sequence.caches.can_rewind
+        return self.request.speculation.mode is not SpeculationMode.OFF and self._sequence.caches.can_roll_back
 
     def _ending(self, emitted: Tokens[int]) -> int:
         """Turn a round's tokens into text; how many stand before the reply ends, all if it goes on."""

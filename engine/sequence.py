@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import mlx.core as mx
 
-from engine.caches.base import CacheSet, evaluate
+from engine.caches.base import CacheSet
 
 if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
@@ -35,16 +35,16 @@ class Sequence:
         chunk = self.tokens[start : min(start + PREFILL_CHUNK_TOKENS, len(self.tokens) - 1)]
         self.feed(mx.array(chunk))
         self.caches.commit(len(chunk))
-        evaluate(self.caches)
+        self.caches.evaluate()
         mx.clear_cache()
 
     def feed(self, tokens: mx.array) -> mx.array:
         """One forward over `tokens` (n,) after what the cache holds; logits (n, vocabulary), not evaluated.
 
-        The caches are left open: the caller commits how many of the tokens stand.
+        Opens a step: the caller commits how many of the tokens stand.
         """
-        self.caches.begin(tokens.size)
-        logits: mx.array = self.model.network(tokens[None], cache=self.caches.layers)
+        network, layers = self.model.network, self.caches.layers
+        logits: mx.array = self.caches.forward(tokens.size, lambda: network(tokens[None], cache=layers))
         return logits[0]
 
     def commit(self, emitted: list[int]) -> None:

@@ -9,6 +9,7 @@ import gc
 import importlib.util
 import os
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ import mlx.core as mx
 from mlx_lm import utils as mlx_utils
 
 from engine.caches.base import CacheSet
-from engine.caches.kinds import make_caches
+from engine.caches.making import CacheMaker
 from engine.errors import (
     DraftCannotRewind,
     EngineError,
@@ -42,9 +43,7 @@ class LoadedModel:
     network: Any
     tokenizer: Any
     logit_width: int  # the vocabulary with the padding of the output layer
-
-    def make_caches(self) -> CacheSet:
-        return make_caches(self.network)
+    make_caches: Callable[[], CacheSet]
 
 
 def load_model(folder: Path | str) -> LoadedModel:
@@ -55,7 +54,7 @@ def load_model(folder: Path | str) -> LoadedModel:
     _check_memory(info)
     network = _guarded(info.folder, ModelDamaged, lambda: _load_network(path))
     tokenizer = _guarded(info.folder, TokenizerBroken, lambda: _load_tokenizer(path))
-    return LoadedModel(info, network, tokenizer, _logit_width(info.folder, network))
+    return LoadedModel(info, network, tokenizer, _logit_width(info.folder, network), CacheMaker(network))
 
 
 def load_draft(folder: Path | str, main: LoadedModel) -> LoadedModel:
@@ -65,7 +64,7 @@ def load_draft(folder: Path | str, main: LoadedModel) -> LoadedModel:
     if difference := vocabulary_difference(Path(main.info.folder), path):
         raise difference
     draft = load_model(path)
-    if not draft.make_caches().can_rewind:
+    if not draft.make_caches().can_roll_back:
         raise DraftCannotRewind(draft.info.folder, draft.info.model_type)
     return draft
 

@@ -1,0 +1,98 @@
+"""A sliding-window cache that can forget its newest tokens, however long ago the window filled.
+
+mlx-lm's rotating cache overwrites the oldest entry in place, so a rejected token has already destroyed what it would
+give back. This one keeps its entries in order of time, with some slack behind the window, and drops the front in bulk.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mlx.core as mx
+from mlx_lm.models.base import create_causal_mask
+from mlx_lm.models.cache import RotatingKVCache
+
+# Steps wider than this (prefill) are never rolled back, so nothing behind the window is kept for them.
+SLACK_TOKENS = 32
+_GROWTH_TOKENS = 256
+
+
+class WindowCache(RotatingKVCache):
+    """Entries `[_start, _end)` of the buffers are valid and in order of time; the last `max_size` are the window."""
+
+    keys: Any
+    values: Any
+    offset: int
+    max_size: int
+
+    def __init__(self, max_size: int) -> None:
+        super().__init__(max_size=max_size, keep=0)  # type: ignore[no-untyped-call]
+        self._start = 0
+        self._end = 0
+
+    def update_and_fetch(self, keys: mx.array, values: mx.array) -> tuple[mx.array, mx.array]:
+        width = keys.shape[2]
+        # A step of S tokens sees the window of each: max_size - 1 tokens before the first of them, at most.
+        seen = min(self._end - self._start, self.max_size - 1)
+        self._make_room(width, keys, values)
+        self.keys[..., self._end : self._end + width, :] = keys
+        self.values[..., self._end : self._end + width, :] = values
+        self._end += width
+        self.offset += width
+        first = self._end - width - seen
+        return self.keys[..., first : self._end, :], self.values[..., first : self._end, :]
+
+    def trim(self, tokens: int) -> int:
+        held_after = self._end - self._start - tokens
+        needed = min(self.offset - tokens, self.max_size - 1)
+        if tokens > self.offset or held_after < needed:
+            return 0
+        self._end -= tokens
+        self.offset -= tokens
+        return tokens
+
+    def can_trim(self, tokens: int) -> bool:
+        return self._end - self._start - tokens >= min(self.offset - tokens, self.max_size - 1)
+
+    def is_trimmable(self) -> bool:
+        return True
+
+    def make_mask(self, N: int, window_size: int | None = None, return_array: bool = False) -> Any:  # noqa: N803
+        window = window_size or self.max_size
+        before = min(self._end - self._start, self.offset, self.max_size - 1)
+        if N == 1 and before + 1 <= window:
+            return None
+        if before + N > window or return_array:
+            return create_causal_mask(N, before, window_size=window)
+        return "causal"
+
+    def keys_and_values(self) -> tuple[mx.array, mx.array]:
+        first = max(self._start, self._end - self.max_size)
+        return self.keys[..., first : self._end, :], self.values[..., first : self._end, :]
+
+    @property
+    def state(self) -> Any:
+        return self.keys, self.values, self.offset, self._start, self._end, self.max_size
+
+    @state.setter
+    def state(self, value: Any) -> None:
+        self.keys, self.values, self.offset, self._start, self._end, self.max_size = value
+
+    def _make_room(self, width: int, keys: mx.array, values: mx.array) -> None:
+        """Space for `width` more entries: drop what lies behind the window and its slack, grow if that is not enough."""
+        capacity = 0 if self.keys is None else self.keys.shape[2]
+        if self._end + width <= capacity:
+            return
+        kept = min(self._end - self._start, self.max_size - 1 + SLACK_TOKENS)
+        first = self._end - kept
+        room = width + _GROWTH_TOKENS
+        self.keys = _moved(self.keys, first, self._end, room, keys)
+        self.values = _moved(self.values, first, self._end, room, values)
+        self._start, self._end = 0, kept
+
+
+def _moved(buffer: mx.array | None, first: int, end: int, room: int, like: mx.array) -> mx.array:
+    """The entries [first, end) at the front of a new buffer with `room` behind them."""
+    batch, heads, _, depth = like.shape
+    empty = mx.zeros((batch, heads, room, depth), like.dtype)
+    return empty if buffer is None else mx.concatenate([buffer[..., first:end, :], empty], axis=2)
