@@ -1,0 +1,163 @@
+"""The sidebar's list and the table of requests as Qt models."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import QLocale, Qt
+from pytestqt.modeltest import ModelTester
+
+from app.storage import ChatSummary
+from app.view_models.conversation_list import ConversationListModel, ConversationRole, RowKind
+from app.view_models.request_table import (
+    KEPT_ROWS,
+    RequestColumn,
+    RequestRole,
+    RequestRow,
+    RequestState,
+    RequestTableModel,
+)
+from engine import RequestStats
+from tests.helpers.desk import heard
+
+DAY_S = 86_400
+
+
+class Chats(list[ChatSummary]):
+    def find(self, query: str) -> list[ChatSummary]:
+        return [chat for chat in self if query in chat.title]
+
+
+@pytest.fixture
+def chats() -> Chats:
+    now = time.time()
+    return Chats(
+        [
+            ChatSummary(9, "Pinned one", True, now - 90 * DAY_S),
+            ChatSummary(5, "Now", False, now),
+            ChatSummary(4, "A day ago", False, now - DAY_S),
+            ChatSummary(3, "Days ago", False, now - 4 * DAY_S),
+            ChatSummary(2, "Long ago", False, 1_600_000_000),
+            ChatSummary(1, "Longer ago", False, 1_599_990_000),
+        ]
+    )
+
+
+@pytest.fixture
+def model(chats: Chats, qtmodeltester: ModelTester) -> ConversationListModel:
+    model = ConversationListModel(chats.find)
+    qtmodeltester.check(model)  # type: ignore[no-untyped-call]
+    model.refresh()
+    return model
+
+
+def titles(model: ConversationListModel) -> list[str]:
+    return [row.title for row in model.rows]
+
+
+def test_chats_stand_under_their_days(model: ConversationListModel) -> None:
+    assert titles(model) == [
+        *("Pinned", "Pinned one"),
+        *("Today", "Now"),
+        *("Yesterday", "A day ago"),
+        *("Previous 7 days", "Days ago"),
+        *("September 2020", "Long ago", "Longer ago"),
+    ]
+
+
+def test_headings_cannot_be_selected(model: ConversationListModel) -> None:
+    heading, chat = model.index(0), model.index(1)
+    assert (heading.data(ConversationRole.KIND), chat.data(ConversationRole.KIND)) == (RowKind.HEADING, RowKind.CHAT)
+    assert not model.flags(heading) & Qt.ItemFlag.ItemIsSelectable
+    assert model.flags(chat) & Qt.ItemFlag.ItemIsSelectable
+    assert (chat.data(), chat.data(ConversationRole.ID), chat.data(ConversationRole.PINNED)) == ("Pinned one", 9, True)
+
+
+def test_query_leaves_what_fits_without_a_reset(model: ConversationListModel) -> None:
+    resets, removed = heard(model.modelReset), heard(model.rowsRemoved)
+    model.set_query(" Long ")
+    assert (titles(model), model.query, resets) == (["September 2020", "Long ago", "Longer ago"], "Long", [])
+    assert removed
+    model.set_query("")
+    assert len(titles(model)) == 11
+
+
+def test_change_of_a_chat_changes_its_row_only(model: ConversationListModel, chats: Chats) -> None:
+    changed, inserted = heard(model.dataChanged), heard(model.rowsInserted)
+    chats[1] = replace(chats[1], title="Renamed")
+    model.refresh()
+    assert (titles(model)[3], len(changed), inserted) == ("Renamed", 1, [])
+    model.set_generating([5])
+    assert model.index(3).data(ConversationRole.GENERATING) is True
+    assert len(changed) == 2
+
+
+def test_chat_that_moves_to_the_top_is_moved_alone(model: ConversationListModel, chats: Chats) -> None:
+    inserted = heard(model.rowsInserted)
+    chats.insert(1, replace(chats.pop(4), updated_at=time.time()))
+    model.refresh()
+    assert titles(model)[2:5] == ["Today", "Long ago", "Now"]
+    assert len(inserted) == 1
+    assert (model.row_of(2), model.row_of(77), model.row_of(0)) == (3, None, None)
+
+
+def test_month_is_written_in_the_language(chats: Chats) -> None:
+    before = QLocale()
+    QLocale.setDefault(QLocale("ko_KR"))
+    try:
+        model = ConversationListModel(chats.find)
+        model.refresh()
+        assert "9월 2020" in titles(model)
+    finally:
+        QLocale.setDefault(before)
+
+
+STATS = RequestStats(
+    generated_tokens=29, rounds=10, drafted=40, accepted=19, decode_s=1.0, plain_token_s=0.05,
+    drafted_by_position=(10, 10, 10, 10), accepted_by_position=(8, 6, 3, 2),
+)  # fmt: skip
+
+
+@pytest.fixture
+def table(qtmodeltester: ModelTester) -> RequestTableModel:
+    table = RequestTableModel()
+    qtmodeltester.check(table)  # type: ignore[no-untyped-call]
+    table.put(RequestRow(1, "Old", "Main", RequestState.DONE))
+    table.put(RequestRow(2, "New", "Main ← Draft", RequestState.WRITING, STATS))
+    return table
+
+
+def cells(table: RequestTableModel, row: int) -> list[str]:
+    return [str(table.index(row, column).data()) for column in RequestColumn]
+
+
+def test_requests_stand_newest_first_with_their_numbers(table: RequestTableModel) -> None:
+    assert cells(table, 0) == ["New", "Main ← Draft", "Writing", "48\u00a0%", "2.9", "40", "19", "29.0", "1.4×"]
+    assert cells(table, 1) == ["Old", "Main", "Done", "–", "–", "0", "0", "–", "–"]
+    assert table.index(0, 0).data(RequestRole.RUNNING) is True
+    assert table.index(0, 0).data(RequestRole.BY_POSITION) == (0.8, 0.6, 0.3, 0.2)
+
+
+def test_put_of_a_known_request_changes_its_row(table: RequestTableModel) -> None:
+    changed = heard(table.dataChanged)
+    row = table.row(2)
+    assert row is not None
+    table.put(row)
+    assert changed == []
+    table.put(replace(row, state=RequestState.DONE))
+    assert (len(changed), table.rowCount(), cells(table, 0)[2]) == (1, 2, "Done")
+
+
+def test_oldest_requests_fall_out(table: RequestTableModel) -> None:
+    for key in range(3, KEPT_ROWS + 10):
+        table.put(RequestRow(key, str(key), ""))
+    assert table.rowCount() == KEPT_ROWS
+    assert table.row(1) is None
+
+
+def test_every_column_has_a_heading(table: RequestTableModel) -> None:
+    headings = [table.headerData(column, Qt.Orientation.Horizontal) for column in RequestColumn]
+    assert all(headings)
+    assert len(set(headings)) == len(RequestColumn)

@@ -1,0 +1,80 @@
+"""Every error of the engine has words of its own."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from app.messages import notice_for
+from app.notices import NoticeAction, action_text, drafting_sentence, reply_was_cut
+from engine import AccessDenied, DraftingState, DraftVocabularyDiffers, EngineError, NothingToInstall
+
+_VALUES: dict[str, Any] = {"str": "some-value", "int": 123, "bool": True, "tuple[str, ...]": ("gguf",)}
+
+
+def concrete(kind: type[EngineError] = EngineError) -> Iterator[type[EngineError]]:
+    """The leaves of the tree: what the engine really raises."""
+    below = kind.__subclasses__()
+    if not below:
+        yield kind
+    for each in below:
+        yield from concrete(each)
+
+
+def build(kind: type[EngineError]) -> EngineError:
+    fields = dataclasses.fields(kind)  # type: ignore[arg-type]
+    return kind(**{field.name: _VALUES[str(field.type)] for field in fields})
+
+
+@pytest.mark.parametrize("kind", list(concrete()), ids=lambda kind: kind.__name__)
+def test_every_error_has_a_title_and_a_sentence_of_its_own(kind: type[EngineError]) -> None:
+    assert kind in notice_for.registry, f"{kind.__name__} has no entry in app/messages.py"
+    notice = notice_for(build(kind))
+    assert notice.title
+    assert notice.sentence.endswith((".", "some-value"))
+    assert "%" not in notice.title + notice.sentence + notice.hint
+    assert notice.hint or notice.action
+
+
+def test_titles_tell_errors_apart() -> None:
+    titles = [notice_for(build(kind)).title for kind in concrete()]
+    assert len(set(titles)) == len(titles)
+
+
+@pytest.mark.parametrize("other", [AccessDenied("org/x", gated=False), NothingToInstall("org/x", ())])
+def test_variants_of_an_error_are_told_apart(other: EngineError) -> None:
+    assert notice_for(other).sentence != notice_for(build(type(other))).sentence
+    assert "%" not in notice_for(other).sentence
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (
+            DraftVocabularyDiffers("d", 10, 10, 7, "cat", "dog"),
+            "Token 7 means “cat” to the main model and “dog” to the",
+        ),
+        (DraftVocabularyDiffers("d", 10, 20), "10"),
+        (DraftVocabularyDiffers("d", 10, 10), "same token numbers"),
+    ],
+)
+def test_vocabularies_that_differ_say_where(error: EngineError, said: str) -> None:
+    assert said in notice_for(error).sentence
+
+
+def test_error_of_tomorrow_still_becomes_a_notice() -> None:
+    @dataclasses.dataclass(eq=False)
+    class NewError(EngineError):
+        detail: str
+
+    assert "detail='x'" in notice_for(NewError("x")).hint
+
+
+def test_every_code_has_words() -> None:
+    sentences = [drafting_sentence(state) for state in DraftingState]
+    assert len(set(sentences)) == len(DraftingState)
+    assert len({action_text(action) for action in NoticeAction}) == len(NoticeAction)
+    assert reply_was_cut(by_context=True) != reply_was_cut(by_context=False)

@@ -1,0 +1,81 @@
+"""The line under a reply says what the counters say."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import QLocale
+
+from app import wording
+from app.view_models.reply_stats import FooterLine, Tone, footer_line
+from engine import DraftingState, RequestStats
+
+# 100 rounds of 50 ms for 290 tokens; a plain token takes 27.6 ms, so drafting pays from 1.8 tokens per pass on
+DRAFTED = RequestStats(
+    generated_tokens=290,
+    rounds=100,
+    draft_rounds=100,
+    drafted=268,
+    accepted=190,
+    drafting=DraftingState.ACTIVE,
+    decode_s=5.0,
+    plain_token_s=0.0276,
+)
+PLAIN = RequestStats(generated_tokens=30, rounds=30, decode_s=1.0, drafting=DraftingState.NO_DRAFT)
+
+
+def test_gain_is_said_with_its_parts() -> None:
+    line = footer_line(DRAFTED)
+    assert line.text == "1.6× faster · 58 tok/s · 71\u00a0% accepted · 2.9 tok/pass"
+    assert line.tone is Tone.GAIN
+    assert "190 of 268 drafted tokens, in 100 passes" in line.tooltip
+    assert "from 1.8 tokens per pass" in line.tooltip
+
+
+@pytest.mark.parametrize(
+    ("plain_token_s", "gain", "tone"),
+    [
+        (0.0172, "same speed as without a draft", Tone.PAR),
+        (0.0152, "0.88× the plain speed", Tone.COST),
+        (0.0, "measuring…", Tone.NONE),
+    ],
+)
+def test_par_cost_and_unknown_are_said_as_such(plain_token_s: float, gain: str, tone: Tone) -> None:
+    line = footer_line(replace(DRAFTED, plain_token_s=plain_token_s))
+    assert (line.gain, line.tone) == (gain, tone)
+
+
+def test_reply_without_draft_says_its_speed_only() -> None:
+    line = footer_line(PLAIN)
+    assert (line.text, line.tone, line.tooltip) == ("30 tok/s", Tone.NONE, "No draft model is loaded.")
+
+
+def test_slow_reply_keeps_a_decimal() -> None:
+    assert footer_line(replace(PLAIN, decode_s=8.0)).details == "3.8 tok/s"
+
+
+@pytest.mark.parametrize("state", [DraftingState.PARKED, DraftingState.FAILED, DraftingState.UNSUPPORTED])
+def test_draft_that_does_not_draft_says_so_and_why(state: DraftingState) -> None:
+    line = footer_line(replace(PLAIN, drafting=state))
+    assert line.details.startswith("30 tok/s · ")
+    assert len(line.tooltip.split()) > 4
+
+
+def test_nothing_measured_says_nothing() -> None:
+    assert footer_line(RequestStats()) == FooterLine("", "", Tone.NONE, "Drafting is off.")
+
+
+def test_numbers_are_written_as_the_language_does() -> None:
+    before = QLocale()
+    QLocale.setDefault(QLocale("de_DE"))
+    try:
+        assert wording.number(1.6, 1) == "1,6"
+        assert wording.count(151_936) == "151.936"
+        assert wording.size(4_300_000_000).startswith("4,3")
+    finally:
+        QLocale.setDefault(before)
+
+
+def test_fill_leaves_placeholders_inside_values_alone() -> None:
+    assert wording.fill("%2 then %1", "%2", "a") == "a then %2"
