@@ -34,6 +34,7 @@ from app.markup.formula import FormulaKey, Formulas, FormulaState, image
 QUOTE_DEPTH = QTextFormat.Property.UserProperty.value + 1  # of a block: how many bars stand left of it
 RULE = QTextFormat.Property.UserProperty.value + 2  # of a block: it is a horizontal rule
 TEX = QTextFormat.Property.UserProperty.value + 3  # of a formula's image: its source
+CODE = QTextFormat.Property.UserProperty.value + 4  # of characters: inline code, on a tint
 
 QUOTE_STEP_PX = 16
 LINE_SEPARATOR = "\u2028"
@@ -54,7 +55,6 @@ class DocumentStyle:
     text: QColor
     secondary: QColor
     link: QColor
-    tint: QColor
     hairline: QColor
     line_px: float
     scale: float
@@ -206,7 +206,7 @@ class DocumentBuilder:
     def _write_text(self, text: str) -> None:
         position = 0
         for found in _URL.finditer(text):
-            url = found[0].rstrip(_AFTER_URL)
+            url = _without_sentence_end(found[0])
             self._cursor.insertText(text[position : found.start()], self._char_formats[-1])
             self._cursor.insertText(url, self._link_format(url))
             position = found.start() + len(url)
@@ -283,7 +283,7 @@ class DocumentBuilder:
         result = QTextCharFormat(self._char_formats[-1])
         result.setFontFamilies(self._style.mono.families())
         result.setFontPointSize(self._style.mono.pointSizeF())
-        result.setBackground(self._style.tint)
+        result.setProperty(CODE, True)
         return result
 
     # Tables
@@ -359,6 +359,12 @@ _MINIMUM = QTextBlockFormat.LineHeightTypes.MinimumHeight.value
 def nothing_to_load() -> QImage:
     """What a document gets for any address. Returning nothing would let Qt open files by itself."""
     return QImage(1, 1, QImage.Format.Format_ARGB32_Premultiplied)
+
+
+def _without_sentence_end(url: str) -> str:
+    trimmed = url.rstrip(_AFTER_URL)
+    missing = trimmed.count("(") - trimmed.count(")")
+    return trimmed + ")" * missing if missing > 0 and url.startswith(trimmed + ")" * missing) else trimmed
 
 
 def _marker(item: Token) -> str:

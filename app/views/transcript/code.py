@@ -86,6 +86,7 @@ class CodePart(QWidget):
         document.clear()
         document.setDocumentMargin(0)
         document.setDefaultFont(self._look.theme.mono_font())
+        self.text.setTabStopDistance(4 * QFontMetricsF(self._look.theme.mono_font()).horizontalAdvance(" "))
         cursor = QTextCursor(document)
         block = QTextBlockFormat()
         block.setLineHeight(self._line_px, QTextBlockFormat.LineHeightTypes.FixedHeight.value)

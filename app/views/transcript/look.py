@@ -42,7 +42,6 @@ class Look(QObject):
             text=colors.secondary if quiet else colors.text,
             secondary=colors.secondary,
             link=colors.ink,
-            tint=colors.hover,
             hairline=colors.hairline,
             line_px=round(REPLY_PX * REPLY_LEADING * theme.scale),
             scale=theme.scale,

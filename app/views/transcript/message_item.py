@@ -89,6 +89,7 @@ class MessageItem:
             self._set_fixed(self._head, self._fold())
             self._sync_body(self._thought, self.message.thinking if self.opened else "", width_px)
             self._sync_body(self._answer, self.message.text, width_px)
+            self._space_bodies()
         self._set_fixed(self._foot, list(self._foot_contents()))
         self.sum_up()
 
@@ -102,6 +103,13 @@ class MessageItem:
     def forget_measures(self) -> None:
         for part in self.parts():
             part.measured_width_px = -1
+
+    def _space_bodies(self) -> None:
+        if self._thought.parts:
+            self._thought.parts[0].gap_px = self._theme.px(_BELOW_HEADING_PX)
+        if self._answer.parts:
+            above = _ABOVE_HEADING_PX if self._thought.parts else _BELOW_HEADING_PX if self._head else 0
+            self._answer.parts[0].gap_px = self._theme.px(above)
 
     # Head and foot
 
@@ -177,10 +185,6 @@ class MessageItem:
         block = body.splitter.blocks[index]
         above = body.splitter.blocks[index - 1] if index else None
         part = self._part(_PART_OF_BLOCK[block.kind], block, _gap_px(above, block))
-        if above is None and self._head:
-            part.gap_px = self._theme.px(_BELOW_HEADING_PX)
-        elif above is None and body is self._answer and self._thought.parts:
-            part.gap_px = self._theme.px(_GAP_PX)
         part.quiet = body.quiet
         part.inset_px = self._theme.px(_DEPTH_PX * block.depth + (_THOUGHT_INSET_PX if body.quiet else 0))
         part.height_px = _estimated_lines(block, width_px, self._theme.scale) * part.height_px

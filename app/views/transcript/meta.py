@@ -95,7 +95,11 @@ class MetaPart(QWidget):
 
     def _height(self, width_px: int) -> int:
         rows = 2 if self._is_narrow(width_px) else 1
-        return self._look.theme.px(ROW_PX) * rows
+        return self._look.theme.px(ROW_PX) * (rows + self._wraps(width_px))
+
+    def _wraps(self, width_px: int) -> bool:
+        """Large type: the details go below the gain."""
+        return self._footer_width() > width_px
 
     def _is_narrow(self, width_px: int) -> bool:
         """The footer and the icons stand above each other when one row cannot hold both."""
@@ -118,7 +122,7 @@ class MetaPart(QWidget):
     def _arrange(self, width_px: int) -> None:
         """From the right edge: the acts, and the versions left of them."""
         side, row = self._look.theme.px(_BUTTON_PX), self._look.theme.px(ROW_PX)
-        y = (row - side) // 2 + (row if self._is_narrow(width_px) else 0)
+        y = (row - side) // 2 + row * (self._is_narrow(width_px) + self._wraps(width_px))
         x = width_px - side * len(self._possible_acts())
         for act in self._possible_acts():
             self.buttons[act].setGeometry(x, y, side, side)
@@ -158,9 +162,14 @@ class MetaPart(QWidget):
 
     def _paint_footer(self, painter: QPainter, footer: FooterLine) -> None:
         row = QRect(0, 0, self.width(), self._look.theme.px(ROW_PX))
+        details = footer.details
         if footer.gain:
-            row.setLeft(self._paint_words(painter, row, footer.gain, self._bold(), self._tone_color(footer.tone)))
-        details = SEPARATOR + footer.details if footer.gain and footer.details else footer.details
+            after = self._paint_words(painter, row, footer.gain, self._bold(), self._tone_color(footer.tone))
+            if self._wraps(self.width()):
+                row.translate(0, round(row.height() * 0.75))
+            else:
+                row.setLeft(after)
+                details = SEPARATOR + details if details else ""
         self._paint_words(painter, row, details, self._plain(), self._look.theme.palette.faint)
 
     def _paint_words(self, painter: QPainter, row: QRect, words: str, font: QFont, color: QColor) -> int:

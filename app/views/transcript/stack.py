@@ -11,7 +11,7 @@ from app.views.transcript.message_item import MessageItem
 from app.views.transcript.parts import Part
 
 MARGIN_PX = 24
-_AFTER_USER_PX = 6
+_AFTER_USER_PX = 0
 _AFTER_REPLY_PX = 24
 
 

@@ -5,9 +5,11 @@ Here: read-only text widgets that never load anything and scroll only sideways. 
 
 import math
 
+from markdown_it.token import Token
 from PySide6.QtCore import QMimeData, QRectF, Qt, QUrl
 from PySide6.QtGui import (
     QColor,
+    QFontMetricsF,
     QImage,
     QKeyEvent,
     QKeySequence,
@@ -21,10 +23,11 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QTextBrowser, QWidget
 
 from app.markup.blocks import Block
-from app.markup.document import QUOTE_DEPTH, QUOTE_STEP_PX, RULE, TEX, DocumentBuilder, nothing_to_load
+from app.markup.document import TEX, DocumentBuilder, nothing_to_load
 from app.markup.formula import FormulaKey
 from app.theme import RADIUS_BUBBLE, REPLY_LEADING, REPLY_PX
 from app.views.transcript.look import Look
+from app.views.transcript.marks import paint_marks
 from app.views.transcript.parts import Part
 
 BUBBLE_SHARE = 0.8
@@ -42,6 +45,8 @@ class ReadOnlyText(QTextBrowser):
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        # A fixed width, because Qt tells a hidden widget of its size only when it is shown, and we measure before.
+        self.setLineWrapMode(QTextBrowser.LineWrapMode.FixedPixelWidth)
         self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         self.viewport().setAutoFillBackground(False)
         self.document().setDocumentMargin(0)
@@ -61,7 +66,7 @@ class ReadOnlyText(QTextBrowser):
         self.setPalette(palette)
 
     def height_at(self, width_px: int) -> int:
-        self.document().setTextWidth(width_px)
+        self.setLineWrapColumnOrWidth(width_px)
         return math.ceil(self.document().size().height())
 
     def loadResource(self, _kind: int, _name: QUrl | str) -> QImage:
@@ -143,9 +148,9 @@ class TextPart(ReadOnlyText):
         builder = DocumentBuilder(self.document(), self.look.document_style(quiet=quiet), self.look.formulas)
         builder.write(block.tokens)
         self.pending = builder.pending
-        self._has_marks = any(token.type in ("blockquote_open", "hr") for token in block.tokens)
-        if selection[0] != selection[1]:
-            self._select(*selection)
+        self._has_marks = any(_has_mark(token) for token in block.tokens)
+        # Without a selection the cursor goes to the start, or Qt scrolls a wide table to its end.
+        self._select(*selection) if selection[0] != selection[1] else self._select(0, 0)
 
     def _select(self, anchor: int, position: int) -> None:
         """Keeps the reader's selection while the text under it grows."""
@@ -161,20 +166,16 @@ class TextPart(ReadOnlyText):
         super().paintEvent(event)
 
     def _paint_marks(self) -> None:
-        """Bars beside quotes and horizontal rules, which a text document cannot draw like this."""
         painter = QPainter(self.viewport())
-        colors, step = self.look.theme.palette, QUOTE_STEP_PX * self.look.theme.scale
-        block = self.document().begin()
-        while block.isValid():
-            place = self.document().documentLayout().blockBoundingRect(block)
-            form = block.blockFormat()
-            if form.property(RULE):
-                painter.fillRect(QRectF(0, place.center().y(), self.width(), 1), colors.hairline)
-            for depth in range(int(form.property(QUOTE_DEPTH) or 0)):
-                top = place.top() - (form.topMargin() if block.previous().isValid() else 0)
-                painter.fillRect(QRectF(depth * step, top, 3, place.bottom() - top), colors.hairline)
-            block = block.next()
+        painter.translate(-self.horizontalScrollBar().value(), 0)
+        paint_marks(painter, self.document(), self.look.document_style(), self.look.theme.palette)
         painter.end()
+
+
+def _has_mark(token: Token) -> bool:
+    if token.type in ("blockquote_open", "hr"):
+        return True
+    return any(child.type.startswith(("code_inline", "math_inline")) for child in token.children or ())
 
 
 class TablePart(TextPart):
@@ -207,7 +208,7 @@ class BubblePart(QWidget):
             self._write(str(part.content))
         across, down = theme.px(14), theme.px(9)
         widest = int(width_px * BUBBLE_SHARE) - 2 * across
-        self.text.document().setTextWidth(-1)
+        self.text.height_at(widest)
         wanted = min(widest, math.ceil(self.text.document().idealWidth()) + 1)
         height = self.text.height_at(wanted)
         self.text.setGeometry(width_px - across - wanted, down, wanted, height)
@@ -216,6 +217,7 @@ class BubblePart(QWidget):
     def _write(self, text: str) -> None:
         style = self._look.document_style()
         self.text.document().setDefaultFont(style.font)
+        self.text.setTabStopDistance(4 * QFontMetricsF(style.mono).horizontalAdvance(" "))
         self.text.setPlainText(text)
         cursor = QTextCursor(self.text.document())
         cursor.select(QTextCursor.SelectionType.Document)

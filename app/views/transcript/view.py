@@ -253,6 +253,7 @@ class TranscriptView(QAbstractScrollArea):
         bar.setPageStep(self._page_px())
         bar.setRange(0, self._bottom_px())
         bar.setValue(top)
+        bar.setEnabled(self._bottom_px() > 0)
 
     def scrollContentsBy(self, _dx: int, dy: int) -> None:
         self.viewport().scroll(0, dy)

@@ -117,7 +117,9 @@ class PartWindow(QObject):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Enter:
-            part = next((each for each in self._live.values() if each.widget and as_widget(each.widget) is watched), None)
+            part = next(
+                (each for each in self._live.values() if each.widget and as_widget(each.widget) is watched), None
+            )
             if part is not None:
                 self._look.hovered.emit(part.message_id)
         return super().eventFilter(watched, event)

@@ -1,0 +1,74 @@
+"""Marks under a text that Qt's documents cannot draw: tints behind inline code, bars beside quotes, rules."""
+
+import math
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QTextBlock, QTextDocument, QTextFragment
+
+from app.markup.document import CODE, QUOTE_DEPTH, QUOTE_STEP_PX, RULE, DocumentStyle
+from app.theme import Palette
+
+_CODE_RADIUS = 4
+_CODE_MARGIN_PX = 2
+_BAR_PX = 3
+
+
+def paint_marks(painter: QPainter, document: QTextDocument, style: DocumentStyle, colors: Palette) -> None:
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    block = document.begin()
+    while block.isValid():
+        place = document.documentLayout().blockBoundingRect(block)
+        _paint_bars(painter, block, place, style, colors.hairline)
+        for rect in _code_rects(block, place.topLeft(), style):
+            painter.setBrush(colors.hover)
+            painter.drawRoundedRect(rect, _CODE_RADIUS, _CODE_RADIUS)
+        block = block.next()
+
+
+def _paint_bars(painter: QPainter, block: QTextBlock, place: QRectF, style: DocumentStyle, color: QColor) -> None:
+    form = block.blockFormat()
+    if form.property(RULE):
+        painter.fillRect(QRectF(0, math.floor(place.top()), place.right(), 1), color)
+    for depth in range(int(form.property(QUOTE_DEPTH) or 0)):
+        # The bar goes on through the space between two paragraphs of the same quote.
+        above = block.previous()
+        joined = above.isValid() and int(above.blockFormat().property(QUOTE_DEPTH) or 0) > depth
+        top = place.top() - (form.topMargin() if joined else 0)
+        painter.fillRect(QRectF(depth * QUOTE_STEP_PX * style.scale, top, _BAR_PX, place.bottom() - top), color)
+
+
+def _code_rects(block: QTextBlock, corner: QPointF, style: DocumentStyle) -> list[QRectF]:
+    metrics = QFontMetricsF(style.mono)
+    result: list[QRectF] = []
+    fragments = block.begin()
+    while not fragments.atEnd():
+        fragment = fragments.fragment()
+        if fragment.isValid() and fragment.charFormat().property(CODE):
+            result.extend(_fragment_rects(block, fragment, corner, metrics))
+        fragments += 1
+    return result
+
+
+def _fragment_rects(
+    block: QTextBlock, fragment: QTextFragment, corner: QPointF, metrics: QFontMetricsF
+) -> list[QRectF]:
+    """One rectangle for each line that the fragment stands on."""
+    start = fragment.position() - block.position()
+    end = start + fragment.length()
+    result: list[QRectF] = []
+    for number in range(block.layout().lineCount()):
+        line = block.layout().lineAt(number)
+        first, last = max(start, line.textStart()), min(end, line.textStart() + line.textLength())
+        if last > first:
+            left, right = _x(line.cursorToX(first)), _x(line.cursorToX(last))
+            baseline = corner.y() + line.y() + line.ascent()
+            top = baseline - metrics.ascent() - 1
+            rect = QRectF(corner.x() + left, top, right - left, metrics.height() + 2)
+            result.append(rect.adjusted(-_CODE_MARGIN_PX, 0, _CODE_MARGIN_PX, 0))
+    return result
+
+
+def _x(answer: object) -> float:
+    """PySide returns the position together with the cursor."""
+    return float(answer[0] if isinstance(answer, tuple) else answer)  # type: ignore[arg-type]
