@@ -18,7 +18,6 @@ test: venv ## Run the tests
 	@$(PYTHON) -m pytest $(ARGS)
 
 smoke: venv ## Ask the real app one question, offscreen; a screenshot goes to build/smoke.png
-	@mkdir -p build
 	@$(PYTHON) -m app --smoke build/smoke.png
 
 lint: venv ## Check format, style, types and layers
