@@ -19,6 +19,7 @@ from app.theme import FOOTER_PX, RADIUS_ROW, Theme
 from app.view_models.conversation_list import ConversationListModel, ConversationRole, RowKind
 from app.views.icons import icon
 from app.views.widgets.fields import LineField
+from app.views.widgets.scrolling import QuietBars
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -34,6 +35,7 @@ class ChatList(QListView):
         super().__init__(parent)
         self.theme = theme
         self.open_chat_id = 0
+        self._by_key = False  # a ring shows where the keyboard is, once it is used
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.viewport().setAutoFillBackground(False)
         self.setMouseTracking(True)
@@ -42,6 +44,7 @@ class ChatList(QListView):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setItemDelegate(ChatRowDelegate(self))
         theme.changed.connect(self.scheduleDelayedItemsLayout)
+        QuietBars(self, theme)
 
     def set_chats(self, model: ConversationListModel) -> None:
         self.setModel(model)
@@ -52,10 +55,20 @@ class ChatList(QListView):
 
     def take_focus(self) -> None:
         self.setFocus(Qt.FocusReason.TabFocusReason)
+        self._by_key = True
         if not self._is_chat(self.currentIndex()):
             self._step(self.currentIndex().row(), 1)
 
+    @property
+    def shows_ring(self) -> bool:
+        return self._by_key and self.hasFocus()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self._by_key = False
+        super().mousePressEvent(event)
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        self._by_key = True
         chat_id = self._chat_id(self.currentIndex())
         steps = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}
         if event.key() in steps:
@@ -129,7 +142,7 @@ class RenameField(LineField):
     """Lies over a row until Return (or leaving) keeps the name, or Escape does not."""
 
     def __init__(self, chats: ChatList, chat_id: int, title: str, place: QRect) -> None:
-        super().__init__(chats.theme, chats.viewport())
+        super().__init__(chats.theme, parent=chats.viewport())
         self._chats = chats
         self._chat_id = chat_id
         self._title = title
@@ -212,7 +225,7 @@ class ChatRowDelegate(QStyledItemDelegate):
 
     def _paint_ground(self, painter: QPainter, area: QRect, state: QStyle.StateFlag, filled: bool) -> None:
         colors = self._chats.theme.palette
-        by_key = self._chats.hasFocus() and bool(state & QStyle.StateFlag.State_HasFocus)
+        by_key = self._chats.shows_ring and bool(state & QStyle.StateFlag.State_HasFocus)
         painter.setPen(QPen(colors.ink, 2) if by_key else Qt.PenStyle.NoPen)
         painter.setBrush(colors.hover if filled else Qt.BrushStyle.NoBrush)
         if filled or by_key:

@@ -23,6 +23,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QSizePolicy, 
 from app.theme import RADIUS_BUBBLE, Theme
 from app.views.widgets.buttons import IconButton, RoundButton
 from app.views.widgets.context_ring import ContextRing
+from app.views.widgets.scrolling import QuietBars
 from app.views.widgets.text import Voice, Words
 
 COLUMN_WIDTH = 760
@@ -47,6 +48,7 @@ class MessageEdit(QPlainTextEdit):
         self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         self.setTabChangesFocus(True)
         self.document().setDocumentMargin(0)
+        QuietBars(self, theme)
         self.textChanged.connect(self.height_wanted)
 
     def set_hint(self, hint: str) -> None:

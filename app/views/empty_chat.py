@@ -10,6 +10,7 @@ from app.theme import RADIUS_CARD, Theme
 from app.views.icons import icon
 from app.views.widgets.buttons import Emphasis, PaintedButton, PillButton
 from app.views.widgets.cards import Card
+from app.views.widgets.scrolling import QuietBars
 from app.views.widgets.text import Voice, Words, voice_font
 
 _WIDTH = 560
@@ -39,6 +40,7 @@ class EmptyChat(QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.viewport().setAutoFillBackground(False)
+        QuietBars(self, self._theme)
         self.line.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         middle = QVBoxLayout()
         middle.setSpacing(8)
@@ -90,7 +92,7 @@ class EmptyChat(QScrollArea):
             button.setText(question)
         self.offer.setText(self.tr("Chat about anything"))
         self.offer_reason.setText(
-            self.tr("The starter pair knows one thing: Hunch. Install a larger model and a draft for it.")
+            self.tr("The starter pair knows only Hunch. Install a larger model, and a draft for it.")
         )
         self.offer_button.setText(self.tr("Models…"))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, QEvent, Signal
+from PySide6.QtCore import QByteArray, QEvent, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from app.views.transcript import TranscriptView
 
 _SCALE_STEP = 0.1
+_SIDE_PX = 24
 
 
 class MainWindow(QWidget):
@@ -68,8 +69,8 @@ class MainWindow(QWidget):
         self.resize(1120, 760)
         self._stack = QStackedLayout()
         self._stack.addWidget(self.empty_chat)
-        foot = QHBoxLayout()
-        foot.setContentsMargins(24, 4, 24, 18)
+        self._foot = foot = QHBoxLayout()
+        foot.setContentsMargins(_SIDE_PX, 4, _SIDE_PX, 18)
         foot.addStretch(1)
         foot.addWidget(self.composer, 1000)
         foot.addStretch(1)
@@ -170,6 +171,10 @@ class MainWindow(QWidget):
         view.notice_action_requested.connect(self._follow_in_chat)
         view.verticalScrollBar().valueChanged.connect(lambda value: self.header.set_line(value > 0))
         self.transcript = view
+        # The composer stands under the column of replies, which a bar that is always there pushes aside.
+        always = view.verticalScrollBarPolicy() == Qt.ScrollBarPolicy.ScrollBarAlwaysOn
+        bar_px = view.verticalScrollBar().sizeHint().width() if always else 0
+        self._foot.setContentsMargins(_SIDE_PX, 4, _SIDE_PX + bar_px, 18)
         self._stack.addWidget(view)
 
     def _bind_models(self, models: ModelController) -> None:

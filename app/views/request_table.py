@@ -16,10 +16,12 @@ from PySide6.QtWidgets import (
 
 from app.theme import FOOTER_PX, Theme
 from app.view_models.request_table import RequestColumn, RequestRole, RequestTableModel
+from app.views.widgets.scrolling import QuietBars
 
 _ROW_PX = 42
 _FIRST_COLUMN_PX = 150
-_NUMBER_COLUMN_PX = 62
+_NUMBER_COLUMN_PX = 70
+_HEADER_LINES = 2
 _SHOWN_ROWS = 12
 
 
@@ -37,6 +39,7 @@ class RequestTable(QTableView):
         for signal in (requests.rowsInserted, requests.rowsRemoved, requests.modelReset):
             signal.connect(self.updateGeometry)
         theme.changed.connect(self._restyle)
+        QuietBars(self, theme)
         self._restyle()
 
     def _set_behaviour(self) -> None:
@@ -52,14 +55,12 @@ class RequestTable(QTableView):
         self.setColumnHidden(RequestColumn.PAIR, True)
 
     def _set_header(self) -> None:
-        header = self.horizontalHeader()
+        header = RequestHeader(self)
+        self.setHorizontalHeader(header)
         header.setHighlightSections(False)
         header.setSectionsClickable(False)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         header.setSectionResizeMode(RequestColumn.CHAT, QHeaderView.ResizeMode.Stretch)
-        header.setDefaultAlignment(
-            Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom | Qt.TextFlag.TextWordWrap
-        )
 
     def _restyle(self) -> None:
         colors, font = self.theme.palette, self.theme.ui_font(FOOTER_PX, tabular=True)
@@ -68,13 +69,7 @@ class RequestTable(QTableView):
         palette.setColor(QPalette.ColorRole.Base, colors.surface)
         self.setPalette(palette)
         header = self.horizontalHeader()
-        header.setFont(font)
-        header.setStyleSheet(
-            f"QHeaderView {{ background: transparent; }}"
-            f"QHeaderView::section {{ background: transparent; border: none; padding: 2px 6px;"
-            f" color: {colors.secondary.name()}; }}"
-        )
-        header.setFixedHeight(QFontMetrics(font).lineSpacing() * 2 + 8)
+        header.setFixedHeight(QFontMetrics(font).lineSpacing() * _HEADER_LINES + 8)
         self.verticalHeader().setDefaultSectionSize(self.theme.px(_ROW_PX))
         for column in RequestColumn:
             self.setColumnWidth(column, self.theme.px(_NUMBER_COLUMN_PX))
@@ -92,6 +87,24 @@ class RequestTable(QTableView):
             event.ignore()
         else:
             super().wheelEvent(event)
+
+
+class RequestHeader(QHeaderView):
+    """Names above their columns, on two lines where they are long."""
+
+    def __init__(self, table: RequestTable) -> None:
+        super().__init__(Qt.Orientation.Horizontal, table)
+        self._theme = table.theme
+
+    def paintSection(self, painter: QPainter, rect: QRect, column: int) -> None:  # noqa: N802 - Qt's name
+        side = Qt.AlignmentFlag.AlignLeft if column == RequestColumn.CHAT else Qt.AlignmentFlag.AlignRight
+        painter.save()
+        painter.setFont(self._theme.ui_font(FOOTER_PX))
+        painter.setPen(self._theme.palette.secondary)
+        name = self.model().headerData(column, Qt.Orientation.Horizontal)
+        place = rect.adjusted(8 if column == RequestColumn.CHAT else 2, 0, -6, -4)
+        painter.drawText(place, side | Qt.AlignmentFlag.AlignBottom | Qt.TextFlag.TextWordWrap, str(name))
+        painter.restore()
 
 
 class RequestDelegate(QStyledItemDelegate):

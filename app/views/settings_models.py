@@ -201,7 +201,7 @@ class ModelsPage(Page):
         self.repository.setAccessibleName(self.tr("Repository"))
         self.install_button.setText(self.tr("Install"))
         self._installed_heading.setText(self.tr("Installed"))
-        self.refresh_button.setText(self.tr("Look again"))
+        self.refresh_button.setText(self.tr("Refresh"))
         self._folders_heading.setText(self.tr("More folders"))
         self._folders_explained.setText(self.tr("Models in these folders are listed too. Nothing in them is changed."))
         self.add_folder_button.setText(self.tr("Add a folder…"))

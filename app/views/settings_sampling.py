@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QRegularExpression
+from PySide6.QtCore import QEvent, QRegularExpression, Qt
 from PySide6.QtGui import QRegularExpressionValidator
 from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QWidget
 
@@ -17,7 +17,7 @@ from app.views.widgets.text import Voice, Words
 
 _NUMBERS = {"temperature": 0.1, "top_p": 0.05, "min_p": 0.01, "repetition_penalty": 0.05}
 _RESET = (*_NUMBERS, "top_k", "seed", "max_tokens", "thinking")
-_FIELD_WIDTH = 96
+_FIELD_PX = 96
 
 
 class SamplingPage(Page):
@@ -48,8 +48,11 @@ class SamplingPage(Page):
         for name in ("max_tokens", "thinking"):
             reply.add(self._rows[name])
         prompt = Card(self.theme)
-        for widget in (self._prompt_words, self._prompt_explained, self.prompt):
-            prompt.column.addWidget(widget)
+        prompt.column.setSpacing(2)
+        prompt.column.addWidget(self._prompt_words)
+        prompt.column.addWidget(self._prompt_explained)
+        prompt.column.addSpacing(6)
+        prompt.column.addWidget(self.prompt)
         foot = QHBoxLayout()
         foot.addStretch(1)
         foot.addWidget(self.reset)
@@ -79,19 +82,20 @@ class SamplingPage(Page):
         return check(-1e9), check(1e9)
 
     def _add_number(self, name: str, step: float) -> None:
-        field = NumberField(self.theme, *self._limits(name), step)
+        field = NumberField(self.theme, self._limits(name), step, _FIELD_PX)
         field.valueChanged.connect(lambda value: setattr(self._settings, name, round(value, 2)))
         self._keep(name, field, lambda: field.setValue(getattr(self._settings, name)))
 
     def _add_whole(self, name: str) -> None:
         low, high = self._limits(name)
-        field = WholeField(self.theme, int(low), int(high))
+        field = WholeField(self.theme, int(low), int(high), _FIELD_PX)
         field.valueChanged.connect(lambda value: setattr(self._settings, name, value))
         self._keep(name, field, lambda: field.setValue(getattr(self._settings, name)))
 
     def _add_optional(self, name: str) -> None:
         """A whole number that may be left out; longer than a spin box can hold."""
-        field = LineField(self.theme)
+        field = LineField(self.theme, _FIELD_PX)
+        field.setAlignment(Qt.AlignmentFlag.AlignRight)
         field.setValidator(QRegularExpressionValidator(QRegularExpression(r"\d{0,20}"), field))
 
         def keep() -> None:
@@ -111,9 +115,6 @@ class SamplingPage(Page):
         self._keep(name, switch, lambda: switch.setChecked(getattr(self._settings, name)))
 
     def _keep(self, name: str, field: QWidget, show: Callable[[], None]) -> None:
-        if not isinstance(field, Switch):
-            field.setFixedWidth(self.theme.px(_FIELD_WIDTH))
-            self.theme.changed.connect(lambda: field.setFixedWidth(self.theme.px(_FIELD_WIDTH)))
         self.fields[name] = field
         self._show_value[name] = show
         self._rows[name] = Row(self.theme, field)

@@ -46,7 +46,7 @@ class SettingsWindow(QWidget):
 
     def _arrange(self) -> None:
         self.setMinimumSize(640, 420)
-        self.resize(880, 640)
+        self.resize(960, 680)
         group = QButtonGroup(self)
         column = QVBoxLayout(self._list)
         column.setContentsMargins(10, 16, 10, 10)

@@ -19,8 +19,7 @@ class SpeculationControls(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.modes = Segments(theme, self)
-        self.tokens = WholeField(theme, 1, _MOST_TOKENS, self)
-        self.tokens.setFixedWidth(theme.px(56))
+        self.tokens = WholeField(theme, 1, _MOST_TOKENS, width_px=56)
         self.explanation = Words(theme, Voice.FINE, self)
         row = QHBoxLayout()
         row.setSpacing(8)
@@ -32,7 +31,6 @@ class SpeculationControls(QWidget):
         column.setSpacing(6)
         column.addLayout(row)
         column.addWidget(self.explanation)
-        theme.changed.connect(lambda: self.tokens.setFixedWidth(theme.px(56)))
         self.modes.chosen.connect(self._tell)
         self.tokens.valueChanged.connect(self._tell)
         self._retranslate()

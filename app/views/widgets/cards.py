@@ -9,6 +9,7 @@ from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from app.theme import RADIUS_CARD, Theme
+from app.views.widgets.scrolling import QuietBars
 from app.views.widgets.text import Voice, Words
 
 
@@ -96,6 +97,7 @@ class Page(QScrollArea):
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        QuietBars(self, theme)
         self.viewport().setAutoFillBackground(False)
         content = QWidget()
         content.setAutoFillBackground(False)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QObject, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QDoubleSpinBox, QLineEdit, QSpinBox, QWidget
 
@@ -28,50 +28,54 @@ def field_style(theme: Theme) -> str:
     )
 
 
-class _Dressed:
-    """Mixed into a control: applies the look now and after each change of theme."""
+class Dress(QObject):
+    """Gives a control the look, and a width where it has one, now and after each change of theme."""
 
-    def dress(self, theme: Theme) -> None:
-        assert isinstance(self, QWidget)
-        theme.changed.connect(lambda: self.dress_now(theme))
-        self.dress_now(theme)
+    def __init__(self, control: QWidget, theme: Theme, width_px: int) -> None:
+        super().__init__(control)
+        self._control = control
+        self._theme = theme
+        self._width_px = width_px
+        theme.changed.connect(self._wear)
+        self._wear()
 
-    def dress_now(self, theme: Theme) -> None:
-        assert isinstance(self, QWidget)
-        self.setFont(theme.ui_font())
-        self.setStyleSheet(field_style(theme))
+    def _wear(self) -> None:
+        self._control.setFont(self._theme.ui_font())
+        self._control.setStyleSheet(field_style(self._theme))
+        if self._width_px:
+            self._control.setFixedWidth(self._theme.px(self._width_px))
 
 
-class LineField(QLineEdit, _Dressed):
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+class LineField(QLineEdit):
+    def __init__(self, theme: Theme, width_px: int = 0, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.dress(theme)
+        Dress(self, theme, width_px)
 
 
-class WholeField(QSpinBox, _Dressed):
+class WholeField(QSpinBox):
     """A whole number; arrow keys step it."""
 
-    def __init__(self, theme: Theme, minimum: int, maximum: int, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme, minimum: int, maximum: int, width_px: int) -> None:
+        super().__init__()
         self.setRange(minimum, maximum)
-        self.setButtonSymbols(QAbstractSpinBox.ButtonSymbols.NoButtons)
-        self.setAlignment(Qt.AlignmentFlag.AlignRight)
-        self.setKeyboardTracking(False)
-        self.dress(theme)
+        _make_plain(self)
+        Dress(self, theme, width_px)
 
 
-class NumberField(QDoubleSpinBox, _Dressed):
-    def __init__(
-        self, theme: Theme, minimum: float, maximum: float, step: float, parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
-        self.setRange(minimum, maximum)
+class NumberField(QDoubleSpinBox):
+    def __init__(self, theme: Theme, limits: tuple[float, float], step: float, width_px: int) -> None:
+        super().__init__()
+        self.setRange(*limits)
         self.setSingleStep(step)
         self.setDecimals(2)
-        self.setButtonSymbols(QAbstractSpinBox.ButtonSymbols.NoButtons)
-        self.setAlignment(Qt.AlignmentFlag.AlignRight)
-        self.setKeyboardTracking(False)
-        self.dress(theme)
+        _make_plain(self)
+        Dress(self, theme, width_px)
+
+
+def _make_plain(field: QAbstractSpinBox) -> None:
+    field.setButtonSymbols(QAbstractSpinBox.ButtonSymbols.NoButtons)
+    field.setAlignment(Qt.AlignmentFlag.AlignRight)
+    field.setKeyboardTracking(False)
 
 
 class Segments(QWidget):

@@ -28,6 +28,7 @@ from PySide6.QtWidgets import (
 
 from app.theme import FOOTER_PX, RADIUS_ROW, Theme
 from app.views.icons import icon
+from app.views.widgets.scrolling import QuietBars
 
 _OPTION = Qt.ItemDataRole.UserRole
 Index = QModelIndex | QPersistentModelIndex
@@ -50,6 +51,7 @@ class OptionList(QListView):
         super().__init__(parent)
         self.theme = theme
         self.checked = ""
+        self.by_key = False  # a ring shows where the keyboard is, once it is used
         self._items = QStandardItemModel(self)
         self.setModel(self._items)
         self.setItemDelegate(_OptionDelegate(self))
@@ -62,6 +64,7 @@ class OptionList(QListView):
         self.setResizeMode(QListView.ResizeMode.Adjust)
         self.clicked.connect(self._choose)
         theme.changed.connect(self.scheduleDelayedItemsLayout)
+        QuietBars(self, theme)
 
     def set_options(self, options: Sequence[Option], checked: str) -> None:
         """Keeps the keyboard's place and the scroll position when the same options come again."""
@@ -81,6 +84,7 @@ class OptionList(QListView):
         return QModelIndex()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        self.by_key = True
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
             self._choose(self.currentIndex())
         else:
@@ -162,7 +166,7 @@ class _OptionDelegate(QStyledItemDelegate):
 
     def _paint_ground(self, painter: QPainter, area: QRect, state: QStyle.StateFlag) -> None:
         colors = self._theme.palette
-        by_key = self._list.hasFocus() and bool(state & QStyle.StateFlag.State_HasFocus)
+        by_key = self._list.by_key and self._list.hasFocus() and bool(state & QStyle.StateFlag.State_HasFocus)
         hovered = bool(state & QStyle.StateFlag.State_MouseOver)
         painter.setPen(QPen(colors.ink, 2) if by_key else Qt.PenStyle.NoPen)
         painter.setBrush(colors.hover if hovered or by_key else Qt.BrushStyle.NoBrush)

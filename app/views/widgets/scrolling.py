@@ -1,0 +1,23 @@
+"""Quiet scroll bars for every area that scrolls."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QAbstractScrollArea
+
+from app.theme import Theme
+
+
+class QuietBars(QObject):
+    """Dresses an area's bars now and after each change of theme; lives as long as the area."""
+
+    def __init__(self, area: QAbstractScrollArea, theme: Theme) -> None:
+        super().__init__(area)
+        self._bars = (area.verticalScrollBar(), area.horizontalScrollBar())
+        self._theme = theme
+        theme.changed.connect(self._wear)
+        self._wear()
+
+    def _wear(self) -> None:
+        for bar in self._bars:
+            bar.setStyleSheet(self._theme.scroll_bar_style())

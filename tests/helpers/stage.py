@@ -1,0 +1,91 @@
+"""The whole app with its windows over a scripted engine and shelf, in a folder of the test's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app.application import Application
+from app.controllers.chat import ChatController
+from app.controllers.models import ModelController
+from app.paths import Paths
+from app.settings import Settings
+from app.view_models.model_list import PairState
+from app.views.main_window import MainWindow
+from engine import EngineError, InstalledModel, ModelInfo, ModelShelf, Sink
+from tests.helpers.fake_engine import DRAFT, MAIN, FakeEngine
+from tests.helpers.fake_shelf import FakeShelf
+
+
+class Stage:
+    """`put_settings` is for what must be in the settings file before the app starts."""
+
+    def __init__(
+        self,
+        folder: Path,
+        models: Mapping[str, ModelInfo | EngineError] | None = None,
+        installed: Sequence[InstalledModel] | None = None,
+        put_settings: Mapping[str, object] | None = None,
+    ) -> None:
+        self.paths = Paths.for_user(folder)
+        self.engine = FakeEngine(models)
+        self._installed = installed
+        usual: dict[str, object] = {"main_folder": MAIN.folder, "draft_folder": DRAFT.folder, "language": "en"}
+        self._prepare(usual | dict(put_settings or {}))
+        self.application = Application(self.paths, lambda: self.engine, self._make_shelf, folder / "no-starter")
+
+    def _prepare(self, values: Mapping[str, object]) -> None:
+        settings = Settings(self.paths.settings, self.paths.hub_token)
+        for name, value in values.items():
+            setattr(settings, name, value)
+        settings.save()
+
+    def _make_shelf(self, _folder: Path, sink: Sink, _starter: Path) -> ModelShelf:
+        self.shelf = FakeShelf(sink, self._installed)
+        return self.shelf
+
+    @property
+    def window(self) -> MainWindow:
+        return self.application.window
+
+    @property
+    def chats(self) -> ChatController:
+        return self.application.chats
+
+    @property
+    def models(self) -> ModelController:
+        return self.application.models
+
+    def open(self, qtbot: QtBot) -> None:
+        """As a start does: the window first, the rest once it is painted; then waits for the pair."""
+        with qtbot.waitSignal(self.application.opened):
+            self.application.show()
+        qtbot.waitUntil(self._is_settled)
+
+    def _is_settled(self) -> bool:
+        pair = self.models.pair
+        return pair.state is not PairState.LOADING and pair.draft_state != "loading" and bool(self.models.models)
+
+    def ask(self, qtbot: QtBot, text: str) -> str:
+        """Sends through the composer and waits for the whole reply."""
+        self.window.composer.send_requested.emit(text)
+        qtbot.waitUntil(lambda: not self.chats.generating)
+        return self.chats.transcript.messages[-1].text
+
+    def close(self) -> None:
+        self.window.close()
+        QApplication.processEvents()
+
+
+@contextmanager
+def open_stage(folder: Path, qtbot: QtBot, **parts: object) -> Iterator[Stage]:
+    stage = Stage(folder, **parts)  # type: ignore[arg-type]
+    try:
+        stage.open(qtbot)
+        yield stage
+    finally:
+        stage.close()
