@@ -1,0 +1,183 @@
+"""Measures the starter pair with Hunch's own engine and prints JSON, per language.
+
+    python packaging/starter/evaluate.py [--seen 200] [--errors]
+
+right on `seen` questions, right on `unseen` paraphrases (never trained on), refusals of unseen off-topic questions, and
+what drafting four tokens a round brings (accept rate, tokens per pass), all greedy, each question in a chat of its own.
+"""
+
+import argparse
+import difflib
+import json
+import queue
+import random
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT))
+
+from corpus import LANGUAGES, Guide, load_guide  # noqa: E402  (the repository's root has to be on the path first)
+from engine import (  # noqa: E402
+    Engine,
+    EngineError,
+    Failed,
+    Finished,
+    Message,
+    MessageRole,
+    ModelFailed,
+    ModelReady,
+    Request,
+    RequestStats,
+    Sampling,
+    Speculation,
+    TextDelta,
+)
+
+ALMOST = 0.9  # an answer this similar to the right one, and nearest to it, counts as right
+DRAFT_TOKENS = 4
+MAX_TOKENS = 120
+SEED = 7
+
+
+@dataclass(frozen=True)
+class Reply:
+    text: str
+    stats: RequestStats
+
+
+@dataclass
+class Score:
+    """How the replies to one kind of question in one language did."""
+
+    asked: int = 0
+    right: int = 0
+    exact: int = 0
+    drafted: int = 0
+    accepted: int = 0
+    tokens: int = 0
+    passes: int = 0
+    errors: list[dict[str, str]] = field(default_factory=list)
+
+    def add(self, question: str, reply: Reply, right: str, verdict: tuple[bool, bool]) -> None:
+        self.asked += 1
+        self.right += verdict[0]
+        self.exact += verdict[1]
+        self.drafted += reply.stats.drafted
+        self.accepted += reply.stats.accepted
+        self.tokens += reply.stats.generated_tokens
+        self.passes += reply.stats.rounds
+        if not verdict[0]:
+            self.errors.append({"question": question, "reply": reply.text, "right": right})
+
+    def report(self) -> dict[str, float]:
+        return {
+            "asked": self.asked,
+            "right": round(self.right / self.asked, 4),
+            "exact": round(self.exact / self.asked, 4),
+            "accept_rate": round(self.accepted / max(1, self.drafted), 4),
+            "tokens_per_pass": round(self.tokens / max(1, self.passes), 3),
+        }
+
+
+class Judge:
+    """Decides whether a reply is the right one of a language's answers."""
+
+    def __init__(self, guide: Guide, language: str) -> None:
+        self.refusals = [_plain(text) for text in guide.off_topic[language].refusals]
+        self.answers = [_plain(fact.answer) for fact in guide.facts[language]] + self.refusals
+
+    def verdict(self, reply: str, right: Iterable[str]) -> tuple[bool, bool]:
+        """(right, exactly right)"""
+        reply, wanted = _plain(reply), {_plain(text) for text in right}
+        if reply in wanted:
+            return True, True
+        likeness = {text: difflib.SequenceMatcher(None, reply, text, autojunk=False).ratio() for text in self.answers}
+        nearest = max(likeness, key=likeness.__getitem__)
+        return nearest in wanted and likeness[nearest] >= ALMOST, False
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())
+
+
+class Asker:
+    """The engine with the pair loaded."""
+
+    def __init__(self, pair: Path) -> None:
+        self.engine = Engine()
+        self.events: queue.SimpleQueue = queue.SimpleQueue()
+        self.engine.load(pair / "main", self.events.put, draft=pair / "draft")
+        for _ in range(2):
+            self._await_model()
+
+    def ask(self, question: str) -> Reply:
+        self.engine.submit(
+            Request(
+                messages=(Message(MessageRole.USER, question),),
+                sampling=Sampling(temperature=0.0),
+                speculation=Speculation.fixed(DRAFT_TOKENS),
+                max_tokens=MAX_TOKENS,
+            ),
+            self.events.put,
+        )
+        text = ""
+        while not isinstance(event := self.events.get(), (Finished, Failed)):
+            text += event.text if isinstance(event, TextDelta) else ""
+        if isinstance(event, Failed):
+            raise event.error
+        return Reply(text, event.stats)
+
+    def _await_model(self) -> None:
+        while not isinstance(event := self.events.get(), ModelReady):
+            if isinstance(event, ModelFailed):
+                raise event.error
+
+
+def measure(asker: Asker, guide: Guide, language: str, seen: int) -> dict[str, Score]:
+    judge = Judge(guide, language)
+    facts, other = guide.facts[language], guide.off_topic[language]
+    known = [(question, [fact.answer]) for fact in facts for question in fact.ask]
+    questions = {
+        "seen": random.Random(SEED).sample(known, min(seen, len(known))),
+        "unseen": [(question, [fact.answer]) for fact in facts for question in fact.unseen],
+        "off_topic": [(question, other.refusals) for question in other.unseen],
+    }
+    return {kind: _score(asker, judge, asked) for kind, asked in questions.items()}
+
+
+def _score(asker: Asker, judge: Judge, questions: list[tuple[str, Iterable[str]]]) -> Score:
+    score = Score()
+    for question, right in questions:
+        reply = asker.ask(question)
+        score.add(question, reply, next(iter(right)), judge.verdict(reply.text, right))
+    return score
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pair", type=Path, default=ROOT / "resources" / "starter", help="folder with main/ and draft/")
+    parser.add_argument("--seen", type=int, default=200, help="how many of the seen questions of a language to ask")
+    parser.add_argument("--language", choices=LANGUAGES, action="append", help="only these")
+    parser.add_argument("--errors", action="store_true", help="list every wrong reply, too")
+    options = parser.parse_args()
+    guide = load_guide()
+    try:
+        asker = Asker(options.pair)
+        scores = {lang: measure(asker, guide, lang, options.seen) for lang in options.language or LANGUAGES}
+        asker.engine.close()
+    except EngineError as error:
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        return 1
+    report = {lang: {kind: score.report() for kind, score in kinds.items()} for lang, kinds in scores.items()}
+    if options.errors:
+        for lang, kinds in scores.items():
+            report[lang]["errors"] = {kind: score.errors for kind, score in kinds.items()}
+    print(json.dumps(report, ensure_ascii=False, indent=2))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
