@@ -75,6 +75,7 @@ class Download:
         return self.staging / FILES
 
     def _install(self, meter: Meter, slots: threading.Semaphore) -> None:
+        (self._folder / MANIFEST).unlink(missing_ok=True)  # written last: while it is there, all the rest is right
         client = HubClient(self._hub, self.repository, self.stop, self._tuning.patience)
         try:
             commit, files = client.list_files(self.revision)
@@ -168,6 +169,14 @@ class Download:
             yield
 
 
+def remove(path: Path) -> None:
+    """A folder, or a link that somebody put in place of one."""
+    if path.is_symlink():
+        path.unlink()
+    elif path.exists():
+        shutil.rmtree(path)
+
+
 def new_trash(root: Path) -> Path:
     return root / STAGING / f"{TRASH}{uuid.uuid4().hex}"
 
@@ -185,12 +194,11 @@ def publish(root: Path, folder: Path, target: Path, names: set[str]) -> None:
     sync_folder(folder)
     target.parent.mkdir(parents=True, exist_ok=True)
     former = new_trash(root)
-    if target.exists():
+    if target.exists() or target.is_symlink():
         target.rename(former)
     folder.rename(target)
     sync_folder(target.parent)
-    if former.exists():
-        shutil.rmtree(former)
+    remove(former)
 
 
 def _second_name(existing: Path, new: Path) -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from engine.hub.download import FILES, RECORD, STAGING, TRASH, new_trash, publish, staging_of
+from engine.hub.download import FILES, RECORD, STAGING, TRASH, new_trash, publish, remove, staging_of
 from engine.hub.manifest import read_manifest
 from engine.hub.repository import MANIFEST, is_repository
 from engine.models.model_files import CONFIG_LIMIT_BYTES, FileError, object_at, read_object
@@ -15,12 +14,13 @@ from engine.models.model_files import CONFIG_LIMIT_BYTES, FileError, object_at, 
 def tidy(root: Path) -> None:
     """Finishes installations that only lacked their last step, and deletes what was on its way out."""
     for trash in root.glob(f"{STAGING}/{TRASH}*"):
-        shutil.rmtree(trash)
+        remove(trash)
     for staging, repository in unfinished(root):
         if (staging / FILES / MANIFEST).is_file():
             names = set(object_at(read_manifest(staging / FILES), "files"))
             publish(root, staging / FILES, root / repository, names)
-            shutil.rmtree(staging)
+        if not kept_bytes(root, repository):
+            remove(staging)
 
 
 def unfinished(root: Path) -> Iterator[tuple[Path, str]]:
@@ -51,4 +51,4 @@ def set_aside(root: Path, repository: str) -> Path | None:
 
 def delete(trash: Path | None) -> None:
     if trash is not None:
-        shutil.rmtree(trash)
+        remove(trash)

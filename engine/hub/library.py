@@ -87,10 +87,10 @@ def _models_in(folder: Path) -> Iterator[Path]:
     if _is_model(folder):
         yield folder
         return
-    for child in _folders(folder):
-        if _is_model(child):
-            yield child
-        else:
+    children = _folders(folder)
+    yield from filter(_is_model, children)
+    for child in children:
+        if not _is_model(child):
             yield from filter(_is_model, _folders(child))
 
 

@@ -72,6 +72,8 @@ def choose_files(repository: str, entries: Iterable[object]) -> list[RemoteFile]
     paths = [_path(repository, entry) for entry in entries]
     files = [_file(repository, path, entry) for path, entry in paths if _wanted(path)]
     files = [file for file in files if file.is_weights or file.size_bytes <= MAX_SMALL_FILE_BYTES]
+    if len(files) > MAX_FILES:
+        raise HubMisbehaved(repository, f"{len(files)} files")
     if len({file.name.casefold() for file in files}) != len(files):
         raise HubMisbehaved(repository, "two files of one name")
     names = {file.name for file in files}

@@ -76,8 +76,9 @@ class _Part:
         while chunk := self._content.read(MIB):
             self._stop.check()
             self._take(chunk, fresh=False)
-        if self.bytes > self._file.size_bytes:
-            self.restart()
+            if self.bytes > self._file.size_bytes:
+                self.restart()
+                break
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import random
 import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -19,6 +21,7 @@ from engine import (
     DownloadError,
     DownloadFailed,
     DownloadFinished,
+    DownloadId,
     DownloadProgress,
     DownloadStopped,
     EngineError,
@@ -32,8 +35,9 @@ from engine import (
     StorageFailed,
 )
 from engine.hub.download import Tuning
-from tests.helpers.model_folders import model_files, safetensors
-from tests.helpers.shelf_ear import Ear, QuickStore, tree
+from engine.hub.writer import _Part
+from tests.helpers.model_folders import model_files, safetensors, write_folder
+from tests.helpers.shelf_ear import TERMINAL, Ear, QuickStore, tree
 from tests.helpers.tinyhub import Fault, TinyHub
 
 REPO = "org/tiny-4bit"
@@ -514,6 +518,70 @@ def test_a_second_program_does_not_write_the_same_part(
     assert other.close()
     store.pause(first)
     assert ear.wait_for(DownloadStopped, first).kept_bytes > 1_000_000
+
+
+def test_a_model_that_was_a_link_is_replaced_and_its_files_elsewhere_stay(
+    tmp_path: Path, hub: TinyHub, store: QuickStore, ear: Ear
+) -> None:
+    elsewhere = write_folder(tmp_path / "elsewhere", {"config.json": b"mine", "note.txt": b"mine"})
+    (tmp_path / "models" / "org").mkdir(parents=True)
+    (tmp_path / "models" / REPO).symlink_to(elsewhere)
+    install(store, ear)
+    assert_installed(tmp_path, hub)
+    assert not (tmp_path / "models" / REPO).is_symlink()
+    assert tree(elsewhere) == {"config.json": b"mine", "note.txt": b"mine"}
+
+
+def test_a_disk_that_fills_up_meanwhile_keeps_what_it_has(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, hub: TinyHub, store: QuickStore, ear: Ear
+) -> None:
+    append = _Part.append
+
+    def full(part: _Part, chunk: bytes) -> None:
+        if part.bytes > 1_000_000:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        append(part, chunk)
+
+    monkeypatch.setattr(_Part, "append", full)
+    event = ear.end_of(store.install(REPO))
+    assert isinstance(event, DownloadFailed)
+    assert isinstance(event.error, DiskFull)
+    assert event.kept_bytes > 1_000_000
+    monkeypatch.undo()
+    install(store, ear)
+    assert_installed(tmp_path, hub)
+
+
+def test_whatever_is_pressed_in_whatever_order_the_model_is_exact_or_absent(
+    tmp_path: Path, hub: TinyHub, store: QuickStore, ear: Ear
+) -> None:
+    chance = random.Random(7)
+    hub.add("org/draft", model_files() | {"model.safetensors": safetensors(LARGE, b"\3")})
+    presses: list[Callable[[DownloadId], None]] = [store.pause, store.cancel, lambda _: store.scan(), lambda _: None]
+    downloads = set()
+    for _ in range(30):
+        hub.faults[WEIGHTS] = Fault(times=chance.randrange(3), cut_after=chance.randrange(2_000_000))
+        download = store.install(chance.choice([REPO, "org/draft"]))
+        downloads.add(download)
+        for press in chance.sample(presses, 2):
+            if chance.random() < 0.5 and not endings(ear, download):
+                ear.wait_for((DownloadProgress, *TERMINAL), download)
+            press(download)
+    for download in downloads:
+        ear.end_of(download)
+    install(store, ear)
+    install(store, ear, "org/draft")
+    assert {name: data for name, data in tree(tmp_path / "models").items() if not name.endswith("hunch.json")} == {
+        f"{repository}/{name}": data for repository, files in hub.repositories.items() for name, data in files.items()
+    }
+    for download in downloads:
+        first, *later = endings(ear, download)
+        assert all(isinstance(event, DownloadStopped) and event.kept_bytes == 0 for event in later)
+        assert not (later and isinstance(first, DownloadFinished))
+
+
+def endings(ear: Ear, download: DownloadId) -> list[object]:
+    return [event for event in ear.heard if isinstance(event, TERMINAL) and event.download == download]
 
 
 def wait_for_bytes(ear: Ear, count: int) -> None:

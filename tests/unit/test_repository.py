@@ -1,0 +1,82 @@
+"""What a hub may say, and that nothing else becomes a file: choose_files under arbitrary JSON."""
+
+from __future__ import annotations
+
+import contextlib
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from engine import HubMisbehaved, NothingToInstall
+from engine.hub.repository import MAX_FILES, choose_files, is_repository
+
+NAMES = [
+    "config.json",
+    "model.safetensors",
+    "tokenizer.json",
+    "a/b.json",
+    "../x.json",
+    "x.py",
+    "",
+    ".",
+    "\0.json",
+    "é.json",
+]
+GOOD = [
+    {"type": "file", "path": "config.json", "size": 1, "oid": "0" * 40},
+    {"type": "file", "path": "model.safetensors", "size": 1, "oid": "0" * 40, "lfs": {"oid": "a" * 64, "size": 9}},
+]
+scalars = (
+    st.none() | st.booleans() | st.integers(-5, 2**70) | st.floats() | st.text() | st.sampled_from(["0" * 40, "a" * 64])
+)
+entries = st.lists(
+    scalars
+    | st.fixed_dictionaries(
+        {},
+        optional={
+            "type": st.sampled_from(["file", "directory", 3]),
+            "path": st.sampled_from(NAMES) | st.text() | scalars,
+            "size": scalars,
+            "oid": scalars,
+            "lfs": scalars | st.dictionaries(st.sampled_from(["oid", "size"]), scalars),
+        },
+    ),
+    max_size=4,
+)
+
+
+@settings(max_examples=500, deadline=None)
+@given(extra=entries)
+@example(extra=[{"path": "config.json/", "size": 1, "oid": "0" * 40}])
+def test_whatever_a_hub_lists_only_plain_names_and_real_checksums_come_out(extra: list[object]) -> None:
+    with contextlib.suppress(HubMisbehaved, NothingToInstall):
+        for file in choose_files("org/name", [*GOOD, *extra]):
+            assert "/" not in file.name
+            assert not file.name.startswith(".")
+            assert file.name.isascii()
+            assert not file.name.endswith(".py")
+            assert len(file.checksum) in {40, 64}
+            assert int(file.checksum, 16) >= 0
+            assert file.size_bytes >= 0
+
+
+def test_small_files_come_first_and_the_large_ones_checksum_is_of_its_content() -> None:
+    config, weights = choose_files("org/name", reversed(GOOD))
+    assert (config.name, weights.name) == ("config.json", "model.safetensors")
+    assert (weights.size_bytes, weights.checksum) == (9, "a" * 64)
+
+
+def test_a_list_without_end_is_refused() -> None:
+    many = [{"path": f"{number}.json", "size": 1, "oid": "0" * 40} for number in range(MAX_FILES)]
+    with pytest.raises(HubMisbehaved):
+        choose_files("org/name", [*GOOD, *many])
+
+
+@settings(max_examples=300, deadline=None)
+@given(name=st.text(alphabet="ab/.-_\\: \n", max_size=12))
+def test_a_repository_name_is_two_plain_parts(name: str) -> None:
+    if is_repository(name):
+        first, second = name.split("/")
+        assert all(part and part[0] not in ".-" and part.strip() == part for part in (first, second))
+        assert not set(name) & set("\\: \n")
