@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.bridge import EngineBridge
 from app.controllers.models import ModelController
 from app.controllers.replies import Replies
-from app.controllers.rows import request_messages, title_from
+from app.controllers.rows import request_messages, storable, title_from
 from app.messages import notice_for
 from app.settings import Settings
 from app.storage import ChatStore, Database, MessageStore, StoredMessage
@@ -17,6 +17,8 @@ from app.view_models.conversation_list import ConversationListModel
 from app.view_models.request_table import RequestTableModel
 from app.view_models.transcript import TranscriptModel
 from engine import ChatEngine, MessageRole, NoModelLoaded, Request, RequestStats
+
+SEARCH_DELAY_MS = 120
 
 
 class ChatController(QObject):
@@ -55,6 +57,9 @@ class ChatController(QObject):
         self._replies.changed.connect(self._say_who_generates)
         self._replies.stats_changed.connect(self._say_context)
         self._undo: Callable[[], None] | None = None
+        self._query = ""
+        self._search_timer = QTimer(self, singleShot=True, interval=SEARCH_DELAY_MS)
+        self._search_timer.timeout.connect(lambda: self.conversations.set_query(self._query))
         self.conversations.refresh()
 
     # Chats
@@ -67,8 +72,8 @@ class ChatController(QObject):
             self._show(chat_id)
 
     def rename_chat(self, chat_id: int, title: str) -> None:
-        if title.strip():
-            self._chats.rename(chat_id, title.strip())
+        if title := storable(title):
+            self._chats.rename(chat_id, title)
             self._say_titles(chat_id)
 
     def pin_chat(self, chat_id: int, pinned: bool) -> None:
@@ -102,13 +107,15 @@ class ChatController(QObject):
             undo()
 
     def search(self, text: str) -> None:
-        self.conversations.set_query(text)
+        """Once typing rests: among very many messages it takes a moment."""
+        self._query = text
+        self._search_timer.start()
 
     # Messages
 
     def send(self, text: str) -> bool:
         """False when nothing was sent, so that the composer keeps the text."""
-        text = text.strip()
+        text = storable(text)
         if not text or self.generating or not self._can_reply():
             return False
         with self._database.transaction():
@@ -138,7 +145,7 @@ class ChatController(QObject):
 
     def edit(self, message_id: int, text: str) -> bool:
         """Another version of a message. A person's gets a reply of its own; a model's stands as it was written."""
-        message, text = self._messages.message(message_id), text.strip()
+        message, text = self._messages.message(message_id), storable(text)
         if message is None or not text:
             return False
         if message.role is MessageRole.ASSISTANT:

@@ -53,6 +53,11 @@ def request_messages(branch: Iterable[StoredMessage], system_prompt: str) -> tup
     return tuple(system + turns)
 
 
+def storable(text: str) -> str:
+    """What a person typed or pasted, without the halves of characters that neither a database nor a tokenizer takes."""
+    return text.encode("utf-8", "replace").decode("utf-8").strip()
+
+
 def title_from(text: str) -> str:
     """The first line, cut at a word where there are words."""
     lines = text.strip().splitlines()

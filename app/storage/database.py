@@ -5,7 +5,7 @@ One connection, used by the thread that opened it. A database that a newer versi
 
 from __future__ import annotations
 
-import logging
+import shutil
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,8 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from app.storage import rescue
-
-log = logging.getLogger(__name__)
 
 _PRAGMAS = (
     "PRAGMA journal_mode = WAL",
@@ -43,22 +41,14 @@ class Database:
         path.parent.mkdir(parents=True, exist_ok=True)
         self.path = path
         self.rescued: rescue.Rescued | None = None
-        if path.exists() and not rescue.is_sound(path):
-            damaged = rescue.set_aside(path)
-            self._connect()
-            self.rescued = rescue.salvage(damaged, self.connection)
-        else:
-            self._connect()
-
-    def _connect(self) -> None:
-        # Autocommit, so that transactions are exactly those of `transaction`.
-        self.connection = sqlite3.connect(self.path, isolation_level=None)
-        self.connection.row_factory = sqlite3.Row
-        for pragma in _PRAGMAS:
-            self.connection.execute(pragma)
-        self._migrate()
+        damaged = rescue.set_aside(path) if path.exists() and not rescue.is_sound(path) else None
+        self._connect()
+        if damaged is not None:
+            self.rescued = self._rescue(damaged)
 
     def close(self) -> None:
+        """Leaves a copy of the whole file behind, once a day."""
+        rescue.back_up_daily(self.connection, self.path)
         self.connection.close()
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
@@ -84,11 +74,33 @@ class Database:
             raise
         self.connection.execute("COMMIT")
 
+    def _connect(self) -> None:
+        # Autocommit, so that transactions are exactly those of `transaction`.
+        self.connection = sqlite3.connect(self.path, isolation_level=None)
+        self.connection.row_factory = sqlite3.Row
+        try:
+            for pragma in _PRAGMAS:
+                self.connection.execute(pragma)
+            self._migrate()
+        except BaseException:
+            self.connection.close()
+            raise
+
+    def _rescue(self, damaged: Path) -> rescue.Rescued:
+        """What can be read of the damaged file, or the last copy when that has more."""
+        saved = rescue.salvage(damaged, self.connection)
+        backup = rescue.newest_backup(self.path)
+        if backup is None or (kept := rescue.count_messages(backup)) <= saved:
+            return rescue.Rescued(damaged, saved)
+        self.connection.close()
+        shutil.copyfile(backup, self.path)
+        self._connect()
+        return rescue.Rescued(damaged, kept)
+
     def _migrate(self) -> None:
         version: int = self.connection.execute("PRAGMA user_version").fetchone()[0]
         migrations = _migrations()
         if version > len(migrations):
-            self.connection.close()
             raise DatabaseTooNew(version)
         if 0 < version < len(migrations):
             rescue.copy_to(self.connection, self.path.with_name(f"{self.path.stem}-before-v{len(migrations)}.db"))

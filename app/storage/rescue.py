@@ -1,4 +1,7 @@
-"""What to do with a damaged database: prove it, put it aside, save what can be read. Nothing is ever deleted here."""
+"""Copies of the database, and what to do with a damaged one: prove it, put it aside, save what can be read.
+
+A damaged file is never deleted: it may hold more than we can read.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,8 @@ from pathlib import Path
 log = logging.getLogger(__name__)
 
 _TABLES = ("chats", "messages")
+_KEPT_BACKUPS = 3
+_DAY_S = 86_400
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +54,38 @@ def copy_to(connection: sqlite3.Connection, target: Path) -> None:
     partial.replace(target)
 
 
-def salvage(damaged: Path, fresh: sqlite3.Connection) -> Rescued:
-    """Copies row by row by id, so that one broken page costs its own rows only."""
+def back_up_daily(connection: sqlite3.Connection, path: Path) -> None:
+    newest = newest_backup(path)
+    if newest is not None and time.time() - newest.stat().st_mtime < _DAY_S:
+        return
+    path.with_name("backups").mkdir(exist_ok=True)
+    copy_to(connection, path.with_name("backups") / f"{path.stem}-{time.strftime('%Y%m%d-%H%M%S')}.db")
+    for old in _backups(path)[:-_KEPT_BACKUPS]:
+        old.unlink()
+
+
+def newest_backup(path: Path) -> Path | None:
+    return max(_backups(path), default=None)
+
+
+def _backups(path: Path) -> list[Path]:
+    """Oldest first: their names are their dates."""
+    return sorted(path.with_name("backups").glob(f"{path.stem}-*.db"))
+
+
+def count_messages(path: Path) -> int:
+    """How much a copy holds; 0 when it is damaged, too."""
+    if not is_sound(path):
+        return 0
+    connection = sqlite3.connect(path)
+    try:
+        return int(connection.execute("SELECT count(*) FROM messages").fetchone()[0])
+    finally:
+        connection.close()
+
+
+def salvage(damaged: Path, fresh: sqlite3.Connection) -> int:
+    """Copies row by row by id, so that one broken page costs its own rows only; how many messages came through."""
     source = sqlite3.connect(damaged)
     source.row_factory = sqlite3.Row
     fresh.execute("PRAGMA foreign_keys = OFF")
@@ -65,7 +100,7 @@ def salvage(damaged: Path, fresh: sqlite3.Connection) -> Rescued:
     fresh.execute("COMMIT")
     fresh.execute("PRAGMA foreign_keys = ON")
     source.close()
-    return Rescued(damaged, saved["messages"])
+    return saved["messages"]
 
 
 def _copy_rows(source: sqlite3.Connection, fresh: sqlite3.Connection, table: str) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from difflib import SequenceMatcher
 from enum import IntEnum, StrEnum
@@ -93,9 +93,8 @@ class ConversationListModel(QAbstractListModel):
         self.refresh()
 
     def set_generating(self, chats: Iterable[int]) -> None:
-        if frozenset(chats) != self._generating:
-            self._generating = frozenset(chats)
-            self.refresh()
+        self._generating = frozenset(chats)
+        self._apply([replace(row, generating=row.chat_id in self._generating) for row in self.rows])
 
     def refresh(self) -> None:
         """Asks for the chats again and changes only the rows that differ."""
@@ -130,6 +129,14 @@ class ConversationListModel(QAbstractListModel):
 
     def _apply(self, rows: list[ConversationRow]) -> None:
         old, new = [row.key for row in self.rows], [row.key for row in rows]
+        if old != new:
+            self._change_rows(old, new, rows)
+        for number, row in enumerate(rows):
+            if self.rows[number] != row:
+                self.rows[number] = row
+                self.dataChanged.emit(self.index(number), self.index(number))
+
+    def _change_rows(self, old: Sequence[object], new: Sequence[object], rows: Sequence[ConversationRow]) -> None:
         for change, first, last, start, stop in reversed(SequenceMatcher(None, old, new, False).get_opcodes()):
             if change in ("delete", "replace"):
                 self.beginRemoveRows(QModelIndex(), first, last - 1)
@@ -139,11 +146,3 @@ class ConversationListModel(QAbstractListModel):
                 self.beginInsertRows(QModelIndex(), first, first + stop - start - 1)
                 self.rows[first:first] = rows[start:stop]
                 self.endInsertRows()
-        self._say_what_changed(rows)
-
-    def _say_what_changed(self, rows: list[ConversationRow]) -> None:
-        for number, row in enumerate(rows):
-            if self.rows[number] != row:
-                self.rows[number] = row
-                index = self.index(number)
-                self.dataChanged.emit(index, index)

@@ -73,6 +73,11 @@ def test_send_of_nothing_does_nothing(desk: Desk) -> None:
     assert desk.rows == []
 
 
+def test_half_of_a_character_in_pasted_text_does_no_harm(desk: Desk) -> None:
+    desk.say("broken \ud83d emoji")
+    assert desk.rows[0].text == "broken ? emoji"
+
+
 def test_send_while_generating_is_refused(desk: Desk) -> None:
     desk.engine.gate.hold()
     assert desk.chat.send("One")

@@ -1,0 +1,233 @@
+"""Chats and message trees in the database."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.storage import ChatStore, Database, MessageStore, ReplyText, StoredStatus
+from app.storage.codec import error_from_json, error_to_json, stats_from_json, stats_to_json
+from engine import (
+    ContextTooLong,
+    DraftingState,
+    FinishReason,
+    InternalError,
+    NothingToInstall,
+    RequestStats,
+)
+
+STATS = RequestStats(
+    generated_tokens=9, drafted=8, accepted=5, rounds=4, accepted_by_position=(3, 2), drafted_by_position=(4, 4),
+    drafting=DraftingState.PARKED, proposer="draft model", decode_s=0.5,
+)  # fmt: skip
+
+
+@dataclass
+class Shelf:
+    database: Database
+    chats: ChatStore
+    messages: MessageStore
+
+    def exchange(self, chat_id: int, parent: int | None, question: str, answer: str) -> tuple[int, int]:
+        asked = self.messages.add_user(chat_id, parent, question)
+        reply = self.messages.begin_reply(chat_id, asked, "Main", "Draft")
+        text = ReplyText(reply, answer, "", 0.0)
+        self.messages.finish_reply(text, StoredStatus.DONE, FinishReason.STOP, STATS, None)
+        return asked, reply
+
+    def texts(self, chat_id: int) -> list[str]:
+        return [message.text for message in self.messages.branch(self.chats.leaf(chat_id))]
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Iterator[Shelf]:
+    database = Database(tmp_path / "chats.db")
+    chats = ChatStore(database)
+    yield Shelf(database, chats, MessageStore(database, chats))
+    database.close()
+
+
+def found(shelf: Shelf, query: str) -> list[str]:
+    return [chat.title for chat in shelf.chats.find(query)]
+
+
+def test_reply_comes_back_as_it_was_written(shelf: Shelf) -> None:
+    chat = shelf.chats.create("Chat")
+    asked = shelf.messages.add_user(chat, None, "Question")
+    reply = shelf.messages.begin_reply(chat, asked, "Main", "Draft")
+    shelf.messages.save_texts([ReplyText(reply, "Half", "Hm", 1.5)])
+    half = shelf.messages.message(reply)
+    assert half is not None
+    assert (half.text, half.thinking, half.thinking_s, half.status) == ("Half", "Hm", 1.5, StoredStatus.STREAMING)
+    whole, error = ReplyText(reply, "Half and half", "Hm", 2.0), ContextTooLong(10, 20)
+    shelf.messages.finish_reply(whole, StoredStatus.FAILED, None, STATS, error)
+    done = shelf.messages.message(reply)
+    assert done is not None
+    assert (done.text, done.stats, str(done.error), done.main_name, done.draft_name) == (
+        "Half and half",
+        STATS,
+        str(error),
+        "Main",
+        "Draft",
+    )
+
+
+def test_session_start_marks_unfinished_replies_and_forgets_deleted_things(shelf: Shelf) -> None:
+    kept, gone = shelf.chats.create("Kept"), shelf.chats.create("Gone")
+    shelf.exchange(gone, None, "q", "a")
+    _, deleted = shelf.exchange(kept, None, "q", "deleted answer")
+    shelf.messages.delete_below(deleted)
+    asked = shelf.messages.add_user(kept, None, "Question")
+    reply = shelf.messages.begin_reply(kept, asked, "Main", "")
+    shelf.chats.delete(gone)
+    shelf.chats.begin_session()
+    message = shelf.messages.message(reply)
+    assert message is not None
+    assert message.status is StoredStatus.INTERRUPTED
+    assert {row["chat_id"] for row in shelf.database.rows("SELECT chat_id FROM messages")} == {kept}
+    assert found(shelf, "deleted answer") == []
+
+
+def test_branch_goes_from_the_leaf_to_the_first_message(shelf: Shelf) -> None:
+    chat = shelf.chats.create("Chat")
+    asked, first = shelf.exchange(chat, None, "q1", "a1")
+    shelf.exchange(chat, first, "q2", "a2")
+    assert shelf.texts(chat) == ["q1", "a1", "q2", "a2"]
+    shelf.messages.begin_reply(chat, asked, "Main", "")
+    assert shelf.texts(chat) == ["q1", ""]
+    assert shelf.messages.latest_leaf(first) == first + 2
+
+
+def test_versions_are_numbered_among_those_with_one_parent(shelf: Shelf) -> None:
+    chat = shelf.chats.create("Chat")
+    asked, first = shelf.exchange(chat, None, "q", "a")
+    second = shelf.messages.begin_reply(chat, asked, "Main", "")
+    other = shelf.chats.create("Other")
+    shelf.exchange(other, None, "unrelated first message", "a")
+    messages = [shelf.messages.message(number) for number in (asked, first, second)]
+    assert [(m.sibling, m.siblings) for m in messages if m] == [(1, 1), (1, 2), (2, 2)]
+    stored = messages[1]
+    assert stored is not None
+    assert (shelf.messages.sibling(stored, 1), shelf.messages.sibling(stored, -1)) == (second, None)
+
+
+def test_restore_brings_back_one_deletion_only(shelf: Shelf) -> None:
+    chat = shelf.chats.create("Chat")
+    _, first = shelf.exchange(chat, None, "q1", "a1")
+    asked, _ = shelf.exchange(chat, first, "q2", "a2")
+    earlier = shelf.messages.delete_below(asked)
+    later = shelf.messages.delete_below(first)
+    assert earlier != later
+    shelf.messages.restore(later)
+    assert shelf.messages.message(first) is not None
+    assert shelf.messages.message(asked) is None
+
+
+@pytest.mark.parametrize(
+    "query", ["学习", "推測", "초안", "ドラフト", "accept", "ACCEPT rate", "100 %", "under_score", "\\o/", "草"]
+)
+def test_search_finds_words_of_any_length_and_script(query: str, shelf: Shelf) -> None:
+    chat = shelf.chats.create("Found")
+    text = "深度学习。推測デコード。초안 모델, ドラフトモデル: accept rate 100 % for under_score \\o/ 草"
+    shelf.exchange(chat, None, text, "Yes.")
+    other = shelf.chats.create("Other")
+    shelf.exchange(other, None, "underXscore, 1000", "Nothing of the kind.")
+    assert found(shelf, query) == ["Found"]
+
+
+def test_search_wants_all_words_in_title_or_messages(shelf: Shelf) -> None:
+    chat = shelf.chats.create("Weather report")
+    shelf.exchange(chat, None, "Rain?", "Sun.")
+    assert found(shelf, "weather sun") == ["Weather report"]
+    assert found(shelf, "weather snow") == []
+
+
+def test_search_shows_the_text_around_what_it_found(shelf: Shelf) -> None:
+    chat = shelf.chats.create("Chat")
+    shelf.exchange(chat, None, "x " * 100 + "needle\nin a haystack" + " y" * 100, "Yes.")
+    snippet = shelf.chats.find("Needle")[0].snippet
+    assert "needle in a haystack" in snippet
+    assert snippet.startswith("…")
+    assert snippet.endswith("…")
+    assert len(snippet) < 130
+
+
+def test_search_looks_past_deleted_messages_and_chats(shelf: Shelf) -> None:
+    chat, gone = shelf.chats.create("Chat"), shelf.chats.create("needle chat")
+    _, reply = shelf.exchange(chat, None, "q", "needle")
+    shelf.messages.delete_below(reply)
+    shelf.chats.delete(gone)
+    assert found(shelf, "needle") == []
+
+
+def test_title_from_text_gives_way_to_the_persons(shelf: Shelf) -> None:
+    chat = shelf.chats.create("First line")
+    shelf.chats.set_title_from_text(chat, "Edited line")
+    assert found(shelf, "") == ["Edited line"]
+    shelf.chats.rename(chat, "Mine")
+    shelf.chats.set_title_from_text(chat, "Edited again")
+    assert found(shelf, "") == ["Mine"]
+
+
+def test_last_used_chat_comes_first(shelf: Shelf) -> None:
+    first, _ = shelf.chats.create("First"), shelf.chats.create("Second")
+    assert found(shelf, "") == ["Second", "First"]
+    shelf.messages.add_user(first, None, "again")
+    assert found(shelf, "") == ["First", "Second"]
+
+
+def test_copy_stands_on_its_own(shelf: Shelf) -> None:
+    chat = shelf.chats.create("Chat")
+    asked, _ = shelf.exchange(chat, None, "q", "a")
+    shelf.messages.begin_reply(chat, asked, "Main", "")
+    copy = shelf.chats.duplicate(chat, "Copy")
+    branch = shelf.messages.branch(shelf.chats.leaf(copy))
+    assert [(m.text, m.status) for m in branch] == [("q", StoredStatus.DONE), ("", StoredStatus.INTERRUPTED)]
+    shelf.database.execute("DELETE FROM chats WHERE id = ?", (chat,))
+    assert [m.text for m in shelf.messages.branch(shelf.chats.leaf(copy))] == ["q", ""]
+
+
+def test_message_of_no_chat_is_refused(shelf: Shelf) -> None:
+    with pytest.raises(sqlite3.IntegrityError):
+        shelf.messages.add_user(77, None, "nowhere")
+
+
+@settings(max_examples=25)
+@given(text=st.text(max_size=200))
+def test_any_text_survives_and_is_found(text: str, tmp_path_factory: pytest.TempPathFactory) -> None:
+    database = Database(tmp_path_factory.mktemp("any") / "chats.db")
+    chats = ChatStore(database)
+    messages = MessageStore(database, chats)
+    text = text.encode("utf-8", "ignore").decode()
+    message = messages.message(messages.add_user(chats.create("Chat"), None, text))
+    assert message is not None
+    assert message.text == text
+    words = text.replace("\0", " ").split()
+    if words and "\0" not in text:
+        assert len(chats.find(words[0])) == 1
+    database.close()
+
+
+def test_statistics_and_errors_are_read_as_written() -> None:
+    assert stats_from_json(stats_to_json(STATS)) == STATS
+    for error in (ContextTooLong(1, 2), NothingToInstall("org/x", ("gguf", "bin")), InternalError("oh")):
+        again = error_from_json(error_to_json(error))
+        assert (type(again), str(again)) == (type(error), str(error))
+
+
+def test_what_other_versions_wrote_is_read_as_far_as_it_goes() -> None:
+    stats = stats_from_json('{"rounds": 3, "drafting": "telepathy", "from_tomorrow": 1}')
+    assert (stats.rounds, stats.drafting) == (3, DraftingState.OFF)
+    for text in (
+        '{"type": "ErrorOfTomorrow", "a": 1}',
+        '{"type": "Engine"}',
+        '{"type": "ContextTooLong", "a": 1}',
+        "{}",
+    ):
+        assert isinstance(error_from_json(text), InternalError)

@@ -1,0 +1,162 @@
+"""Opening, migrating and rescuing the database file."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from app.storage import ChatStore, Database, DatabaseTooNew, MessageStore
+from app.storage import database as database_module
+from engine import MessageRole
+
+PAGE_BYTES = 4096
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "new folder" / "chats.db"
+
+
+@pytest.fixture
+def database(path: Path) -> Iterator[Database]:
+    database = Database(path)
+    yield database
+    database.close()
+
+
+def fill(path: Path, chats: int = 3, messages: int = 40) -> None:
+    with closing(Database(path)) as database:
+        store = ChatStore(database)
+        tree = MessageStore(database, store)
+        with database.transaction():
+            for chat in range(chats):
+                chat_id, parent = store.create(f"chat {chat}"), None
+                for number in range(messages):
+                    parent = tree.add_user(chat_id, parent, f"message {number} " + "text " * 200)
+
+
+def forget_backups(path: Path) -> None:
+    for backup in path.with_name("backups").iterdir():
+        backup.unlink()
+
+
+def test_new_file_is_made_with_write_ahead_logging(database: Database) -> None:
+    assert database.row("PRAGMA journal_mode")["journal_mode"] == "wal"  # type: ignore[index]
+    assert database.row("PRAGMA foreign_keys")["foreign_keys"] == 1  # type: ignore[index]
+    assert database.rescued is None
+
+
+def test_opening_again_changes_nothing(path: Path) -> None:
+    fill(path)
+    with closing(Database(path)) as database:
+        assert len(ChatStore(database).find()) == 3
+        assert database.rescued is None
+
+
+def test_transaction_is_all_or_nothing(database: Database) -> None:
+    chats = ChatStore(database)
+    with pytest.raises(sqlite3.IntegrityError), database.transaction():
+        MessageStore(database, chats).add_user(chats.create("gone") + 1, None, "in no chat")
+    with database.transaction(durable=False):
+        chats.create("kept")
+    assert [chat.title for chat in chats.find()] == ["kept"]
+
+
+def test_file_of_a_newer_version_is_refused_and_left_alone(path: Path) -> None:
+    fill(path)
+    with closing(sqlite3.connect(path)) as raw:
+        raw.execute("PRAGMA user_version = 99")
+    with pytest.raises(DatabaseTooNew) as refusal:
+        Database(path)
+    assert refusal.value.version == 99
+    with closing(sqlite3.connect(path)) as raw:
+        assert raw.execute("SELECT count(*) FROM messages").fetchone()[0] == 120
+
+
+def test_migration_keeps_a_copy_of_what_was(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(path)
+    scripts = [*database_module._migrations(), "ALTER TABLE chats ADD COLUMN mood TEXT"]
+    monkeypatch.setattr(database_module, "_migrations", lambda: scripts)
+    with closing(Database(path)) as database:
+        assert database.row("SELECT mood FROM chats") is not None
+    with closing(sqlite3.connect(path.with_name("chats-before-v2.db"))) as copy:
+        assert copy.execute("SELECT count(*) FROM messages").fetchone()[0] == 120
+
+
+def test_migration_that_fails_leaves_the_version_it_was(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(path)
+    first = database_module._migrations()
+    monkeypatch.setattr(database_module, "_migrations", lambda: [*first, "CREATE TABLE extra (a); SELECT nothing"])
+    with pytest.raises(sqlite3.OperationalError):
+        Database(path)
+    monkeypatch.setattr(database_module, "_migrations", lambda: first)
+    with closing(Database(path)) as database:
+        assert database.rows("SELECT name FROM sqlite_master WHERE name = 'extra'") == []
+        assert len(ChatStore(database).find()) == 3
+
+
+def test_damaged_pages_cost_only_their_own_rows(path: Path) -> None:
+    fill(path)
+    pages = path.stat().st_size // PAGE_BYTES
+    forget_backups(path)
+    damaged = bytearray(path.read_bytes())
+    for page in (pages // 2, pages // 2 + 1):
+        damaged[page * PAGE_BYTES : (page + 1) * PAGE_BYTES] = b"\xa5" * PAGE_BYTES
+    path.write_bytes(damaged)
+    with closing(Database(path)) as database:
+        assert database.rescued is not None
+        assert 100 <= database.rescued.saved_messages < 120
+        assert database.rescued.damaged_file.read_bytes() == damaged
+        tree = MessageStore(database, ChatStore(database))
+        kept = [tree.message(row["id"]) for row in database.rows("SELECT id FROM messages")]
+        assert len(kept) == database.rescued.saved_messages
+        assert all(message and message.role is MessageRole.USER for message in kept)
+        assert database.row("PRAGMA foreign_key_check") is None
+
+
+def test_file_that_is_no_database_is_put_aside(path: Path) -> None:
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"this was never a database" * 500)
+    with closing(Database(path)) as database:
+        assert database.rescued is not None
+        assert database.rescued.saved_messages == 0
+        assert database.rescued.damaged_file.exists()
+        assert ChatStore(database).find() == []
+
+
+def test_empty_file_is_a_new_database(path: Path) -> None:
+    path.parent.mkdir(parents=True)
+    path.touch()
+    with closing(Database(path)) as database:
+        assert database.rescued is None
+        assert ChatStore(database).create("first") == 1
+
+
+def test_copy_takes_over_where_nothing_can_be_read(path: Path) -> None:
+    fill(path)
+    path.write_bytes(b"\xa5" * path.stat().st_size)
+    with closing(Database(path)) as database:
+        assert database.rescued is not None
+        assert database.rescued.saved_messages == 120
+        assert len(ChatStore(database).find()) == 3
+
+
+def test_closing_leaves_one_copy_a_day_and_keeps_three(path: Path) -> None:
+    fill(path)
+    backups = path.with_name("backups")
+    assert len(list(backups.iterdir())) == 1
+    Database(path).close()
+    assert len(list(backups.iterdir())) == 1
+    forget_backups(path)
+    for day in range(1, 5):
+        (backups / f"chats-2020010{day}-000000.db").write_bytes(b"")
+        os.utime(backups / f"chats-2020010{day}-000000.db", (0, 0))
+    Database(path).close()
+    names = sorted(backup.name for backup in backups.iterdir())
+    assert names[:2] == ["chats-20200103-000000.db", "chats-20200104-000000.db"]
+    assert len(names) == 3
