@@ -16,7 +16,6 @@ from PySide6.QtGui import (
     QGuiApplication,
     QPainter,
     QPaintEvent,
-    QPen,
     QTextBlock,
     QTextBlockFormat,
     QTextCharFormat,
@@ -29,6 +28,7 @@ from PySide6.QtWidgets import QWidget
 from app.markup.blocks import Block
 from app.markup.highlight import Role, Span, spans
 from app.theme import CODE_LEADING, CODE_PX, FOOTER_PX, RADIUS_CARD
+from app.views.transcript.card import paint_card
 from app.views.transcript.look import Look
 from app.views.transcript.parts import Part
 from app.views.transcript.texts import ReadOnlyText
@@ -176,11 +176,7 @@ class CodePart(QWidget):
     def paintEvent(self, _event: QPaintEvent) -> None:
         theme, colors = self._look.theme, self._look.theme.palette
         painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setBrush(colors.surface)
-        painter.setPen(QPen(colors.hairline, 1))
-        card = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
-        painter.drawRoundedRect(card, RADIUS_CARD, RADIUS_CARD)
+        paint_card(painter, self.rect(), RADIUS_CARD, colors.surface, colors.hairline)
         painter.setFont(theme.ui_font(FOOTER_PX))
         painter.setPen(colors.secondary)
         label = self._block.language if self._block and self._block.language else self.tr("text")

@@ -4,13 +4,14 @@ import math
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QRect, QRectF, Qt
-from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QWidget
 
 from app import wording
 from app.notices import Notice, action_text
 from app.theme import RADIUS_CARD, UI_PX
 from app.views.icons import icon
+from app.views.transcript.card import paint_card
 from app.views.transcript.look import Look
 from app.views.transcript.parts import Part
 from app.views.widgets.buttons import PaintedButton, PillButton
@@ -174,10 +175,7 @@ class NoticePart(QWidget):
     def paintEvent(self, _event: QPaintEvent) -> None:
         theme, colors = self._look.theme, self._look.theme.palette
         painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setBrush(colors.surface)
-        painter.setPen(QPen(colors.hairline, 1))
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS_CARD, RADIUS_CARD)
+        paint_card(painter, self.rect(), RADIUS_CARD, colors.surface, colors.hairline)
         side = theme.px(16)
         line = math.ceil(QFontMetricsF(theme.ui_font(UI_PX)).height())
         icon("alert-triangle", colors.fault).paint(

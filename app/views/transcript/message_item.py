@@ -4,8 +4,10 @@ Here: which parts a message has, following it while it grows, and where each par
 Not here: widgets, scrolling, or where the message stands among others (`stack.py`).
 """
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 
 from PySide6.QtCore import QCoreApplication
 
@@ -45,7 +47,7 @@ class _Body:
 
 
 class MessageItem:
-    """INVARIANT: `parts()` in order is what is on screen; `height_px` is the sum of their extents."""
+    """INVARIANT: `parts` in order is what is on screen; `height_px` is the sum of their extents."""
 
     def __init__(self, message: TranscriptMessage, name: str, theme: Theme, release: Callable[[Part], None]) -> None:
         self.message = message
@@ -57,6 +59,8 @@ class MessageItem:
         self.is_read = False  # its text has been cut into parts
         self._theme = theme
         self._release = release
+        self._parts: list[Part] = []
+        self._tops = [0]
         self._head: list[Part] = []
         self._foot: list[Part] = []
         self._answer = _Body(quiet=False, splitter=Splitter(), parts=[])
@@ -71,8 +75,18 @@ class MessageItem:
         """How much text its parsers were given so far, in all."""
         return self._answer.splitter.parsed_chars + self._thought.splitter.parsed_chars
 
+    @property
     def parts(self) -> list[Part]:
-        return [*self._head, *self._thought.parts, *self._answer.parts, *self._foot]
+        return self._parts
+
+    def top_of(self, index: int) -> int:
+        """Where part `index` (or the end, for one past the last) starts below the message's top, its gap included."""
+        return self._tops[index]
+
+    def indexes_between(self, top_px: int, bottom_px: int) -> range:
+        """The parts that reach into this stretch, counted from the message's top."""
+        first = max(0, bisect_right(self._tops, top_px) - 1)
+        return range(first, min(len(self._parts), bisect_right(self._tops, bottom_px)))
 
     def estimate(self, width_px: int) -> None:
         """A height before the text is read, from its length alone."""
@@ -91,18 +105,17 @@ class MessageItem:
             self._sync_body(self._answer, self.message.text, width_px)
             self._space_bodies()
         self._set_fixed(self._foot, list(self._foot_contents()))
+        self._parts = [*self._head, *self._thought.parts, *self._answer.parts, *self._foot]
         self.sum_up()
 
     def sum_up(self) -> None:
-        self.height_px = sum(part.extent_px for part in self.parts())
+        """After any change of a height."""
+        self._tops = list(accumulate((part.gap_px + part.height_px for part in self._parts), initial=0))
+        self.height_px = self._tops[-1]
 
     def release_all(self) -> None:
-        for part in self.parts():
+        for part in self._parts:
             self._release(part)
-
-    def forget_measures(self) -> None:
-        for part in self.parts():
-            part.measured_width_px = -1
 
     def _space_bodies(self) -> None:
         if self._thought.parts:

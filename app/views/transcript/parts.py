@@ -45,10 +45,6 @@ class Part:
             self.content = content
             self.measured_width_px = -1
 
-    @property
-    def extent_px(self) -> int:
-        return self.gap_px + self.height_px
-
 
 class PartWidget(Protocol):
     """What every widget in the pool can do; each is a QWidget."""

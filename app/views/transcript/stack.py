@@ -26,7 +26,7 @@ class Anchor:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    item: MessageItem
+    row: int
     part: Part
     top_px: int
 
@@ -60,30 +60,27 @@ class Stack:
                 return row
         return None
 
-    def placed(self, rows: range) -> Iterator[Placed]:
-        for row in rows:
+    def placed_between(self, top_px: int, bottom_px: int) -> Iterator[Placed]:
+        """The parts that reach into this stretch, from above."""
+        for row in self.rows_between(top_px, bottom_px):
             item = self.items[row]
-            y = item.top_px
-            for part in item.parts():
-                yield Placed(item, part, y + part.gap_px)
-                y += part.extent_px
+            for index in item.indexes_between(top_px - item.top_px, bottom_px - item.top_px):
+                part = item.parts[index]
+                yield Placed(row, part, item.top_px + item.top_of(index) + part.gap_px)
 
     def anchor_at(self, top_px: int) -> Anchor | None:
         for row in self.rows_between(top_px, top_px + 1):
             item = self.items[row]
-            y = item.top_px
-            for index, part in enumerate(item.parts()):
-                if y + part.extent_px > top_px:
-                    return Anchor(item, index, top_px - y)
-                y += part.extent_px
-            if item.top_px + item.height_px > top_px or row == len(self.items) - 1:
-                return Anchor(item, 0, top_px - item.top_px)
+            within = top_px - item.top_px
+            if within < item.height_px or row == len(self.items) - 1:
+                index = next(iter(item.indexes_between(within, within)), 0)
+                return Anchor(item, index, within - item.top_of(index))
         return None
 
     def top_of(self, anchor: Anchor) -> int:
         """Where the window's top edge has to be for the anchored part to stay where it was."""
-        above = sum(part.extent_px for part in anchor.item.parts()[: anchor.part])
-        return anchor.item.top_px + above + anchor.offset_px
+        part = min(anchor.part, len(anchor.item.parts))
+        return anchor.item.top_px + anchor.item.top_of(part) + anchor.offset_px
 
 
 def _below(item: MessageItem, scale: float) -> int:

