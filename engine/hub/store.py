@@ -32,8 +32,10 @@ from engine.hub.download import Download, Tuning
 from engine.hub.progress import Meter
 from engine.hub.repository import is_repository
 from engine.hub.stop import StopKind, Stopped
+from engine.models.vocabulary import load_known, save_known
 from engine.types import DownloadId
 
+VOCABULARIES = ".vocabularies.json"
 FILES_AT_ONCE = 8  # of all downloads together
 
 _log = logging.getLogger(__name__)
@@ -138,6 +140,7 @@ class ModelStore:
         return bool(found)
 
     def _work(self) -> None:
+        load_known(self._root / VOCABULARIES)
         self._attempt(lambda: leftovers.tidy(self._root))
         self._ready.set()
         while (task := self._tasks.get()) is not None:
@@ -199,7 +202,10 @@ class ModelStore:
             self._tell_leftovers()
         with self._lock:
             places = self._places
-        self._sink(LibraryScanned(library.scan(places)))
+        models = library.scan(places)
+        self._sink(LibraryScanned(models))
+        if models and self._root.is_dir():
+            save_known(self._root / VOCABULARIES)
 
     def _tell_leftovers(self) -> None:
         for _, repository in leftovers.unfinished(self._root):

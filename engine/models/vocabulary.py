@@ -5,6 +5,7 @@ every id means the same text in both; that the numbers of rows in their embeddin
 from __future__ import annotations
 
 import hashlib
+import json
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from pathlib import Path
 
 from engine.errors import TokenizerBroken
 from engine.models.model_files import (
+    CONFIG_LIMIT_BYTES,
     TEMPLATE_LIMIT_BYTES,
     TOKENIZER_CONFIG_LIMIT_BYTES,
     TOKENIZER_LIMIT_BYTES,
@@ -31,7 +33,8 @@ class Vocabulary:
     digest: str
 
 
-_known: dict[tuple[str, int, int], Vocabulary] = {}
+_Key = tuple[str, int, int]  # path, time of change, size
+_known: dict[_Key, Vocabulary] = {}
 _known_lock = threading.Lock()
 
 
@@ -51,6 +54,30 @@ def read_vocabulary(folder: Path) -> Vocabulary:
     except (FileError, OSError) as error:
         raise TokenizerBroken(str(folder), str(error)) from error
     return known
+
+
+def save_known(path: Path) -> None:
+    """Reading one takes a tenth of a second in which no other thread of Python runs: not at every start, please."""
+    with _known_lock:
+        rows = [[*key, known.tokens, known.digest] for key, known in _known.items()]
+    rows = [row for row in rows if Path(str(row[0])).exists()]
+    data = json.dumps({"vocabularies": rows})
+    if not path.is_file() or path.read_text("utf-8") != data:
+        draft = path.with_name(path.name + ".new")
+        draft.write_text(data, "utf-8")
+        draft.replace(path)
+
+
+def load_known(path: Path) -> None:
+    """A file that is not there or not right only costs time."""
+    try:
+        rows = read_object(path, CONFIG_LIMIT_BYTES).get("vocabularies")
+    except FileError:
+        return
+    for row in rows if isinstance(rows, list) else ():
+        if isinstance(row, list) and [type(value) for value in row] == [str, int, int, int, str]:
+            with _known_lock:
+                _known[row[0], row[1], row[2]] = Vocabulary(row[3], row[4])
 
 
 def token_texts(folder: Path) -> dict[int, str] | None:

@@ -205,6 +205,36 @@ def test_the_cache_is_where_the_hubs_own_library_has_it(
     assert default_hub_cache() == Path(expected)
 
 
+def test_a_later_start_need_not_read_large_tokenizers_again(tmp_path: Path, store: QuickStore, ear: Ear) -> None:
+    folder = write_folder(tmp_path / "models" / "org" / "own", model_files())
+    first = scan(store, ear)["own"].info
+    assert store.close()
+    (tmp_path / "models" / ".vocabularies.json").read_bytes()
+    tokenizer = folder / "tokenizer.json"
+    stat = tokenizer.stat()
+    tokenizer.write_bytes(b" " * stat.st_size)  # whoever reads it now fails
+    os.utime(tokenizer, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    code = (
+        "from engine.models.vocabulary import load_known, read_vocabulary; from pathlib import Path\n"
+        f"load_known(Path({str(tmp_path / 'models' / '.vocabularies.json')!r}))\n"
+        f"print(read_vocabulary(Path({str(folder)!r})).digest)"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert first is not None
+    assert result.stdout.strip() == first.vocabulary_digest
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"[]", b'{"vocabularies": 3}', b'{"vocabularies": [3, [], ["a", 1, 2, "x", 3]]}']
+)
+def test_a_broken_memory_of_tokenizers_is_only_forgotten(tmp_path: Path, ear: Ear, data: bytes) -> None:
+    write_folder(tmp_path / "models" / "org" / "own", model_files())
+    write_folder(tmp_path / "models", {".vocabularies.json": data})
+    store = QuickStore(tmp_path / "models", sink=ear, hub_cache=tmp_path / "cache")
+    assert scan(store, ear)["own"].info is not None
+    assert store.close()
+
+
 def test_progress_is_told_at_most_ten_times_a_second() -> None:
     told: list[DownloadProgress] = []
     meter = Meter(DownloadId(1), "org/name", told.append)
