@@ -146,7 +146,14 @@ class Settings(QObject):
         self.put(name, self.options()[name].default)
 
     def sampling(self) -> Sampling:
-        return Sampling(self.temperature, self.top_p, self.top_k, self.min_p, self.repetition_penalty, self.seed)
+        return Sampling(
+            temperature=self.temperature,
+            top_p=self.top_p,
+            top_k=self.top_k,
+            min_p=self.min_p,
+            repetition_penalty=self.repetition_penalty,
+            seed=self.seed,
+        )
 
     def speculation(self) -> Speculation:
         return Speculation(SpeculationMode(self.speculation_mode), self.speculation_tokens)

@@ -86,6 +86,7 @@ class ModelController(QObject):
         self._downloads: dict[int, DownloadEntry] = {}
         self._cancelled: set[int] = set()
         bridge.event_arrived.connect(self._hear)
+        settings.changed.connect(self._hear_setting)
 
     def start(self) -> None:
         """Loads what was used last, or the pair that comes with the app, and looks at what is installed."""
@@ -143,7 +144,6 @@ class ModelController(QObject):
         """For the next request."""
         self._settings.speculation_mode = mode
         self._settings.speculation_tokens = tokens
-        self.pair_changed.emit()
 
     def install(self, repository: str) -> int:
         repository = repository.strip()
@@ -216,6 +216,10 @@ class ModelController(QObject):
             case DownloadProgress() | DownloadFinished() | DownloadStopped() | DownloadFailed():
                 self._hear_download(event)
 
+    def _hear_setting(self, name: str) -> None:
+        if name in ("speculation_mode", "speculation_tokens"):
+            self.pair_changed.emit()
+
     def _hear_model(self, event: ModelLoading | ModelReady | ModelFailed | ModelUnloaded) -> None:
         self._loaded.hear(event)
         if isinstance(event, ModelReady) and event.role is ModelRole.MAIN:
@@ -273,6 +277,8 @@ class ModelController(QObject):
         return next((model.info for model in self._installed if model.folder == folder), None)
 
     def _draft_to_go_with(self, main_folder: str) -> str:
+        if main_folder == str(self._starter.main):
+            return str(self._starter.draft)
         main, draft = self._info_of(main_folder), self._loaded.draft
         if main is None:
             return ""

@@ -52,6 +52,18 @@ def test_start_without_a_choice_loads_the_starter_pair(tmp_path: Path, qtbot: Qt
         assert desk.settings.main_folder == "starter"  # wherever the next version of the app lies
 
 
+def test_starter_main_comes_with_its_own_draft(tmp_path: Path, qtbot: QtBot) -> None:
+    starter = StarterPair(tmp_path / "main", tmp_path / "draft")
+    infos = [model_info(str(starter.main), digest="s"), model_info(str(starter.draft), 4_000_000_000, digest="s")]
+    models = {info.folder: info for info in (*infos, MAIN, DRAFT)}
+    with open_desk(tmp_path, qtbot, models=models, starter=starter) as desk:
+        desk.load_pair()
+        desk.models.choose_main(str(starter.main))
+        desk.wait_for_pair()
+        assert (desk.models.pair.main_name, desk.models.pair.draft_name) == ("main", "draft")
+        assert (desk.settings.main_folder, desk.settings.draft_folder) == ("starter", "starter")
+
+
 def test_start_with_nothing_to_load_says_so(tmp_path: Path, qtbot: QtBot) -> None:
     with open_desk(tmp_path, qtbot) as desk:
         desk.models.start()
@@ -206,6 +218,9 @@ def test_folders_and_hub_are_kept_and_passed_on(desk: Desk) -> None:
 
 
 def test_speculation_is_part_of_the_pair(desk: Desk) -> None:
+    said = heard(desk.models.pair_changed)
+    desk.settings.speculation_tokens = 5
+    assert said == [()]
     desk.models.set_speculation("off", 4)
     assert (desk.models.pair.mode_text, desk.models.pair.draft_state) == ("off", DraftState.PARKED)
     desk.models.set_speculation("fixed", 6)

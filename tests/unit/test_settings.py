@@ -128,7 +128,9 @@ def test_requests_are_built_from_the_options(tmp_path: Path) -> None:
     settings.temperature, settings.top_p, settings.top_k, settings.min_p = 0.1, 0.2, 3, 0.4
     settings.repetition_penalty, settings.seed = 1.5, 6
     settings.speculation_mode, settings.speculation_tokens = "fixed", 7
-    assert settings.sampling() == Sampling(0.1, 0.2, 3, 0.4, 1.5, 6)
+    assert settings.sampling() == Sampling(
+        temperature=0.1, top_p=0.2, top_k=3, min_p=0.4, repetition_penalty=1.5, seed=6
+    )
     assert settings.speculation() == Speculation.fixed(7)
     settings.save()
     QCoreApplication.processEvents()
