@@ -5,9 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
-Acceptor = Callable[[Sequence[int], Sequence[int]], list[int]]
+from collections.abc import Sequence
 
 
 def matching(drafted: Sequence[int], chosen: Sequence[int]) -> list[int]:

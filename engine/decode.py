@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import mlx.core as mx
 
-from engine.accept import Acceptor, matching
+from engine.accept import matching
 from engine.proposers.base import NOTHING, Proposer
 from engine.sampling import Sampler
 from engine.sequence import Sequence
@@ -38,24 +38,32 @@ def decode_round(
     proposer: Proposer | None,
     length: int,
     ending: Ending,
+    *,
+    look_ahead: bool = False,
     timed: bool = False,
-    accept: Acceptor = matching,
 ) -> Round:
-    """Append at least one token to `sequence`: always the main model's own draws, as many as the draft foresaw."""
+    """Append at least one token to `sequence`: always the main model's own draws, as many as the draft foresaw.
+
+    With `look_ahead` (and nothing drafted) the next forward is queued before this one's draw is read.
+    """
     started = time.perf_counter()
-    drafting = proposer is not None and length > 0
+    chosen, sequence.in_flight = sequence.in_flight, None
+    drafting = proposer is not None and length > 0 and chosen is None
     drafted = proposer.propose(sequence.tokens, length, sampler) if proposer is not None and drafting else NOTHING
     if timed:
         mx.eval(drafted)
     proposed = time.perf_counter()
 
-    chosen = verify(sequence, drafted, sampler)
+    if chosen is None:
+        chosen = verify(sequence, drafted, sampler)
+    if look_ahead and not drafting:
+        take_off(sequence, chosen, sampler)
     mx.eval(drafted, chosen)  # the round's one wait for the device
     verified = time.perf_counter()
 
     guesses: list[int] = drafted.tolist()  # type: ignore[assignment]
     draws: list[int] = chosen.tolist()  # type: ignore[assignment]
-    emitted = accept(guesses, draws)
+    emitted = matching(guesses, draws)
     foreseen = len(emitted) - 1
     emitted = emitted[: ending(emitted)]
 
@@ -72,3 +80,11 @@ def verify(sequence: Sequence, drafted: mx.array, sampler: Sampler) -> mx.array:
     last = mx.array(sequence.tokens[-1:], dtype=mx.uint32)
     logits = sequence.feed(mx.concatenate([last, drafted.astype(mx.uint32)]))
     return sampler.draw(logits, len(sequence.tokens), drafted)
+
+
+def take_off(sequence: Sequence, chosen: mx.array, sampler: Sampler) -> None:
+    """Close the plain step, which stands whatever it drew, and open the next one on its draw."""
+    sequence.caches.commit(1)
+    logits = sequence.feed(chosen)
+    sequence.in_flight = sampler.draw(logits, len(sequence.tokens) + 1, chosen)
+    mx.async_eval(sequence.in_flight)

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 
 from engine.control import Controller
 from engine.decode import Round, decode_round
-from engine.errors import ContextTooLong, EngineError, InvalidRequest
+from engine.errors import ContextTooLong, EngineError
 from engine.events import Event, Failed, Finished, PromptProgress, Sink, TextDelta
 from engine.proposers.base import Guarded, Proposer
-from engine.requests import check_request
+from engine.requests import check_request, check_tokens
 from engine.sampling import Sampler
 from engine.stats import StatsRecorder
-from engine.text import ReplyText, Span, prompt_tokens
+from engine.text import ReplyText, Span, prompt_tokens, spared_tokens
 from engine.types import DraftingState, FinishReason, Request, RequestId, SpeculationMode
 
 if TYPE_CHECKING:
@@ -41,14 +41,15 @@ class Reply:
         self._emitted: list[int] = []
         self._reason: FinishReason | None = None
         self._proposer: Guarded | None = None
+        self._due = 0
         self._seed = request.sampling.seed if request.sampling.seed is not None else secrets.randbits(53)
 
     def start(self, model: LoadedModel, store: PrefixStore, controller: Controller) -> None:
         """Turn the request into tokens and take what the store already has of them."""
         check_request(self.request)
         prompt = prompt_tokens(self.request, model)
-        if (highest := max(prompt)) >= model.logit_width:
-            raise InvalidRequest("tokens", str(highest), f"0..{model.logit_width - 1}")
+        check_tokens("tokens", prompt, model.logit_width)
+        check_tokens("logit_bias", [token for token, _ in self.request.sampling.logit_bias], model.logit_width)
         limit = model.info.context_tokens
         if len(prompt) >= limit:
             raise ContextTooLong(limit, len(prompt))
@@ -59,7 +60,7 @@ class Reply:
         self._text = ReplyText(model, prompt, self.request.stop)
         self._ends = frozenset(model.tokenizer.eos_token_ids)
         self._room = min(self.request.max_tokens or limit, limit - len(prompt))
-        self._sampler = Sampler(self.request.sampling, self._seed, model.logit_width, prompt)
+        self._sampler = Sampler(self.request.sampling, self._seed, model.logit_width, prompt, spared_tokens(model))
         self._stats.prompt_tokens = self._stats.context_tokens = len(prompt)
         self._stats.cached_tokens = self._sequence.caches.position
         self._stats.context_limit_tokens = limit
@@ -68,6 +69,7 @@ class Reply:
     def draft_with(self, proposer: Proposer | None, controller: Controller) -> None:
         """Draft with `proposer` from the next round on, or not at all."""
         self._drop_proposer()
+        self._due = 0
         self._controller = controller
         self._proposer = Guarded(proposer) if proposer is not None and self._may_draft() else None
         self._stats.proposer = self._proposer.name if self._proposer else self._stats.proposer
@@ -98,8 +100,15 @@ class Reply:
         if not self._emitted:
             self._stats.decode_started_at = time.perf_counter()
         length = self._draft_length()
-        timed = length > 0 and self._stats.draft_rounds % _TIMED_EVERY_ROUNDS == 0
-        done = decode_round(self._sequence, self._sampler, self._proposer, length, self._ending, timed)
+        done = decode_round(
+            self._sequence,
+            self._sampler,
+            self._proposer,
+            length,
+            self._ending,
+            look_ahead=length == 0 and self._goes_on_plainly(),
+            timed=length > 0 and self._stats.draft_rounds % _TIMED_EVERY_ROUNDS == 0,
+        )
         self._controller.observe(done.drafted, done.accepted, done.seconds)
         self._count(done)
         self._emitted.extend(done.emitted)
@@ -111,12 +120,23 @@ class Reply:
     def _draft_length(self) -> int:
         """How many tokens to draft now. The first token never waits for the draft."""
         state, length = self._drafting_state(), 0
-        if self._proposer is not None and state in (DraftingState.ACTIVE, DraftingState.PARKED):
+        if self._due:  # put off by a plain step that was in flight
+            length, self._due = self._due, 0
+        elif self._proposer is not None and state in (DraftingState.ACTIVE, DraftingState.PARKED):
             length = self._controller.length() if self._emitted else 0
             if not self._emitted or (length and not self._proposer.ready(self._sequence.tokens)):
                 state, length = DraftingState.CATCHING_UP, 0
         self._stats.drafting = state
-        return min(length, self._room - len(self._emitted) - 1)
+        length = min(length, self._room - len(self._emitted) - 1)
+        if length and self._sequence.in_flight is not None:
+            length, self._due = 0, length
+        return length
+
+    def _goes_on_plainly(self) -> bool:
+        """Whether the next round will be plain too: then its forward may take off before this one's token is read."""
+        drafting_soon = self._stats.drafting in (DraftingState.ACTIVE, DraftingState.CATCHING_UP) or self._due
+        room = self._room - len(self._emitted) > 1
+        return room and not drafting_soon and self._sequence.caches.can_roll_back
 
     def _drafting_state(self) -> DraftingState:
         if self.request.speculation.mode is SpeculationMode.OFF:
@@ -163,6 +183,7 @@ class Reply:
         self._spans.extend(self._text.finish())
         self._tell()
         self._drop_proposer()
+        self._sequence.settle()
         self._store.put(self._sequence)
         self._post(Finished(self.id, reason, self._stats.freeze(), tuple(self._emitted), self._seed))
 

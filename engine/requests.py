@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from engine.errors import EmptyConversation, InvalidRequest
 from engine.types import MAX_DRAFT_TOKENS, MAX_SEED, Request
@@ -17,6 +17,13 @@ def check_request(request: Request) -> None:
     _check("top_k", sampling.top_k, "0..", lambda value: value >= 0)
     _check("min_p", sampling.min_p, "0..1", lambda value: 0 <= value <= 1)
     _check("repetition_penalty", sampling.repetition_penalty, "0<..10", lambda value: 0 < value <= 10)
+    _check("presence_penalty", sampling.presence_penalty, "-10..10", lambda value: abs(value) <= 10)
+    _check("frequency_penalty", sampling.frequency_penalty, "-10..10", lambda value: abs(value) <= 10)
+    _check("xtc_probability", sampling.xtc_probability, "0..1", lambda value: 0 <= value <= 1)
+    _check("xtc_threshold", sampling.xtc_threshold, "0..0.5", lambda value: 0 <= value <= 0.5)
+    for token, added in sampling.logit_bias:
+        _check("logit_bias", token, "0..", lambda value: value >= 0)
+        _check("logit_bias", added, "-100..100", lambda value: abs(value) <= 100)
     if sampling.seed is not None:
         _check("seed", sampling.seed, f"0..{MAX_SEED}", lambda value: 0 <= value <= MAX_SEED)
     if request.max_tokens is not None:
@@ -26,6 +33,13 @@ def check_request(request: Request) -> None:
         raise InvalidRequest("tokens", str(len(request.tokens)), "messages | tokens")
     if not request.messages and not request.tokens:
         raise EmptyConversation
+
+
+def check_tokens(field: str, tokens: Sequence[int], vocabulary: int) -> None:
+    """Raise InvalidRequest for a token that the model does not have: the device would read beyond its table."""
+    highest = max(tokens, default=0)
+    if highest >= vocabulary:
+        raise InvalidRequest(field, str(highest), f"0..{vocabulary - 1}")
 
 
 def _check(field: str, value: float, allowed: str, holds: Callable[[float], bool]) -> None:

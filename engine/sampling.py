@@ -17,18 +17,23 @@ if TYPE_CHECKING:
     from engine.types import Sampling
 
 _MASK = 2**64 - 1
+_COIN = 0xC01C01C01C01C01C  # sets the coins of XTC apart from the noise of the same seed
 
 
 class Sampler:
     """Draws the tokens of one reply. Holds no random state: every draw can be repeated."""
 
-    def __init__(self, sampling: Sampling, seed: int, vocabulary: int, prefix: Sequence[int]) -> None:
+    def __init__(
+        self, sampling: Sampling, seed: int, vocabulary: int, prefix: Sequence[int], spared: Sequence[int] = ()
+    ) -> None:
+        """`prefix` is what the reply continues; `spared` are tokens that XTC must leave alone (ends, line breaks)."""
         self._sampling = sampling
         self._seed = seed
         self._vocabulary = vocabulary
-        self._penalised = sampling.repetition_penalty != 1.0
-        # Which tokens the reply's whole prefix holds, prompt included; kept only when a penalty asks for it.
-        self._seen = _marked(mx.zeros(vocabulary, dtype=mx.bool_), prefix) if self._penalised else None
+        self._spared = mx.array(list(spared), dtype=mx.uint32)
+        self._bias = _bias(sampling, vocabulary)
+        # How often the whole prefix holds each token; kept only when a penalty asks for it.
+        self._counts = _counted(mx.zeros(vocabulary), prefix) if _penalises(sampling) else None
 
     def draw(self, logits: mx.array, position: int, ahead: mx.array | None = None) -> mx.array:
         """The tokens at `position`, `position + 1`, …, one for each row of `logits` (rows, vocabulary).
@@ -36,42 +41,65 @@ class Sampler:
         `ahead` are the drafted tokens before the last row: the last row comes after all of them, the one above it
         after all but one, and so on.
         """
-        logits = _fit(logits, self._vocabulary).astype(mx.float32)
-        if self._seen is not None:
-            logits = self._penalise(logits, self._seen, ahead)
+        logits = self._processed(_fit(logits, self._vocabulary).astype(mx.float32), ahead)
         if self._sampling.temperature == 0:
             return mx.argmax(logits, axis=-1)
-        law = filtered(logits - mx.logsumexp(logits, axis=-1, keepdims=True), self._sampling)
-        noise = gumbel_noise(self._seed, position, logits.shape[0], self._vocabulary)
+        rows = logits.shape[0]
+        law = logits - mx.logsumexp(logits, axis=-1, keepdims=True)
+        coins = xtc_coins(self._seed, position, rows) if self._sampling.xtc_probability > 0 else None
+        law = filtered(law, self._sampling, coins, self._spared)
+        noise = gumbel_noise(self._seed, position, rows, self._vocabulary)
         return mx.argmax(law * (1.0 / self._sampling.temperature) + noise, axis=-1)
 
     def commit(self, tokens: Sequence[int]) -> None:
         """`tokens` are now part of the prefix."""
-        if self._seen is not None:
-            self._seen = _marked(self._seen, tokens)
+        if self._counts is not None:
+            self._counts = _counted(self._counts, tokens)
 
-    def _penalise(self, logits: mx.array, seen: mx.array, ahead: mx.array | None) -> mx.array:
-        rows = mx.broadcast_to(seen, logits.shape)
-        if ahead is not None and ahead.size:
-            marks = ahead[:, None] == mx.arange(self._vocabulary)  # (len(ahead), vocabulary)
-            after = mx.cummax(marks.astype(mx.uint8), axis=0).astype(mx.bool_)
-            none = mx.zeros((1, self._vocabulary), dtype=mx.bool_)
-            rows = rows | mx.concatenate([none, after])[-logits.shape[0] :]
-        penalty = self._sampling.repetition_penalty
-        return mx.where(rows, mx.where(logits < 0, logits * penalty, logits / penalty), logits)
+    def _processed(self, logits: mx.array, ahead: mx.array | None) -> mx.array:
+        """`logits` with bias and penalties."""
+        if self._bias is not None:
+            logits = logits + self._bias
+        if self._counts is None:
+            return logits
+        counts = self._counts_before_rows(self._counts, logits.shape[0], ahead)
+        seen, sampling = counts > 0, self._sampling
+        repeated = mx.where(logits < 0, logits * sampling.repetition_penalty, logits / sampling.repetition_penalty)
+        logits = mx.where(seen, repeated, logits)
+        return logits - seen * sampling.presence_penalty - counts * sampling.frequency_penalty
+
+    def _counts_before_rows(self, counts: mx.array, rows: int, ahead: mx.array | None) -> mx.array:
+        if ahead is None or not ahead.size:
+            return mx.broadcast_to(counts, (rows, self._vocabulary))
+        marks = ahead[:, None] == mx.arange(self._vocabulary)  # (len(ahead), vocabulary)
+        after = mx.cumsum(marks.astype(mx.float32), axis=0)
+        return counts + mx.concatenate([mx.zeros((1, self._vocabulary)), after])[-rows:]
 
 
-def filtered(law: mx.array, sampling: Sampling) -> mx.array:
-    """`law` (log-probabilities) with -inf for what top-p, min-p and top-k leave out, in that order, as mlx-lm does."""
+def filtered(
+    law: mx.array, sampling: Sampling, coins: mx.array | None = None, spared: mx.array | None = None
+) -> mx.array:
+    """`law` (log-probabilities) with -inf for what top-p, min-p, XTC and top-k leave out, in that order, as in mlx-lm.
+
+    `coins` (rows, 1) are uniform draws, one a row: XTC acts where one falls below its probability.
+    """
     if 0 < sampling.top_p < 1:
         law = _top_p(law, sampling.top_p)
     if sampling.min_p > 0:
         floor = mx.max(law, axis=-1, keepdims=True) + mx.log(mx.array(sampling.min_p))
         law = mx.where(law < floor, -mx.inf, law)
+    if coins is not None:
+        law = mx.where(coins < sampling.xtc_probability, _without_top_choices(law, sampling, spared), law)
     if 0 < sampling.top_k < law.shape[-1]:
         dropped = mx.argpartition(-law, kth=sampling.top_k - 1, axis=-1)[..., sampling.top_k :]
         law = mx.put_along_axis(law, dropped, mx.array(-mx.inf, law.dtype), axis=-1)
     return law
+
+
+def xtc_coins(seed: int, position: int, rows: int) -> mx.array:
+    """One uniform draw for each of `rows` consecutive absolute positions (rows, 1), apart from the noise there."""
+    keys = mx.array([_key(seed ^ _COIN, position + row) for row in range(rows)], dtype=mx.uint32)
+    return mx.vmap(lambda key: mx.random.uniform(shape=(1,), key=key))(keys)
 
 
 def gumbel_noise(seed: int, position: int, rows: int, vocabulary: int) -> mx.array:
@@ -98,6 +126,16 @@ def _top_p(law: mx.array, top_p: float) -> mx.array:
     return mx.where(law < mx.take_along_axis(ascending, dropped, axis=-1), -mx.inf, law)
 
 
+def _without_top_choices(law: mx.array, sampling: Sampling, spared: mx.array | None) -> mx.array:
+    """XTC: of the tokens at least as likely as the threshold, only the least likely stays."""
+    likely = mx.softmax(law, axis=-1)
+    least = mx.where(likely > sampling.xtc_threshold, likely, mx.inf).min(axis=-1, keepdims=True)
+    excluded = likely > least
+    if spared is not None and spared.size:
+        excluded[..., spared] = False
+    return mx.where(excluded, -mx.inf, law)
+
+
 def _fit(logits: mx.array, vocabulary: int) -> mx.array:
     """Padding of the output layer differs between models that share a tokenizer."""
     extra = vocabulary - logits.shape[-1]
@@ -106,10 +144,20 @@ def _fit(logits: mx.array, vocabulary: int) -> mx.array:
     return logits[:, :vocabulary]
 
 
-def _marked(seen: mx.array, tokens: Sequence[int]) -> mx.array:
+def _penalises(sampling: Sampling) -> bool:
+    return sampling.repetition_penalty != 1 or sampling.presence_penalty != 0 or sampling.frequency_penalty != 0
+
+
+def _bias(sampling: Sampling, vocabulary: int) -> mx.array | None:
+    if not sampling.logit_bias:
+        return None
+    tokens, added = zip(*sampling.logit_bias, strict=True)
+    return mx.zeros(vocabulary).at[mx.array(tokens)].add(mx.array(added))
+
+
+def _counted(counts: mx.array, tokens: Sequence[int]) -> mx.array:
     if not tokens:
-        return seen
-    seen = mx.array(seen)  # a copy: the caller may still hold a forward that reads the old one
-    seen[mx.array(list(tokens))] = True
-    mx.eval(seen)
-    return seen
+        return counts
+    counts = counts.at[mx.array(list(tokens))].add(1.0)
+    mx.eval(counts)
+    return counts

@@ -22,6 +22,7 @@ class Sequence:
         self.model = model
         self.tokens = tokens
         self.caches = caches if caches is not None else model.make_caches()
+        self.in_flight: mx.array | None = None  # the draw of a step that was opened ahead, on a token not yet read
         assert self.caches.position < max(1, len(tokens)), "nothing is left to feed"
 
     @property
@@ -48,7 +49,17 @@ class Sequence:
         return logits[0]
 
     def commit(self, emitted: list[int]) -> None:
-        """Close the step that `feed` opened over [last token, draft…]: `emitted` now follow the last token."""
-        self.caches.commit(len(emitted))
+        """`emitted` now follow the last token; of the step over [last token, draft…], as many stand.
+
+        When the next step is already in flight, this one was closed before it took off.
+        """
+        if self.in_flight is None:
+            self.caches.commit(len(emitted))
         self.tokens.extend(emitted)
         assert self.unread == 1
+
+    def settle(self) -> None:
+        """Call back what is in flight: nobody will read it."""
+        if self.in_flight is not None:
+            self.caches.commit(0)
+            self.in_flight = None

@@ -40,6 +40,11 @@ def encode(text: str, model: LoadedModel) -> list[int]:
         raise TokenizerBroken(model.info.folder, f"{type(error).__name__}: {error}"[:500]) from error
 
 
+def spared_tokens(model: LoadedModel) -> list[int]:
+    """What no sampling trick may suppress: the ends of a reply and its line breaks."""
+    return [*model.tokenizer.eos_token_ids, *model.tokenizer.encode("\n", add_special_tokens=False)]
+
+
 def _render(request: Request, model: LoadedModel) -> list[int]:
     tokenizer = model.tokenizer
     if not tokenizer.has_chat_template:

@@ -75,7 +75,12 @@ class Sampling:
     top_p: float = 1.0
     top_k: int = 0
     min_p: float = 0.0
-    repetition_penalty: float = 1.0
+    repetition_penalty: float = 1.0  # this and the next two count the whole prefix, prompt included
+    presence_penalty: float = 0.0
+    frequency_penalty: float = 0.0
+    logit_bias: tuple[tuple[int, float], ...] = ()  # (token, what to add)
+    xtc_probability: float = 0.0  # how often to exclude the top choices …
+    xtc_threshold: float = 0.1  # … when at least two tokens are this likely
     seed: int | None = None  # None: the engine draws one and reports it in Finished
 
 

@@ -79,7 +79,7 @@ class WindowCache(RotatingKVCache):
         self.keys, self.values, self.offset, self._start, self._end, self.max_size = value
 
     def _make_room(self, width: int, keys: mx.array, values: mx.array) -> None:
-        """Space for `width` more entries: drop what lies behind the window and its slack, grow if that is not enough."""
+        """Space for `width` more entries: drop what lies behind the window and its slack, then grow if need be."""
         capacity = 0 if self.keys is None else self.keys.shape[2]
         if self._end + width <= capacity:
             return

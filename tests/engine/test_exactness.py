@@ -14,7 +14,7 @@ from mlx_lm import sample_utils
 
 from engine import DraftingState, ModelReady, Request, Sampling, Speculation
 from engine.models.loading import LoadedModel, load_model
-from engine.sampling import Sampler, filtered
+from engine.sampling import Sampler, filtered, xtc_coins
 from tests.engine.conftest import Zoo
 from tests.helpers.engine_client import EngineClient
 
@@ -201,3 +201,60 @@ def test_command_line_gives_the_same_tokens(zoo: Zoo, capsys: pytest.CaptureFixt
 def command(model: Path, draft: Path, speculate: str) -> list[str]:
     arguments = ["generate", "--model", str(model), "--draft", str(draft), "--tokens", "[40, 41, 42]", "--json"]
     return [*arguments, "--max-tokens", "32", "--temperature", "0.7", "--seed", "5", "--speculate", speculate]
+
+
+def by_mlx_lms_processors(model: LoadedModel, prompt: Sequence[int], length: int) -> tuple[int, ...]:
+    """Greedy with mlx-lm's own processors, their windows wide enough for the whole prefix."""
+    whole = 10_000
+    process = sample_utils.make_logits_processors({41: 4.0, 90: -3.0}, 1.15, whole, 0.7, whole, 0.4, whole)
+    tokens = list(prompt)
+    for _ in range(length):
+        logits = model.network(mx.array([tokens]))[:, -1, :]
+        for processor in process:
+            logits = processor(mx.array(tokens), logits)
+        tokens.append(int(number(mx.argmax(logits))))
+    return tuple(tokens[len(prompt) :])
+
+
+@pytest.mark.parametrize("speculation", [Speculation.off(), Speculation.fixed(1), Speculation.fixed(5)], ids=str)
+def test_all_penalties_and_bias_equal_mlx_lms(
+    client: EngineClient, target: LoadedModel, speculation: Speculation
+) -> None:
+    prompt = (41, 90, 41, 7, 41)
+    sampling = Sampling(
+        temperature=0,
+        repetition_penalty=1.15,
+        presence_penalty=0.7,
+        frequency_penalty=0.4,
+        logit_bias=((41, 4.0), (90, -3.0)),
+    )
+
+    tokens = client.run(request(prompt, sampling, speculation)).tokens
+
+    assert tokens == up_to_end(by_mlx_lms_processors(target, prompt, LENGTH), target)
+
+
+def test_xtc_excludes_as_mlx_lm_does_where_its_coin_says_so() -> None:
+    """A coin for each position: rows differ in it, and where it falls, mlx-lm's exclusion applies."""
+    rows, sampling = 400, Sampling(temperature=1.0, xtc_probability=0.3, xtc_threshold=0.1)
+    mx.random.seed(8)
+    law = mx.random.normal((1, 12)) * 0.7
+    law = law - mx.logsumexp(law, axis=-1, keepdims=True)
+    excluded = sample_utils.apply_xtc(law, 1.0, 0.1, [2])
+    coins = xtc_coins(5, 0, rows)
+
+    ours = filtered(mx.repeat(law, rows, axis=0), sampling, coins, mx.array([2]))
+
+    assert not mx.array_equal(excluded, law)
+    assert mx.array_equal(ours, mx.where(coins < 0.3, excluded, law))
+    assert 0.2 < number((coins < 0.3).mean()) < 0.4
+
+
+def test_xtc_is_the_same_with_any_draft(client: EngineClient) -> None:
+    sampling = Sampling(temperature=1.0, seed=21, xtc_probability=0.5, xtc_threshold=0.05)
+    texts = {
+        client.run(request(PROMPTS[0], sampling, speculation)).tokens
+        for speculation in (Speculation.off(), Speculation.fixed(1), Speculation.fixed(6), Speculation.auto())
+    }
+
+    assert len(texts) == 1
