@@ -240,10 +240,10 @@ def test_xtc_excludes_as_mlx_lm_does_where_its_coin_says_so() -> None:
     mx.random.seed(8)
     law = mx.random.normal((1, 12)) * 0.7
     law = law - mx.logsumexp(law, axis=-1, keepdims=True)
-    excluded = sample_utils.apply_xtc(law, 1.0, 0.1, [2])
+    excluded = sample_utils.apply_xtc(law, 1.0, 0.1, [3])
     coins = xtc_coins(5, 0, rows)
 
-    ours = filtered(mx.repeat(law, rows, axis=0), sampling, coins, mx.array([2]))
+    ours = filtered(mx.repeat(law, rows, axis=0), sampling, coins, mx.array([3]))
 
     assert not mx.array_equal(excluded, law)
     assert mx.array_equal(ours, mx.where(coins < 0.3, excluded, law))
