@@ -21,7 +21,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QSizePolicy, QVBoxLayout, QWidget
 
 from app.theme import RADIUS_BUBBLE, Theme
-from app.views.widgets.buttons import IconButton, RoundButton
+from app.views.widgets.buttons import STOP, IconButton, RoundButton
 from app.views.widgets.context_ring import ContextRing
 from app.views.widgets.scrolling import QuietBars
 from app.views.widgets.text import Voice, Words
@@ -115,6 +115,7 @@ class Composer(QWidget):
     send_requested = Signal(str)
     edited = Signal(int, str)  # message, its new text
     stop_requested = Signal()
+    resized = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -241,7 +242,7 @@ class Composer(QWidget):
         return self._generating and self._edited_id is None
 
     def _show_button(self) -> None:
-        self.button.set_icon("square" if self._stops() else "arrow-up")
+        self.button.set_icon(STOP if self._stops() else "arrow-up")
         self.button.set_name(self.tr("Stop") if self._stops() else self.tr("Send"))
         self.button.setEnabled(self._stops() or not self.edit.document().isEmpty())
 
@@ -264,6 +265,7 @@ class Composer(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit()
+        self.resized.emit()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self.take_focus()

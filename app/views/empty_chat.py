@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from app.theme import RADIUS_CARD, Theme
 from app.views.icons import icon
@@ -52,7 +52,8 @@ class EmptyChat(QScrollArea):
         for button in self.questions:
             middle.addWidget(button)
         middle.addSpacing(12)
-        middle.addWidget(self._offer_card())
+        self._card = self._offer_card()
+        middle.addWidget(self._card)
         middle.addStretch(4)
         content = QWidget()
         content.setAutoFillBackground(False)
@@ -62,13 +63,16 @@ class EmptyChat(QScrollArea):
         row.addStretch(1)
         row.addLayout(middle, 1000)
         row.addStretch(1)
-        for widget in (self.line, *self.questions):
-            widget.setMaximumWidth(self._theme.px(_WIDTH))
         self.setWidget(content)
+        self._theme.changed.connect(self._limit_width)
+        self._limit_width()
+
+    def _limit_width(self) -> None:
+        for widget in (self.line, self._card, *self.questions):
+            widget.setMaximumWidth(self._theme.px(_WIDTH))
 
     def _offer_card(self) -> Card:
         card = Card(self._theme)
-        card.setMaximumWidth(self._theme.px(_WIDTH))
         words = QVBoxLayout()
         words.setSpacing(2)
         words.addWidget(self.offer)
@@ -104,6 +108,12 @@ class EmptyChat(QScrollArea):
 
 class QuestionButton(PaintedButton):
     """A whole question that can be asked with one click; wraps where it is long."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
 
     def _height_for(self, width: int) -> int:
         room = QRectF(0, 0, max(40, width - self.theme.px(52)), 1000)

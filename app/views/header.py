@@ -6,7 +6,7 @@ Here: painting the pair in its states. Not here: the picker that the chip opens 
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
 from app.theme import Theme
@@ -53,9 +53,18 @@ class Header(QWidget):
         row.addWidget(self.chip, 0)
         row.addStretch(1)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._share_room()
+
+    def _share_room(self) -> None:
+        """Where both do not fit, the pair keeps more than half: it says more per letter than a title."""
+        self.chip.limit_width(round((self.width() - 24) * (0.62 if self.title.text() else 1.0)))
+
     def set_title(self, title: str) -> None:
         self.title.setText(title)
         self.title.setVisible(bool(title))
+        self._share_room()
 
     def set_sidebar_visible(self, visible: bool) -> None:
         self.show_button.setVisible(not visible)
@@ -93,6 +102,7 @@ class PairChip(PaintedButton):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
         self._pair = PairView()
+        self._most_px = 10_000
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._describe()
 
@@ -159,11 +169,16 @@ class PairChip(PaintedButton):
         words = sum(metrics.horizontalAdvance(text) for text, _, _ in parts)
         return words + self._gap() * (len(parts) - 1) + self.theme.px(12 + 8 + 12 + 8) + 2
 
+    def limit_width(self, most_px: int) -> None:
+        if most_px != self._most_px:
+            self._most_px = most_px
+            self.updateGeometry()
+
     def sizeHint(self) -> QSize:
-        return QSize(self._natural_width(), self.theme.px(28))
+        return QSize(min(self._natural_width(), self._most_px), self.theme.px(28))
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(min(self._natural_width(), self.theme.px(120)), self.theme.px(28))
+        return self.sizeHint()
 
     def paint_content(self, painter: QPainter) -> None:
         colors = self.theme.palette
@@ -176,14 +191,22 @@ class PairChip(PaintedButton):
         self._paint_parts(painter, self.theme.px(12), end - side - self.theme.px(6))
 
     def _paint_parts(self, painter: QPainter, left: float, right: float) -> None:
-        metrics = QFontMetrics(self._face())
-        for text, color, struck in self._parts():
-            room = right - left
-            if room < self.theme.px(16):
-                return
-            shown = metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, int(room) + 1)
+        parts = self._parts()
+        for (text, color, struck), width in zip(parts, self._widths(parts, int(right - left)), strict=True):
+            if not width:
+                continue
             painter.setFont(self._face(struck))
             painter.setPen(color)
-            width = metrics.horizontalAdvance(shown)
+            shown = QFontMetrics(self._face()).elidedText(text, Qt.TextElideMode.ElideMiddle, width + 1)
             painter.drawText(QRectF(left, 0, width + 2, self.height()), Qt.AlignmentFlag.AlignVCenter, shown)
             left += width + self._gap()
+
+    def _widths(self, parts: list[tuple[str, QColor, bool]], room: int) -> list[int]:
+        """Without room for all, the mode goes first; then the two names share what is left."""
+        natural = [QFontMetrics(self._face()).horizontalAdvance(text) for text, _, _ in parts]
+        if sum(natural) + self._gap() * (len(parts) - 1) <= room or len(parts) == 1:
+            return [min(width, room) for width in natural]
+        main, arrow, draft = natural[:3]
+        names = room - arrow - 2 * self._gap()
+        main_width = max(min(main, names // 2), min(main, names - draft))
+        return [main_width, arrow, min(draft, names - main_width), *[0] * (len(parts) - 3)]

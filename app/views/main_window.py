@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 _SCALE_STEP = 0.1
 _SIDE_PX = 24
+_CHAT_NEEDS_PX = 360
 
 
 class MainWindow(QWidget):
@@ -46,6 +47,7 @@ class MainWindow(QWidget):
         self._theme = theme
         self._settings = settings
         self._was_painted = False
+        self._sidebar_fits = True
         self.chats: ChatController | None = None
         self.models: ModelController | None = None
         self.sidebar = Sidebar(theme, self)
@@ -95,6 +97,8 @@ class MainWindow(QWidget):
         self.header.sidebar_requested.connect(self.toggle_sidebar)
         self.header.pair_requested.connect(self.open_picker)
         self.banner.appeared.connect(self._place_banner)
+        self.composer.resized.connect(self._place_banner)
+        self._theme.changed.connect(self._fit_sidebar)
         self.sidebar.models_requested.connect(lambda: self.settings_requested.emit("models"))
         self.sidebar.settings_requested.connect(lambda: self.settings_requested.emit(""))
         self.empty_chat.models_requested.connect(lambda: self.settings_requested.emit("models"))
@@ -291,8 +295,18 @@ class MainWindow(QWidget):
 
     def show_sidebar(self, visible: bool) -> None:
         self._settings.sidebar_visible = visible
+        self._set_sidebar_visible(visible)
+
+    def _set_sidebar_visible(self, visible: bool) -> None:
         self.sidebar.setVisible(visible)
         self.header.set_sidebar_visible(visible)
+
+    def _fit_sidebar(self) -> None:
+        """Steps aside where large text in a small window would leave the chat no room; asking for it brings it back."""
+        fits = self.width() - self.sidebar.width() >= self._theme.px(_CHAT_NEEDS_PX)
+        if fits != self._sidebar_fits:
+            self._sidebar_fits = fits
+            self._set_sidebar_visible(fits and self._settings.sidebar_visible)
 
     def _close_active(self) -> None:
         """The menu bar is the whole app's, so its Close means whichever window is in front."""
@@ -305,20 +319,20 @@ class MainWindow(QWidget):
     # The window itself
 
     def _restore(self) -> None:
-        visible = self._settings.sidebar_visible
-        self.sidebar.setVisible(visible)
-        self.header.set_sidebar_visible(visible)
+        self._set_sidebar_visible(self._settings.sidebar_visible)
         if self._settings.window_geometry:
             self.restoreGeometry(QByteArray.fromBase64(self._settings.window_geometry.encode()))
 
     def _place_banner(self) -> None:
+        if not self.banner.isVisibleTo(self):
+            return
         at = self.composer.mapTo(self, self.composer.rect().topLeft())
         self.banner.place(at.x(), at.y() - 10, self.composer.width())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        if self.banner.isVisible():
-            self._place_banner()
+        self._fit_sidebar()
+        self._place_banner()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

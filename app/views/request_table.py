@@ -19,7 +19,7 @@ from app.view_models.request_table import RequestColumn, RequestRole, RequestTab
 from app.views.widgets.scrolling import QuietBars
 
 _ROW_PX = 42
-_FIRST_COLUMN_PX = 150
+_FIRST_COLUMN_PX = 180
 _NUMBER_COLUMN_PX = 70
 _HEADER_LINES = 2
 _SHOWN_ROWS = 12
@@ -34,8 +34,8 @@ class RequestTable(QTableView):
         self._requests = requests
         self.setModel(requests)
         self.setItemDelegate(RequestDelegate(self))
-        self._set_behaviour()
         self._set_header()
+        self._set_behaviour()
         for signal in (requests.rowsInserted, requests.rowsRemoved, requests.modelReset):
             signal.connect(self.updateGeometry)
         theme.changed.connect(self._restyle)
@@ -94,6 +94,7 @@ class RequestHeader(QHeaderView):
 
     def __init__(self, table: RequestTable) -> None:
         super().__init__(Qt.Orientation.Horizontal, table)
+        self.viewport().setAutoFillBackground(False)
         self._theme = table.theme
 
     def paintSection(self, painter: QPainter, rect: QRect, column: int) -> None:  # noqa: N802 - Qt's name

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QRectF, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QRect, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
@@ -47,7 +47,6 @@ class Banner(QWidget):
             label.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
             words.addWidget(label)
         self._row = row = QHBoxLayout(self)
-        row.setContentsMargins(44, 10, 10, 10)
         row.setSpacing(12)
         row.addLayout(words, 1)
         row.addWidget(self.button, 0, Qt.AlignmentFlag.AlignVCenter)
@@ -88,6 +87,7 @@ class Banner(QWidget):
 
     def place(self, left: int, bottom: int, width: int) -> None:
         """Stands on the line `bottom` as high as its words need."""
+        self._row.setContentsMargins(self._theme.px(44), 10, 10, 10)
         height = self._row.totalHeightForWidth(width)
         self.setGeometry(left, bottom - height, width, height)
 
@@ -99,6 +99,10 @@ class Banner(QWidget):
             self._retranslate()
         super().changeEvent(event)
 
+    def _icon_place(self) -> QRect:
+        side = self._theme.px(18)
+        return QRect(self._theme.px(14), self._theme.px(14), side, side)
+
     def paintEvent(self, _event: QPaintEvent) -> None:
         colors = self._theme.palette
         painter = QPainter(self)
@@ -107,5 +111,5 @@ class Banner(QWidget):
         painter.setPen(QPen(colors.hairline, 1))
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS_CARD, RADIUS_CARD)
         color = colors.cost if self._icon_name == "alert-triangle" else colors.secondary
-        icon(self._icon_name, color).paint(painter, 14, 14, 18, 18)
+        icon(self._icon_name, color).paint(painter, self._icon_place())
         painter.end()

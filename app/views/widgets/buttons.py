@@ -15,6 +15,8 @@ from PySide6.QtWidgets import QAbstractButton, QMenu, QWidget
 from app.theme import RADIUS_ROW, Theme
 from app.views.icons import icon
 
+STOP = "square"  # drawn solid: an outline in a disc reads as a window
+
 _KEYBOARD_REASONS = (
     Qt.FocusReason.TabFocusReason,
     Qt.FocusReason.BacktabFocusReason,
@@ -285,7 +287,11 @@ class RoundButton(PaintedButton):
         if self.isEnabled() and self.underMouse():
             ground.setAlphaF(0.88)
         self.fill(painter, ground)
-        side = self.theme.px(16)
+        side = self.theme.px(16 if self._icon_name != STOP else 11)
         place = QRect(0, 0, side, side)
         place.moveCenter(self.rect().center())
+        if self._icon_name == STOP:
+            painter.setBrush(colors.on_ink)
+            painter.drawRoundedRect(place, 2, 2)
+            return
         icon(self._icon_name, colors.on_ink if self.isEnabled() else colors.faint).paint(painter, place)
