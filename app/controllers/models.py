@@ -46,6 +46,8 @@ from engine import (
     ModelShelf,
     ModelUnloaded,
     NoModelLoaded,
+    Speculation,
+    SpeculationMode,
     TextDelta,
     draft_problem,
 )
@@ -100,7 +102,8 @@ class ModelController(QObject):
 
     @property
     def pair(self) -> PairView:
-        return self._loaded.view(self._settings.speculation())
+        speculation = self._settings.speculation()
+        return self._loaded.view(speculation.mode, self._mode_text(speculation))
 
     @property
     def can_reply(self) -> bool:
@@ -288,6 +291,15 @@ class ModelController(QObject):
 
     def _entry(self, model: InstalledModel) -> ModelEntry:
         return model_entry(model, self._loaded.main_folder, self._loaded.draft_folder)
+
+    def _mode_text(self, speculation: Speculation) -> str:
+        tokens = speculation.tokens
+        return {
+            SpeculationMode.OFF: self.tr("off"),
+            SpeculationMode.AUTO: self.tr("auto"),
+            # WORKAROUND: lupdate sees that a text has plural forms only in self.tr, and only with a plain name for n.
+            SpeculationMode.FIXED: self.tr("%n token(s)", "drafted per pass", tokens),
+        }[speculation.mode]
 
     def _not_deleted(self, folder: str, detail: str) -> Notice:
         sentence = self.tr("%1 could not be deleted: %2")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication
-
 from app.messages import notice_for
 from app.notices import drafting_sentence
 from app.view_models.model_list import DraftState, PairState, PairView
@@ -18,7 +16,6 @@ from engine import (
     ModelReady,
     ModelRole,
     ModelUnloaded,
-    Speculation,
     SpeculationMode,
 )
 
@@ -68,14 +65,14 @@ class LoadedPair:
         self._drafting = drafting
         return True
 
-    def view(self, speculation: Speculation) -> PairView:
-        draft_state, reason = self._draft_view(speculation)
+    def view(self, mode: SpeculationMode, mode_text: str) -> PairView:
+        draft_state, reason = self._draft_view(mode)
         if self._main_error is not None:
             reason = notice_for(self._main_error).sentence
         return PairView(
             main_name=_name(self.main, self.main_folder),
             draft_name=_name(self.draft, self.draft_folder),
-            mode_text=mode_text(speculation),
+            mode_text=mode_text,
             state=self.state,
             draft_state=draft_state,
             reason=reason,
@@ -108,24 +105,16 @@ class LoadedPair:
             case ModelUnloaded():
                 self.draft = None
 
-    def _draft_view(self, speculation: Speculation) -> tuple[DraftState, str]:
+    def _draft_view(self, mode: SpeculationMode) -> tuple[DraftState, str]:
         if self._draft_error is not None:
             return DraftState.REFUSED, notice_for(self._draft_error).sentence
         if self.draft is None:
             return DraftState.LOADING if self._draft_loading else DraftState.NONE, ""
-        drafting = DraftingState.OFF if speculation.mode is SpeculationMode.OFF else self._drafting
+        drafting = DraftingState.OFF if mode is SpeculationMode.OFF else self._drafting
         if drafting is DraftingState.ACTIVE:
             return DraftState.ACTIVE, ""
         refused = drafting is DraftingState.UNSUPPORTED
         return DraftState.REFUSED if refused else DraftState.PARKED, drafting_sentence(drafting)
-
-
-def mode_text(speculation: Speculation) -> str:
-    if speculation.mode is SpeculationMode.OFF:
-        return QCoreApplication.translate("Pair", "off")
-    if speculation.mode is SpeculationMode.AUTO:
-        return QCoreApplication.translate("Pair", "auto")
-    return QCoreApplication.translate("Pair", "%n token(s)", "drafted per pass", speculation.tokens)
 
 
 def _name(info: ModelInfo | None, folder: str) -> str:
