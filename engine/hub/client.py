@@ -6,6 +6,7 @@ The token goes to the hub's own origin and nowhere else. No cookies, no telemetr
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -111,6 +112,8 @@ class HubClient:
     def _open(self) -> httpx2.Client:
         import httpx2
 
+        for name in ("httpx2", "httpcore2"):  # they log addresses, signed ones included, and headers
+            logging.getLogger(name).setLevel(logging.WARNING)
         try:
             url = httpx2.URL(self._hub.endpoint)
             if url.scheme not in {"http", "https"} or not url.host or url.userinfo or not 0 < (url.port or 1) < 65536:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import logging
 import os
 import random
 import shutil
@@ -302,7 +303,10 @@ def test_unsuitable_repositories_are_refused_before_their_weights(
     assert tree(tmp_path) == {}
 
 
-def test_the_token_stays_with_its_host(tmp_path: Path, hub: TinyHub, store: QuickStore, ear: Ear) -> None:
+def test_the_token_stays_with_its_host(
+    tmp_path: Path, hub: TinyHub, store: QuickStore, ear: Ear, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
     elsewhere = TinyHub()
     elsewhere.repositories = hub.repositories
     hub.faults[WEIGHTS] = Fault(redirect=elsewhere.endpoint)
@@ -314,6 +318,8 @@ def test_the_token_stays_with_its_host(tmp_path: Path, hub: TinyHub, store: Quic
     assert all("Authorization" not in seen.headers for seen in elsewhere.seen)
     assert not any(b"hf_canary" in data for data in tree(tmp_path).values())
     assert not any("hf_canary" in repr(event) for event in ear.heard)
+    assert "hf_canary" not in caplog.text
+    assert elsewhere.endpoint not in caplog.text
 
 
 def test_a_token_that_is_none_is_refused_before_it_is_sent(hub: TinyHub, store: QuickStore, ear: Ear) -> None:
