@@ -102,7 +102,7 @@ def _memory_bytes() -> int:
 
 
 def _widens() -> bool:
-    """MEASURED: the CPU backend multiplies half precision at a ninth of the speed of float32 and rounds it by width."""
+    """MEASURED: the CPU backend multiplies half precision at a ninth of the speed of float32, and rounds by width."""
     return bool(mx.default_device() == mx.cpu)
 
 
