@@ -119,9 +119,11 @@ class ChatController(QObject):
         if not text or self.generating or not self._can_reply():
             return False
         with self._database.transaction():
-            if not self.chat_id:
-                self._begin_chat(title_from(text))
-            user_id = self._messages.add_user(self.chat_id, self._chats.leaf(self.chat_id), text)
+            chat_id = self.chat_id or self._chats.create(title_from(text))
+            user_id = self._messages.add_user(chat_id, self._chats.leaf(chat_id), text)
+        if not self.chat_id:
+            self.chat_id, self.title = chat_id, title_from(text)
+            self.current_chat_changed.emit(self.chat_id, self.title)
         self._append(user_id)
         self._reply_to(user_id)
         return True
@@ -212,16 +214,12 @@ class ChatController(QObject):
             self.notice_raised.emit(notice_for(NoModelLoaded()))
         return self._models.can_reply
 
-    def _begin_chat(self, title: str) -> None:
-        self.chat_id, self.title = self._chats.create(title), title
-
     def _reply_to(self, user_id: int) -> None:
         pair = self._models.pair
         reply_id = self._messages.begin_reply(self.chat_id, user_id, pair.main_name, pair.draft_name)
         self._start(reply_id)
         self._append(reply_id)
         self.conversations.refresh()
-        self.current_chat_changed.emit(self.chat_id, self.title)
 
     def _start(self, reply_id: int) -> None:
         branch = self._messages.branch(reply_id)

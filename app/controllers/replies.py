@@ -178,14 +178,21 @@ class Replies(QObject):
     ) -> None:
         del self._live[reply.request]
         reply.stats = stats
-        self._store.finish_reply(reply.saved_form(), status, finish, stats, error)
+        try:
+            self._store.finish_reply(reply.saved_form(), status, finish, stats, error)
+        finally:  # a full disk is bad enough without a reply that never ends on the screen
+            self._show_end(reply, status, finish, error)
+
+    def _show_end(
+        self, reply: LiveReply, status: StoredStatus, finish: FinishReason | None, error: EngineError | None
+    ) -> None:
         stored = self._store.message(reply.message_id)
         if stored is not None:
-            row = transcript_row(stored)
-            fields = {name: getattr(row, name) for name in ("status", "footer", "notice", "thinking_s")}
-            self._change_row(reply, progress=None, **fields)
+            row = transcript_row(replace(stored, status=status, finish=finish, stats=reply.stats, error=error))
+            fields = {name: getattr(row, name) for name in ("status", "footer", "notice")}
+            self._change_row(reply, progress=None, thinking_s=reply.thinking_s, **fields)
         self._put_in_table(reply, _TABLE_STATES[status])
-        self.stats_changed.emit(reply.chat_id, stats)
+        self.stats_changed.emit(reply.chat_id, reply.stats)
         if not self._live:
             self._timer.stop()
         self.changed.emit()

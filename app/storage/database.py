@@ -69,10 +69,11 @@ class Database:
         self.connection.execute("BEGIN IMMEDIATE")
         try:
             yield
+            self.connection.execute("COMMIT")
         except BaseException:
-            self.connection.execute("ROLLBACK")
+            if self.connection.in_transaction:  # SQLite itself rolls back some that fail
+                self.connection.execute("ROLLBACK")
             raise
-        self.connection.execute("COMMIT")
 
     def _connect(self) -> None:
         # Autocommit, so that transactions are exactly those of `transaction`.

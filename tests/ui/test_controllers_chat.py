@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -276,3 +277,24 @@ def test_parked_draft_is_said_in_the_pair(desk: Desk) -> None:
     assert "slower" in desk.models.pair.reason
     desk.say("Again")
     assert desk.models.pair.draft_state == "active"
+
+
+def test_reply_ends_on_the_screen_when_it_cannot_be_saved(desk: Desk) -> None:
+    desk.engine.gate.hold()
+    desk.chat.send("Hello")
+    desk.database.execute("PRAGMA query_only = ON")  # what a full disk does to writes
+    with desk.qtbot.capture_exceptions() as errors:
+        desk.engine.gate.open()
+        desk.wait_until_quiet()
+    desk.database.execute("PRAGMA query_only = OFF")
+    assert errors
+    assert (desk.rows[-1].text, desk.rows[-1].status) == (REPLY, MessageStatus.DONE)
+
+
+def test_new_chat_that_cannot_be_stored_stays_new(desk: Desk) -> None:
+    desk.database.execute("PRAGMA query_only = ON")
+    with pytest.raises(sqlite3.OperationalError):
+        desk.chat.send("Hello")
+    desk.database.execute("PRAGMA query_only = OFF")
+    assert (desk.chat.chat_id, desk.rows) == (0, [])
+    desk.say("Hello")
