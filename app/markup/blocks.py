@@ -84,8 +84,9 @@ class Splitter:
         return first
 
     def finish(self) -> int:
-        """The text is complete; reads the tail (or, with link references, everything) for good."""
-        if _REFERENCE.search(self.source):
+        """The text is complete; reads the tail for good, or everything when the end changes what stands above it."""
+        unclosed = any(not block.closed for block in self.blocks[self.frozen :] if block.kind is BlockKind.FORMULA)
+        if unclosed or _REFERENCE.search(self.source):
             first, self.frozen, self._joined = 0, 0, False
             self._tail, self._fence = self.source, None
         else:

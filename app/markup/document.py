@@ -40,7 +40,8 @@ QUOTE_STEP_PX = 16
 LINE_SEPARATOR = "\u2028"
 
 _HEADING_SIZES = {"h1": 1.4, "h2": 1.22, "h3": 1.08}
-_URL = re.compile(r"https?://[!-~]+")
+# Plain ASCII, so that a Korean particle or a Chinese comma right after an address is not taken for a part of it.
+_URL = re.compile(r"https?://[!#-&(-;=?-\[\]_a-z~]+")
 _AFTER_URL = ".,;:!?)]}'\"*_"
 _TASK = re.compile(r"\[([ xX])\]\s+")
 _GAP = "\u00a0\u00a0"

@@ -9,12 +9,13 @@ from collections import OrderedDict, deque
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from PySide6.QtCore import QByteArray, QObject, QRectF, Qt, Signal
+from PySide6.QtCore import QByteArray, QObject, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QImage, QPainter
 from PySide6.QtSvg import QSvgRenderer
 
 KEPT_FORMULAS = 400
 LONGEST_TEX = 4000
+_COLLECT_MS = 15
 
 
 class FormulaState(Enum):
@@ -62,16 +63,15 @@ class Formulas(QObject):
     """Formulas by key: asked for again and again, drawn once."""
 
     drawn = Signal(object)  # FormulaKey, now ready or failed
-    _drawn_elsewhere = Signal(object, object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._drawings: OrderedDict[FormulaKey, Drawing | None] = OrderedDict()
-        self._waiting: deque[FormulaKey] = deque()
         self._asked: set[FormulaKey] = set()
-        self._lock = threading.Lock()
-        self._working = False
-        self._drawn_elsewhere.connect(self._keep, Qt.ConnectionType.QueuedConnection)
+        self._desk = _DrawingDesk()
+        # Looked at from here, so that the thread never touches a Qt object that may be gone.
+        self._collect_timer = QTimer(self, interval=_COLLECT_MS)
+        self._collect_timer.timeout.connect(self._collect)
 
     def state(self, key: FormulaKey) -> FormulaState:
         """Where the formula stands; asking for a new one has it drawn."""
@@ -79,13 +79,35 @@ class Formulas(QObject):
             return FormulaState.READY if self._drawings[key] else FormulaState.FAILED
         if key not in self._asked:
             self._asked.add(key)
-            self._enqueue(key)
+            self._desk.ask(key)
+            self._collect_timer.start()
         return FormulaState.PENDING
 
     def drawing(self, key: FormulaKey) -> Drawing | None:
         return self._drawings.get(key)
 
-    def _enqueue(self, key: FormulaKey) -> None:
+    def _collect(self) -> None:
+        while self._desk.done:
+            key, drawing = self._desk.done.popleft()
+            self._asked.discard(key)
+            self._drawings[key] = drawing
+            self.drawn.emit(key)
+        while len(self._drawings) > KEPT_FORMULAS:
+            self._drawings.popitem(last=False)
+        if not self._asked:
+            self._collect_timer.stop()
+
+
+class _DrawingDesk:
+    """A thread that draws what is asked for and ends when nothing is left."""
+
+    def __init__(self) -> None:
+        self.done: deque[tuple[FormulaKey, Drawing | None]] = deque()
+        self._waiting: deque[FormulaKey] = deque()
+        self._lock = threading.Lock()
+        self._working = False
+
+    def ask(self, key: FormulaKey) -> None:
         with self._lock:
             self._waiting.append(key)
             if self._working:
@@ -100,14 +122,7 @@ class Formulas(QObject):
                     self._working = False
                     return
                 key = self._waiting.popleft()
-            self._drawn_elsewhere.emit(key, draw(key))
-
-    def _keep(self, key: FormulaKey, drawing: Drawing | None) -> None:
-        self._asked.discard(key)
-        self._drawings[key] = drawing
-        while len(self._drawings) > KEPT_FORMULAS:
-            self._drawings.popitem(last=False)
-        self.drawn.emit(key)
+            self.done.append((key, draw(key)))
 
 
 def image(drawing: Drawing, ratio: float, below_px: float = 0.0) -> QImage:

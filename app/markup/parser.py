@@ -91,6 +91,8 @@ def _display_formula(state: StateBlock, start: int, end: int, silent: bool) -> b
     first = state.src[state.bMarks[start] + state.tShift[start] : state.eMarks[start]].rstrip()
     for opening, closing in _DISPLAY_MARKS:
         if first.startswith(opening):
+            if silent and state.sCount[start] < state.blkIndent:
+                return True  # it stands outside of the list that asks, and ends it
             found = _find_formula_end(state, start, end, first[len(opening) :], closing)
             if found is None:
                 return False
@@ -115,9 +117,10 @@ def _find_formula_end(
             text = state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]].rstrip()
             if state.sCount[line] < state.blkIndent and text:
                 return None
-        if closing in text:
-            tex, rest = text.split(closing, 1)
-            return None if rest else ("\n".join([*lines, tex]).strip(), line + 1, True)
+        if text.endswith(closing) and not (line == start and closing in text.removesuffix(closing)):
+            return "\n".join([*lines, text.removesuffix(closing)]).strip(), line + 1, True
+        if line == start and closing in text:
+            return None
         lines.append(text)
     return ("\n".join(lines).strip(), end, False) if state.env.get(STREAMING) else None
 

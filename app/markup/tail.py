@@ -7,7 +7,7 @@ Not here: parsing. Pure functions over strings.
 import re
 import unicodedata
 
-_MARKS_ONLY = re.compile(r"[\s>]*[-+*=_~`#|$\\\d.):>\s\[\]]*$")
+_MARKS_ONLY = re.compile(r"[\s>]*(?:[-+*=_~`#|$\\:>\s\[\]]+|\d{1,9}[.)]?\s*)?$")
 _FENCE_START = re.compile(r"[\s>]*(?:[-*+]\s+|\d+[.)]\s+)?(?:`{3,}|~{3,}|\$\$|\\\[)")
 _FENCE_LINE = re.compile(r"^[\s>]*(?:[-*+]\s+|\d+[.)]\s+)?(`{3,}|~{3,})", re.MULTILINE)
 _TRAILING_MARKS = re.compile(r"(?<!\\)[*_~`]+$")

@@ -56,7 +56,7 @@ class TranscriptView(QAbstractScrollArea):
         self._model = model
         self._stack = Stack()
         self._look = Look(theme, self)
-        self._window = PartWindow(self._look, self.viewport())
+        self.window_of_parts = PartWindow(self._look, self.viewport())
         self._follows = True
         self._anchor: Anchor | None = None
         self._settling = False
@@ -64,7 +64,7 @@ class TranscriptView(QAbstractScrollArea):
         self._current: int | None = None
         self._empty: QWidget | None = None
         self._last_value = 0
-        self._jump = JumpButton(theme, self)
+        self.jump_button = JumpButton(theme, self)
         self._later = QTimer(self, singleShot=True, interval=0)
         self._later.timeout.connect(self._settle)
         self._set_up()
@@ -86,7 +86,7 @@ class TranscriptView(QAbstractScrollArea):
         self.viewport().setMouseTracking(True)
         self.viewport().setAutoFillBackground(True)
         self.verticalScrollBar().actionTriggered.connect(self._on_slider_action)
-        self._jump.clicked.connect(self.jump_to_end)
+        self.jump_button.clicked.connect(self.jump_to_end)
         for keys, step in (("Ctrl+Up", -1), ("Ctrl+Down", 1)):
             shortcut = QShortcut(QKeySequence(keys), self, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
             shortcut.activated.connect(lambda step=step: self.step(step))
@@ -119,6 +119,10 @@ class TranscriptView(QAbstractScrollArea):
         widget.setParent(self.viewport())
         self._show_or_hide_empty()
 
+    @property
+    def items(self) -> list[MessageItem]:
+        return self._stack.items
+
     # What the model says
 
     def _reset(self) -> None:
@@ -132,7 +136,7 @@ class TranscriptView(QAbstractScrollArea):
     def _make_item(self, row: int) -> MessageItem:
         message = self._model.messages[row]
         name = message_name(message.from_user, row, len(self._model.messages))
-        item = MessageItem(message, name, self._theme, self._window.release)
+        item = MessageItem(message, name, self._theme, self.window_of_parts.release)
         item.estimate(self._column_px())
         return item
 
@@ -169,7 +173,7 @@ class TranscriptView(QAbstractScrollArea):
         self._rearrange(first)
 
     def _on_formula_drawn(self, key: FormulaKey) -> None:
-        if self._window.forget_waiting_for(key):
+        if self.window_of_parts.forget_waiting_for(key):
             self._later.start()
 
     def _on_theme_changed(self) -> None:
@@ -180,7 +184,7 @@ class TranscriptView(QAbstractScrollArea):
         """New colours, sizes or words: every widget is made again."""
         for item in self._stack.items:
             item.release_all()
-        self._window.clear()
+        self.window_of_parts.clear()
         kept = self._stack.items
         opened = {item.message.id for item in kept if item.opened}
         anchored = None if self._anchor is None else self._model.row_of(self._anchor.item.message.id)
@@ -220,7 +224,7 @@ class TranscriptView(QAbstractScrollArea):
             return
         self._settling = True
         for _ in range(_SETTLING_ROUNDS):
-            first = self._window.measure(self._stack, self._wanted_top(), self._page_px(), self._column_px())
+            first = self.window_of_parts.measure(self._stack, self._wanted_top(), self._page_px(), self._column_px())
             if first is None:
                 break
             self._stack.arrange(first, self._theme.scale)
@@ -228,11 +232,11 @@ class TranscriptView(QAbstractScrollArea):
             self._later.start()
         top = self._wanted_top()
         self._apply_range(top)
-        self._window.place(self._stack, top, self._page_px(), self._left_px(), self._column_px())
+        self.window_of_parts.place(self._stack, top, self._page_px(), self._left_px(), self._column_px())
         self._anchor = self._stack.anchor_at(top)
         self._last_value = top
         self._settling = False
-        self._jump.set_wanted(self._bottom_px() - top > STICK_PX and not self._follows)
+        self.jump_button.set_wanted(self._bottom_px() - top > STICK_PX and not self._follows)
         if self._current is not None:
             self.viewport().update()
 
@@ -282,7 +286,7 @@ class TranscriptView(QAbstractScrollArea):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._rearrange(0)
-        self._jump.place_in(self.viewport().geometry())
+        self.jump_button.place_in(self.viewport().geometry())
 
     def _show_or_hide_empty(self) -> None:
         if self._empty is not None:
@@ -412,7 +416,7 @@ class TranscriptView(QAbstractScrollArea):
     def _paint_thought_bars(self, painter: QPainter) -> None:
         """A line beside opened thinking, from its first part to its last."""
         color, x = QColor(self._theme.palette.hairline), self._left_px() + self._theme.px(6)
-        for part, place in self._window.shown():
+        for part, place in self.window_of_parts.shown():
             if part.quiet:
                 painter.fillRect(x, place.top() - part.gap_px, 2, place.height() + part.gap_px, color)
 

@@ -1,0 +1,68 @@
+"""A transcript on the screen for tests, with messages to put on it."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QApplication
+
+from app.theme import Theme
+from app.view_models.reply_stats import FooterLine, Tone
+from app.view_models.transcript import MessageStatus, TranscriptMessage, TranscriptModel
+from app.views.transcript import TranscriptView
+from app.views.transcript.parts import Part, PartKind, as_widget
+
+FOOTER = FooterLine("1.6× faster", "38 tok/s · 71 % accepted", Tone.GAIN, "Drafting is on.")
+PARAGRAPH = "Some words that fill a line or two of the column, so that there is something to scroll through. " * 3
+
+
+def question(number: int, text: str = "") -> TranscriptMessage:
+    return TranscriptMessage(number, from_user=True, text=text or f"Question {number}?")
+
+
+def reply(number: int, text: str = "", status: MessageStatus = MessageStatus.DONE) -> TranscriptMessage:
+    return TranscriptMessage(number, from_user=False, text=text, status=status, footer=FOOTER)
+
+
+def long_chat(turns: int) -> list[TranscriptMessage]:
+    messages: list[TranscriptMessage] = []
+    for turn in range(turns):
+        messages.append(question(2 * turn + 1))
+        messages.append(reply(2 * turn + 2, f"# Reply {turn}\n\n{PARAGRAPH}\n\n- one\n- two\n\n{PARAGRAPH}"))
+    return messages
+
+
+class Desk:
+    """The view over its model, and how to look at it."""
+
+    def __init__(self, messages: list[TranscriptMessage]) -> None:
+        self.theme = Theme()
+        self.model = TranscriptModel()
+        self.model.set_messages(messages)
+        self.view = TranscriptView(self.theme, self.model)
+        self.view.resize(800, 600)
+        self.view.show()
+        QApplication.processEvents()
+
+    @property
+    def value(self) -> int:
+        return self.view.verticalScrollBar().value()
+
+    @property
+    def bottom(self) -> int:
+        return self.view.verticalScrollBar().maximum()
+
+    def scroll_to(self, value: int) -> None:
+        self.view.verticalScrollBar().setValue(value)
+
+    def parts(self, kind: PartKind) -> list[Part]:
+        """The parts of a kind that have a widget, from above."""
+        live = [part for part, _ in self.view.window_of_parts.shown() if part.kind is kind]
+        return sorted(live, key=as_widget_y)
+
+    def place_of(self, message_id: int, kind: PartKind) -> int:
+        """Where the first part of that kind of a message is on the screen."""
+        return next(as_widget_y(part) for part in self.parts(kind) if part.message_id == message_id)
+
+
+def as_widget_y(part: Part) -> int:
+    assert part.widget is not None
+    return as_widget(part.widget).y()

@@ -1,0 +1,112 @@
+"""What a model writes never loads, opens or hides anything."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+from PySide6.QtCore import QPoint, Qt, QUrl
+from PySide6.QtGui import QImage, QTextCursor, QTextDocument
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from app.markup.blocks import split
+from app.markup.document import DocumentBuilder
+from app.theme import Theme
+from app.views.transcript.look import Look
+from app.views.transcript.parts import Part, PartKind
+from app.views.transcript.texts import TextPart
+
+
+@pytest.fixture
+def text(qtbot: QtBot) -> TextPart:
+    look = Look(Theme())
+    widget = TextPart(look, None)  # type: ignore[arg-type]
+    look.setParent(widget)
+    qtbot.addWidget(widget)
+    return widget
+
+
+def show(widget: TextPart, source: str) -> str:
+    part = Part(PartKind.TEXT, split(source)[0], 1, "Reply")
+    widget.resize(400, widget.show_part(part, 400))
+    return widget.toPlainText()
+
+
+def test_an_image_is_its_description_and_address(text: TextPart) -> None:
+    assert show(text, "![a cat](https://example.com/cat.png)") == "a cat (https://example.com/cat.png)"
+    assert "<img" not in text.document().toHtml()
+
+
+@pytest.mark.parametrize("address", ["file:///dev/zero", "/etc/passwd", "https://example.com/a.png", "formula:1"])
+def test_every_address_is_the_same_pixel(text: TextPart, address: str) -> None:
+    image = text.loadResource(QTextDocument.ResourceType.ImageResource.value, QUrl(address))
+    assert isinstance(image, QImage)
+    assert (image.width(), image.height()) == (1, 1)
+
+
+def test_showing_hostile_text_opens_no_file(text: TextPart) -> None:
+    opened: list[str] = []
+    watching = [True]
+
+    def hook(event: str, args: tuple[object, ...]) -> None:
+        if watching[0] and event == "open":
+            opened.append(str(args[0]))
+
+    sys.addaudithook(hook)
+    show(text, "![x](file:///dev/zero) <img src='file:///dev/zero'> <style>@import '/etc/passwd'</style> [y](/etc/x)")
+    text.grab()
+    watching[0] = False
+    assert not [path for path in opened if "zero" in path or "/etc" in path]
+
+
+@pytest.mark.parametrize("source", ["[x](file:///etc/passwd)", "[x](javascript:alert(1))", "<a href='/x'>x</a>"])
+def test_other_schemes_are_plain_text(text: TextPart, source: str) -> None:
+    assert show(text, source) == source
+    assert not any(each.charFormat().isAnchor() for each in cursors(text))
+
+
+def cursors(widget: TextPart) -> list[QTextCursor]:
+    result = []
+    for position in range(1, widget.document().characterCount()):
+        cursor = QTextCursor(widget.document())
+        cursor.setPosition(position)
+        result.append(cursor)
+    return result
+
+
+def test_a_link_is_only_asked_for(text: TextPart, qtbot: QtBot) -> None:
+    show(text, "[the page](https://example.com/x)")
+    text.show()
+    with qtbot.waitSignal(text.look.link_requested) as asked:
+        QTest.mouseClick(text.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(12, 10))
+    assert asked.args == ["https://example.com/x"]
+    assert text.toPlainText() == "the page"
+
+
+def test_bare_addresses_are_links_without_the_sentence_around_them(text: TextPart) -> None:
+    show(text, "Look at https://example.com/a(b), 그리고 https://example.com/c를 봐요.")
+    hrefs = {each.charFormat().anchorHref() for each in cursors(text)} - {""}
+    assert hrefs == {"https://example.com/a(b)", "https://example.com/c"}
+
+
+def test_a_copy_is_plain_text(text: TextPart) -> None:
+    show(text, "some **bold** [link](https://example.com)")
+    text.selectAll()
+    data = text.createMimeDataFromSelection()
+    assert data.formats() == ["text/plain"]
+    assert data.text() == "some bold link"
+
+
+def test_a_copied_formula_is_its_source(text: TextPart, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(text.look.formulas.drawn):
+        show(text, "so $x^2$ and $y$ it is")
+    text.selectAll()
+    assert text.createMimeDataFromSelection().text() == "so x^2 and y it is"
+
+
+def test_documents_are_written_without_html(text: TextPart) -> None:
+    document = QTextDocument()
+    builder = DocumentBuilder(document, text.look.document_style(), text.look.formulas)
+    builder.write(split("a <script>alert(1)</script> &lt;b&gt;")[0].tokens)
+    assert document.toPlainText() == "a <script>alert(1)</script> <b>"

@@ -1,0 +1,173 @@
+"""Cutting replies into blocks, whole and while they grow."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.markup.blocks import LONG_TAIL_CHARS, Block, BlockKind, Splitter, split
+
+REPLY = r"""# Title
+
+one **bold** `code` $x^2$ and more
+second line
+
+- item a
+- item b
+  ```python
+  def f():
+      return 1
+  ```
+- item c with **수락률(accept rate)**은
+
+1. one
+2. two
+
+   $$
+   x = 1
+   $$
+10. ten
+
+| a | b |
+|---|--:|
+| 1 | 2 |
+
+text
+\[
+y = \frac{1}{2}
+\]
+after
+
+```python
+x = 1
+
+def f(): pass
+```
+> quote
+> more
+
+---
+The end. 👩‍👩‍👧 done
+"""
+
+
+def meaning(block: Block) -> tuple[object, ...]:
+    """A block without the line numbers, which count from where its parse began."""
+    words = [(token.type, token.content, token.info) for token in block.tokens]
+    return block.kind, block.text, block.language, block.depth, block.closed, words
+
+
+def kinds(source: str) -> list[str]:
+    return [block.kind.value for block in split(source)]
+
+
+def test_each_kind_of_block_stands_alone() -> None:
+    expected = "text text text code text text formula text table text formula text code text text text"
+    assert kinds(REPLY) == expected.split()
+
+
+def test_code_in_a_list_is_lifted_out_and_the_list_goes_on() -> None:
+    before, code, after = split("1. one\n   ```py\n   x\n   ```\n2. two")
+    assert (code.kind, code.text, code.language, code.depth) == (BlockKind.CODE, "x\n", "py", 1)
+    assert after.joined
+    assert not before.joined
+    assert [token.info for token in after.tokens if token.type == "list_item_open" and not token.meta] == ["2"]
+
+
+@pytest.mark.parametrize("step", [1, 2, 5, 17, 300])
+def test_growing_text_ends_as_the_whole_text(step: int) -> None:
+    splitter = Splitter()
+    for start in range(0, len(REPLY), step):
+        splitter.append(REPLY[start : start + step])
+    splitter.finish()
+    assert [meaning(block) for block in splitter.blocks] == [meaning(block) for block in split(REPLY)]
+
+
+@given(st.lists(st.sampled_from(REPLY.splitlines(keepends=True)), max_size=14).map("".join), st.integers(1, 9))
+def test_any_arrangement_of_lines_ends_as_the_whole_text(source: str, step: int) -> None:
+    splitter = Splitter()
+    for start in range(0, len(source), step):
+        splitter.append(source[start : start + step])
+    splitter.finish()
+    assert [meaning(block) for block in splitter.blocks] == [meaning(block) for block in split(source)]
+
+
+def test_frozen_blocks_never_change() -> None:
+    splitter = Splitter()
+    frozen: list[Block] = []
+    for char in REPLY:
+        first = splitter.append(char)
+        assert first >= len(frozen)
+        assert splitter.blocks[: len(frozen)] == frozen
+        frozen = splitter.blocks[: splitter.frozen]
+    assert len(frozen) > 10
+
+
+def test_only_the_tail_is_read_again() -> None:
+    paragraph = "Some words in a paragraph that is not long.\n\n"
+    splitter = Splitter()
+    splitter.append(paragraph * 400)
+    before = splitter.parsed_chars
+    splitter.append("And")
+    assert splitter.parsed_chars - before < 2 * len(paragraph)
+
+
+def test_open_code_is_not_parsed_while_it_grows() -> None:
+    splitter = Splitter()
+    splitter.append("```python\n")
+    before = splitter.parsed_chars
+    for number in range(500):
+        splitter.append(f"line {number}\n")
+    assert splitter.parsed_chars == before
+    assert splitter.blocks[-1].text.count("\n") == 500
+    assert not splitter.blocks[-1].closed
+    splitter.append("```\n")
+    assert splitter.blocks[-1].closed
+
+
+def test_a_fence_inside_longer_fences_does_not_end_them() -> None:
+    splitter = Splitter()
+    splitter.append("````md\n```py\nx\n```\n````\nafter\n")
+    splitter.finish()
+    assert [block.text for block in splitter.blocks if block.kind is BlockKind.CODE] == ["```py\nx\n```\n"]
+
+
+@pytest.mark.parametrize(
+    "source", ["word " * 5000, "말" * 20000, "".join(f"- item {n} of many\n" for n in range(2000))]
+)
+def test_a_block_without_end_is_cut_while_it_grows(source: str) -> None:
+    splitter = Splitter()
+    for start in range(0, len(source), 50):
+        splitter.append(source[start : start + 50])
+    # Without the cut this would be quadratic: hundreds of times the text.
+    assert splitter.parsed_chars < 3 * LONG_TAIL_CHARS * len(source) / 50
+    assert splitter.frozen > 3
+    assert all(block.joined for block in splitter.blocks[1:])
+
+
+def test_an_item_that_may_continue_a_list_is_not_cut_off() -> None:
+    splitter = Splitter()
+    splitter.append("1. foo\n\n2")
+    assert splitter.frozen == 0
+    splitter.append(". bar\n")
+    assert len(splitter.blocks) == 1
+
+
+def test_link_references_are_found_at_the_end() -> None:
+    splitter = Splitter()
+    splitter.append("See [the page][1] for more.\n\nMore.\n\n[1]: https://example.com/\n")
+    splitter.finish()
+    inline = next(token for token in splitter.blocks[0].tokens if token.type == "inline")
+    assert any(child.attrGet("href") == "https://example.com/" for child in inline.children or ())
+
+
+def test_carriage_returns_are_line_ends() -> None:
+    splitter = Splitter()
+    splitter.append("one\r\n\r\ntwo\r\rthree")
+    splitter.finish()
+    assert len(splitter.blocks) == 3
+
+
+def test_headings_know_their_level() -> None:
+    assert [block.heading for block in split("## two\n\ntext")] == [2, 0]

@@ -1,0 +1,106 @@
+"""The Markdown dialect: emphasis in Korean, Japanese and Chinese, what links may be, formulas."""
+
+from __future__ import annotations
+
+import pytest
+from markdown_it.token import Token
+
+from app.markup.parser import is_allowed_link, parse
+
+
+def inline(source: str) -> list[Token]:
+    return next(token.children or [] for token in parse(source) if token.type == "inline")
+
+
+def words(source: str, mark: str) -> list[str]:
+    """The texts inside `strong`, `em` or `s`."""
+    found: list[str] = []
+    opened = False
+    for token in inline(source):
+        if token.type == f"{mark}_open":
+            opened = True
+            found.append("")
+        elif token.type == f"{mark}_close":
+            opened = False
+        elif opened:
+            found[-1] += token.content
+    return found
+
+
+@pytest.mark.parametrize(
+    ("source", "bold"),
+    [
+        ("**수락률(accept rate)**은 중요해요", "수락률(accept rate)"),
+        ("**重点：**内容", "重点："),
+        ("これは**太字。**です", "太字。"),
+        ("**「引用」**と言う", "「引用」"),
+        ("이것은**'초안'**이에요", "'초안'"),
+        ("**제목:** 내용", "제목:"),
+        ("**중요**합니다", "중요"),
+        ("这是**重点**。", "重点"),
+        ("plain **bold** text", "bold"),
+        ("a**b**c", "b"),
+    ],
+)
+def test_bold_beside_east_asian_text(source: str, bold: str) -> None:
+    assert words(source, "strong") == [bold]
+
+
+def test_strike_through_before_a_particle() -> None:
+    assert words("~~취소선~~은", "s") == ["취소선"]
+
+
+def test_italics_before_a_particle() -> None:
+    assert words("*강조(x)*는", "em") == ["강조(x)"]
+
+
+@pytest.mark.parametrize("source", ["2 * 3 * 4", "snake_case_name", "한_글_자", "** not bold **", "3 ** 2 ** 1"])
+def test_marks_that_mean_nothing_stay(source: str) -> None:
+    assert "".join(token.content for token in inline(source)) == source
+
+
+@pytest.mark.parametrize("url", ["https://example.com", "http://a.b/c", "mailto:someone@example.com", "HTTPS://X.Y"])
+def test_the_web_and_mail_are_links(url: str) -> None:
+    assert is_allowed_link(url)
+    assert any(token.type == "link_open" for token in inline(f"[x]({url})"))
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["file:///etc/passwd", "javascript:alert(1)", "data:text/html,x", "ssh://host", "x-apple:y", "/etc/passwd", "a.md"],
+)
+def test_nothing_else_is_a_link(url: str) -> None:
+    assert not is_allowed_link(url)
+    assert not any(token.type == "link_open" for token in inline(f"[x]({url})"))
+
+
+@pytest.mark.parametrize("source", ["<img src=x onerror=y>", "<style>a{}</style>", '<a href="x">y</a>', "<b>x</b>"])
+def test_html_is_text(source: str) -> None:
+    assert "".join(token.content for token in inline(source)) == source
+
+
+@pytest.mark.parametrize("source", ["$x^2$", r"\(x^2\)", "값은 $x^2$이에요"])
+def test_inline_formulas(source: str) -> None:
+    assert [token.content for token in inline(source) if token.type == "math_inline"] == ["x^2"]
+
+
+@pytest.mark.parametrize("source", ["It costs $5 and $6.", "US$5~US$6", "`$x$` is code", r"\$x\$"])
+def test_money_and_code_are_no_formulas(source: str) -> None:
+    assert not [token for token in inline(source) if token.type.startswith("math")]
+
+
+@pytest.mark.parametrize("source", ["$$\nx\n$$", "\\[\nx\n\\]", "$$x$$", "text\n$$\nx\n$$\nmore", "- a\n\n  \\[ x \\]"])
+def test_display_formulas(source: str) -> None:
+    assert [token.content for token in parse(source) if token.type == "math_block"] == ["x"]
+
+
+def test_an_open_formula_is_one_only_while_text_grows() -> None:
+    growing = parse("$$\nx = ", streaming=True)
+    assert [(token.content, token.meta["closed"]) for token in growing if token.type == "math_block"] == [
+        ("x =", False)
+    ]
+    assert not [token for token in parse("$$\nx = ") if token.type == "math_block"]
+
+
+def test_dashes_under_a_line_are_a_rule() -> None:
+    assert [token.type for token in parse("text\n---\n")][-1] == "hr"
