@@ -1,125 +1,210 @@
-"""How many tokens to draft, round by round: a fixed number, or the one that has paid best here. Pure arithmetic.
+"""Which proposer drafts how many tokens next: as asked, or what promises the most tokens per second. Pure arithmetic.
 
-Both kinds learn what a plain round and a round of each width take, across the replies of one loaded pair.
+What rounds cost is learnt per loaded pair (`RoundCosts`) and outlives a reply; how often a draft is right is learnt
+within one reply, because it is a matter of what is being written.
 """
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Protocol
 
-from engine.types import Speculation, SpeculationMode
+from engine.types import MAX_DRAFT_TOKENS, Speculation, SpeculationMode
 
-AUTO_LENGTHS = (0, 1, 2, 3, 4, 6, 8)
+LENGTHS = (1, 2, 3, 4, 5, 6, 8, 10, 12, MAX_DRAFT_TOKENS)
+_RECENT = 9
 _PROBE_EVERY_ROUNDS = 24
-_ADVANTAGE = 1.03  # a change of length must promise this much
-_LEARNING_ROUNDS = 8
+_ADVANTAGE = 1.02  # a change of plan must promise this much
+
+# How often a source is right, before anything is known of it, and how many trials that guess weighs.
+_FIRST_GUESS, _GUESS_TRIALS = 0.7, 6
+_SLOWEST_LEARNING = 0.04  # an average at first, then ever less forgetful, down to this
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A proposer could draft up to `most` tokens now; `grade` tells its good occasions from its poor ones."""
+
+    source: str
+    most: int
+    grade: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    source: str = ""
+    length: int = 0
+    grade: int = 0
+
+
+PLAIN = Plan()
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """Seconds measured on this machine for this pair: a forward over so many tokens, and one token of each source."""
+
+    verify_s: Mapping[int, float] = field(default_factory=dict)
+    draft_s: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
-class RoundTimes:
-    """Seconds that rounds of this pair took, by draft length; recent ones only, so that depth and heat count."""
+class RoundCosts:
+    """Seconds that rounds of this pair take, by source and draft length: as seen lately, or else as calibrated.
 
-    recent: dict[int, deque[float]] = field(default_factory=dict)
+    Only recent rounds count, so that a chat that has grown long or a machine that has grown hot is priced as it is.
+    """
 
-    def observe(self, drafted: int, seconds: float) -> None:
-        self.recent.setdefault(drafted, deque(maxlen=9)).append(seconds)
+    calibration: Calibration = field(default_factory=Calibration)
+    _seen: dict[tuple[str, int], deque[float]] = field(default_factory=dict)
+
+    def observe(self, source: str, drafted: int, seconds: float) -> None:
+        key = (source if drafted else "", drafted)
+        self._seen.setdefault(key, deque(maxlen=_RECENT)).append(seconds)
 
     @property
     def plain_s(self) -> float:
-        """Median plain round; 0 while none was seen."""
-        return median(self.recent[0]) if 0 in self.recent else 0.0
+        """A plain round; 0 while unknown."""
+        return self._median("", 0) or self.calibration.verify_s.get(1, 0.0)
 
-    def expected_s(self, drafted: int) -> float:
-        """Seen, or else a straight line through what was seen."""
-        if drafted in self.recent:
-            return median(self.recent[drafted])
-        known = sorted(length for length in self.recent if length > 0)
-        if not known:
+    def expected_s(self, source: str, length: int) -> float:
+        if length == 0:
             return self.plain_s
-        near = min(known, key=lambda length: abs(length - drafted))
-        slope = (median(self.recent[near]) - self.plain_s) / near
-        return max(self.plain_s, median(self.recent[near]) + slope * (drafted - near))
+        if seen := self._median(source, length):
+            return seen
+        near = self._nearest_seen(source, length)
+        if not near:
+            return self.plain_s + self._extra_s(source, length)
+        # What the nearest length took, moved by what the difference in length should cost.
+        scale = self._median(source, near) / max(self.plain_s + self._extra_s(source, near), 1e-9)
+        return max(self.plain_s, scale * (self.plain_s + self._extra_s(source, length)))
+
+    def _extra_s(self, source: str, length: int) -> float:
+        """What drafting and verifying `length` tokens adds to a plain round, by calibration."""
+        verify = self.calibration.verify_s
+        if 1 not in verify:
+            return 0.15 * length * self.plain_s  # a guess, replaced by the first rounds seen
+        drift = self.plain_s / verify[1] if verify[1] else 1.0
+        widening = _interpolated(verify, length + 1) - verify[1]
+        return drift * (widening + length * self.calibration.draft_s.get(source, 0.0))
+
+    def _nearest_seen(self, source: str, length: int) -> int:
+        seen = [drafted for name, drafted in self._seen if name == source and drafted]
+        return min(seen, key=lambda drafted: abs(drafted - length), default=0)
+
+    def _median(self, source: str, drafted: int) -> float:
+        seen = self._seen.get((source if drafted else "", drafted))
+        return median(seen) if seen else 0.0
 
 
 class Controller(Protocol):
+    """Plans each round of one reply and hears how it went."""
+
     @property
     def parked(self) -> bool: ...
 
-    @property
-    def plain_s(self) -> float:
-        """What a plain token takes here; 0 while unknown."""
+    def wants(self, source: str) -> bool:
+        """Whether it is worth asking `source` for an offer; a draft that rests need not even read along."""
 
-    def length(self) -> int: ...
+    def plan(self, offers: Sequence[Offer]) -> Plan: ...
 
-    def observe(self, drafted: int, accepted: int, seconds: float) -> None: ...
+    def observe(self, plan: Plan, drafted: int, accepted: int, seconds: float) -> None: ...
 
 
 class FixedController:
+    """Always the same number of tokens, from the first source that offers any."""
+
     parked = False
 
-    def __init__(self, tokens: int, times: RoundTimes) -> None:
+    def __init__(self, tokens: int, costs: RoundCosts) -> None:
         self._tokens = tokens
-        self._times = times
+        self._costs = costs
 
-    @property
-    def plain_s(self) -> float:
-        return self._times.plain_s
+    def wants(self, source: str) -> bool:
+        return self._tokens > 0 and bool(source)
 
-    def length(self) -> int:
-        return self._tokens
+    def plan(self, offers: Sequence[Offer]) -> Plan:
+        offer = next((offer for offer in offers if offer.most), None)
+        return Plan(offer.source, min(self._tokens, offer.most), offer.grade) if offer and self._tokens else PLAIN
 
-    def observe(self, drafted: int, accepted: int, seconds: float) -> None:
-        self._times.observe(drafted, seconds)
+    def observe(self, plan: Plan, drafted: int, accepted: int, seconds: float) -> None:
+        assert accepted <= drafted
+        self._costs.observe(plan.source, drafted, seconds)
 
 
 class AutoController:
-    """The draft length with the most expected tokens per second; parked at zero, it probes now and then."""
+    """The plan with the most expected tokens per second, nothing drafted included.
 
-    def __init__(self, times: RoundTimes) -> None:
-        self._times = times
-        self._length = 4
-        self._agreement = 0.7  # share of drafted tokens that stand, given that those before them did
+    A source that has lost its place is asked for one token now and then, in case the text has become easier.
+    """
+
+    def __init__(self, costs: RoundCosts) -> None:
+        self._costs = costs
+        self._agreement: dict[tuple[str, int], float] = {}
+        self._trials: dict[tuple[str, int], int] = {}
         self._rounds = 0
+        self._last_asked: dict[str, int] = {}
+        self._present = Plan()
+        self.parked = False
 
-    @property
-    def parked(self) -> bool:
-        return self._length == 0
+    def wants(self, source: str) -> bool:
+        return not self.parked or self._probe_due(source)
 
-    @property
-    def plain_s(self) -> float:
-        return self._times.plain_s
+    def plan(self, offers: Sequence[Offer]) -> Plan:
+        plans = [PLAIN]
+        for offer in offers:
+            lengths = {min(length, offer.most) for length in LENGTHS} - {0}
+            plans.extend(Plan(offer.source, length, offer.grade) for length in sorted(lengths))
+        best = max(plans, key=self._tokens_per_second)
+        if self._present in plans and self._tokens_per_second(best) < _ADVANTAGE * self._tokens_per_second(
+            self._present
+        ):
+            best = self._present
+        self._present = best
+        self.parked = best == PLAIN and any(offer.most for offer in offers)
+        if best == PLAIN:
+            due = next((offer for offer in offers if offer.most and self._probe_due(offer.source)), None)
+            return Plan(due.source, 1, due.grade) if due else PLAIN
+        return best
 
-    def length(self) -> int:
+    def observe(self, plan: Plan, drafted: int, accepted: int, seconds: float) -> None:
         self._rounds += 1
-        if self.parked and self._rounds % _PROBE_EVERY_ROUNDS == 0:
-            return 1
-        return self._length
-
-    def observe(self, drafted: int, accepted: int, seconds: float) -> None:
-        self._times.observe(drafted, seconds)
+        self._costs.observe(plan.source, drafted, seconds)
         if not drafted:
             return
-        tried = min(accepted + 1, drafted)
-        for trial in range(tried):
-            self._agreement += 0.06 * ((trial < accepted) - self._agreement)
-        if self._rounds >= _LEARNING_ROUNDS:
-            self._choose()
+        self._last_asked[plan.source] = self._rounds
+        for trial in range(min(accepted + 1, drafted)):
+            self._learn((plan.source, plan.grade), trial < accepted)
 
-    def _choose(self) -> None:
-        best = max(AUTO_LENGTHS, key=self._tokens_per_second)
-        if self._tokens_per_second(best) > _ADVANTAGE * self._tokens_per_second(self._length):
-            self._length = best
+    def _learn(self, key: tuple[str, int], right: bool) -> None:
+        self._trials[key] = trials = self._trials.get(key, _GUESS_TRIALS) + 1
+        agreement = self._agreement.get(key, _FIRST_GUESS)
+        self._agreement[key] = agreement + max(1 / trials, _SLOWEST_LEARNING) * (right - agreement)
 
-    def _tokens_per_second(self, length: int) -> float:
-        tokens = sum(self._agreement**position for position in range(length + 1))
-        seconds = self._times.expected_s(length)
-        return tokens / seconds if seconds else 0.0
+    def _probe_due(self, source: str) -> bool:
+        return self._rounds - self._last_asked.get(source, 0) >= _PROBE_EVERY_ROUNDS
+
+    def _tokens_per_second(self, plan: Plan) -> float:
+        agreement = self._agreement.get((plan.source, plan.grade), _FIRST_GUESS)
+        tokens = sum(agreement**position for position in range(plan.length + 1))
+        seconds = self._costs.expected_s(plan.source, plan.length)
+        return tokens / seconds if seconds else tokens
 
 
-def make_controller(speculation: Speculation, times: RoundTimes) -> Controller:
+def make_controller(speculation: Speculation, costs: RoundCosts) -> Controller:
     if speculation.mode is SpeculationMode.AUTO:
-        return AutoController(times)
-    return FixedController(speculation.tokens if speculation.mode is SpeculationMode.FIXED else 0, times)
+        return AutoController(costs)
+    return FixedController(speculation.tokens if speculation.mode is SpeculationMode.FIXED else 0, costs)
+
+
+def _interpolated(seconds: Mapping[int, float], width: int) -> float:
+    widths = sorted(seconds)
+    if width in seconds or len(widths) == 1:
+        return seconds.get(width, seconds[widths[0]])
+    upper = next((at for at, known in enumerate(widths) if known > width), len(widths) - 1)
+    low, high = widths[max(upper - 1, 0)], widths[max(upper, 1)]
+    share = (width - low) / (high - low)
+    return seconds[low] + share * (seconds[high] - seconds[low])

@@ -11,11 +11,12 @@ from collections.abc import Sequence as Tokens
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from engine.control import Controller
+from engine.control import RoundCosts
 from engine.decode import Round, decode_round
+from engine.drafting import Drafting
 from engine.errors import ContextTooLong, EngineError
 from engine.events import Event, Failed, Finished, PromptProgress, Sink, TextDelta
-from engine.proposers.base import Guarded, Proposer
+from engine.proposers.base import Proposer
 from engine.requests import check_request, check_tokens
 from engine.sampling import Sampler
 from engine.stats import StatsRecorder
@@ -40,11 +41,11 @@ class Reply:
         self._spans: list[Span] = []
         self._emitted: list[int] = []
         self._reason: FinishReason | None = None
-        self._proposer: Guarded | None = None
-        self._due = 0
+        self._drafting: Drafting | None = None
+        self._soon = False  # the next round is to draft
         self._seed = request.sampling.seed if request.sampling.seed is not None else secrets.randbits(53)
 
-    def start(self, model: LoadedModel, store: PrefixStore, controller: Controller) -> None:
+    def start(self, model: LoadedModel, store: PrefixStore, costs: RoundCosts) -> None:
         """Turn the request into tokens and take what the store already has of them."""
         check_request(self.request)
         prompt = prompt_tokens(self.request, model)
@@ -55,7 +56,7 @@ class Reply:
             raise ContextTooLong(limit, len(prompt))
         self._stats.started_at = time.perf_counter()
         self._store = store
-        self._controller = controller
+        self._costs = costs
         self._sequence = store.take(model, prompt)
         self._text = ReplyText(model, prompt, self.request.stop)
         self._ends = frozenset(model.tokenizer.eos_token_ids)
@@ -66,13 +67,14 @@ class Reply:
         self._stats.context_limit_tokens = limit
         self._post(PromptProgress(self.id, self._stats.cached_tokens, len(prompt)))
 
-    def draft_with(self, proposer: Proposer | None, controller: Controller) -> None:
-        """Draft with `proposer` from the next round on, or not at all."""
-        self._drop_proposer()
-        self._due = 0
-        self._controller = controller
-        self._proposer = Guarded(proposer) if proposer is not None and self._may_draft() else None
-        self._stats.proposer = self._proposer.name if self._proposer else self._stats.proposer
+    def draft_with(self, drafting: Drafting | None) -> None:
+        """Draft like this from the next round on, or not at all."""
+        self._drop_drafting()
+        self._drafting = drafting if drafting is not None and self.may_draft else None
+
+    @property
+    def may_draft(self) -> bool:
+        return self.request.speculation.mode is not SpeculationMode.OFF and self._sequence.caches.can_roll_back
 
     def step(self) -> bool:
         """One prefill chunk or one round; True when the reply has come to its end."""
@@ -86,7 +88,7 @@ class Reply:
 
     def fail(self, error: EngineError) -> None:
         """End with an error. Its caches are in doubt, so they go."""
-        self._proposer = None
+        self._drafting = None
         self._post(Failed(self.id, error, self._stats.freeze()))
 
     def finish_unstarted(self) -> None:
@@ -99,17 +101,24 @@ class Reply:
     def _decode(self) -> None:
         if not self._emitted:
             self._stats.decode_started_at = time.perf_counter()
-        length = self._draft_length()
+        proposer, length = self._plan()
         done = decode_round(
             self._sequence,
             self._sampler,
-            self._proposer,
+            proposer,
             length,
             self._ending,
             look_ahead=length == 0 and self._goes_on_plainly(),
             timed=length > 0 and self._stats.draft_rounds % _TIMED_EVERY_ROUNDS == 0,
         )
-        self._controller.observe(done.drafted, done.accepted, done.seconds)
+        if self._drafting is not None:
+            self._drafting.observe(done)
+        else:
+            self._costs.observe("", 0, done.seconds)
+        self.take(done)
+
+    def take(self, done: Round) -> None:
+        """A round of this reply is done, alone or in a batch: count it, tell it, and end if it was the last."""
         self._count(done)
         self._emitted.extend(done.emitted)
         if self._reason is not None:
@@ -117,40 +126,32 @@ class Reply:
         else:
             self._tell()
 
-    def _draft_length(self) -> int:
-        """How many tokens to draft now. The first token never waits for the draft."""
-        state, length = self._drafting_state(), 0
-        if self._due:  # put off by a plain step that was in flight
-            length, self._due = self._due, 0
-        elif self._proposer is not None and state in (DraftingState.ACTIVE, DraftingState.PARKED):
-            length = self._controller.length() if self._emitted else 0
-            if not self._emitted or (length and not self._proposer.ready(self._sequence.tokens)):
-                state, length = DraftingState.CATCHING_UP, 0
-        self._stats.drafting = state
-        length = min(length, self._room - len(self._emitted) - 1)
+    def _plan(self) -> tuple[Proposer | None, int]:
+        """Who drafts how many tokens now. Neither the first token nor a step in flight waits for a draft."""
+        if self._drafting is None:
+            self._stats.drafting = self._undrafted_state()
+            return None, 0
+        if not self._emitted:
+            self._stats.drafting = DraftingState.CATCHING_UP
+            return None, 0
+        proposer, length = self._drafting.plan(self._sequence.tokens, self._room - len(self._emitted) - 1)
+        self._stats.drafting = self._drafting.state
+        self._soon = length > 0
         if length and self._sequence.in_flight is not None:
-            length, self._due = 0, length
-        return length
+            self._drafting.put_off()
+            return None, 0
+        return proposer, length
 
-    def _goes_on_plainly(self) -> bool:
-        """Whether the next round will be plain too: then its forward may take off before this one's token is read."""
-        drafting_soon = self._stats.drafting in (DraftingState.ACTIVE, DraftingState.CATCHING_UP) or self._due
-        room = self._room - len(self._emitted) > 1
-        return room and not drafting_soon and self._sequence.caches.can_roll_back
-
-    def _drafting_state(self) -> DraftingState:
+    def _undrafted_state(self) -> DraftingState:
         if self.request.speculation.mode is SpeculationMode.OFF:
             return DraftingState.OFF
-        if not self._sequence.caches.can_roll_back:
-            return DraftingState.UNSUPPORTED
-        if self._proposer is None:
-            return DraftingState.NO_DRAFT
-        if self._proposer.failed:
-            return DraftingState.FAILED
-        return DraftingState.PARKED if self._controller.parked else DraftingState.ACTIVE
+        return DraftingState.NO_DRAFT if self._sequence.caches.can_roll_back else DraftingState.UNSUPPORTED
 
-    def _may_draft(self) -> bool:
-        return self.request.speculation.mode is not SpeculationMode.OFF and self._sequence.caches.can_roll_back
+    def _goes_on_plainly(self) -> bool:
+        """Whether the next round will be plain too, so that it may take off before this one's token is read."""
+        drafting_soon = self._soon or self._stats.drafting in (DraftingState.ACTIVE, DraftingState.CATCHING_UP)
+        room = self._room - len(self._emitted) > 1
+        return room and not drafting_soon and self._sequence.caches.can_roll_back
 
     def _ending(self, emitted: Tokens[int]) -> int:
         """Turn a round's tokens into text; how many stand before the reply ends, all if it goes on."""
@@ -175,22 +176,24 @@ class Reply:
         stats.count_round(done.drafted, done.accepted, len(done.emitted), done.seconds)
         if done.draft_s:
             stats.count_times(done.draft_s, done.verify_s, done.seconds)
-        stats.plain_token_s = self._controller.plain_s
+        stats.plain_token_s = self._costs.plain_s
+        stats.proposer = self._drafting.source if self._drafting is not None and done.drafted else stats.proposer
         stats.context_tokens += len(done.emitted)
 
     def _finish(self, reason: FinishReason) -> None:
         self._reason = reason
         self._spans.extend(self._text.finish())
         self._tell()
-        self._drop_proposer()
+        self._drop_drafting()
         self._sequence.settle()
         self._store.put(self._sequence)
         self._post(Finished(self.id, reason, self._stats.freeze(), tuple(self._emitted), self._seed))
 
-    def _drop_proposer(self) -> None:
-        if self._proposer is not None:
-            self._proposer.close()
-            self._proposer = None
+    def _drop_drafting(self) -> None:
+        self._soon = False
+        if self._drafting is not None:
+            self._drafting.close()
+            self._drafting = None
 
     def _tell(self) -> None:
         stats = self._stats.freeze() if self._spans else None

@@ -9,11 +9,13 @@ import logging
 from collections import deque
 from typing import TYPE_CHECKING
 
-from engine.control import RoundTimes, make_controller
+from engine.control import RoundCosts, make_controller
+from engine.drafting import Drafting
 from engine.errors import EngineError, InternalError, NoModelLoaded, OutOfMemory
 from engine.prefix_store import PrefixStore
 from engine.proposers.base import Proposer
 from engine.proposers.draft_model import DraftModelProposer
+from engine.proposers.lookup import LookupProposer
 from engine.reply import Reply
 from engine.types import RequestId
 
@@ -46,10 +48,9 @@ class Scheduler:
     def set_draft(self, draft: LoadedModel | None) -> None:
         """Another draft, or none: the running reply goes on with it from its next round."""
         self.draft = draft
-        self._times = RoundTimes()
+        self._costs = RoundCosts()
         if self._running is not None:
-            running = self._running
-            running.draft_with(self._proposer(), make_controller(running.request.speculation, self._times))
+            self._running.draft_with(self._drafting(self._running))
         self._draft_store.clear()
 
     def add(self, reply: Reply) -> None:
@@ -81,9 +82,8 @@ class Scheduler:
         try:
             if self.main is None:
                 raise NoModelLoaded
-            controller = make_controller(reply.request.speculation, self._times)
-            reply.start(self.main, self._main_store, controller)
-            reply.draft_with(self._proposer(), controller)
+            reply.start(self.main, self._main_store, self._costs)
+            reply.draft_with(self._drafting(reply))
             self._running = reply
         except BaseException as error:  # noqa: BLE001  a tokenizer's Rust panic is a BaseException
             reply.fail(_typed(error))
@@ -98,11 +98,14 @@ class Scheduler:
             self._running = None
             reply.fail(_typed(error))
 
-    def _proposer(self) -> Proposer | None:
-        return DraftModelProposer(self.draft, self._draft_store) if self.draft is not None else None
+    def _drafting(self, reply: Reply) -> Drafting:
+        proposers: list[Proposer] = [LookupProposer()]
+        if self.draft is not None:
+            proposers.insert(0, DraftModelProposer(self.draft, self._draft_store))
+        return Drafting(proposers, make_controller(reply.request.speculation, self._costs))
 
     def _forget_pair(self) -> None:
-        self._times = RoundTimes()
+        self._costs = RoundCosts()
         self._main_store = PrefixStore()
         self._draft_store = PrefixStore()
 

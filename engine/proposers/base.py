@@ -8,6 +8,7 @@ from typing import Protocol, TypeVar
 
 import mlx.core as mx
 
+from engine.control import Offer
 from engine.sampling import Sampler
 
 T = TypeVar("T")
@@ -25,8 +26,8 @@ class Proposer(Protocol):
 
     name: str
 
-    def ready(self, tokens: Sequence[int]) -> bool:
-        """Read on in `tokens` for at most one prefill chunk; True when drafting can start right now."""
+    def offer(self, tokens: Sequence[int]) -> Offer:
+        """How much could be drafted after `tokens` right now. May read on in them, for at most one prefill chunk."""
 
     def propose(self, tokens: Sequence[int], limit: int, sampler: Sampler) -> mx.array:
         """Up to `limit` tokens (n,) that may follow `tokens`; not evaluated, so that verifying can queue up behind."""
@@ -46,8 +47,9 @@ class Guarded:
         self.name = proposer.name
         self.failed = False
 
-    def ready(self, tokens: Sequence[int]) -> bool:
-        return not self.failed and bool(self._try(lambda: self._proposer.ready(tokens)))
+    def offer(self, tokens: Sequence[int]) -> Offer:
+        offer = None if self.failed else self._try(lambda: self._proposer.offer(tokens))
+        return Offer(self.name, 0) if offer is None else offer
 
     def propose(self, tokens: Sequence[int], limit: int, sampler: Sampler) -> mx.array:
         drafted = None if self.failed else self._try(lambda: self._proposer.propose(tokens, limit, sampler))

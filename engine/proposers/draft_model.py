@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 
 import mlx.core as mx
 
+from engine.control import Offer
 from engine.prefix_store import PrefixStore
 from engine.sampling import Sampler
 from engine.sequence import Sequence
+from engine.types import MAX_DRAFT_TOKENS
 
 if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
@@ -30,11 +32,12 @@ class DraftModelProposer:
         self._store = store
         self._sequence: Sequence | None = None
 
-    def ready(self, tokens: Tokens[int]) -> bool:
+    def offer(self, tokens: Tokens[int]) -> Offer:
         sequence = self._follow(tokens)
         if sequence.unread > _TAIL_TOKENS:
             sequence.prefill_chunk()
-        return sequence.unread <= _TAIL_TOKENS
+        room = self._model.info.context_tokens - len(tokens)
+        return Offer(self.name, min(MAX_DRAFT_TOKENS, room) if sequence.unread <= _TAIL_TOKENS else 0)
 
     def propose(self, tokens: Tokens[int], limit: int, sampler: Sampler) -> mx.array:
         sequence = self._follow(tokens)

@@ -21,11 +21,12 @@ from engine import (
     Speculation,
     TextDelta,
 )
-from engine.control import RoundTimes, make_controller
+from engine.control import Offer, RoundCosts, make_controller
 from engine.decode import decode_round
+from engine.drafting import Drafting
 from engine.models.loading import LoadedModel, load_draft, load_model
 from engine.prefix_store import PrefixStore
-from engine.proposers.base import Guarded
+from engine.proposers.base import Guarded, Proposer
 from engine.proposers.draft_model import DraftModelProposer
 from engine.reply import Reply
 from engine.sampling import Sampler
@@ -46,11 +47,14 @@ class Bench:
     draft: LoadedModel
 
     def reply(self, request: Request, heard: list[Event], store: PrefixStore | None = None) -> Reply:
-        controller = make_controller(request.speculation, RoundTimes())
         reply = Reply(RequestId(1), request, heard.append)
-        reply.start(self.main, store or PrefixStore(), controller)
-        reply.draft_with(DraftModelProposer(self.draft, PrefixStore()), controller)
+        reply.start(self.main, store or PrefixStore(), RoundCosts())
+        reply.draft_with(drafting(request, DraftModelProposer(self.draft, PrefixStore())))
         return reply
+
+
+def drafting(request: Request, *proposers: Proposer) -> Drafting:
+    return Drafting(proposers, make_controller(request.speculation, RoundCosts()))
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +95,7 @@ def test_cache_holds_committed_tokens_but_one_between_rounds(bench: Bench) -> No
     sequence.prefill_chunk()
     outcomes = set()
     for _ in range(24):
-        proposer.ready(sequence.tokens)
+        proposer.offer(sequence.tokens)
         done = decode_round(sequence, sampler, proposer, 3, len)
         outcomes.add(done.accepted)
         assert sequence.caches.position == len(sequence.tokens) - 1
@@ -119,8 +123,8 @@ def test_a_round_emits_at_least_one_token(bench: Bench) -> None:
     class Wrong:
         name = "wrong"
 
-        def ready(self, tokens: object) -> bool:
-            return True
+        def offer(self, tokens: object) -> Offer:
+            return Offer(self.name, 4)
 
         def propose(self, tokens: object, limit: int, sampler: object) -> mx.array:
             return mx.array([5] * limit)
@@ -204,7 +208,7 @@ def test_a_proposer_that_fails_costs_nothing_but_its_speed(bench: Bench) -> None
     drive(bench.reply(request(speculation=Speculation.off()), plain))
     heard: list[Event] = []
     reply = bench.reply(request(), heard)
-    reply.draft_with(Breaking(bench.draft, PrefixStore()), make_controller(Speculation.fixed(4), RoundTimes()))
+    reply.draft_with(drafting(request(), Breaking(bench.draft, PrefixStore())))
     drive(reply)
 
     broken, whole = heard[-1], plain[-1]
@@ -283,11 +287,11 @@ def fail(*arguments: object) -> mx.array:
 
 def test_a_guarded_proposer_stays_silent_after_its_first_error(bench: Bench) -> None:
     class Broken(DraftModelProposer):
-        def ready(self, tokens: object) -> bool:
+        def offer(self, tokens: object) -> Offer:
             raise ValueError("broken")
 
     guarded = Guarded(Broken(bench.draft, PrefixStore()))
 
-    assert not guarded.ready([1, 2, 3])
+    assert guarded.offer([1, 2, 3]).most == 0
     assert guarded.failed
     assert guarded.propose([1, 2, 3], 4, Sampler(GREEDY, 0, bench.main.logit_width, [])).size == 0

@@ -1,81 +1,113 @@
-"""The choice of draft length, on simulated rounds: no model, no clock."""
+"""The choice of source and draft length, on simulated rounds: no model, no clock."""
 
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 
 import pytest
 
-from engine.control import AutoController, RoundTimes, make_controller
+from engine.control import PLAIN, AutoController, Calibration, Offer, Plan, RoundCosts, make_controller
 from engine.types import Speculation
 
+DRAFT = Offer("draft", 16)
 
-def simulate(agreement: float, draft_cost: float, width_cost: float, rounds: int = 400) -> tuple[float, AutoController]:
-    """Tokens per plain-token time over a run; a plain token takes 1."""
+
+def simulate(
+    agreement: Callable[[int], float], draft_cost: float, width_cost: float, rounds: int = 500
+) -> tuple[float, list[int]]:
+    """Tokens per plain-token time over a run, and the lengths chosen; a plain token takes 1."""
     generator = random.Random(3)
-    times = RoundTimes()
-    times.observe(0, 1.0)
-    controller = AutoController(times)
+    costs = RoundCosts()
+    costs.observe("", 0, 1.0)
+    controller = AutoController(costs)
     tokens, seconds = 0, 0.0
-    for _ in range(rounds):
-        length = controller.length()
-        accepted = next((n for n in range(length) if generator.random() > agreement), length)
-        took = 1.0 + length * (draft_cost + width_cost)
-        controller.observe(length, accepted, took)
+    lengths = []
+    for number in range(rounds):
+        plan = controller.plan([DRAFT] if controller.wants("draft") else [])
+        accepted = next((n for n in range(plan.length) if generator.random() > agreement(number)), plan.length)
+        took = 1.0 + plan.length * (draft_cost + width_cost)
+        controller.observe(plan, plan.length, accepted, took)
         tokens, seconds = tokens + accepted + 1, seconds + took
-    return tokens / seconds, controller
+        lengths.append(plan.length)
+    return tokens / seconds, lengths
 
 
 def test_a_good_cheap_draft_is_used_at_length() -> None:
-    speed, controller = simulate(agreement=0.9, draft_cost=0.05, width_cost=0.02)
+    speed, lengths = simulate(lambda _: 0.9, draft_cost=0.05, width_cost=0.02)
 
-    assert not controller.parked
-    assert speed > 3.0
+    assert min(lengths[-50:]) >= 4
+    assert speed > 3.5
 
 
-def test_a_useless_draft_is_parked_and_costs_little() -> None:
-    speed, controller = simulate(agreement=0.05, draft_cost=0.1, width_cost=0.1)
+def test_a_useless_draft_is_parked_and_costs_at_most_two_percent() -> None:
+    speed, lengths = simulate(lambda _: 0.02, draft_cost=0.1, width_cost=0.1)
 
-    assert controller.parked
-    assert speed > 0.95
+    assert lengths[-50:].count(0) >= 46
+    assert speed > 0.98
 
 
 def test_a_machine_that_pays_for_width_parks_even_a_good_draft() -> None:
     """On a CPU without a fast matrix library, checking two tokens costs twice one."""
-    speed, controller = simulate(agreement=0.8, draft_cost=0.1, width_cost=1.0)
+    speed, lengths = simulate(lambda _: 0.8, draft_cost=0.1, width_cost=1.0)
 
-    assert controller.parked
-    assert speed > 0.93
+    assert lengths[-50:].count(0) >= 46
+    assert speed > 0.97
 
 
 def test_a_parked_draft_that_becomes_good_is_used_again() -> None:
-    times = RoundTimes()
-    times.observe(0, 1.0)
-    controller = AutoController(times)
-    lengths = []
-    for round_number in range(1200):
-        length = controller.length()
-        good = round_number > 200
-        controller.observe(length, length if good else 0, 1.0 + 0.1 * length)
-        lengths.append(length)
+    _, lengths = simulate(lambda number: 0.02 if number < 200 else 0.95, 0.05, 0.05, rounds=1500)
 
-    assert 0 in lengths[100:200]
-    assert lengths[-1] >= 3
+    assert 0 in lengths[150:200]
+    assert min(lengths[-50:]) >= 4
+
+
+def test_the_better_of_two_sources_is_chosen_each_round() -> None:
+    """A long lookup match beats the draft; without one the draft goes on."""
+    costs = RoundCosts(Calibration({1: 1.0, 17: 1.5}, {"draft": 0.2}))
+    controller = AutoController(costs)
+    for _ in range(60):
+        controller.observe(Plan("lookup", 8, 4), 8, 8, 1.3)
+        controller.observe(Plan("draft", 4), 4, 3, 1.9)
+
+    assert controller.plan([DRAFT, Offer("lookup", 16, 4)]).source == "lookup"
+    assert controller.plan([DRAFT, Offer("lookup", 0)]).source == "draft"
+
+
+def test_a_poor_grade_of_a_source_does_not_spoil_its_good_ones() -> None:
+    controller = AutoController(RoundCosts(Calibration({1: 1.0, 17: 2.0})))
+    for _ in range(60):
+        controller.observe(Plan("lookup", 3, 1), 3, 0, 1.2)
+
+    assert controller.plan([Offer("lookup", 3, 1)]) == PLAIN
+    assert controller.plan([Offer("lookup", 16, 4)]).length > 4
 
 
 @pytest.mark.parametrize(("speculation", "length"), [(Speculation.off(), 0), (Speculation.fixed(5), 5)])
 def test_fixed_lengths_are_kept(speculation: Speculation, length: int) -> None:
-    controller = make_controller(speculation, RoundTimes())
-    controller.observe(length, 0, 1.0)
+    controller = make_controller(speculation, RoundCosts())
+    for _ in range(50):
+        plan = controller.plan([Offer("lookup", 0), DRAFT])
+        controller.observe(plan, plan.length, 0, 1.0)
 
-    assert controller.length() == length
+    assert controller.plan([DRAFT]).length == length
     assert not controller.parked
 
 
-def test_round_times_are_interpolated_from_what_was_seen() -> None:
-    times = RoundTimes()
-    times.observe(0, 1.0)
-    times.observe(4, 1.8)
+def test_costs_come_from_calibration_until_rounds_were_seen() -> None:
+    costs = RoundCosts(Calibration({1: 1.0, 5: 1.4, 9: 2.2}, {"draft": 0.1}))
 
-    assert times.expected_s(2) == pytest.approx(1.4)
-    assert times.expected_s(8) == pytest.approx(2.6)
+    assert costs.expected_s("draft", 4) == pytest.approx(1.8)
+    assert costs.expected_s("lookup", 6) == pytest.approx(1.8)
+    costs.observe("draft", 4, 3.6)  # twice what was thought: the longer one will be, too
+    assert costs.expected_s("draft", 4) == pytest.approx(3.6)
+    assert costs.expected_s("draft", 8) == pytest.approx(6.0)
+
+
+def test_recent_rounds_outweigh_old_ones() -> None:
+    """A chat that grows long makes every round dearer; the price follows within a few rounds."""
+    costs = RoundCosts()
+    for seconds in [1.0] * 50 + [2.0] * 9:
+        costs.observe("", 0, seconds)
+
+    assert costs.plain_s == 2.0

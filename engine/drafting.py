@@ -1,0 +1,54 @@
+"""Drafting for one reply: its proposers, what the controller makes of their offers, and why it drafts or not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from engine.control import PLAIN, Controller
+from engine.decode import Round
+from engine.proposers.base import Guarded, Proposer
+from engine.types import DraftingState
+
+
+class Drafting:
+    def __init__(self, proposers: Sequence[Proposer], controller: Controller) -> None:
+        self.state = DraftingState.NO_DRAFT
+        self.source = ""  # of the latest draft
+        self._proposers = {proposer.name: Guarded(proposer) for proposer in proposers}
+        self._controller = controller
+        self._plan = PLAIN
+
+    def plan(self, tokens: Sequence[int], room: int) -> tuple[Proposer | None, int]:
+        """Who drafts how many tokens next, at most `room`. The first token of a reply must not come here."""
+        asked = [proposer for name, proposer in self._proposers.items() if self._controller.wants(name)]
+        offers = [proposer.offer(tokens) for proposer in asked]
+        self._plan = self._controller.plan(offers)
+        self.state = self._state([offer.source for offer in offers if offer.most])
+        length = min(self._plan.length, room)
+        if length <= 0:
+            self._plan = PLAIN
+            return None, 0
+        self.source = self._plan.source
+        return self._proposers[self._plan.source], length
+
+    def put_off(self) -> None:
+        """The round that was planned turns out to be plain."""
+        self._plan = PLAIN
+
+    def observe(self, done: Round) -> None:
+        self._controller.observe(self._plan if done.drafted else PLAIN, done.drafted, done.accepted, done.seconds)
+
+    def close(self) -> None:
+        for proposer in self._proposers.values():
+            proposer.close()
+
+    def _state(self, offering: list[str]) -> DraftingState:
+        """A code for the person: about the draft model where there is one."""
+        draft = self._proposers.get("draft")
+        if draft is None:
+            return DraftingState.ACTIVE if self.source else DraftingState.NO_DRAFT
+        if draft.failed:
+            return DraftingState.FAILED
+        if self._controller.parked:
+            return DraftingState.PARKED
+        return DraftingState.ACTIVE if "draft" in offering else DraftingState.CATCHING_UP

@@ -1,0 +1,49 @@
+"""Finding what followed last time: against a search through all tokens, and on an example one can read."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.proposers.lookup import LookupProposer
+from engine.sampling import Sampler
+from engine.types import Sampling
+
+SAMPLER = Sampler(Sampling(), 0, 32, [])
+
+
+def drafted(proposer: LookupProposer, tokens: list[int]) -> list[int]:
+    most = proposer.offer(tokens).most
+    return proposer.propose(tokens, most, SAMPLER).tolist() if most else []  # type: ignore[return-value]
+
+
+def test_what_followed_the_same_run_is_drafted() -> None:
+    assert drafted(LookupProposer(), [9, 1, 2, 3, 4, 5, 6, 7, 1, 2, 3]) == [4, 5, 6]
+
+
+def test_two_tokens_in_common_mean_nothing() -> None:
+    assert drafted(LookupProposer(), [9, 1, 2, 3, 4, 8, 2, 3]) == []
+
+
+def test_the_latest_occurrence_counts() -> None:
+    assert drafted(LookupProposer(), [1, 2, 3, 4, 9, 1, 2, 3, 5, 9, 1, 2, 3])[:1] == [5]
+
+
+def test_long_matches_draft_more() -> None:
+    text = list(range(20))
+
+    assert drafted(LookupProposer(), [*text, 30, *text[:10]]) == [*text[10:20], 30, *text[:5]]
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=80), st.data())
+def test_growing_token_by_token_finds_what_a_search_finds(tokens: list[int], data: st.DataObject) -> None:
+    """However the tokens arrive, the draft starts where the last three tokens occurred last before."""
+    proposer = LookupProposer()
+    length = 1
+    while length <= len(tokens):
+        seen = tokens[:length]
+        runs = [end for end in range(3, length) if seen[end - 3 : end] == seen[-3:]]
+        found = drafted(proposer, seen)
+        assert bool(found) == bool(runs)
+        assert not found or found == seen[runs[-1] : runs[-1] + len(found)]
+        length += data.draw(st.integers(1, 5))
