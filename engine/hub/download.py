@@ -40,7 +40,7 @@ class Tuning:
 
 
 class Download:
-    """Runs on its own thread and raises: Stopped, an EngineError, or an OSError of the disk."""
+    """Runs on its own thread; raises Stopped, a DownloadError, or the ModelError that its config.json amounts to."""
 
     def __init__(self, root: Path, repository: str, revision: str, hub: Hub, tuning: Tuning) -> None:
         self.repository, self.revision = repository, revision

@@ -6,7 +6,7 @@ Only looks. Models that cannot serve are listed with the reason.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,7 +70,7 @@ def describe(folder: Path, source: ModelSource) -> InstalledModel | None:
 
 
 def size_of(folder: Path) -> int:
-    return sum(path.stat().st_size for path in _entries(folder) if path.is_file())
+    return sum(path.stat().st_size for path in _entries(folder) if _asks(path, Path.is_file))
 
 
 def _candidates(places: Places) -> Iterator[tuple[ModelSource, Iterable[Path]]]:
@@ -122,11 +122,19 @@ def _repository(folder: Path, source: ModelSource) -> str:
 
 
 def _is_model(folder: Path) -> bool:
-    return (folder / "config.json").is_file()
+    return _asks(folder / "config.json", Path.is_file)
 
 
 def _folders(folder: Path) -> list[Path]:
-    return [path for path in _entries(folder) if not path.name.startswith(".") and path.is_dir()]
+    return [path for path in _entries(folder) if not path.name.startswith(".") and _asks(path, Path.is_dir)]
+
+
+def _asks(path: Path, question: Callable[[Path], bool]) -> bool:
+    """pathlib raises where a folder may not be entered; for a scan it is simply not there."""
+    try:
+        return question(path)
+    except OSError:
+        return False
 
 
 def _entries(folder: Path) -> list[Path]:

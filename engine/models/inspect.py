@@ -84,11 +84,11 @@ def model_name(folder: Path) -> str:
 
 
 def read_config(folder: Path) -> JsonObject:
-    if not (folder / "config.json").is_file():
-        raise ModelHasNoWeights(str(folder)) if any(folder.glob("*.gguf")) else ModelNotFound(str(folder))
     try:
+        if not (folder / "config.json").is_file():
+            raise ModelHasNoWeights(str(folder)) if any(folder.glob("*.gguf")) else ModelNotFound(str(folder))
         return parse_object(read_limited(folder / "config.json", CONFIG_LIMIT_BYTES), "config.json")
-    except FileError as error:
+    except (FileError, OSError) as error:
         raise ModelDamaged(str(folder), str(error)) from error
 
 

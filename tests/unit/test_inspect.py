@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -114,6 +115,37 @@ def test_a_sentencepiece_file_is_compared_as_a_file(tmp_path: Path) -> None:
     info = inspect_model(write_folder(tmp_path / "m", files | {"tokenizer.model": b"\x0a\x0e"}))
     assert info.vocabulary_digest.startswith("file:")
     assert info.vocabulary_tokens == 12
+
+
+@pytest.mark.parametrize("mode", ["affine", "mxfp4", "plain"])
+def test_the_count_is_the_one_of_mlx_lm(tmp_path: Path, mode: str) -> None:
+    """Real weights, written by mlx: shapes, dtypes and the header's layout are not ours."""
+    utils = pytest.importorskip("mlx_lm.utils")
+    config: dict[str, Any] = {
+        "model_type": "qwen3",
+        "hidden_size": 64,
+        "num_hidden_layers": 2,
+        "intermediate_size": 128,
+        "vocab_size": 96,
+        "num_attention_heads": 2,
+        "num_key_value_heads": 1,
+        "head_dim": 32,
+        "rms_norm_eps": 1e-6,
+        "rope_theta": 1e4,
+        "max_position_embeddings": 512,
+        "tie_word_embeddings": False,
+    }
+    model_class, arguments = utils._get_classes(config)
+    model = model_class(arguments.from_dict(config))
+    if mode != "plain":
+        size, bits = (32, 4) if mode == "mxfp4" else (64, 3)
+        model, config = utils.quantize_model(model, config, size, bits, mode=mode)
+    utils.save_model(tmp_path / "m", model)
+    weights = (tmp_path / "m" / "model.safetensors").read_bytes()
+    folder = write_folder(tmp_path / "m", model_files(config) | {"model.safetensors": weights})
+    info = inspect_model(folder)
+    assert info.parameters == utils.get_total_parameters(model)
+    assert info.bits == {"affine": 3.0, "mxfp4": 4.0, "plain": None}[mode]
 
 
 def test_the_remapping_is_the_one_of_mlx_lm() -> None:

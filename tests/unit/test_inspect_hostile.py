@@ -178,6 +178,11 @@ def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
         inspect_model(tmp_path / "gone")
 
 
+def test_a_path_that_no_disk_accepts(tmp_path: Path) -> None:
+    with pytest.raises(ModelError):
+        inspect_model(tmp_path / ("a" * 300))
+
+
 def test_gguf_alone_is_no_weights(tmp_path: Path) -> None:
     with pytest.raises(ModelHasNoWeights):
         inspect_model(write_folder(tmp_path / "m", {"model-q4.gguf": b"GGUF"}))
