@@ -20,11 +20,12 @@ test: venv ## Run the tests
 smoke: venv ## Ask the real app one question, offscreen; a screenshot goes to build/smoke.png
 	@$(PYTHON) -m app --smoke build/smoke.png
 
-lint: venv ## Check format, style, types and layers
+lint: venv ## Check format, style, types, layers and translations
 	@$(PYTHON) -m ruff format --check --quiet
 	@$(PYTHON) -m ruff check --quiet
 	@$(PYTHON) -m mypy
 	@$(PYTHON) .venv/bin/lint-imports --no-logo
+	@$(PYTHON) i18n/translations.py check
 
 lock: ## Write packaging/requirements.lock anew from pyproject.toml (needs uv)
 	UV_CUSTOM_COMPILE_COMMAND="make lock" uv pip compile --quiet --universal --fork-strategy fewest --python-version 3.11 \

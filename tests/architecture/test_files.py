@@ -27,7 +27,7 @@ _REGISTRIES = [
     )
 ]
 
-_SOURCES = python_files("app", "engine", "tests", "packaging")
+_SOURCES = python_files("app", "engine", "i18n", "tests", "packaging")
 
 
 def test_every_file_is_short() -> None:
