@@ -14,6 +14,7 @@ from PySide6.QtGui import (
     QBrush,
     QColor,
     QFont,
+    QFontMetrics,
     QFontMetricsF,
     QImage,
     QTextBlockFormat,
@@ -29,7 +30,7 @@ from PySide6.QtGui import (
     QTextTableFormat,
 )
 
-from app.markup.formula import FormulaKey, Formulas, FormulaState, image
+from app.markup.formula import Drawing, FormulaKey, Formulas, FormulaState, image
 
 QUOTE_DEPTH = QTextFormat.Property.UserProperty.value + 1  # of a block: how many bars stand left of it
 RULE = QTextFormat.Property.UserProperty.value + 2  # of a block: it is a horizontal rule
@@ -234,9 +235,9 @@ class DocumentBuilder:
     def _place_formula(self, picture: QTextImageFormat, key: FormulaKey) -> None:
         drawing = self._formulas.drawing(key)
         assert drawing is not None
-        # Qt puts an image's foot at the font's descent; with room below, the formula's own baseline meets the text's.
-        descent = QFontMetricsF(self._style.font).descent()
-        drawn = image(drawing, self._style.ratio, descent)
+        above_px, below_px, alignment = _room_for_baseline(drawing, self._style.font)
+        picture.setVerticalAlignment(alignment)
+        drawn = image(drawing, self._style.font, self._style.text, self._style.ratio, above_px, below_px)
         name = f"formula:{hash(key)}"
         self._document.addResource(QTextDocument.ResourceType.ImageResource.value, QUrl(name), drawn)
         picture.setName(name)
@@ -355,6 +356,21 @@ class _Container:
 
 _FIXED = QTextBlockFormat.LineHeightTypes.FixedHeight.value
 _MINIMUM = QTextBlockFormat.LineHeightTypes.MinimumHeight.value
+
+
+def _room_for_baseline(drawing: Drawing, font: QFont) -> tuple[float, float, QTextCharFormat.VerticalAlignment]:
+    """Room to add above and below so that the formula's baseline meets the text's.
+
+    "Baseline" puts an image's foot at the font's descent; "middle" puts its middle a quarter of an x-height above the
+    baseline (QTextDocumentLayout::resizeInlineObject). The second reaches deep enough for fractions and sums.
+    """
+    below_px = QFontMetricsF(font).descent() - drawing.depth_px
+    if below_px >= 0:
+        return 0.0, below_px, QTextCharFormat.VerticalAlignment.AlignBaseline
+    middle_px = QFontMetrics(font).xHeight() / 2
+    ascent_px = drawing.height_px - drawing.depth_px
+    spare_px = ascent_px - middle_px - drawing.depth_px
+    return max(0.0, -spare_px), max(0.0, spare_px), QTextCharFormat.VerticalAlignment.AlignMiddle
 
 
 def nothing_to_load() -> QImage:

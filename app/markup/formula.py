@@ -4,18 +4,23 @@ Here: TeX to SVG by ziamath on a thread that lives while there is work, SVG to i
 Not here: where a formula stands in a text.
 """
 
+import re
 import threading
 from collections import OrderedDict, deque
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from PySide6.QtCore import QByteArray, QObject, QRectF, Qt, QTimer, Signal
-from PySide6.QtGui import QImage, QPainter
+from PySide6.QtCore import QByteArray, QObject, QPointF, QRectF, Qt, QTimer, Signal
+from PySide6.QtGui import QColor, QFont, QImage, QPainter
 from PySide6.QtSvg import QSvgRenderer
+
+from app.markup.cjk_tex import Letter, take_letters, with_dashes
 
 KEPT_FORMULAS = 400
 LONGEST_TEX = 4000
 _COLLECT_MS = 15
+_LETTER_FONT_PX = 64
+_VIEW_BOX = re.compile(r'viewBox="([-\d.]+) ([-\d.]+) ([-\d.]+) ([-\d.]+)"')
 
 
 class FormulaState(Enum):
@@ -40,11 +45,13 @@ class Drawing:
     width_px: float
     height_px: float
     depth_px: float
+    corner: tuple[float, float] = (0.0, 0.0)  # of the drawing, in the coordinates of `letters`
+    letters: tuple[Letter, ...] = ()
 
 
 def draw(key: FormulaKey) -> Drawing | None:
-    """Nothing when it cannot be read as TeX, or holds characters that the formula font lacks."""
-    if len(key.tex) > LONGEST_TEX or any(ord(char) > 0x2FFF for char in key.tex):
+    """Nothing when it cannot be read as TeX."""
+    if len(key.tex) > LONGEST_TEX:
         return None
     from ziamath.config import config
     from ziamath.zmath import Latex
@@ -52,9 +59,11 @@ def draw(key: FormulaKey) -> Drawing | None:
     # WORKAROUND: Qt draws the <symbol>s of ziamath's SVG 2 in the wrong place.
     config.svg2 = False
     try:
-        formula = Latex(key.tex, size=key.size_px, color=key.color, inline=not key.display)
-        width, height = formula.getsize()
-        return Drawing(formula.svg().encode(), width + 2, height + 2, 1 - formula.getyofst())
+        tex, characters = with_dashes(key.tex)
+        formula = Latex(tex, size=key.size_px, color=key.color, inline=not key.display)
+        svg, letters = take_letters(formula.svg(), characters)
+        left, top, width, height = (float(number) for number in _VIEW_BOX.findall(svg)[0])
+        return Drawing(svg.encode(), width, height, 1 - formula.getyofst(), (left, top), letters)
     except Exception:  # noqa: BLE001  a model's TeX may break ziamath in any way; the source is shown instead
         return None
 
@@ -125,15 +134,33 @@ class _DrawingDesk:
             self.done.append((key, draw(key)))
 
 
-def image(drawing: Drawing, ratio: float, below_px: float = 0.0) -> QImage:
-    """The drawing for a screen of `ratio` device pixels each; `below_px` of room is kept under the baseline."""
-    room = max(0.0, below_px - drawing.depth_px)
-    width, height = drawing.width_px, drawing.height_px + room
+def image(
+    drawing: Drawing, font: QFont, color: QColor, ratio: float, above_px: float = 0.0, below_px: float = 0.0
+) -> QImage:
+    """The drawing for a screen of `ratio` device pixels each, with room above and below."""
+    width, height = drawing.width_px, above_px + drawing.height_px + below_px
     result = QImage(round(width * ratio), round(height * ratio), QImage.Format.Format_ARGB32_Premultiplied)
     result.setDevicePixelRatio(ratio)
     result.fill(Qt.GlobalColor.transparent)
     painter = QPainter(result)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.translate(0, above_px)
     QSvgRenderer(QByteArray(drawing.svg)).render(painter, QRectF(0, 0, drawing.width_px, drawing.height_px))
+    painter.translate(-drawing.corner[0], -drawing.corner[1])
+    painter.setPen(color)
+    for letter in drawing.letters:
+        _paint_letter(painter, letter, font)
     painter.end()
     return result
+
+
+def _paint_letter(painter: QPainter, letter: Letter, font: QFont) -> None:
+    """Pixel sizes are whole numbers, so the painter is scaled instead of the font."""
+    sized = QFont(font)
+    sized.setPixelSize(_LETTER_FONT_PX)
+    painter.save()
+    painter.translate(letter.x, letter.baseline)
+    painter.scale(letter.em / _LETTER_FONT_PX, letter.em / _LETTER_FONT_PX)
+    painter.setFont(sized)
+    painter.drawText(QPointF(0, 0), letter.text)
+    painter.restore()

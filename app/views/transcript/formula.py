@@ -40,7 +40,8 @@ class FormulaPart(QWidget):
         self._state = self._look.formulas.state(key)
         drawing = self._look.formulas.drawing(key)
         self.pending = {key} if self._state is FormulaState.PENDING else set()
-        self._image = image(drawing, self.devicePixelRatioF()) if drawing else None
+        font, color = theme.reply_font(), theme.palette.text
+        self._image = image(drawing, font, color, self.devicePixelRatioF()) if drawing else None
 
     def _height(self, width_px: int) -> int:
         line = self._look.document_style().line_px
