@@ -1,0 +1,65 @@
+"""`make bench`: our engine beside mlx-lm in one process, interleaved; medians and ratios into build/bench/report.*"""
+
+from __future__ import annotations
+
+from tests.bench.openblas import put_in_front
+
+FAST = put_in_front()  # before anything that imports MLX
+
+import argparse  # noqa: E402
+import json  # noqa: E402
+import logging  # noqa: E402
+import sys  # noqa: E402
+import tempfile  # noqa: E402
+import time  # noqa: E402
+from dataclasses import asdict  # noqa: E402
+from pathlib import Path  # noqa: E402
+
+import mlx.core as mx  # noqa: E402
+
+from tests.bench.rows import ROWS, Row  # noqa: E402
+from tests.bench.stage import Stage  # noqa: E402
+
+OUT = Path("build/bench")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", default="", help="rows whose id contains this")
+    parser.add_argument("--runs", type=int, default=5, help="counted rounds of each comparison")
+    parser.add_argument("--starter", type=Path, default=Path("resources/starter"))
+    options = parser.parse_args()
+    logging.basicConfig(level=logging.WARNING)
+    if sys.platform.startswith("linux") and not FAST and mx.default_device() == mx.cpu:
+        print("libopenblas.so.0 is missing: with the reference library no speculation can pay (Debian: libopenblas0)")
+    OUT.mkdir(parents=True, exist_ok=True)
+    rows: list[Row] = []
+    with tempfile.TemporaryDirectory() as folder:
+        stage = Stage(Path(folder), options.starter)
+        try:
+            for measure in ROWS:
+                if options.only not in measure.__name__:
+                    continue
+                started = time.perf_counter()
+                row = measure(stage, options.runs)
+                rows.append(row)
+                print(
+                    f"{row.id:34} {row.value:8.3f} {row.unit:6} {row.target:8} {row.detail}"
+                    f"  ({time.perf_counter() - started:.0f} s)",
+                    flush=True,
+                )
+        finally:
+            stage.close()
+    write(rows)
+    return 0
+
+
+def write(rows: list[Row]) -> None:
+    (OUT / "report.json").write_text(json.dumps([asdict(row) for row in rows], ensure_ascii=False, indent=2))
+    lines = ["| id | value | unit | target | detail |", "|---|---|---|---|---|"]
+    lines += [f"| {row.id} | {row.value:.3f} | {row.unit} | {row.target} | {row.detail} |" for row in rows]
+    (OUT / "report.md").write_text("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,163 @@
+"""The two sides: our engine through its front door, and mlx-lm's pipelined loops, both timed from outside.
+
+A rate counts from the first token that came out to the last, so neither side is charged for reading the prompt.
+"""
+
+from __future__ import annotations
+
+import importlib
+import queue
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import mlx.core as mx
+from mlx_lm import sample_utils
+from mlx_lm import utils as mlx_utils
+
+from engine import (
+    Engine,
+    Event,
+    Failed,
+    Finished,
+    ModelFailed,
+    ModelReady,
+    Request,
+    RequestStats,
+    Sampling,
+    Speculation,
+    TextDelta,
+)
+
+mlx_generate = importlib.import_module("mlx_lm.generate")
+
+
+@dataclass(frozen=True)
+class Run:
+    tokens: tuple[int, ...]
+    first_s: float  # from asking to the first token
+    rest_s: float  # from the first token to the last
+    stats: RequestStats | None = None
+    counted: int = 0  # tokens that came out after the first time stamp
+
+    @property
+    def rate(self) -> float:
+        return self.counted / self.rest_s if self.rest_s else 0.0
+
+
+class Ours:
+    """Our engine, with a pair loaded."""
+
+    def __init__(self, main: Path, draft: Path | None = None) -> None:
+        self.engine = Engine()
+        self._main, self._draft = main, draft
+        self._events: queue.SimpleQueue[Event] = queue.SimpleQueue()
+        self.engine.load(main, self._events.put, draft)
+        for _ in range(1 if draft is None else 2):
+            self._await_model()
+
+    def forget(self) -> None:
+        """Load the same pair anew, so that no cache is kept."""
+        self.engine.load(self._main, self._events.put, self._draft)
+        for _ in range(1 if self._draft is None else 2):
+            self._await_model()
+
+    def set_draft(self, draft: Path | None) -> None:
+        self.engine.set_draft(draft, self._events.put)
+        if draft is not None:
+            self._await_model()
+
+    def run(
+        self, prompt: Sequence[int], length: int, speculation: Speculation, sampling: Sampling | None = None
+    ) -> Run:
+        request = Request(
+            tokens=tuple(prompt),
+            sampling=sampling or Sampling(temperature=0),
+            max_tokens=length,
+            speculation=speculation,
+        )
+        events: queue.SimpleQueue[tuple[float, Event]] = queue.SimpleQueue()
+        asked = time.perf_counter()
+        self.engine.submit(request, lambda event: events.put((time.perf_counter(), event)))
+        first: tuple[float, int] | None = None
+        while True:
+            at, event = events.get(timeout=600)
+            if isinstance(event, Failed):
+                raise event.error
+            if isinstance(event, TextDelta) and first is None:
+                first = (at, event.stats.generated_tokens)
+            if isinstance(event, Finished):
+                begun, already = first or (at, len(event.tokens))
+                stats = event.stats
+                return Run(event.tokens, begun - asked, at - begun, stats, len(event.tokens) - already)
+
+    def close(self) -> None:
+        assert self.engine.close()
+
+    def _await_model(self) -> None:
+        while not isinstance(event := self._events.get(timeout=600), ModelReady):
+            assert not isinstance(event, ModelFailed), event
+
+
+class Theirs:
+    """mlx-lm, as its own command line runs it."""
+
+    def __init__(self, main: Path, draft: Path | None = None) -> None:
+        self.network, _ = mlx_utils.load_model(main)
+        self.draft = None if draft is None else widened(mlx_utils.load_model(draft)[0])
+        self.network = widened(self.network)
+        self.tokenizer = mlx_utils.load_tokenizer(main)
+        self.ends = frozenset(self.tokenizer.eos_token_ids)
+
+    def plain(self, prompt: Sequence[int], length: int, sampling: Sampling | None = None) -> Run:
+        sampler = _sampler(sampling)
+        steps = mlx_generate.generate_step(mx.array(list(prompt)), self.network, max_tokens=length, sampler=sampler)
+        return self._time((token for token, _ in steps), length)
+
+    def speculative(self, prompt: Sequence[int], length: int, drafts: int, sampling: Sampling | None = None) -> Run:
+        steps = mlx_generate.speculative_generate_step(
+            mx.array(list(prompt)),
+            self.network,
+            self.draft,
+            num_draft_tokens=drafts,
+            max_tokens=length,
+            sampler=_sampler(sampling),
+        )
+        return self._time((token for token, *_ in steps), length)
+
+    def _time(self, tokens: Iterable[int], length: int) -> Run:
+        heard: list[int] = []
+        stamps: list[float] = []
+        asked = time.perf_counter()
+        for token in islice(tokens, length):
+            heard.append(int(token))
+            stamps.append(time.perf_counter())
+            if heard[-1] in self.ends:
+                break
+        return Run(tuple(heard), stamps[0] - asked, stamps[-1] - stamps[0], None, len(heard) - 1)
+
+
+def widened(network: Any) -> Any:
+    """Half precision is as slow for them on a CPU as it would be for us."""
+    if mx.default_device() == mx.cpu:
+        network.set_dtype(mx.float32)
+        mx.eval(network.parameters())
+    return network
+
+
+def _sampler(sampling: Sampling | None) -> Any:
+    if sampling is None or sampling.temperature == 0:
+        return None
+    mx.random.seed(sampling.seed or 0)
+    return sample_utils.make_sampler(sampling.temperature, sampling.top_p, sampling.min_p, top_k=sampling.top_k)
+
+
+def interleaved(runs: int, *sides: Any) -> Iterator[tuple[Any, ...]]:
+    """Each side in turn, `runs` times, after one round that does not count: the machine's drift hits all alike."""
+    for number in range(runs + 1):
+        results = tuple(side() for side in sides)
+        if number:
+            yield results

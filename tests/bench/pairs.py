@@ -1,0 +1,154 @@
+"""Models for the benchmark, made from the starter pair: the same function at the cost of one many times its size."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import mlx.core as mx
+from mlx.utils import tree_flatten, tree_map_with_path
+
+HIDDEN, INTERMEDIATE, HEADS, LAYERS = 768, 3072, 12, 12
+
+Weights = dict[str, mx.array]
+
+
+def inflate(source: Path, folder: Path) -> Path:
+    """The main model of the starter pair, widened with zeros and deepened with blocks that add nothing.
+
+    A mean over more, empty dimensions is smaller; the norms' weights and epsilon make up for it.
+    """
+    config = json.loads((source / "config.json").read_text())
+    weights = {name: value.astype(mx.float32) for name, value in mx.load(str(source / "model.safetensors")).items()}
+    share = config["hidden_size"] / HIDDEN
+    wide: Weights = {}
+    for name, value in weights.items():
+        wide[name] = _widened(name, value, config, share)
+    for layer in range(config["num_hidden_layers"], LAYERS):
+        wide |= _empty_block(layer, wide)
+    grown = config | {
+        "hidden_size": HIDDEN,
+        "intermediate_size": INTERMEDIATE,
+        "num_attention_heads": HEADS,
+        "num_key_value_heads": HEADS,
+        "num_hidden_layers": LAYERS,
+        "rms_norm_eps": config["rms_norm_eps"] * share,
+        "torch_dtype": "float32",
+    }
+    return _save(source, folder, grown, wide)
+
+
+def _widened(name: str, value: mx.array, config: dict[str, Any], share: float) -> mx.array:
+    head, heads, kv_heads = config["head_dim"], config["num_attention_heads"], config["num_key_value_heads"]
+    if "q_norm" in name or "k_norm" in name:
+        return value
+    if name.endswith("norm.weight"):
+        return _padded(value, (HIDDEN,)) * share**0.5
+    if "k_proj" in name or "v_proj" in name:  # each query head gets its own copy of the head that it shared
+        value = mx.repeat(value.reshape(kv_heads, head, -1), heads // kv_heads, axis=0).reshape(heads * head, -1)
+    attention = HEADS * head
+    shapes = {
+        "embed_tokens": (value.shape[0], HIDDEN),
+        "lm_head": (value.shape[0], HIDDEN),
+        "o_proj": (HIDDEN, attention),
+        "gate_proj": (INTERMEDIATE, HIDDEN),
+        "up_proj": (INTERMEDIATE, HIDDEN),
+        "down_proj": (HIDDEN, INTERMEDIATE),
+    }
+    kind = name.split(".")[-2]
+    return _padded(value, shapes.get(kind, (attention, HIDDEN)))
+
+
+def _empty_block(layer: int, weights: Weights) -> Weights:
+    """Block `layer`, as costly as the first and without any effect: what it would add is zero."""
+    prefix = "model.layers.0."
+    mx.random.seed(layer)
+    block = {}
+    for name in [name for name in weights if name.startswith(prefix)]:
+        shape = weights[name].shape
+        silent = "o_proj" in name or "down_proj" in name
+        value = mx.zeros(shape) if silent else mx.random.normal(shape) * 0.02
+        block[name.replace(prefix, f"model.layers.{layer}.")] = mx.ones(shape) if "norm" in name else value
+    return block
+
+
+def _padded(value: mx.array, shape: tuple[int, ...]) -> mx.array:
+    return mx.pad(value, [(0, wanted - have) for wanted, have in zip(shape, value.shape, strict=True)])
+
+
+def stranger(source: Path, folder: Path) -> Path:
+    """A draft with the same tokenizer that has learnt nothing."""
+    config = json.loads((source / "config.json").read_text())
+    mx.random.seed(3)
+    weights = {
+        name: mx.ones(value.shape) if "norm" in name else mx.random.normal(value.shape) * 0.02
+        for name, value in mx.load(str(source / "model.safetensors")).items()
+    }
+    return _save(source, folder, config, weights)
+
+
+def hybrid_pair(source: Path, folder: Path) -> tuple[Path, Path]:
+    """A random qwen3_5 model of 100 M parameters, and its first layers as a draft: the others whisper."""
+    vocabulary = json.loads((source / "config.json").read_text())["vocab_size"]
+    config = hybrid_config(vocabulary, layers=12)
+    main = _random("qwen3_5", config, whisper_from=4)
+    small = hybrid_config(vocabulary, layers=4)
+    kept = {name: value for name, value in main.items() if _layer(name) < 4}
+    return _save(source, folder / "main", config, main), _save(source, folder / "draft", small, kept)
+
+
+def hybrid_config(vocabulary: int, layers: int) -> dict[str, Any]:
+    text = {
+        "model_type": "qwen3_5_text",
+        "hidden_size": 768,
+        "intermediate_size": 2304,
+        "num_hidden_layers": layers,
+        "num_attention_heads": 8,
+        "num_key_value_heads": 4,
+        "head_dim": 64,
+        "rms_norm_eps": 1e-6,
+        "vocab_size": vocabulary,
+        "max_position_embeddings": 4096,
+        "linear_num_value_heads": 12,
+        "linear_num_key_heads": 6,
+        "linear_key_head_dim": 64,
+        "linear_value_head_dim": 64,
+        "linear_conv_kernel_dim": 4,
+        "full_attention_interval": 4,
+        "tie_word_embeddings": False,
+        "rope_parameters": {"rope_theta": 10000.0, "partial_rotary_factor": 0.5, "rope_type": "default"},
+    }
+    return {"model_type": "qwen3_5", "text_config": text, "vocab_size": vocabulary, "max_position_embeddings": 4096}
+
+
+def _random(model_type: str, config: dict[str, Any], whisper_from: int) -> Weights:
+    mx.random.seed(0)
+    module = importlib.import_module(f"mlx_lm.models.{model_type}")
+    network = module.Model(module.ModelArgs.from_dict(config))
+
+    def scaled(path: str, weight: mx.array) -> mx.array:
+        if "norm" in path or weight.ndim < 2:
+            return weight
+        quiet = _layer(path) >= whisper_from and ("o_proj" in path or "down_proj" in path or "out_proj" in path)
+        return weight * (0.1 if quiet else 3.0)
+
+    parameters = tree_map_with_path(scaled, network.parameters())
+    return dict(tree_flatten(parameters))
+
+
+def _layer(name: str) -> int:
+    parts = name.split(".")
+    return int(parts[parts.index("layers") + 1]) if "layers" in parts else -1
+
+
+def _save(source: Path, folder: Path, config: dict[str, Any], weights: Weights) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in source.iterdir():
+        if path.name.startswith(("tokenizer", "generation_config", "chat_template")):
+            shutil.copy(path, folder / path.name)
+    (folder / "config.json").write_text(json.dumps(config))
+    mx.save_safetensors(str(folder / "model.safetensors"), weights, {"format": "mlx"})
+    return folder
