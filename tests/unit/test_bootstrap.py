@@ -15,7 +15,7 @@ from tests.architecture.project import ROOT
 _TOOLS = ("sh", "dirname", "cmp", "cp", "mkdir", "chmod", "cat", "echo")
 # Answers questions as the real interpreter would after this change; asked for anything else, it writes that down.
 _INTERPRETER = """#!/bin/sh
-[ "$1" = -c ] && exec {python} -c 'import sys, platform; {change}; exec(sys.argv[1])' "$2"
+[ "$1" = -c ] && exec '{python}' -c 'import sys, platform; {change}; exec(sys.argv[1])' "$2"
 echo "$@" >> calls
 """
 _OLD = 'sys.version_info = (3, 9, 2); platform.python_version = lambda: "3.9.2"'
