@@ -92,7 +92,7 @@ class Splitter:
         else:
             first = self.frozen
         if self._fence is not None:
-            self.blocks[self.frozen :] = [replace(self._fence.block, text=self._fence.code + self._tail)]
+            self.blocks[self.frozen :] = [self._fence.finished(self._tail)]
         else:
             self.blocks[self.frozen :] = self._read(self._tail, streaming=False)
         self.frozen, self._tail, self._fence = len(self.blocks), "", None
@@ -185,6 +185,12 @@ class _OpenFence:
     @property
     def block(self) -> Block:
         return Block(BlockKind.CODE, text=self.code, language=self._language, closed=False)
+
+    def finished(self, last_line: str) -> Block:
+        if self.is_end(last_line):
+            return replace(self.block, closed=True)
+        self.add(last_line)
+        return self.block
 
     def is_end(self, line: str) -> bool:
         return bool(self._end.match(line))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -19,7 +19,7 @@ Opener = Callable[[list[TranscriptMessage]], Desk]
 
 
 @pytest.fixture
-def open_desk(qtbot: QtBot) -> Iterator[Opener]:
+def open_desk(qtbot: QtBot) -> Opener:
     def open_one(messages: list[TranscriptMessage]) -> Desk:
         desk = Desk(messages)
         qtbot.addWidget(desk.view)
@@ -127,14 +127,14 @@ def test_asking_goes_to_the_end(open_desk: Opener) -> None:
     assert desk.value == desk.bottom
 
 
-def test_the_jump_button_comes_and_goes(open_desk: Opener, qtbot: QtBot) -> None:
+def test_the_jump_button_comes_and_goes(open_desk: Opener) -> None:
     desk = streaming_desk(open_desk)
     button = desk.view.jump_button
     assert not button.isVisible()
     desk.scroll_to(desk.bottom - 400)
     assert button.isVisible()
     assert button.accessibleName()
-    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
     assert desk.value == desk.bottom
     assert not button.isVisible()
 

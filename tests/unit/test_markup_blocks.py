@@ -84,8 +84,12 @@ def test_growing_text_ends_as_the_whole_text(step: int) -> None:
     assert [meaning(block) for block in splitter.blocks] == [meaning(block) for block in split(REPLY)]
 
 
-@given(st.lists(st.sampled_from(REPLY.splitlines(keepends=True)), max_size=14).map("".join), st.integers(1, 9))
-def test_any_arrangement_of_lines_ends_as_the_whole_text(source: str, step: int) -> None:
+LINES = [*REPLY.splitlines(keepends=True), "    - deep\n", "~~~\n", "* * *\n", "$$ y $$\n"]
+
+
+@given(st.lists(st.sampled_from(LINES), max_size=14).map("".join), st.integers(1, 9), st.booleans())
+def test_any_arrangement_of_lines_ends_as_the_whole_text(source: str, step: int, ends_in_mid_line: bool) -> None:
+    source = source.removesuffix("\n") if ends_in_mid_line else source
     splitter = Splitter()
     for start in range(0, len(source), step):
         splitter.append(source[start : start + step])

@@ -125,8 +125,8 @@ class NoticePart(QWidget):
         self._notice = Notice("", "")
         self._message_id = 0
         self._title, self._sentence, self._hint = (self._label() for _ in range(3))
-        self._button = PillButton(look.theme, parent=self)
-        self._button.clicked.connect(self._act)
+        self.button = PillButton(look.theme, parent=self)
+        self.button.clicked.connect(self._act)
 
     def _label(self) -> QLabel:
         label = QLabel(self)
@@ -151,9 +151,9 @@ class NoticePart(QWidget):
             label.setFont(self._look.theme.ui_font(UI_PX))
             label.setText(words)
             label.setVisible(bool(words))
-        self._button.setVisible(notice.action is not None)
-        self._button.setText(action_text(notice.action) if notice.action else "")
-        self._button.setAccessibleName(self._button.text())
+        self.button.setVisible(notice.action is not None)
+        self.button.setText(action_text(notice.action) if notice.action else "")
+        self.button.setAccessibleName(self.button.text())
         self.setAccessibleName(". ".join(each for each in (notice.title, notice.sentence, notice.hint) if each))
         return self._arrange(width_px)
 
@@ -166,9 +166,9 @@ class NoticePart(QWidget):
                 height = label.heightForWidth(width_px - left - pad)
                 label.setGeometry(left, y, width_px - left - pad, height)
                 y += height + theme.px(3)
-        if self._button.isVisibleTo(self):
-            size = self._button.sizeHint()
-            self._button.setGeometry(left, y + theme.px(6), size.width(), size.height())
+        if self.button.isVisibleTo(self):
+            size = self.button.sizeHint()
+            self.button.setGeometry(left, y + theme.px(6), size.width(), size.height())
             y += size.height() + theme.px(9)
         return y + pad - theme.px(3)
 

@@ -1,0 +1,73 @@
+"""Code colours by role, and East Asian text in formulas."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import pytest
+
+from app.markup.cjk_tex import Letter, take_letters, with_dashes
+from app.markup.formula import FormulaKey, draw
+from app.markup.highlight import MAX_CHARS, Role, spans
+
+
+def roles(code: str, language: str) -> dict[str, Role]:
+    return {code[span.start : span.start + span.length]: span.role for span in spans(code, language)}
+
+
+def test_python_has_roles() -> None:
+    found = roles('def f(x):\n    return "a" + 1  # why\n', "python")
+    assert found["def"] is Role.KEYWORD
+    assert found["f"] is Role.NAME
+    assert found["1"] is Role.NUMBER
+    assert found["# why"] is Role.COMMENT
+    assert Role.STRING in found.values()
+
+
+@pytest.mark.parametrize("language", ["", "no-such-language", "plaintext"])
+def test_unknown_languages_stay_plain(language: str) -> None:
+    assert not roles("def f(): pass", language)
+
+
+def test_enormous_code_stays_plain() -> None:
+    assert not list(spans("x = 1\n" * (MAX_CHARS // 6 + 1), "python"))
+
+
+def test_colours_come_lazily() -> None:
+    first = list(islice(spans("x = 1\n" * 10_000, "python"), 1))
+    assert first[0].start == 4
+
+
+def test_formulas_without_east_asian_text_are_left_alone() -> None:
+    assert with_dashes(r"\frac{a}{b}") == (r"\frac{a}{b}", "")
+
+
+def test_east_asian_text_leaves_dashes() -> None:
+    tex, letters = with_dashes(r"\text{수락률 rate} = 値")
+    assert letters == "수락률値"
+    assert tex.count("—") == 4
+    assert r"\text{ rate}" in tex
+
+
+def test_letters_take_the_places_of_dashes() -> None:
+    svg = '<svg><path d="M 19.4 -4.44 L 19.4 -4.44 L 0.6 -4.44 L 0.6 -5.58 L 19.4 -5.58 Z " fill="black" /></svg>'
+    rest, letters = take_letters(svg, "수")
+    assert rest == "<svg></svg>"
+    assert [(letter.text, round(letter.x), round(letter.baseline), round(letter.em)) for letter in letters] == [
+        ("수", 0, 0, 20)
+    ]
+
+
+@pytest.mark.parametrize(
+    "tex", [r"\text{속도 향상} = \frac{\text{패스당 토큰 (tokens)}}{\text{손익분기점}}", r"\alpha_{초안}"]
+)
+def test_korean_formulas_are_drawn(tex: str) -> None:
+    drawing = draw(FormulaKey(tex, 16, "#000000", display=True))
+    assert drawing is not None
+    assert [letter.text for letter in drawing.letters] == [char for char in tex if "가" <= char <= "힣"]
+    assert all(isinstance(letter, Letter) and 5 < letter.em < 20 for letter in drawing.letters)
+
+
+@pytest.mark.parametrize("tex", [r"\frac{a}{", "x" * 5000])
+def test_what_is_no_formula_is_not_drawn(tex: str) -> None:
+    assert draw(FormulaKey(tex, 16, "#000000", display=False)) is None
