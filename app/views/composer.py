@@ -254,6 +254,7 @@ class Composer(QWidget):
         self.edit.setVerticalScrollBarPolicy(bar)
         self.edit.setFixedHeight(round(min(wanted, most)))
         # At once, not when the card's own layout comes round: otherwise the first frame clips the new line.
+        self._column.activate()
         self.updateGeometry()
 
     def _line_height(self) -> float:

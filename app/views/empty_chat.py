@@ -89,7 +89,7 @@ class EmptyChat(QScrollArea):
         #: Three questions that the starter pair was taught; use the exact words of packaging/starter/guide.
         asked = (
             self.tr("What is speculative decoding?"),
-            self.tr("Does drafting change the reply?"),
+            self.tr("Does drafting change the text?"),
             self.tr("How do I get better answers?"),
         )
         for button, question in zip(self.questions, asked, strict=True):

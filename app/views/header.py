@@ -146,13 +146,7 @@ class PairChip(PaintedButton):
         refused = pair.draft_state == DraftState.REFUSED
         parts = [(_ARROW, color, False), (pair.draft_name, color, refused)]
         if pair.mode_text:
-            parts.append(
-                (
-                    fill(self.tr("· %1", "speculation mode after the names of a pair"), pair.mode_text),
-                    colors.secondary,
-                    False,
-                )
-            )
+            parts.append((f"· {pair.mode_text}", colors.secondary, False))
         return parts
 
     def _face(self, struck: bool = False) -> QFont:

@@ -110,7 +110,7 @@ class Sidebar(QWidget):
 
     def _restyle(self) -> None:
         # Wider text needs a wider column, but never as much as the text grows.
-        self.setFixedWidth(round(WIDTH * (1 + (self._theme.scale - 1) * 0.45)))
+        self.setFixedWidth(round(WIDTH * (1 + (self._theme.scale - 1) * 0.6)))
         self.update()
 
     def paintEvent(self, _event: QPaintEvent) -> None:

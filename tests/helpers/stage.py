@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from PySide6.QtCore import QCoreApplication, QEvent, Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -14,6 +16,7 @@ from app.controllers.chat import ChatController
 from app.controllers.models import ModelController
 from app.paths import Paths
 from app.settings import Settings
+from app.translation import compile_stale
 from app.view_models.model_list import PairState
 from app.views.main_window import MainWindow
 from engine import EngineError, InstalledModel, ModelInfo, ModelShelf, Sink
@@ -31,6 +34,7 @@ class Stage:
         installed: Sequence[InstalledModel] | None = None,
         put_settings: Mapping[str, object] | None = None,
     ) -> None:
+        compile_stale()
         self.paths = Paths.for_user(folder)
         self.engine = FakeEngine(models)
         self._installed = installed
@@ -64,6 +68,8 @@ class Stage:
         """As a start does: the window first, the rest once it is painted; then waits for the pair."""
         with qtbot.waitSignal(self.application.opened):
             self.application.show()
+        self.window.activateWindow()
+        qtbot.waitUntil(self.window.isActiveWindow)
         qtbot.waitUntil(self._is_settled)
 
     def _is_settled(self) -> bool:
@@ -71,14 +77,22 @@ class Stage:
         return pair.state is not PairState.LOADING and pair.draft_state != "loading" and bool(self.models.models)
 
     def ask(self, qtbot: QtBot, text: str) -> str:
-        """Sends through the composer and waits for the whole reply."""
-        self.window.composer.send_requested.emit(text)
+        """Types into the composer, presses Return and waits for the whole reply."""
+        QTest.keyClicks(self.window.composer.edit, text)
+        QTest.keyClick(self.window.composer.edit, Qt.Key.Key_Return)
         qtbot.waitUntil(lambda: not self.chats.generating)
         return self.chats.transcript.messages[-1].text
 
     def close(self) -> None:
         self.window.close()
+        # What the app set for the whole process would reach the next test.
+        self.application.translation.switch("en")
+        self.application.theme.set_appearance("auto")
+        self.application.theme.set_scale(1.0)
         QApplication.processEvents()
+        for window in QApplication.topLevelWidgets():
+            window.deleteLater()
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
 @contextmanager

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QLocale, QRectF, QSize, Qt
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
 from app.theme import FOOTER_PX, Theme
+from app.wording import count, fill, percent
 
 _SPEAKS_UP_AT = 0.8
 
@@ -36,8 +37,8 @@ class ContextRing(QWidget):
 
     def _describe(self) -> None:
         self.setVisible(self._limit_tokens > 0 and self._used_tokens > 0)
-        used, limit = QLocale().toString(self._used_tokens), QLocale().toString(self._limit_tokens)
-        words = self.tr("%1 of %2 tokens of context used").replace("%1", used).replace("%2", limit)
+        sentence = self.tr("%1 of %2 tokens of context used")
+        words = fill(sentence, count(self._used_tokens), count(self._limit_tokens))
         self.setToolTip(words)
         self.setAccessibleName(words)
 
@@ -50,7 +51,7 @@ class ContextRing(QWidget):
         return self.share >= _SPEAKS_UP_AT
 
     def _words(self) -> str:
-        return self.tr("%1% full").replace("%1", str(round(self.share * 100)))
+        return fill(self.tr("%1 full", "the context"), percent(self.share))
 
     def sizeHint(self) -> QSize:
         side = self._theme.px(18)

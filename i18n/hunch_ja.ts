@@ -1,0 +1,1461 @@
+<?xml version="1.0" encoding="utf-8"?>
+<!DOCTYPE TS>
+<TS version="2.1" language="ja" sourcelanguage="en">
+<context>
+    <name>Application</name>
+    <message>
+        <source>The file with your chats was damaged. %1 messages were saved from it.</source>
+        <translation>チャットのファイルが壊れていました。%1 件のメッセージを救い出しました。</translation>
+    </message>
+    <message>
+        <source>Chats repaired</source>
+        <translation>チャットを修復しました</translation>
+    </message>
+    <message>
+        <source>Hunch ended while it loaded %1, so the starter pair is loaded this time.</source>
+        <translation>前回は %1 の読み込み中に Hunch が終了したため、今回はスターターペアを読み込みました。</translation>
+    </message>
+    <message>
+        <source>Another model is loaded</source>
+        <translation>別のモデルを読み込みました</translation>
+    </message>
+    <message>
+        <source>Hunch did not end properly last time. Your chats are kept.</source>
+        <translation>前回 Hunch は正常に終了しませんでした。チャットは残っています。</translation>
+    </message>
+    <message>
+        <source>Show Log</source>
+        <translation>ログを表示</translation>
+    </message>
+    <message>
+        <source>Your chats were written by a newer version of Hunch. Open them with that one.</source>
+        <translation>このチャットはより新しいバージョンの Hunch で保存されています。そのバージョンで開いてください。</translation>
+    </message>
+    <message>
+        <source>Something went wrong in Hunch</source>
+        <translation>Hunch で問題が起きました</translation>
+    </message>
+    <message>
+        <source>Chat with language models on your own Mac. A small draft guesses, the main model checks.</source>
+        <translation>自分の Mac で言語モデルとチャットできます。小さなドラフトが予想し、メインモデルが確かめます。</translation>
+    </message>
+</context>
+<context>
+    <name>Banner</name>
+    <message>
+        <source>Close</source>
+        <translation>閉じる</translation>
+    </message>
+</context>
+<context>
+    <name>ChatList</name>
+    <message>
+        <source>Rename…</source>
+        <translation>名前を変更…</translation>
+    </message>
+    <message>
+        <source>Unpin</source>
+        <translation>固定を解除</translation>
+    </message>
+    <message>
+        <source>Pin</source>
+        <translation>固定</translation>
+    </message>
+    <message>
+        <source>Duplicate</source>
+        <translation>複製</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>削除</translation>
+    </message>
+</context>
+<context>
+    <name>CodePart</name>
+    <message>
+        <source>Copy code</source>
+        <translation>コードをコピー</translation>
+    </message>
+    <message>
+        <source>text</source>
+        <translation>テキスト</translation>
+    </message>
+</context>
+<context>
+    <name>Composer</name>
+    <message>
+        <source>Ask anything</source>
+        <translation>何でも聞いてください</translation>
+    </message>
+    <message>
+        <source>Message</source>
+        <translation>メッセージ</translation>
+    </message>
+    <message>
+        <source>Stop</source>
+        <translation>停止</translation>
+    </message>
+    <message>
+        <source>Send</source>
+        <translation>送信</translation>
+    </message>
+</context>
+<context>
+    <name>ContextRing</name>
+    <message>
+        <source>%1 of %2 tokens of context used</source>
+        <translation>コンテキスト %2 トークンのうち %1 を使用</translation>
+    </message>
+    <message>
+        <source>%1 full</source>
+        <comment>the context</comment>
+        <translation>%1 使用</translation>
+    </message>
+</context>
+<context>
+    <name>ConversationListModel</name>
+    <message>
+        <source>Pinned</source>
+        <translation>固定</translation>
+    </message>
+    <message>
+        <source>Today</source>
+        <translation>今日</translation>
+    </message>
+    <message>
+        <source>Yesterday</source>
+        <translation>昨日</translation>
+    </message>
+    <message>
+        <source>Previous 7 days</source>
+        <translation>過去 7 日間</translation>
+    </message>
+    <message>
+        <source>MMMM yyyy</source>
+        <comment>a month, as a date format</comment>
+        <translation>yyyy年M月</translation>
+    </message>
+</context>
+<context>
+    <name>DownloadRow</name>
+    <message>
+        <source>Pause</source>
+        <translation>一時停止</translation>
+    </message>
+    <message>
+        <source>Resume</source>
+        <translation>再開</translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation>もう一度試す</translation>
+    </message>
+    <message>
+        <source>Cancel and delete what has arrived</source>
+        <translation>中止して、届いた分を削除</translation>
+    </message>
+    <message>
+        <source>The download failed.</source>
+        <translation>ダウンロードできませんでした。</translation>
+    </message>
+    <message>
+        <source>Asking the hub…</source>
+        <translation>ハブに問い合わせ中…</translation>
+    </message>
+    <message>
+        <source>Paused at %1 of %2</source>
+        <translation>%2 のうち %1 で一時停止中</translation>
+    </message>
+    <message>
+        <source>%1 of %2, %3 per second</source>
+        <translation>%2 のうち %1、毎秒 %3</translation>
+    </message>
+</context>
+<context>
+    <name>Drafts</name>
+    <message>
+        <source>Recommended</source>
+        <translation>おすすめ</translation>
+    </message>
+    <message>
+        <source>Compatible</source>
+        <translation>使用可能</translation>
+    </message>
+    <message>
+        <source>Not compatible</source>
+        <translation>使用不可</translation>
+    </message>
+    <message>
+        <source>Comes with Hunch</source>
+        <translation>Hunch に付属</translation>
+    </message>
+    <message>
+        <source>Installed by Hunch</source>
+        <translation>Hunch でインストール</translation>
+    </message>
+    <message>
+        <source>Hugging Face cache</source>
+        <translation>Hugging Face キャッシュ</translation>
+    </message>
+    <message>
+        <source>Added folder</source>
+        <translation>追加したフォルダー</translation>
+    </message>
+</context>
+<context>
+    <name>EditLine</name>
+    <message>
+        <source>Editing a message</source>
+        <translation>メッセージを編集中</translation>
+    </message>
+    <message>
+        <source>Leave it as it was</source>
+        <translation>元のままにする</translation>
+    </message>
+</context>
+<context>
+    <name>EmptyChat</name>
+    <message>
+        <source>Guess ahead, check at once, read sooner.</source>
+        <translation>先に予想し、まとめて確かめ、早く読めます。</translation>
+    </message>
+    <message>
+        <source>What is speculative decoding?</source>
+        <extracomment>Three questions that the starter pair was taught; use the exact words of packaging/starter/guide.</extracomment>
+        <translation>投機的デコーディングとは何ですか?</translation>
+    </message>
+    <message>
+        <source>Does drafting change the text?</source>
+        <translation>ドラフトを使うと文章は変わりますか?</translation>
+    </message>
+    <message>
+        <source>How do I get better answers?</source>
+        <translation>賢いモデルを使うには？</translation>
+    </message>
+    <message>
+        <source>Chat about anything</source>
+        <translation>どんな話題でも</translation>
+    </message>
+    <message>
+        <source>The starter pair knows only Hunch. Install a larger model, and a draft for it.</source>
+        <translation>スターターペアが知っているのは Hunch のことだけです。大きなモデルと、そのドラフトモデルをインストールしてください。</translation>
+    </message>
+    <message>
+        <source>Models…</source>
+        <translation>モデル…</translation>
+    </message>
+</context>
+<context>
+    <name>FoldPart</name>
+    <message>
+        <source>Hide thinking</source>
+        <translation>思考を隠す</translation>
+    </message>
+    <message>
+        <source>Show thinking</source>
+        <translation>思考を表示</translation>
+    </message>
+    <message>
+        <source>Thinking…</source>
+        <translation>考えています…</translation>
+    </message>
+    <message>
+        <source>Thinking for %1…</source>
+        <translation>%1 考えています…</translation>
+    </message>
+    <message>
+        <source>Thought for %1</source>
+        <translation>%1 考えました</translation>
+    </message>
+    <message>
+        <source>%1 s</source>
+        <translation>%1 秒</translation>
+    </message>
+    <message>
+        <source>%1 min %2 s</source>
+        <translation>%1 分 %2 秒</translation>
+    </message>
+</context>
+<context>
+    <name>FolderRow</name>
+    <message>
+        <source>No longer look in %1</source>
+        <translation>%1 を今後は探さない</translation>
+    </message>
+</context>
+<context>
+    <name>FormulaPart</name>
+    <message>
+        <source>Copy as TeX</source>
+        <translation>TeX としてコピー</translation>
+    </message>
+</context>
+<context>
+    <name>GeneralPage</name>
+    <message>
+        <source>Language</source>
+        <translation>言語</translation>
+    </message>
+    <message>
+        <source>Changes at once, menus included.</source>
+        <translation>メニューも含めてすぐに切り替わります。</translation>
+    </message>
+    <message>
+        <source>Appearance</source>
+        <translation>外観</translation>
+    </message>
+    <message>
+        <source>Text size</source>
+        <translation>文字サイズ</translation>
+    </message>
+    <message>
+        <source>For everything in the window.</source>
+        <translation>ウインドウ全体に適用されます。</translation>
+    </message>
+    <message>
+        <source>As the system</source>
+        <translation>システムに合わせる</translation>
+    </message>
+    <message>
+        <source>Auto</source>
+        <translation>自動</translation>
+    </message>
+    <message>
+        <source>Light</source>
+        <translation>ライト</translation>
+    </message>
+    <message>
+        <source>Dark</source>
+        <translation>ダーク</translation>
+    </message>
+</context>
+<context>
+    <name>Header</name>
+    <message>
+        <source>Show sidebar</source>
+        <translation>サイドバーを表示</translation>
+    </message>
+    <message>
+        <source>New chat</source>
+        <translation>新しいチャット</translation>
+    </message>
+</context>
+<context>
+    <name>JumpButton</name>
+    <message>
+        <source>Jump to the end</source>
+        <translation>最後に移動</translation>
+    </message>
+</context>
+<context>
+    <name>LinkDialog</name>
+    <message>
+        <source>Open %1?</source>
+        <translation>%1 を開きますか？</translation>
+    </message>
+</context>
+<context>
+    <name>MainWindow</name>
+    <message>
+        <source>Deleted “%1”.</source>
+        <translation>「%1」を削除しました。</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>取り消す</translation>
+    </message>
+    <message>
+        <source>Message deleted.</source>
+        <translation>メッセージを削除しました。</translation>
+    </message>
+</context>
+<context>
+    <name>MenuBar</name>
+    <message>
+        <source>File</source>
+        <translation>ファイル</translation>
+    </message>
+    <message>
+        <source>Edit</source>
+        <translation>編集</translation>
+    </message>
+    <message>
+        <source>View</source>
+        <translation>表示</translation>
+    </message>
+    <message>
+        <source>Chat</source>
+        <translation>チャット</translation>
+    </message>
+    <message>
+        <source>Help</source>
+        <translation>ヘルプ</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>取り消す</translation>
+    </message>
+    <message>
+        <source>Redo</source>
+        <translation>やり直す</translation>
+    </message>
+    <message>
+        <source>Cut</source>
+        <translation>カット</translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <translation>コピー</translation>
+    </message>
+    <message>
+        <source>Paste</source>
+        <translation>ペースト</translation>
+    </message>
+    <message>
+        <source>Select All</source>
+        <translation>すべてを選択</translation>
+    </message>
+    <message>
+        <source>New Chat</source>
+        <translation>新規チャット</translation>
+    </message>
+    <message>
+        <source>Close Window</source>
+        <translation>ウインドウを閉じる</translation>
+    </message>
+    <message>
+        <source>Settings…</source>
+        <translation>設定…</translation>
+    </message>
+    <message>
+        <source>About Hunch</source>
+        <translation>Hunch について</translation>
+    </message>
+    <message>
+        <source>Quit Hunch</source>
+        <translation>Hunch を終了</translation>
+    </message>
+    <message>
+        <source>Search Chats</source>
+        <translation>チャットを検索</translation>
+    </message>
+    <message>
+        <source>Show or Hide Sidebar</source>
+        <translation>サイドバーの表示を切り替え</translation>
+    </message>
+    <message>
+        <source>Write a Message</source>
+        <translation>メッセージを書く</translation>
+    </message>
+    <message>
+        <source>Larger Text</source>
+        <translation>文字を大きく</translation>
+    </message>
+    <message>
+        <source>Smaller Text</source>
+        <translation>文字を小さく</translation>
+    </message>
+    <message>
+        <source>Usual Text Size</source>
+        <translation>文字を標準サイズに</translation>
+    </message>
+    <message>
+        <source>Stop Reply</source>
+        <translation>返信を停止</translation>
+    </message>
+    <message>
+        <source>Choose Models…</source>
+        <translation>モデルを選択…</translation>
+    </message>
+    <message>
+        <source>Rename Chat…</source>
+        <translation>チャットの名前を変更…</translation>
+    </message>
+    <message>
+        <source>Duplicate Chat</source>
+        <translation>チャットを複製</translation>
+    </message>
+    <message>
+        <source>Delete Chat</source>
+        <translation>チャットを削除</translation>
+    </message>
+    <message>
+        <source>Show Log</source>
+        <translation>ログを表示</translation>
+    </message>
+</context>
+<context>
+    <name>Messages</name>
+    <message>
+        <source>Something went wrong</source>
+        <translation>問題が起きました</translation>
+    </message>
+    <message>
+        <source>The engine reported an error that has no description yet.</source>
+        <translation>エンジンが、まだ説明のないエラーを報告しました。</translation>
+    </message>
+    <message>
+        <source>Model not found</source>
+        <translation>モデルが見つかりません</translation>
+    </message>
+    <message>
+        <source>There is no model in %1.</source>
+        <translation>%1 にモデルがありません。</translation>
+    </message>
+    <message>
+        <source>It may have been moved or deleted. Choose another model.</source>
+        <translation>移動または削除された可能性があります。別のモデルを選んでください。</translation>
+    </message>
+    <message>
+        <source>Model without weights</source>
+        <translation>重みのないモデルです</translation>
+    </message>
+    <message>
+        <source>%1 has no safetensors weights.</source>
+        <translation>%1 には safetensors の重みがありません。</translation>
+    </message>
+    <message>
+        <source>Install it again, or choose another model.</source>
+        <translation>インストールし直すか、別のモデルを選んでください。</translation>
+    </message>
+    <message>
+        <source>A file of %1 is damaged or incomplete: %2</source>
+        <translation>%1 のファイルが壊れているか不完全です: %2</translation>
+    </message>
+    <message>
+        <source>Model damaged</source>
+        <translation>モデルが壊れています</translation>
+    </message>
+    <message>
+        <source>Delete it and install it again.</source>
+        <translation>削除して、インストールし直してください。</translation>
+    </message>
+    <message>
+        <source>%1 has the architecture “%2”, which MLX cannot run yet.</source>
+        <translation>%1 のアーキテクチャ「%2」は、まだ MLX で動かせません。</translation>
+    </message>
+    <message>
+        <source>Model not supported</source>
+        <translation>対応していないモデルです</translation>
+    </message>
+    <message>
+        <source>Choose a model of another family.</source>
+        <translation>別の系列のモデルを選んでください。</translation>
+    </message>
+    <message>
+        <source>%1 wants to run program code of its own. Hunch never does that.</source>
+        <translation>%1 は独自のプログラムコードの実行を求めています。Hunch はそれを実行しません。</translation>
+    </message>
+    <message>
+        <source>Model refused</source>
+        <translation>このモデルは使いません</translation>
+    </message>
+    <message>
+        <source>Choose a model that needs no code of its own.</source>
+        <translation>独自のコードが要らないモデルを選んでください。</translation>
+    </message>
+    <message>
+        <source>The tokenizer of %1 cannot be used: %2</source>
+        <translation>%1 のトークナイザーを使えません: %2</translation>
+    </message>
+    <message>
+        <source>Tokenizer broken</source>
+        <translation>トークナイザーが壊れています</translation>
+    </message>
+    <message>
+        <source>Delete the model and install it again.</source>
+        <translation>モデルを削除して、インストールし直してください。</translation>
+    </message>
+    <message>
+        <source>%1 needs %2 of memory; %3 are available.</source>
+        <translation>%1 には %2 のメモリーが必要ですが、使えるのは %3 です。</translation>
+    </message>
+    <message>
+        <source>Not enough memory</source>
+        <translation>メモリーが足りません</translation>
+    </message>
+    <message>
+        <source>Choose a smaller model or one with fewer bits.</source>
+        <translation>より小さいモデルか、ビット数の少ないモデルを選んでください。</translation>
+    </message>
+    <message>
+        <source>Different vocabulary</source>
+        <translation>語彙が異なります</translation>
+    </message>
+    <message>
+        <source>Choose a draft from the main model&apos;s own family.</source>
+        <translation>メインモデルと同じ系列のドラフトモデルを選んでください。</translation>
+    </message>
+    <message>
+        <source>Token %1 means “%2” to the main model and “%3” to the draft.</source>
+        <translation>トークン %1 は、メインモデルでは「%2」、ドラフトモデルでは「%3」です。</translation>
+    </message>
+    <message>
+        <source>The main model has %1 tokens, the draft %2.</source>
+        <translation>トークン数はメインモデルが %1、ドラフトモデルが %2 です。</translation>
+    </message>
+    <message>
+        <source>The same token numbers mean different text to the two models.</source>
+        <translation>同じトークン番号が、二つのモデルでは別の文字を表します。</translation>
+    </message>
+    <message>
+        <source>Same model twice</source>
+        <translation>同じモデルです</translation>
+    </message>
+    <message>
+        <source>A model cannot guess faster than itself.</source>
+        <translation>モデルは自分自身より速くは予想できません。</translation>
+    </message>
+    <message>
+        <source>Choose a smaller model of the same family as the draft.</source>
+        <translation>同じ系列のより小さいモデルをドラフトに選んでください。</translation>
+    </message>
+    <message>
+        <source>The draft has %1, the main model %2; such a draft can only cost time.</source>
+        <translation>ドラフトモデルは %1、メインモデルは %2 です。これでは時間がかかるだけです。</translation>
+    </message>
+    <message>
+        <source>Draft too large</source>
+        <translation>ドラフトモデルが大きすぎます</translation>
+    </message>
+    <message>
+        <source>A good draft has at most a fifth of the main model&apos;s size.</source>
+        <translation>ドラフトモデルは、メインモデルの 5 分の 1 以下が目安です。</translation>
+    </message>
+    <message>
+        <source>A draft of the kind “%1” cannot forget guesses that were wrong.</source>
+        <translation>「%1」という種類のドラフトモデルは、外れた予想を取り消せません。</translation>
+    </message>
+    <message>
+        <source>Cannot draft</source>
+        <translation>ドラフトには使えません</translation>
+    </message>
+    <message>
+        <source>Choose a draft of another kind.</source>
+        <translation>別の種類のドラフトモデルを選んでください。</translation>
+    </message>
+    <message>
+        <source>No model is loaded</source>
+        <translation>モデルが読み込まれていません</translation>
+    </message>
+    <message>
+        <source>Choose a main model first; your text is kept.</source>
+        <translation>先にメインモデルを選んでください。書いた文章は残っています。</translation>
+    </message>
+    <message>
+        <source>Nothing to reply to</source>
+        <translation>返信する内容がありません</translation>
+    </message>
+    <message>
+        <source>The chat has no message yet.</source>
+        <translation>このチャットにはまだメッセージがありません。</translation>
+    </message>
+    <message>
+        <source>Write something first.</source>
+        <translation>先にメッセージを書いてください。</translation>
+    </message>
+    <message>
+        <source>%1 is set to %2; allowed is %3.</source>
+        <translation>%1 の値は %2 ですが、使えるのは %3 です。</translation>
+    </message>
+    <message>
+        <source>Setting out of range</source>
+        <translation>設定値が範囲外です</translation>
+    </message>
+    <message>
+        <source>Change it in Settings and try again.</source>
+        <translation>設定で変更して、もう一度お試しください。</translation>
+    </message>
+    <message>
+        <source>This chat has %1 tokens; the model holds %2.</source>
+        <translation>このチャットは %1 トークンですが、モデルが扱えるのは %2 トークンです。</translation>
+    </message>
+    <message>
+        <source>The chat is too long</source>
+        <translation>チャットが長すぎます</translation>
+    </message>
+    <message>
+        <source>Start a new chat, or choose a model with a longer context.</source>
+        <translation>新しいチャットを始めるか、コンテキストの長いモデルを選んでください。</translation>
+    </message>
+    <message>
+        <source>Chat template failed</source>
+        <translation>チャットテンプレートの問題です</translation>
+    </message>
+    <message>
+        <source>The model could not lay out this chat: %1</source>
+        <translation>モデルがこのチャットを組み立てられませんでした: %1</translation>
+    </message>
+    <message>
+        <source>Remove the system prompt, or choose another model.</source>
+        <translation>システムプロンプトを削除するか、別のモデルを選んでください。</translation>
+    </message>
+    <message>
+        <source>Repository not found</source>
+        <translation>リポジトリが見つかりません</translation>
+    </message>
+    <message>
+        <source>The hub knows no repository %1.</source>
+        <translation>ハブにリポジトリ %1 はありません。</translation>
+    </message>
+    <message>
+        <source>Check the spelling; a private one needs a token in Settings.</source>
+        <translation>つづりを確認してください。非公開の場合は、設定でトークンが必要です。</translation>
+    </message>
+    <message>
+        <source>%1 asks you to accept its terms first.</source>
+        <translation>%1 は、先に利用条件への同意が必要です。</translation>
+    </message>
+    <message>
+        <source>Accept them on its page on the hub, then put your token in Settings.</source>
+        <translation>ハブのページで同意してから、設定にトークンを入力してください。</translation>
+    </message>
+    <message>
+        <source>%1 is private, or the token does not reach it.</source>
+        <translation>%1 は非公開か、このトークンではアクセスできません。</translation>
+    </message>
+    <message>
+        <source>Put a token that may read it in Settings.</source>
+        <translation>読み取りできるトークンを設定に入力してください。</translation>
+    </message>
+    <message>
+        <source>No access</source>
+        <translation>アクセスできません</translation>
+    </message>
+    <message>
+        <source>Hub not reachable</source>
+        <translation>ハブに接続できません</translation>
+    </message>
+    <message>
+        <source>%1 does not answer: %2</source>
+        <translation>%1 が応答しません: %2</translation>
+    </message>
+    <message>
+        <source>Check the connection and try again; what has arrived is kept.</source>
+        <translation>接続を確認して、もう一度お試しください。届いた分は残っています。</translation>
+    </message>
+    <message>
+        <source>Hub not trusted</source>
+        <translation>ハブを信頼できません</translation>
+    </message>
+    <message>
+        <source>The hub sent something that it must not send: %1</source>
+        <translation>ハブが送ってはならないものを送ってきました: %1</translation>
+    </message>
+    <message>
+        <source>Check the hub address in Settings.</source>
+        <translation>設定でハブのアドレスを確認してください。</translation>
+    </message>
+    <message>
+        <source>Download damaged</source>
+        <translation>ダウンロードが壊れています</translation>
+    </message>
+    <message>
+        <source>%1 does not match its checksum and was thrown away.</source>
+        <translation>%1 はチェックサムと一致しないため破棄しました。</translation>
+    </message>
+    <message>
+        <source>Try again; the other files are kept.</source>
+        <translation>もう一度お試しください。他のファイルは残っています。</translation>
+    </message>
+    <message>
+        <source>%1 has no MLX weights, only %2.</source>
+        <translation>%1 に MLX の重みはなく、あるのは %2 だけです。</translation>
+    </message>
+    <message>
+        <source>%1 has no MLX weights.</source>
+        <translation>%1 に MLX の重みがありません。</translation>
+    </message>
+    <message>
+        <source>Nothing to install</source>
+        <translation>インストールできるものがありません</translation>
+    </message>
+    <message>
+        <source>Look for the same model from mlx-community.</source>
+        <translation>mlx-community で同じモデルを探してください。</translation>
+    </message>
+    <message>
+        <source>%1 needs %2 on the disk; %3 are free.</source>
+        <translation>%1 にはディスクの空きが %2 必要ですが、空きは %3 です。</translation>
+    </message>
+    <message>
+        <source>Not enough disk space</source>
+        <translation>ディスクの空きが足りません</translation>
+    </message>
+    <message>
+        <source>Delete a model that you no longer use.</source>
+        <translation>使わなくなったモデルを削除してください。</translation>
+    </message>
+    <message>
+        <source>Models folder not usable</source>
+        <translation>モデルのフォルダーを使えません</translation>
+    </message>
+    <message>
+        <source>%1 cannot be written to: %2</source>
+        <translation>%1 に書き込めません: %2</translation>
+    </message>
+    <message>
+        <source>Check that its disk is connected and that you may write to it.</source>
+        <translation>ディスクが接続され、書き込みが許可されているか確認してください。</translation>
+    </message>
+    <message>
+        <source>Out of memory</source>
+        <translation>メモリーがなくなりました</translation>
+    </message>
+    <message>
+        <source>The memory ran out while the reply was written.</source>
+        <translation>返信を書いている間にメモリーが足りなくなりました。</translation>
+    </message>
+    <message>
+        <source>Close other apps, shorten the chat or choose a smaller model.</source>
+        <translation>ほかのアプリを閉じるか、チャットを短くするか、小さいモデルを選んでください。</translation>
+    </message>
+    <message>
+        <source>The engine is closed</source>
+        <translation>エンジンは終了しています</translation>
+    </message>
+    <message>
+        <source>Hunch was quitting when this was asked.</source>
+        <translation>この依頼のとき、Hunch は終了中でした。</translation>
+    </message>
+    <message>
+        <source>Open Hunch again and continue.</source>
+        <translation>Hunch をもう一度開いて続けてください。</translation>
+    </message>
+    <message>
+        <source>Something went wrong in Hunch</source>
+        <translation>Hunch で問題が起きました</translation>
+    </message>
+    <message>
+        <source>This is our mistake, not yours: %1</source>
+        <translation>これは Hunch 側の不具合です: %1</translation>
+    </message>
+    <message>
+        <source>Try again. The log holds what is needed for a report.</source>
+        <translation>もう一度お試しください。報告に必要な内容はログにあります。</translation>
+    </message>
+    <message>
+        <source>Choose a model</source>
+        <translation>モデルを選択</translation>
+    </message>
+    <message>
+        <source>Choose a draft</source>
+        <translation>ドラフトモデルを選択</translation>
+    </message>
+    <message>
+        <source>Open model settings</source>
+        <translation>モデル設定を開く</translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation>もう一度試す</translation>
+    </message>
+    <message>
+        <source>Continue</source>
+        <translation>続ける</translation>
+    </message>
+    <message>
+        <source>New chat</source>
+        <translation>新しいチャット</translation>
+    </message>
+    <message>
+        <source>Drafting is off.</source>
+        <translation>ドラフトはオフです。</translation>
+    </message>
+    <message>
+        <source>No draft model is loaded.</source>
+        <translation>ドラフトモデルが読み込まれていません。</translation>
+    </message>
+    <message>
+        <source>The draft model is still reading the chat; the reply goes on without it.</source>
+        <translation>ドラフトモデルはまだチャットを読んでいます。その間、返信はメインモデルだけで進みます。</translation>
+    </message>
+    <message>
+        <source>The draft model guesses ahead.</source>
+        <translation>ドラフトモデルが先を予想しています。</translation>
+    </message>
+    <message>
+        <source>Several replies are being written at once, so drafting pauses.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Drafting was slower than plain decoding here, so it rests.</source>
+        <translation>ここではドラフトを使うと遅くなるため、休止しています。</translation>
+    </message>
+    <message>
+        <source>This main model&apos;s memory cannot be rewound, so nothing can be drafted for it.</source>
+        <translation>このメインモデルは記憶を巻き戻せないため、ドラフトを使えません。</translation>
+    </message>
+    <message>
+        <source>The draft model failed; the main model wrote the reply alone.</source>
+        <translation>ドラフトモデルで問題が起きたため、メインモデルだけで返信を書きました。</translation>
+    </message>
+    <message>
+        <source>The context is full</source>
+        <translation>コンテキストがいっぱいです</translation>
+    </message>
+    <message>
+        <source>This chat has reached the most text that the model can hold.</source>
+        <translation>モデルが扱える文章の上限に達しました。</translation>
+    </message>
+    <message>
+        <source>The reply reached its length limit</source>
+        <translation>返信が長さの上限に達しました</translation>
+    </message>
+    <message>
+        <source>It ends where the limit on reply tokens was met.</source>
+        <translation>返信トークンの上限で終わっています。</translation>
+    </message>
+    <message>
+        <source>Continue it, or raise the limit in Settings.</source>
+        <translation>続きを書かせるか、設定で上限を上げてください。</translation>
+    </message>
+</context>
+<context>
+    <name>MetaPart</name>
+    <message>
+        <source>Earlier version</source>
+        <translation>前のバージョン</translation>
+    </message>
+    <message>
+        <source>Later version</source>
+        <translation>次のバージョン</translation>
+    </message>
+    <message>
+        <source>Copy message</source>
+        <translation>メッセージをコピー</translation>
+    </message>
+    <message>
+        <source>Edit message</source>
+        <translation>メッセージを編集</translation>
+    </message>
+    <message>
+        <source>Continue this reply</source>
+        <translation>この返信の続きを書く</translation>
+    </message>
+    <message>
+        <source>Write this reply again</source>
+        <translation>この返信を書き直す</translation>
+    </message>
+    <message>
+        <source>Delete message</source>
+        <translation>メッセージを削除</translation>
+    </message>
+</context>
+<context>
+    <name>ModelController</name>
+    <message>
+        <source>off</source>
+        <translation>オフ</translation>
+    </message>
+    <message>
+        <source>auto</source>
+        <translation>自動</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n token(s)</source>
+        <comment>drafted per pass</comment>
+        <translation>
+            <numerusform>%n トークン</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>%1 could not be deleted: %2</source>
+        <translation>%1 を削除できませんでした: %2</translation>
+    </message>
+    <message>
+        <source>Not deleted</source>
+        <translation>削除できませんでした</translation>
+    </message>
+</context>
+<context>
+    <name>ModelRow</name>
+    <message>
+        <source>Delete %1</source>
+        <translation>%1 を削除</translation>
+    </message>
+    <message>
+        <source>%1-bit</source>
+        <translation>%1 ビット</translation>
+    </message>
+    <message>
+        <source>main model now</source>
+        <translation>現在のメインモデル</translation>
+    </message>
+    <message>
+        <source>draft model now</source>
+        <translation>現在のドラフトモデル</translation>
+    </message>
+</context>
+<context>
+    <name>ModelsPage</name>
+    <message>
+        <source>Nothing is installed yet.</source>
+        <translation>まだ何もインストールされていません。</translation>
+    </message>
+    <message>
+        <source>Delete %1?</source>
+        <translation>%1 を削除しますか？</translation>
+    </message>
+    <message>
+        <source>This frees %1. It can be installed again.</source>
+        <translation>%1 が空きます。あとで再インストールできます。</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>削除</translation>
+    </message>
+    <message>
+        <source>Folder with models</source>
+        <translation>モデルのあるフォルダー</translation>
+    </message>
+    <message>
+        <source>Install from the Hub</source>
+        <translation>ハブからインストール</translation>
+    </message>
+    <message>
+        <source>A repository with MLX weights. Several can be installed at once.</source>
+        <translation>MLX の重みがあるリポジトリを入力してください。同時に複数インストールできます。</translation>
+    </message>
+    <message>
+        <source>Repository</source>
+        <translation>リポジトリ</translation>
+    </message>
+    <message>
+        <source>Install</source>
+        <translation>インストール</translation>
+    </message>
+    <message>
+        <source>Installed</source>
+        <translation>インストール済み</translation>
+    </message>
+    <message>
+        <source>Refresh</source>
+        <translation>更新</translation>
+    </message>
+    <message>
+        <source>More folders</source>
+        <translation>その他のフォルダー</translation>
+    </message>
+    <message>
+        <source>Models in these folders are listed too. Nothing in them is changed.</source>
+        <translation>これらのフォルダーのモデルも一覧に出ます。中身は変更しません。</translation>
+    </message>
+    <message>
+        <source>Add a folder…</source>
+        <translation>フォルダーを追加…</translation>
+    </message>
+    <message>
+        <source>Hub</source>
+        <translation>ハブ</translation>
+    </message>
+    <message>
+        <source>Address</source>
+        <translation>アドレス</translation>
+    </message>
+    <message>
+        <source>Leave empty for the public hub.</source>
+        <translation>空欄なら公開ハブを使います。</translation>
+    </message>
+    <message>
+        <source>Token</source>
+        <translation>トークン</translation>
+    </message>
+    <message>
+        <source>Only for private and gated models. Kept on this machine.</source>
+        <translation>非公開または承認制のモデルにだけ使います。このマシンにだけ保存されます。</translation>
+    </message>
+</context>
+<context>
+    <name>PairChip</name>
+    <message>
+        <source>Models: %1</source>
+        <translation>モデル: %1</translation>
+    </message>
+    <message>
+        <source>Choose a model</source>
+        <translation>モデルを選択</translation>
+    </message>
+    <message>
+        <source>Loading %1…</source>
+        <translation>%1 を読み込み中…</translation>
+    </message>
+    <message>
+        <source>%1 could not be loaded</source>
+        <translation>%1 を読み込めません</translation>
+    </message>
+</context>
+<context>
+    <name>Picker</name>
+    <message>
+        <source>No draft</source>
+        <translation>ドラフトなし</translation>
+    </message>
+    <message>
+        <source>The main model writes alone</source>
+        <translation>メインモデルだけで書きます</translation>
+    </message>
+    <message>
+        <source>%1-bit</source>
+        <translation>%1 ビット</translation>
+    </message>
+    <message>
+        <source>Main model</source>
+        <translation>メインモデル</translation>
+    </message>
+    <message>
+        <source>Draft model</source>
+        <translation>ドラフトモデル</translation>
+    </message>
+    <message>
+        <source>More models…</source>
+        <translation>ほかのモデル…</translation>
+    </message>
+</context>
+<context>
+    <name>ProgressPart</name>
+    <message>
+        <source>Reading the chat…</source>
+        <translation>チャットを読んでいます…</translation>
+    </message>
+    <message>
+        <source>Reading the chat… %1</source>
+        <translation>チャットを読んでいます… %1</translation>
+    </message>
+</context>
+<context>
+    <name>RenameField</name>
+    <message>
+        <source>Title of the chat</source>
+        <translation>チャットのタイトル</translation>
+    </message>
+</context>
+<context>
+    <name>ReplyStats</name>
+    <message>
+        <source>measuring…</source>
+        <translation>計測中…</translation>
+    </message>
+    <message>
+        <source>same speed as without a draft</source>
+        <translation>ドラフトなしと同じ速さ</translation>
+    </message>
+    <message>
+        <source>%1× faster</source>
+        <translation>%1 倍の速さ</translation>
+    </message>
+    <message>
+        <source>%1× the plain speed</source>
+        <translation>ドラフトなしの %1 倍の速さ</translation>
+    </message>
+    <message>
+        <source>%1 tok/s</source>
+        <translation>毎秒 %1 トークン</translation>
+    </message>
+    <message>
+        <source>%1 accepted</source>
+        <translation>受理率 %1</translation>
+    </message>
+    <message>
+        <source>%1 tok/pass</source>
+        <translation>パスあたり %1 トークン</translation>
+    </message>
+    <message>
+        <source>draft at rest</source>
+        <translation>ドラフト休止中</translation>
+    </message>
+    <message>
+        <source>draft failed</source>
+        <translation>ドラフト失敗</translation>
+    </message>
+    <message>
+        <source>cannot be drafted for</source>
+        <translation>ドラフトを使えないモデル</translation>
+    </message>
+    <message>
+        <source>The main model kept %1 of %2 drafted tokens, in %3 passes.</source>
+        <translation>%3 回のパスで、ドラフトの %2 トークンのうち %1 を受理しました。</translation>
+    </message>
+    <message>
+        <source>Drafting pays from %1 tokens per pass on.</source>
+        <translation>パスあたり %1 トークンを超えると得になります。</translation>
+    </message>
+</context>
+<context>
+    <name>RequestTableModel</name>
+    <message>
+        <source>Chat</source>
+        <translation>チャット</translation>
+    </message>
+    <message>
+        <source>Models</source>
+        <translation>モデル</translation>
+    </message>
+    <message>
+        <source>State</source>
+        <translation>状態</translation>
+    </message>
+    <message>
+        <source>Accept rate</source>
+        <translation>受理率</translation>
+    </message>
+    <message>
+        <source>Tokens per pass</source>
+        <translation>パスあたりのトークン</translation>
+    </message>
+    <message>
+        <source>Drafted</source>
+        <translation>ドラフト</translation>
+    </message>
+    <message>
+        <source>Accepted</source>
+        <translation>受理</translation>
+    </message>
+    <message>
+        <source>Tokens per second</source>
+        <translation>毎秒のトークン</translation>
+    </message>
+    <message>
+        <source>Speed-up</source>
+        <translation>速度比</translation>
+    </message>
+    <message>
+        <source>Waiting</source>
+        <translation>待機中</translation>
+    </message>
+    <message>
+        <source>Reading</source>
+        <translation>読み取り中</translation>
+    </message>
+    <message>
+        <source>Writing</source>
+        <translation>書き込み中</translation>
+    </message>
+    <message>
+        <source>Done</source>
+        <translation>完了</translation>
+    </message>
+    <message>
+        <source>Stopped</source>
+        <translation>停止</translation>
+    </message>
+    <message>
+        <source>Failed</source>
+        <translation>失敗</translation>
+    </message>
+</context>
+<context>
+    <name>SamplingPage</name>
+    <message>
+        <source>System prompt</source>
+        <translation>システムプロンプト</translation>
+    </message>
+    <message>
+        <source>Told to the model before every chat.</source>
+        <translation>すべてのチャットの前にモデルへ伝えます。</translation>
+    </message>
+    <message>
+        <source>For example: answer briefly, in Korean.</source>
+        <translation>例: 日本語で簡潔に答えてください。</translation>
+    </message>
+    <message>
+        <source>Back to the defaults</source>
+        <translation>初期値に戻す</translation>
+    </message>
+    <message>
+        <source>Random</source>
+        <translation>ランダム</translation>
+    </message>
+    <message>
+        <source>No limit</source>
+        <translation>上限なし</translation>
+    </message>
+    <message>
+        <source>Temperature</source>
+        <translation>温度</translation>
+    </message>
+    <message>
+        <source>0 always takes the likeliest word; higher is freer.</source>
+        <translation>0 なら常に最も確からしい語を選び、高いほど自由になります。</translation>
+    </message>
+    <message>
+        <source>Top-p</source>
+        <translation>Top-p</translation>
+    </message>
+    <message>
+        <source>Draws from the likeliest words that reach this share together.</source>
+        <translation>確率の合計がこの割合になるまでの語から選びます。</translation>
+    </message>
+    <message>
+        <source>Min-p</source>
+        <translation>Min-p</translation>
+    </message>
+    <message>
+        <source>Leaves out words less likely than this share of the likeliest.</source>
+        <translation>最も確からしい語のこの割合に満たない語を除きます。</translation>
+    </message>
+    <message>
+        <source>Repetition penalty</source>
+        <translation>繰り返しペナルティ</translation>
+    </message>
+    <message>
+        <source>1 is none; higher avoids what was said.</source>
+        <translation>1 はなし。高いほど同じ言葉を避けます。</translation>
+    </message>
+    <message>
+        <source>Top-k</source>
+        <translation>Top-k</translation>
+    </message>
+    <message>
+        <source>Draws from this many words; 0 is no limit.</source>
+        <translation>この数の語から選びます。0 は上限なしです。</translation>
+    </message>
+    <message>
+        <source>Seed</source>
+        <translation>シード</translation>
+    </message>
+    <message>
+        <source>The same seed gives the same reply, with and without a draft.</source>
+        <translation>シードが同じなら、ドラフトの有無にかかわらず返信も同じです。</translation>
+    </message>
+    <message>
+        <source>Longest reply</source>
+        <translation>返信の最大の長さ</translation>
+    </message>
+    <message>
+        <source>In tokens.</source>
+        <translation>トークン数です。</translation>
+    </message>
+    <message>
+        <source>Think first</source>
+        <translation>先に考える</translation>
+    </message>
+    <message>
+        <source>For models that can think before they answer.</source>
+        <translation>答える前に考えられるモデルに使います。</translation>
+    </message>
+</context>
+<context>
+    <name>SettingsWindow</name>
+    <message>
+        <source>Settings</source>
+        <translation>設定</translation>
+    </message>
+    <message>
+        <source>General</source>
+        <translation>一般</translation>
+    </message>
+    <message>
+        <source>Models</source>
+        <translation>モデル</translation>
+    </message>
+    <message>
+        <source>Speculation</source>
+        <translation>投機</translation>
+    </message>
+    <message>
+        <source>Sampling</source>
+        <translation>サンプリング</translation>
+    </message>
+</context>
+<context>
+    <name>Sidebar</name>
+    <message>
+        <source>New chat</source>
+        <translation>新しいチャット</translation>
+    </message>
+    <message>
+        <source>Hide sidebar</source>
+        <translation>サイドバーを隠す</translation>
+    </message>
+    <message>
+        <source>Search</source>
+        <translation>検索</translation>
+    </message>
+    <message>
+        <source>Search chats</source>
+        <translation>チャットを検索</translation>
+    </message>
+    <message>
+        <source>No chat has these words.</source>
+        <translation>この言葉を含むチャットはありません。</translation>
+    </message>
+    <message>
+        <source>Models</source>
+        <translation>モデル</translation>
+    </message>
+    <message>
+        <source>Settings</source>
+        <translation>設定</translation>
+    </message>
+    <message>
+        <source>Chats</source>
+        <translation>チャット</translation>
+    </message>
+</context>
+<context>
+    <name>SpeculationControls</name>
+    <message>
+        <source>The main model writes alone.</source>
+        <translation>メインモデルだけで書きます。</translation>
+    </message>
+    <message>
+        <source>The draft always guesses this many tokens ahead.</source>
+        <translation>ドラフトモデルが常にこの数のトークンを先に予想します。</translation>
+    </message>
+    <message>
+        <source>Guesses as far ahead as pays off here, and rests where it does not.</source>
+        <translation>得になる分だけ先を予想し、得にならなければ休みます。</translation>
+    </message>
+    <message>
+        <source>Off</source>
+        <translation>オフ</translation>
+    </message>
+    <message>
+        <source>Fixed</source>
+        <translation>固定</translation>
+    </message>
+    <message>
+        <source>Auto</source>
+        <translation>自動</translation>
+    </message>
+    <message>
+        <source>Speculation</source>
+        <translation>投機</translation>
+    </message>
+    <message>
+        <source>Tokens to guess ahead</source>
+        <translation>先に予想するトークン数</translation>
+    </message>
+</context>
+<context>
+    <name>SpeculationPage</name>
+    <message>
+        <source>Requests</source>
+        <translation>リクエスト</translation>
+    </message>
+    <message>
+        <source>Your words are the main model&apos;s words, with or without a draft; only the speed differs.</source>
+        <translation>ドラフトの有無にかかわらず、文章はメインモデルのものです。違うのは速さだけです。</translation>
+    </message>
+    <message>
+        <source>Replies appear here while they are written.</source>
+        <translation>返信は書かれている間、ここに現れます。</translation>
+    </message>
+</context>
+<context>
+    <name>TranscriptView</name>
+    <message>
+        <source>Your message, %1 of %2</source>
+        <translation>あなたのメッセージ、%2 件中 %1 件目</translation>
+    </message>
+    <message>
+        <source>Reply, message %1 of %2</source>
+        <translation>返信、%2 件中 %1 件目のメッセージ</translation>
+    </message>
+    <message>
+        <source>Reply finished</source>
+        <translation>返信が完了しました</translation>
+    </message>
+</context>
+</TS>

@@ -1,0 +1,1461 @@
+<?xml version="1.0" encoding="utf-8"?>
+<!DOCTYPE TS>
+<TS version="2.1" language="ko" sourcelanguage="en">
+<context>
+    <name>Application</name>
+    <message>
+        <source>The file with your chats was damaged. %1 messages were saved from it.</source>
+        <translation>채팅 파일이 손상되어 있었어요. 메시지 %1개를 살렸어요.</translation>
+    </message>
+    <message>
+        <source>Chats repaired</source>
+        <translation>채팅을 복구했어요</translation>
+    </message>
+    <message>
+        <source>Hunch ended while it loaded %1, so the starter pair is loaded this time.</source>
+        <translation>%1 모델을 불러오다가 Hunch가 종료되어, 이번에는 스타터 쌍을 불러왔어요.</translation>
+    </message>
+    <message>
+        <source>Another model is loaded</source>
+        <translation>다른 모델을 불러왔어요</translation>
+    </message>
+    <message>
+        <source>Hunch did not end properly last time. Your chats are kept.</source>
+        <translation>지난번에 Hunch가 정상적으로 종료되지 않았어요. 채팅은 그대로 있어요.</translation>
+    </message>
+    <message>
+        <source>Show Log</source>
+        <translation>로그 보기</translation>
+    </message>
+    <message>
+        <source>Your chats were written by a newer version of Hunch. Open them with that one.</source>
+        <translation>이 채팅은 더 새로운 버전의 Hunch에서 저장됐어요. 그 버전으로 열어 주세요.</translation>
+    </message>
+    <message>
+        <source>Something went wrong in Hunch</source>
+        <translation>Hunch에 문제가 생겼어요</translation>
+    </message>
+    <message>
+        <source>Chat with language models on your own Mac. A small draft guesses, the main model checks.</source>
+        <translation>내 Mac에서 언어 모델과 채팅하세요. 작은 초안 모델이 추측하고, 메인 모델이 확인해요.</translation>
+    </message>
+</context>
+<context>
+    <name>Banner</name>
+    <message>
+        <source>Close</source>
+        <translation>닫기</translation>
+    </message>
+</context>
+<context>
+    <name>ChatList</name>
+    <message>
+        <source>Rename…</source>
+        <translation>이름 변경…</translation>
+    </message>
+    <message>
+        <source>Unpin</source>
+        <translation>고정 해제</translation>
+    </message>
+    <message>
+        <source>Pin</source>
+        <translation>고정</translation>
+    </message>
+    <message>
+        <source>Duplicate</source>
+        <translation>복제</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>삭제</translation>
+    </message>
+</context>
+<context>
+    <name>CodePart</name>
+    <message>
+        <source>Copy code</source>
+        <translation>코드 복사</translation>
+    </message>
+    <message>
+        <source>text</source>
+        <translation>텍스트</translation>
+    </message>
+</context>
+<context>
+    <name>Composer</name>
+    <message>
+        <source>Ask anything</source>
+        <translation>무엇이든 물어보세요</translation>
+    </message>
+    <message>
+        <source>Message</source>
+        <translation>메시지</translation>
+    </message>
+    <message>
+        <source>Stop</source>
+        <translation>중지</translation>
+    </message>
+    <message>
+        <source>Send</source>
+        <translation>보내기</translation>
+    </message>
+</context>
+<context>
+    <name>ContextRing</name>
+    <message>
+        <source>%1 of %2 tokens of context used</source>
+        <translation>컨텍스트 %2토큰 중 %1토큰 사용</translation>
+    </message>
+    <message>
+        <source>%1 full</source>
+        <comment>the context</comment>
+        <translation>%1 참</translation>
+    </message>
+</context>
+<context>
+    <name>ConversationListModel</name>
+    <message>
+        <source>Pinned</source>
+        <translation>고정됨</translation>
+    </message>
+    <message>
+        <source>Today</source>
+        <translation>오늘</translation>
+    </message>
+    <message>
+        <source>Yesterday</source>
+        <translation>어제</translation>
+    </message>
+    <message>
+        <source>Previous 7 days</source>
+        <translation>지난 7일</translation>
+    </message>
+    <message>
+        <source>MMMM yyyy</source>
+        <comment>a month, as a date format</comment>
+        <translation>yyyy년 M월</translation>
+    </message>
+</context>
+<context>
+    <name>DownloadRow</name>
+    <message>
+        <source>Pause</source>
+        <translation>일시 정지</translation>
+    </message>
+    <message>
+        <source>Resume</source>
+        <translation>계속 받기</translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation>다시 시도</translation>
+    </message>
+    <message>
+        <source>Cancel and delete what has arrived</source>
+        <translation>취소하고 받은 파일 삭제</translation>
+    </message>
+    <message>
+        <source>The download failed.</source>
+        <translation>다운로드하지 못했어요.</translation>
+    </message>
+    <message>
+        <source>Asking the hub…</source>
+        <translation>허브에 묻는 중…</translation>
+    </message>
+    <message>
+        <source>Paused at %1 of %2</source>
+        <translation>%2 중 %1에서 일시 정지</translation>
+    </message>
+    <message>
+        <source>%1 of %2, %3 per second</source>
+        <translation>%2 중 %1, 초당 %3</translation>
+    </message>
+</context>
+<context>
+    <name>Drafts</name>
+    <message>
+        <source>Recommended</source>
+        <translation>추천</translation>
+    </message>
+    <message>
+        <source>Compatible</source>
+        <translation>사용 가능</translation>
+    </message>
+    <message>
+        <source>Not compatible</source>
+        <translation>사용할 수 없음</translation>
+    </message>
+    <message>
+        <source>Comes with Hunch</source>
+        <translation>Hunch에 포함</translation>
+    </message>
+    <message>
+        <source>Installed by Hunch</source>
+        <translation>Hunch에서 설치</translation>
+    </message>
+    <message>
+        <source>Hugging Face cache</source>
+        <translation>Hugging Face 캐시</translation>
+    </message>
+    <message>
+        <source>Added folder</source>
+        <translation>추가한 폴더</translation>
+    </message>
+</context>
+<context>
+    <name>EditLine</name>
+    <message>
+        <source>Editing a message</source>
+        <translation>메시지 수정 중</translation>
+    </message>
+    <message>
+        <source>Leave it as it was</source>
+        <translation>원래대로 두기</translation>
+    </message>
+</context>
+<context>
+    <name>EmptyChat</name>
+    <message>
+        <source>Guess ahead, check at once, read sooner.</source>
+        <translation>먼저 추측하고, 한 번에 확인하고, 더 빨리 읽어요.</translation>
+    </message>
+    <message>
+        <source>What is speculative decoding?</source>
+        <extracomment>Three questions that the starter pair was taught; use the exact words of packaging/starter/guide.</extracomment>
+        <translation>추측 디코딩이 뭐예요?</translation>
+    </message>
+    <message>
+        <source>Does drafting change the text?</source>
+        <translation>초안을 쓰면 글이 바뀌나요?</translation>
+    </message>
+    <message>
+        <source>How do I get better answers?</source>
+        <translation>더 좋은 답변을 얻으려면?</translation>
+    </message>
+    <message>
+        <source>Chat about anything</source>
+        <translation>무엇이든 이야기해 보세요</translation>
+    </message>
+    <message>
+        <source>The starter pair knows only Hunch. Install a larger model, and a draft for it.</source>
+        <translation>스타터 쌍은 Hunch만 알아요. 더 큰 모델과 그에 맞는 초안 모델을 설치해 보세요.</translation>
+    </message>
+    <message>
+        <source>Models…</source>
+        <translation>모델…</translation>
+    </message>
+</context>
+<context>
+    <name>FoldPart</name>
+    <message>
+        <source>Hide thinking</source>
+        <translation>생각 숨기기</translation>
+    </message>
+    <message>
+        <source>Show thinking</source>
+        <translation>생각 보기</translation>
+    </message>
+    <message>
+        <source>Thinking…</source>
+        <translation>생각하는 중…</translation>
+    </message>
+    <message>
+        <source>Thinking for %1…</source>
+        <translation>%1째 생각하는 중…</translation>
+    </message>
+    <message>
+        <source>Thought for %1</source>
+        <translation>%1 동안 생각함</translation>
+    </message>
+    <message>
+        <source>%1 s</source>
+        <translation>%1초</translation>
+    </message>
+    <message>
+        <source>%1 min %2 s</source>
+        <translation>%1분 %2초</translation>
+    </message>
+</context>
+<context>
+    <name>FolderRow</name>
+    <message>
+        <source>No longer look in %1</source>
+        <translation>%1 폴더를 더 이상 찾아보지 않기</translation>
+    </message>
+</context>
+<context>
+    <name>FormulaPart</name>
+    <message>
+        <source>Copy as TeX</source>
+        <translation>TeX로 복사</translation>
+    </message>
+</context>
+<context>
+    <name>GeneralPage</name>
+    <message>
+        <source>Language</source>
+        <translation>언어</translation>
+    </message>
+    <message>
+        <source>Changes at once, menus included.</source>
+        <translation>메뉴까지 바로 바뀌어요.</translation>
+    </message>
+    <message>
+        <source>Appearance</source>
+        <translation>모양</translation>
+    </message>
+    <message>
+        <source>Text size</source>
+        <translation>글자 크기</translation>
+    </message>
+    <message>
+        <source>For everything in the window.</source>
+        <translation>창의 모든 글자에 적용돼요.</translation>
+    </message>
+    <message>
+        <source>As the system</source>
+        <translation>시스템 설정 따름</translation>
+    </message>
+    <message>
+        <source>Auto</source>
+        <translation>자동</translation>
+    </message>
+    <message>
+        <source>Light</source>
+        <translation>라이트</translation>
+    </message>
+    <message>
+        <source>Dark</source>
+        <translation>다크</translation>
+    </message>
+</context>
+<context>
+    <name>Header</name>
+    <message>
+        <source>Show sidebar</source>
+        <translation>사이드바 보기</translation>
+    </message>
+    <message>
+        <source>New chat</source>
+        <translation>새 채팅</translation>
+    </message>
+</context>
+<context>
+    <name>JumpButton</name>
+    <message>
+        <source>Jump to the end</source>
+        <translation>맨 끝으로 이동</translation>
+    </message>
+</context>
+<context>
+    <name>LinkDialog</name>
+    <message>
+        <source>Open %1?</source>
+        <translation>%1 페이지를 열까요?</translation>
+    </message>
+</context>
+<context>
+    <name>MainWindow</name>
+    <message>
+        <source>Deleted “%1”.</source>
+        <translation>‘%1’ 채팅을 삭제했어요.</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>실행 취소</translation>
+    </message>
+    <message>
+        <source>Message deleted.</source>
+        <translation>메시지를 삭제했어요.</translation>
+    </message>
+</context>
+<context>
+    <name>MenuBar</name>
+    <message>
+        <source>File</source>
+        <translation>파일</translation>
+    </message>
+    <message>
+        <source>Edit</source>
+        <translation>편집</translation>
+    </message>
+    <message>
+        <source>View</source>
+        <translation>보기</translation>
+    </message>
+    <message>
+        <source>Chat</source>
+        <translation>채팅</translation>
+    </message>
+    <message>
+        <source>Help</source>
+        <translation>도움말</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>실행 취소</translation>
+    </message>
+    <message>
+        <source>Redo</source>
+        <translation>실행 복귀</translation>
+    </message>
+    <message>
+        <source>Cut</source>
+        <translation>오려두기</translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <translation>복사하기</translation>
+    </message>
+    <message>
+        <source>Paste</source>
+        <translation>붙여넣기</translation>
+    </message>
+    <message>
+        <source>Select All</source>
+        <translation>전체 선택</translation>
+    </message>
+    <message>
+        <source>New Chat</source>
+        <translation>새 채팅</translation>
+    </message>
+    <message>
+        <source>Close Window</source>
+        <translation>윈도우 닫기</translation>
+    </message>
+    <message>
+        <source>Settings…</source>
+        <translation>설정…</translation>
+    </message>
+    <message>
+        <source>About Hunch</source>
+        <translation>Hunch에 관하여</translation>
+    </message>
+    <message>
+        <source>Quit Hunch</source>
+        <translation>Hunch 종료</translation>
+    </message>
+    <message>
+        <source>Search Chats</source>
+        <translation>채팅 검색</translation>
+    </message>
+    <message>
+        <source>Show or Hide Sidebar</source>
+        <translation>사이드바 보기 또는 가리기</translation>
+    </message>
+    <message>
+        <source>Write a Message</source>
+        <translation>메시지 쓰기</translation>
+    </message>
+    <message>
+        <source>Larger Text</source>
+        <translation>글자 크게</translation>
+    </message>
+    <message>
+        <source>Smaller Text</source>
+        <translation>글자 작게</translation>
+    </message>
+    <message>
+        <source>Usual Text Size</source>
+        <translation>글자 크기 원래대로</translation>
+    </message>
+    <message>
+        <source>Stop Reply</source>
+        <translation>답변 중지</translation>
+    </message>
+    <message>
+        <source>Choose Models…</source>
+        <translation>모델 선택…</translation>
+    </message>
+    <message>
+        <source>Rename Chat…</source>
+        <translation>채팅 이름 변경…</translation>
+    </message>
+    <message>
+        <source>Duplicate Chat</source>
+        <translation>채팅 복제</translation>
+    </message>
+    <message>
+        <source>Delete Chat</source>
+        <translation>채팅 삭제</translation>
+    </message>
+    <message>
+        <source>Show Log</source>
+        <translation>로그 보기</translation>
+    </message>
+</context>
+<context>
+    <name>Messages</name>
+    <message>
+        <source>Something went wrong</source>
+        <translation>문제가 생겼어요</translation>
+    </message>
+    <message>
+        <source>The engine reported an error that has no description yet.</source>
+        <translation>엔진이 아직 설명이 없는 오류를 알렸어요.</translation>
+    </message>
+    <message>
+        <source>Model not found</source>
+        <translation>모델을 찾을 수 없어요</translation>
+    </message>
+    <message>
+        <source>There is no model in %1.</source>
+        <translation>%1 폴더에 모델이 없어요.</translation>
+    </message>
+    <message>
+        <source>It may have been moved or deleted. Choose another model.</source>
+        <translation>옮겼거나 삭제했을 수 있어요. 다른 모델을 선택해 주세요.</translation>
+    </message>
+    <message>
+        <source>Model without weights</source>
+        <translation>가중치가 없는 모델이에요</translation>
+    </message>
+    <message>
+        <source>%1 has no safetensors weights.</source>
+        <translation>%1 모델에는 safetensors 가중치가 없어요.</translation>
+    </message>
+    <message>
+        <source>Install it again, or choose another model.</source>
+        <translation>다시 설치하거나 다른 모델을 선택해 주세요.</translation>
+    </message>
+    <message>
+        <source>A file of %1 is damaged or incomplete: %2</source>
+        <translation>%1 모델의 파일이 손상되었거나 덜 받아졌어요: %2</translation>
+    </message>
+    <message>
+        <source>Model damaged</source>
+        <translation>모델이 손상됐어요</translation>
+    </message>
+    <message>
+        <source>Delete it and install it again.</source>
+        <translation>삭제하고 다시 설치해 주세요.</translation>
+    </message>
+    <message>
+        <source>%1 has the architecture “%2”, which MLX cannot run yet.</source>
+        <translation>%1 모델의 구조 ‘%2’는 아직 MLX에서 실행할 수 없어요.</translation>
+    </message>
+    <message>
+        <source>Model not supported</source>
+        <translation>지원하지 않는 모델이에요</translation>
+    </message>
+    <message>
+        <source>Choose a model of another family.</source>
+        <translation>다른 계열의 모델을 선택해 주세요.</translation>
+    </message>
+    <message>
+        <source>%1 wants to run program code of its own. Hunch never does that.</source>
+        <translation>%1 모델은 자체 프로그램 코드를 실행하려고 해요. Hunch는 그런 코드를 실행하지 않아요.</translation>
+    </message>
+    <message>
+        <source>Model refused</source>
+        <translation>이 모델은 쓰지 않아요</translation>
+    </message>
+    <message>
+        <source>Choose a model that needs no code of its own.</source>
+        <translation>자체 코드가 필요 없는 모델을 선택해 주세요.</translation>
+    </message>
+    <message>
+        <source>The tokenizer of %1 cannot be used: %2</source>
+        <translation>%1 모델의 토크나이저를 쓸 수 없어요: %2</translation>
+    </message>
+    <message>
+        <source>Tokenizer broken</source>
+        <translation>토크나이저가 고장 났어요</translation>
+    </message>
+    <message>
+        <source>Delete the model and install it again.</source>
+        <translation>모델을 삭제하고 다시 설치해 주세요.</translation>
+    </message>
+    <message>
+        <source>%1 needs %2 of memory; %3 are available.</source>
+        <translation>%1 모델에는 메모리 %2가 필요한데, %3만 쓸 수 있어요.</translation>
+    </message>
+    <message>
+        <source>Not enough memory</source>
+        <translation>메모리가 부족해요</translation>
+    </message>
+    <message>
+        <source>Choose a smaller model or one with fewer bits.</source>
+        <translation>더 작은 모델이나 비트 수가 적은 모델을 선택해 주세요.</translation>
+    </message>
+    <message>
+        <source>Different vocabulary</source>
+        <translation>어휘가 달라요</translation>
+    </message>
+    <message>
+        <source>Choose a draft from the main model&apos;s own family.</source>
+        <translation>메인 모델과 같은 계열의 초안 모델을 선택해 주세요.</translation>
+    </message>
+    <message>
+        <source>Token %1 means “%2” to the main model and “%3” to the draft.</source>
+        <translation>토큰 %1번이 메인 모델에는 ‘%2’, 초안 모델에는 ‘%3’ 뜻이에요.</translation>
+    </message>
+    <message>
+        <source>The main model has %1 tokens, the draft %2.</source>
+        <translation>토큰 수가 메인 모델은 %1개, 초안 모델은 %2개예요.</translation>
+    </message>
+    <message>
+        <source>The same token numbers mean different text to the two models.</source>
+        <translation>같은 토큰 번호가 두 모델에서 다른 글을 뜻해요.</translation>
+    </message>
+    <message>
+        <source>Same model twice</source>
+        <translation>같은 모델이에요</translation>
+    </message>
+    <message>
+        <source>A model cannot guess faster than itself.</source>
+        <translation>모델이 자기 자신보다 빨리 추측할 수는 없어요.</translation>
+    </message>
+    <message>
+        <source>Choose a smaller model of the same family as the draft.</source>
+        <translation>같은 계열의 더 작은 모델을 초안 모델로 선택해 주세요.</translation>
+    </message>
+    <message>
+        <source>The draft has %1, the main model %2; such a draft can only cost time.</source>
+        <translation>초안 모델은 %1, 메인 모델은 %2예요. 이런 초안 모델은 시간만 더 걸려요.</translation>
+    </message>
+    <message>
+        <source>Draft too large</source>
+        <translation>초안 모델이 너무 커요</translation>
+    </message>
+    <message>
+        <source>A good draft has at most a fifth of the main model&apos;s size.</source>
+        <translation>초안 모델은 메인 모델의 5분의 1보다 작은 것이 좋아요.</translation>
+    </message>
+    <message>
+        <source>A draft of the kind “%1” cannot forget guesses that were wrong.</source>
+        <translation>‘%1’ 종류의 초안 모델은 틀린 추측을 되돌릴 수 없어요.</translation>
+    </message>
+    <message>
+        <source>Cannot draft</source>
+        <translation>초안 모델로 쓸 수 없어요</translation>
+    </message>
+    <message>
+        <source>Choose a draft of another kind.</source>
+        <translation>다른 종류의 초안 모델을 선택해 주세요.</translation>
+    </message>
+    <message>
+        <source>No model is loaded</source>
+        <translation>불러온 모델이 없어요</translation>
+    </message>
+    <message>
+        <source>Choose a main model first; your text is kept.</source>
+        <translation>먼저 메인 모델을 선택해 주세요. 쓴 글은 그대로 있어요.</translation>
+    </message>
+    <message>
+        <source>Nothing to reply to</source>
+        <translation>답변할 내용이 없어요</translation>
+    </message>
+    <message>
+        <source>The chat has no message yet.</source>
+        <translation>이 채팅에는 아직 메시지가 없어요.</translation>
+    </message>
+    <message>
+        <source>Write something first.</source>
+        <translation>먼저 메시지를 써 주세요.</translation>
+    </message>
+    <message>
+        <source>%1 is set to %2; allowed is %3.</source>
+        <translation>%1 값이 %2예요. 가능한 값은 %3예요.</translation>
+    </message>
+    <message>
+        <source>Setting out of range</source>
+        <translation>설정값이 범위를 벗어났어요</translation>
+    </message>
+    <message>
+        <source>Change it in Settings and try again.</source>
+        <translation>설정에서 바꾼 뒤 다시 시도해 주세요.</translation>
+    </message>
+    <message>
+        <source>This chat has %1 tokens; the model holds %2.</source>
+        <translation>이 채팅은 %1토큰인데, 모델은 %2토큰까지 담을 수 있어요.</translation>
+    </message>
+    <message>
+        <source>The chat is too long</source>
+        <translation>채팅이 너무 길어요</translation>
+    </message>
+    <message>
+        <source>Start a new chat, or choose a model with a longer context.</source>
+        <translation>새 채팅을 시작하거나 컨텍스트가 더 긴 모델을 선택해 주세요.</translation>
+    </message>
+    <message>
+        <source>Chat template failed</source>
+        <translation>채팅 템플릿에 문제가 있어요</translation>
+    </message>
+    <message>
+        <source>The model could not lay out this chat: %1</source>
+        <translation>모델이 이 채팅을 정리하지 못했어요: %1</translation>
+    </message>
+    <message>
+        <source>Remove the system prompt, or choose another model.</source>
+        <translation>시스템 프롬프트를 지우거나 다른 모델을 선택해 주세요.</translation>
+    </message>
+    <message>
+        <source>Repository not found</source>
+        <translation>저장소를 찾을 수 없어요</translation>
+    </message>
+    <message>
+        <source>The hub knows no repository %1.</source>
+        <translation>허브에 %1 저장소가 없어요.</translation>
+    </message>
+    <message>
+        <source>Check the spelling; a private one needs a token in Settings.</source>
+        <translation>철자를 확인해 주세요. 비공개 저장소라면 설정에 토큰을 넣어야 해요.</translation>
+    </message>
+    <message>
+        <source>%1 asks you to accept its terms first.</source>
+        <translation>%1 저장소는 먼저 약관에 동의해야 해요.</translation>
+    </message>
+    <message>
+        <source>Accept them on its page on the hub, then put your token in Settings.</source>
+        <translation>허브 페이지에서 동의한 뒤 설정에 토큰을 넣어 주세요.</translation>
+    </message>
+    <message>
+        <source>%1 is private, or the token does not reach it.</source>
+        <translation>%1 저장소는 비공개이거나, 이 토큰으로는 접근할 수 없어요.</translation>
+    </message>
+    <message>
+        <source>Put a token that may read it in Settings.</source>
+        <translation>읽을 수 있는 토큰을 설정에 넣어 주세요.</translation>
+    </message>
+    <message>
+        <source>No access</source>
+        <translation>접근할 수 없어요</translation>
+    </message>
+    <message>
+        <source>Hub not reachable</source>
+        <translation>허브에 연결할 수 없어요</translation>
+    </message>
+    <message>
+        <source>%1 does not answer: %2</source>
+        <translation>%1 주소가 응답하지 않아요: %2</translation>
+    </message>
+    <message>
+        <source>Check the connection and try again; what has arrived is kept.</source>
+        <translation>연결을 확인하고 다시 시도해 주세요. 받은 부분은 남아 있어요.</translation>
+    </message>
+    <message>
+        <source>Hub not trusted</source>
+        <translation>허브를 믿을 수 없어요</translation>
+    </message>
+    <message>
+        <source>The hub sent something that it must not send: %1</source>
+        <translation>허브가 보내면 안 되는 것을 보냈어요: %1</translation>
+    </message>
+    <message>
+        <source>Check the hub address in Settings.</source>
+        <translation>설정에서 허브 주소를 확인해 주세요.</translation>
+    </message>
+    <message>
+        <source>Download damaged</source>
+        <translation>받은 파일이 손상됐어요</translation>
+    </message>
+    <message>
+        <source>%1 does not match its checksum and was thrown away.</source>
+        <translation>%1 파일이 체크섬과 맞지 않아 버렸어요.</translation>
+    </message>
+    <message>
+        <source>Try again; the other files are kept.</source>
+        <translation>다시 시도해 주세요. 다른 파일은 남아 있어요.</translation>
+    </message>
+    <message>
+        <source>%1 has no MLX weights, only %2.</source>
+        <translation>%1 저장소에는 MLX 가중치가 없고 %2만 있어요.</translation>
+    </message>
+    <message>
+        <source>%1 has no MLX weights.</source>
+        <translation>%1 저장소에는 MLX 가중치가 없어요.</translation>
+    </message>
+    <message>
+        <source>Nothing to install</source>
+        <translation>설치할 것이 없어요</translation>
+    </message>
+    <message>
+        <source>Look for the same model from mlx-community.</source>
+        <translation>mlx-community에서 같은 모델을 찾아 보세요.</translation>
+    </message>
+    <message>
+        <source>%1 needs %2 on the disk; %3 are free.</source>
+        <translation>%1 설치에는 디스크 %2가 필요한데, %3만 남아 있어요.</translation>
+    </message>
+    <message>
+        <source>Not enough disk space</source>
+        <translation>디스크 공간이 부족해요</translation>
+    </message>
+    <message>
+        <source>Delete a model that you no longer use.</source>
+        <translation>쓰지 않는 모델을 삭제해 주세요.</translation>
+    </message>
+    <message>
+        <source>Models folder not usable</source>
+        <translation>모델 폴더를 쓸 수 없어요</translation>
+    </message>
+    <message>
+        <source>%1 cannot be written to: %2</source>
+        <translation>%1 폴더에 쓸 수 없어요: %2</translation>
+    </message>
+    <message>
+        <source>Check that its disk is connected and that you may write to it.</source>
+        <translation>디스크가 연결되어 있고 쓰기 권한이 있는지 확인해 주세요.</translation>
+    </message>
+    <message>
+        <source>Out of memory</source>
+        <translation>메모리가 다 찼어요</translation>
+    </message>
+    <message>
+        <source>The memory ran out while the reply was written.</source>
+        <translation>답변을 쓰는 동안 메모리가 모자랐어요.</translation>
+    </message>
+    <message>
+        <source>Close other apps, shorten the chat or choose a smaller model.</source>
+        <translation>다른 앱을 닫거나, 채팅을 줄이거나, 더 작은 모델을 선택해 주세요.</translation>
+    </message>
+    <message>
+        <source>The engine is closed</source>
+        <translation>엔진이 닫혔어요</translation>
+    </message>
+    <message>
+        <source>Hunch was quitting when this was asked.</source>
+        <translation>이 요청이 왔을 때 Hunch가 종료 중이었어요.</translation>
+    </message>
+    <message>
+        <source>Open Hunch again and continue.</source>
+        <translation>Hunch를 다시 열고 이어 가 주세요.</translation>
+    </message>
+    <message>
+        <source>Something went wrong in Hunch</source>
+        <translation>Hunch에 문제가 생겼어요</translation>
+    </message>
+    <message>
+        <source>This is our mistake, not yours: %1</source>
+        <translation>Hunch의 잘못이에요: %1</translation>
+    </message>
+    <message>
+        <source>Try again. The log holds what is needed for a report.</source>
+        <translation>다시 시도해 주세요. 신고에 필요한 내용은 로그에 있어요.</translation>
+    </message>
+    <message>
+        <source>Choose a model</source>
+        <translation>모델 선택</translation>
+    </message>
+    <message>
+        <source>Choose a draft</source>
+        <translation>초안 모델 선택</translation>
+    </message>
+    <message>
+        <source>Open model settings</source>
+        <translation>모델 설정 열기</translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation>다시 시도</translation>
+    </message>
+    <message>
+        <source>Continue</source>
+        <translation>계속</translation>
+    </message>
+    <message>
+        <source>New chat</source>
+        <translation>새 채팅</translation>
+    </message>
+    <message>
+        <source>Drafting is off.</source>
+        <translation>초안을 쓰지 않아요.</translation>
+    </message>
+    <message>
+        <source>No draft model is loaded.</source>
+        <translation>불러온 초안 모델이 없어요.</translation>
+    </message>
+    <message>
+        <source>The draft model is still reading the chat; the reply goes on without it.</source>
+        <translation>초안 모델이 아직 채팅을 읽고 있어요. 그동안 메인 모델이 답변을 이어 써요.</translation>
+    </message>
+    <message>
+        <source>The draft model guesses ahead.</source>
+        <translation>초안 모델이 먼저 추측하고 있어요.</translation>
+    </message>
+    <message>
+        <source>Several replies are being written at once, so drafting pauses.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Drafting was slower than plain decoding here, so it rests.</source>
+        <translation>여기서는 초안을 쓰면 더 느려서 쉬고 있어요.</translation>
+    </message>
+    <message>
+        <source>This main model&apos;s memory cannot be rewound, so nothing can be drafted for it.</source>
+        <translation>이 메인 모델은 기억을 되감을 수 없어서 초안을 쓸 수 없어요.</translation>
+    </message>
+    <message>
+        <source>The draft model failed; the main model wrote the reply alone.</source>
+        <translation>초안 모델에 문제가 생겨 메인 모델이 혼자 답변을 썼어요.</translation>
+    </message>
+    <message>
+        <source>The context is full</source>
+        <translation>컨텍스트가 가득 찼어요</translation>
+    </message>
+    <message>
+        <source>This chat has reached the most text that the model can hold.</source>
+        <translation>모델이 담을 수 있는 글의 양에 이르렀어요.</translation>
+    </message>
+    <message>
+        <source>The reply reached its length limit</source>
+        <translation>답변이 길이 제한에 이르렀어요</translation>
+    </message>
+    <message>
+        <source>It ends where the limit on reply tokens was met.</source>
+        <translation>답변 토큰 제한에 닿은 곳에서 끝났어요.</translation>
+    </message>
+    <message>
+        <source>Continue it, or raise the limit in Settings.</source>
+        <translation>이어서 쓰게 하거나 설정에서 제한을 늘려 주세요.</translation>
+    </message>
+</context>
+<context>
+    <name>MetaPart</name>
+    <message>
+        <source>Earlier version</source>
+        <translation>이전 버전</translation>
+    </message>
+    <message>
+        <source>Later version</source>
+        <translation>다음 버전</translation>
+    </message>
+    <message>
+        <source>Copy message</source>
+        <translation>메시지 복사</translation>
+    </message>
+    <message>
+        <source>Edit message</source>
+        <translation>메시지 수정</translation>
+    </message>
+    <message>
+        <source>Continue this reply</source>
+        <translation>이 답변 이어 쓰기</translation>
+    </message>
+    <message>
+        <source>Write this reply again</source>
+        <translation>답변 다시 쓰기</translation>
+    </message>
+    <message>
+        <source>Delete message</source>
+        <translation>메시지 삭제</translation>
+    </message>
+</context>
+<context>
+    <name>ModelController</name>
+    <message>
+        <source>off</source>
+        <translation>끔</translation>
+    </message>
+    <message>
+        <source>auto</source>
+        <translation>자동</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n token(s)</source>
+        <comment>drafted per pass</comment>
+        <translation>
+            <numerusform>토큰 %n개</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>%1 could not be deleted: %2</source>
+        <translation>%1 모델을 삭제하지 못했어요: %2</translation>
+    </message>
+    <message>
+        <source>Not deleted</source>
+        <translation>삭제하지 못했어요</translation>
+    </message>
+</context>
+<context>
+    <name>ModelRow</name>
+    <message>
+        <source>Delete %1</source>
+        <translation>%1 삭제</translation>
+    </message>
+    <message>
+        <source>%1-bit</source>
+        <translation>%1비트</translation>
+    </message>
+    <message>
+        <source>main model now</source>
+        <translation>지금 메인 모델</translation>
+    </message>
+    <message>
+        <source>draft model now</source>
+        <translation>지금 초안 모델</translation>
+    </message>
+</context>
+<context>
+    <name>ModelsPage</name>
+    <message>
+        <source>Nothing is installed yet.</source>
+        <translation>아직 설치된 모델이 없어요.</translation>
+    </message>
+    <message>
+        <source>Delete %1?</source>
+        <translation>%1 모델을 삭제할까요?</translation>
+    </message>
+    <message>
+        <source>This frees %1. It can be installed again.</source>
+        <translation>%1를 비워요. 나중에 다시 설치할 수 있어요.</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>삭제</translation>
+    </message>
+    <message>
+        <source>Folder with models</source>
+        <translation>모델이 있는 폴더</translation>
+    </message>
+    <message>
+        <source>Install from the Hub</source>
+        <translation>허브에서 설치</translation>
+    </message>
+    <message>
+        <source>A repository with MLX weights. Several can be installed at once.</source>
+        <translation>MLX 가중치가 있는 저장소를 입력하세요. 여러 개를 동시에 설치할 수 있어요.</translation>
+    </message>
+    <message>
+        <source>Repository</source>
+        <translation>저장소</translation>
+    </message>
+    <message>
+        <source>Install</source>
+        <translation>설치</translation>
+    </message>
+    <message>
+        <source>Installed</source>
+        <translation>설치됨</translation>
+    </message>
+    <message>
+        <source>Refresh</source>
+        <translation>새로 고침</translation>
+    </message>
+    <message>
+        <source>More folders</source>
+        <translation>다른 폴더</translation>
+    </message>
+    <message>
+        <source>Models in these folders are listed too. Nothing in them is changed.</source>
+        <translation>이 폴더에 있는 모델도 목록에 나와요. 폴더 내용은 바꾸지 않아요.</translation>
+    </message>
+    <message>
+        <source>Add a folder…</source>
+        <translation>폴더 추가…</translation>
+    </message>
+    <message>
+        <source>Hub</source>
+        <translation>허브</translation>
+    </message>
+    <message>
+        <source>Address</source>
+        <translation>주소</translation>
+    </message>
+    <message>
+        <source>Leave empty for the public hub.</source>
+        <translation>비워 두면 공개 허브를 써요.</translation>
+    </message>
+    <message>
+        <source>Token</source>
+        <translation>토큰</translation>
+    </message>
+    <message>
+        <source>Only for private and gated models. Kept on this machine.</source>
+        <translation>비공개 모델이나 승인이 필요한 모델에만 써요. 이 컴퓨터에만 저장돼요.</translation>
+    </message>
+</context>
+<context>
+    <name>PairChip</name>
+    <message>
+        <source>Models: %1</source>
+        <translation>모델: %1</translation>
+    </message>
+    <message>
+        <source>Choose a model</source>
+        <translation>모델 선택</translation>
+    </message>
+    <message>
+        <source>Loading %1…</source>
+        <translation>%1 불러오는 중…</translation>
+    </message>
+    <message>
+        <source>%1 could not be loaded</source>
+        <translation>%1 불러오기 실패</translation>
+    </message>
+</context>
+<context>
+    <name>Picker</name>
+    <message>
+        <source>No draft</source>
+        <translation>초안 없음</translation>
+    </message>
+    <message>
+        <source>The main model writes alone</source>
+        <translation>메인 모델이 혼자 써요</translation>
+    </message>
+    <message>
+        <source>%1-bit</source>
+        <translation>%1비트</translation>
+    </message>
+    <message>
+        <source>Main model</source>
+        <translation>메인 모델</translation>
+    </message>
+    <message>
+        <source>Draft model</source>
+        <translation>초안 모델</translation>
+    </message>
+    <message>
+        <source>More models…</source>
+        <translation>다른 모델…</translation>
+    </message>
+</context>
+<context>
+    <name>ProgressPart</name>
+    <message>
+        <source>Reading the chat…</source>
+        <translation>채팅을 읽는 중…</translation>
+    </message>
+    <message>
+        <source>Reading the chat… %1</source>
+        <translation>채팅을 읽는 중… %1</translation>
+    </message>
+</context>
+<context>
+    <name>RenameField</name>
+    <message>
+        <source>Title of the chat</source>
+        <translation>채팅 제목</translation>
+    </message>
+</context>
+<context>
+    <name>ReplyStats</name>
+    <message>
+        <source>measuring…</source>
+        <translation>재는 중…</translation>
+    </message>
+    <message>
+        <source>same speed as without a draft</source>
+        <translation>초안 없을 때와 같은 속도</translation>
+    </message>
+    <message>
+        <source>%1× faster</source>
+        <translation>%1배 빠름</translation>
+    </message>
+    <message>
+        <source>%1× the plain speed</source>
+        <translation>초안 없을 때의 %1배 속도</translation>
+    </message>
+    <message>
+        <source>%1 tok/s</source>
+        <translation>초당 %1토큰</translation>
+    </message>
+    <message>
+        <source>%1 accepted</source>
+        <translation>수락률 %1</translation>
+    </message>
+    <message>
+        <source>%1 tok/pass</source>
+        <translation>패스당 %1토큰</translation>
+    </message>
+    <message>
+        <source>draft at rest</source>
+        <translation>초안 쉬는 중</translation>
+    </message>
+    <message>
+        <source>draft failed</source>
+        <translation>초안 실패</translation>
+    </message>
+    <message>
+        <source>cannot be drafted for</source>
+        <translation>초안을 쓸 수 없는 모델</translation>
+    </message>
+    <message>
+        <source>The main model kept %1 of %2 drafted tokens, in %3 passes.</source>
+        <translation>패스 %3번에서 초안 토큰 %2개 중 %1개를 메인 모델이 수락했어요.</translation>
+    </message>
+    <message>
+        <source>Drafting pays from %1 tokens per pass on.</source>
+        <translation>패스당 토큰이 %1개를 넘으면 이득이에요.</translation>
+    </message>
+</context>
+<context>
+    <name>RequestTableModel</name>
+    <message>
+        <source>Chat</source>
+        <translation>채팅</translation>
+    </message>
+    <message>
+        <source>Models</source>
+        <translation>모델</translation>
+    </message>
+    <message>
+        <source>State</source>
+        <translation>상태</translation>
+    </message>
+    <message>
+        <source>Accept rate</source>
+        <translation>수락률</translation>
+    </message>
+    <message>
+        <source>Tokens per pass</source>
+        <translation>패스당 토큰</translation>
+    </message>
+    <message>
+        <source>Drafted</source>
+        <translation>초안</translation>
+    </message>
+    <message>
+        <source>Accepted</source>
+        <translation>수락</translation>
+    </message>
+    <message>
+        <source>Tokens per second</source>
+        <translation>초당 토큰</translation>
+    </message>
+    <message>
+        <source>Speed-up</source>
+        <translation>속도 배율</translation>
+    </message>
+    <message>
+        <source>Waiting</source>
+        <translation>대기</translation>
+    </message>
+    <message>
+        <source>Reading</source>
+        <translation>읽는 중</translation>
+    </message>
+    <message>
+        <source>Writing</source>
+        <translation>쓰는 중</translation>
+    </message>
+    <message>
+        <source>Done</source>
+        <translation>완료</translation>
+    </message>
+    <message>
+        <source>Stopped</source>
+        <translation>중지됨</translation>
+    </message>
+    <message>
+        <source>Failed</source>
+        <translation>실패</translation>
+    </message>
+</context>
+<context>
+    <name>SamplingPage</name>
+    <message>
+        <source>System prompt</source>
+        <translation>시스템 프롬프트</translation>
+    </message>
+    <message>
+        <source>Told to the model before every chat.</source>
+        <translation>모든 채팅에 앞서 모델에게 알려 줘요.</translation>
+    </message>
+    <message>
+        <source>For example: answer briefly, in Korean.</source>
+        <translation>예: 한국어로 짧게 답해 주세요.</translation>
+    </message>
+    <message>
+        <source>Back to the defaults</source>
+        <translation>기본값으로 되돌리기</translation>
+    </message>
+    <message>
+        <source>Random</source>
+        <translation>무작위</translation>
+    </message>
+    <message>
+        <source>No limit</source>
+        <translation>제한 없음</translation>
+    </message>
+    <message>
+        <source>Temperature</source>
+        <translation>온도</translation>
+    </message>
+    <message>
+        <source>0 always takes the likeliest word; higher is freer.</source>
+        <translation>0이면 늘 가장 그럴듯한 말을 고르고, 높을수록 자유로워요.</translation>
+    </message>
+    <message>
+        <source>Top-p</source>
+        <translation>Top-p</translation>
+    </message>
+    <message>
+        <source>Draws from the likeliest words that reach this share together.</source>
+        <translation>확률을 더해 이 비율에 이를 때까지의 말 중에서 골라요.</translation>
+    </message>
+    <message>
+        <source>Min-p</source>
+        <translation>Min-p</translation>
+    </message>
+    <message>
+        <source>Leaves out words less likely than this share of the likeliest.</source>
+        <translation>가장 그럴듯한 말의 이 비율보다 낮은 말은 빼요.</translation>
+    </message>
+    <message>
+        <source>Repetition penalty</source>
+        <translation>반복 페널티</translation>
+    </message>
+    <message>
+        <source>1 is none; higher avoids what was said.</source>
+        <translation>1이면 없음, 높을수록 했던 말을 피해요.</translation>
+    </message>
+    <message>
+        <source>Top-k</source>
+        <translation>Top-k</translation>
+    </message>
+    <message>
+        <source>Draws from this many words; 0 is no limit.</source>
+        <translation>이만큼의 말 중에서 골라요. 0이면 제한이 없어요.</translation>
+    </message>
+    <message>
+        <source>Seed</source>
+        <translation>시드</translation>
+    </message>
+    <message>
+        <source>The same seed gives the same reply, with and without a draft.</source>
+        <translation>시드가 같으면 초안이 있든 없든 답변이 같아요.</translation>
+    </message>
+    <message>
+        <source>Longest reply</source>
+        <translation>답변 최대 길이</translation>
+    </message>
+    <message>
+        <source>In tokens.</source>
+        <translation>토큰 수예요.</translation>
+    </message>
+    <message>
+        <source>Think first</source>
+        <translation>먼저 생각하기</translation>
+    </message>
+    <message>
+        <source>For models that can think before they answer.</source>
+        <translation>답하기 전에 생각할 수 있는 모델에 적용돼요.</translation>
+    </message>
+</context>
+<context>
+    <name>SettingsWindow</name>
+    <message>
+        <source>Settings</source>
+        <translation>설정</translation>
+    </message>
+    <message>
+        <source>General</source>
+        <translation>일반</translation>
+    </message>
+    <message>
+        <source>Models</source>
+        <translation>모델</translation>
+    </message>
+    <message>
+        <source>Speculation</source>
+        <translation>추측</translation>
+    </message>
+    <message>
+        <source>Sampling</source>
+        <translation>샘플링</translation>
+    </message>
+</context>
+<context>
+    <name>Sidebar</name>
+    <message>
+        <source>New chat</source>
+        <translation>새 채팅</translation>
+    </message>
+    <message>
+        <source>Hide sidebar</source>
+        <translation>사이드바 가리기</translation>
+    </message>
+    <message>
+        <source>Search</source>
+        <translation>검색</translation>
+    </message>
+    <message>
+        <source>Search chats</source>
+        <translation>채팅 검색</translation>
+    </message>
+    <message>
+        <source>No chat has these words.</source>
+        <translation>이 말이 있는 채팅이 없어요.</translation>
+    </message>
+    <message>
+        <source>Models</source>
+        <translation>모델</translation>
+    </message>
+    <message>
+        <source>Settings</source>
+        <translation>설정</translation>
+    </message>
+    <message>
+        <source>Chats</source>
+        <translation>채팅</translation>
+    </message>
+</context>
+<context>
+    <name>SpeculationControls</name>
+    <message>
+        <source>The main model writes alone.</source>
+        <translation>메인 모델이 혼자 써요.</translation>
+    </message>
+    <message>
+        <source>The draft always guesses this many tokens ahead.</source>
+        <translation>초안 모델이 항상 이만큼의 토큰을 먼저 추측해요.</translation>
+    </message>
+    <message>
+        <source>Guesses as far ahead as pays off here, and rests where it does not.</source>
+        <translation>이득이 되는 만큼만 먼저 추측하고, 아니면 쉬어요.</translation>
+    </message>
+    <message>
+        <source>Off</source>
+        <translation>끔</translation>
+    </message>
+    <message>
+        <source>Fixed</source>
+        <translation>고정</translation>
+    </message>
+    <message>
+        <source>Auto</source>
+        <translation>자동</translation>
+    </message>
+    <message>
+        <source>Speculation</source>
+        <translation>추측</translation>
+    </message>
+    <message>
+        <source>Tokens to guess ahead</source>
+        <translation>먼저 추측할 토큰 수</translation>
+    </message>
+</context>
+<context>
+    <name>SpeculationPage</name>
+    <message>
+        <source>Requests</source>
+        <translation>요청</translation>
+    </message>
+    <message>
+        <source>Your words are the main model&apos;s words, with or without a draft; only the speed differs.</source>
+        <translation>초안이 있든 없든 글은 메인 모델의 글이에요. 속도만 달라요.</translation>
+    </message>
+    <message>
+        <source>Replies appear here while they are written.</source>
+        <translation>답변을 쓰는 동안 여기에 나타나요.</translation>
+    </message>
+</context>
+<context>
+    <name>TranscriptView</name>
+    <message>
+        <source>Your message, %1 of %2</source>
+        <translation>내 메시지, %2개 중 %1번째</translation>
+    </message>
+    <message>
+        <source>Reply, message %1 of %2</source>
+        <translation>답변, 메시지 %2개 중 %1번째</translation>
+    </message>
+    <message>
+        <source>Reply finished</source>
+        <translation>답변 완료</translation>
+    </message>
+</context>
+</TS>

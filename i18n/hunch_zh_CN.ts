@@ -1,0 +1,1461 @@
+<?xml version="1.0" encoding="utf-8"?>
+<!DOCTYPE TS>
+<TS version="2.1" language="zh_CN" sourcelanguage="en">
+<context>
+    <name>Application</name>
+    <message>
+        <source>The file with your chats was damaged. %1 messages were saved from it.</source>
+        <translation>对话文件已损坏，从中救回了 %1 条消息。</translation>
+    </message>
+    <message>
+        <source>Chats repaired</source>
+        <translation>对话已修复</translation>
+    </message>
+    <message>
+        <source>Hunch ended while it loaded %1, so the starter pair is loaded this time.</source>
+        <translation>上次加载 %1 时 Hunch 意外退出，这次改为加载入门模型对。</translation>
+    </message>
+    <message>
+        <source>Another model is loaded</source>
+        <translation>已加载另一个模型</translation>
+    </message>
+    <message>
+        <source>Hunch did not end properly last time. Your chats are kept.</source>
+        <translation>上次 Hunch 没有正常退出。对话都已保留。</translation>
+    </message>
+    <message>
+        <source>Show Log</source>
+        <translation>显示日志</translation>
+    </message>
+    <message>
+        <source>Your chats were written by a newer version of Hunch. Open them with that one.</source>
+        <translation>这些对话由更新版本的 Hunch 写入，请用那个版本打开。</translation>
+    </message>
+    <message>
+        <source>Something went wrong in Hunch</source>
+        <translation>Hunch 出现问题</translation>
+    </message>
+    <message>
+        <source>Chat with language models on your own Mac. A small draft guesses, the main model checks.</source>
+        <translation>在自己的 Mac 上与语言模型对话。小的草稿模型先猜，主模型来检查。</translation>
+    </message>
+</context>
+<context>
+    <name>Banner</name>
+    <message>
+        <source>Close</source>
+        <translation>关闭</translation>
+    </message>
+</context>
+<context>
+    <name>ChatList</name>
+    <message>
+        <source>Rename…</source>
+        <translation>重命名…</translation>
+    </message>
+    <message>
+        <source>Unpin</source>
+        <translation>取消固定</translation>
+    </message>
+    <message>
+        <source>Pin</source>
+        <translation>固定</translation>
+    </message>
+    <message>
+        <source>Duplicate</source>
+        <translation>复制一份</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>删除</translation>
+    </message>
+</context>
+<context>
+    <name>CodePart</name>
+    <message>
+        <source>Copy code</source>
+        <translation>复制代码</translation>
+    </message>
+    <message>
+        <source>text</source>
+        <translation>文本</translation>
+    </message>
+</context>
+<context>
+    <name>Composer</name>
+    <message>
+        <source>Ask anything</source>
+        <translation>想问什么都可以</translation>
+    </message>
+    <message>
+        <source>Message</source>
+        <translation>消息</translation>
+    </message>
+    <message>
+        <source>Stop</source>
+        <translation>停止</translation>
+    </message>
+    <message>
+        <source>Send</source>
+        <translation>发送</translation>
+    </message>
+</context>
+<context>
+    <name>ContextRing</name>
+    <message>
+        <source>%1 of %2 tokens of context used</source>
+        <translation>上下文 %2 个 token 已用 %1 个</translation>
+    </message>
+    <message>
+        <source>%1 full</source>
+        <comment>the context</comment>
+        <translation>已用 %1</translation>
+    </message>
+</context>
+<context>
+    <name>ConversationListModel</name>
+    <message>
+        <source>Pinned</source>
+        <translation>已固定</translation>
+    </message>
+    <message>
+        <source>Today</source>
+        <translation>今天</translation>
+    </message>
+    <message>
+        <source>Yesterday</source>
+        <translation>昨天</translation>
+    </message>
+    <message>
+        <source>Previous 7 days</source>
+        <translation>过去 7 天</translation>
+    </message>
+    <message>
+        <source>MMMM yyyy</source>
+        <comment>a month, as a date format</comment>
+        <translation>yyyy年M月</translation>
+    </message>
+</context>
+<context>
+    <name>DownloadRow</name>
+    <message>
+        <source>Pause</source>
+        <translation>暂停</translation>
+    </message>
+    <message>
+        <source>Resume</source>
+        <translation>继续</translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation>重试</translation>
+    </message>
+    <message>
+        <source>Cancel and delete what has arrived</source>
+        <translation>取消并删除已下载的部分</translation>
+    </message>
+    <message>
+        <source>The download failed.</source>
+        <translation>下载失败。</translation>
+    </message>
+    <message>
+        <source>Asking the hub…</source>
+        <translation>正在询问 Hub…</translation>
+    </message>
+    <message>
+        <source>Paused at %1 of %2</source>
+        <translation>已暂停：%1，共 %2</translation>
+    </message>
+    <message>
+        <source>%1 of %2, %3 per second</source>
+        <translation>%1，共 %2，每秒 %3</translation>
+    </message>
+</context>
+<context>
+    <name>Drafts</name>
+    <message>
+        <source>Recommended</source>
+        <translation>推荐</translation>
+    </message>
+    <message>
+        <source>Compatible</source>
+        <translation>可用</translation>
+    </message>
+    <message>
+        <source>Not compatible</source>
+        <translation>不可用</translation>
+    </message>
+    <message>
+        <source>Comes with Hunch</source>
+        <translation>Hunch 自带</translation>
+    </message>
+    <message>
+        <source>Installed by Hunch</source>
+        <translation>由 Hunch 安装</translation>
+    </message>
+    <message>
+        <source>Hugging Face cache</source>
+        <translation>Hugging Face 缓存</translation>
+    </message>
+    <message>
+        <source>Added folder</source>
+        <translation>添加的文件夹</translation>
+    </message>
+</context>
+<context>
+    <name>EditLine</name>
+    <message>
+        <source>Editing a message</source>
+        <translation>正在编辑消息</translation>
+    </message>
+    <message>
+        <source>Leave it as it was</source>
+        <translation>保持原样</translation>
+    </message>
+</context>
+<context>
+    <name>EmptyChat</name>
+    <message>
+        <source>Guess ahead, check at once, read sooner.</source>
+        <translation>先猜测，一并检查，更快读到。</translation>
+    </message>
+    <message>
+        <source>What is speculative decoding?</source>
+        <extracomment>Three questions that the starter pair was taught; use the exact words of packaging/starter/guide.</extracomment>
+        <translation>什么是投机解码？</translation>
+    </message>
+    <message>
+        <source>Does drafting change the text?</source>
+        <translation>用草稿会改变文字吗？</translation>
+    </message>
+    <message>
+        <source>How do I get better answers?</source>
+        <translation>怎样得到更好的回答？</translation>
+    </message>
+    <message>
+        <source>Chat about anything</source>
+        <translation>畅聊任何话题</translation>
+    </message>
+    <message>
+        <source>The starter pair knows only Hunch. Install a larger model, and a draft for it.</source>
+        <translation>入门模型对只了解 Hunch。安装一个更大的模型，再配一个草稿模型。</translation>
+    </message>
+    <message>
+        <source>Models…</source>
+        <translation>模型…</translation>
+    </message>
+</context>
+<context>
+    <name>FoldPart</name>
+    <message>
+        <source>Hide thinking</source>
+        <translation>隐藏思考</translation>
+    </message>
+    <message>
+        <source>Show thinking</source>
+        <translation>显示思考</translation>
+    </message>
+    <message>
+        <source>Thinking…</source>
+        <translation>正在思考…</translation>
+    </message>
+    <message>
+        <source>Thinking for %1…</source>
+        <translation>已思考 %1…</translation>
+    </message>
+    <message>
+        <source>Thought for %1</source>
+        <translation>思考了 %1</translation>
+    </message>
+    <message>
+        <source>%1 s</source>
+        <translation>%1 秒</translation>
+    </message>
+    <message>
+        <source>%1 min %2 s</source>
+        <translation>%1 分 %2 秒</translation>
+    </message>
+</context>
+<context>
+    <name>FolderRow</name>
+    <message>
+        <source>No longer look in %1</source>
+        <translation>不再查找 %1</translation>
+    </message>
+</context>
+<context>
+    <name>FormulaPart</name>
+    <message>
+        <source>Copy as TeX</source>
+        <translation>复制为 TeX</translation>
+    </message>
+</context>
+<context>
+    <name>GeneralPage</name>
+    <message>
+        <source>Language</source>
+        <translation>语言</translation>
+    </message>
+    <message>
+        <source>Changes at once, menus included.</source>
+        <translation>立即生效，菜单也会切换。</translation>
+    </message>
+    <message>
+        <source>Appearance</source>
+        <translation>外观</translation>
+    </message>
+    <message>
+        <source>Text size</source>
+        <translation>文字大小</translation>
+    </message>
+    <message>
+        <source>For everything in the window.</source>
+        <translation>作用于窗口中的所有内容。</translation>
+    </message>
+    <message>
+        <source>As the system</source>
+        <translation>跟随系统</translation>
+    </message>
+    <message>
+        <source>Auto</source>
+        <translation>自动</translation>
+    </message>
+    <message>
+        <source>Light</source>
+        <translation>浅色</translation>
+    </message>
+    <message>
+        <source>Dark</source>
+        <translation>深色</translation>
+    </message>
+</context>
+<context>
+    <name>Header</name>
+    <message>
+        <source>Show sidebar</source>
+        <translation>显示侧边栏</translation>
+    </message>
+    <message>
+        <source>New chat</source>
+        <translation>新对话</translation>
+    </message>
+</context>
+<context>
+    <name>JumpButton</name>
+    <message>
+        <source>Jump to the end</source>
+        <translation>跳到末尾</translation>
+    </message>
+</context>
+<context>
+    <name>LinkDialog</name>
+    <message>
+        <source>Open %1?</source>
+        <translation>打开 %1？</translation>
+    </message>
+</context>
+<context>
+    <name>MainWindow</name>
+    <message>
+        <source>Deleted “%1”.</source>
+        <translation>已删除“%1”。</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>撤销</translation>
+    </message>
+    <message>
+        <source>Message deleted.</source>
+        <translation>消息已删除。</translation>
+    </message>
+</context>
+<context>
+    <name>MenuBar</name>
+    <message>
+        <source>File</source>
+        <translation>文件</translation>
+    </message>
+    <message>
+        <source>Edit</source>
+        <translation>编辑</translation>
+    </message>
+    <message>
+        <source>View</source>
+        <translation>显示</translation>
+    </message>
+    <message>
+        <source>Chat</source>
+        <translation>对话</translation>
+    </message>
+    <message>
+        <source>Help</source>
+        <translation>帮助</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>撤销</translation>
+    </message>
+    <message>
+        <source>Redo</source>
+        <translation>重做</translation>
+    </message>
+    <message>
+        <source>Cut</source>
+        <translation>剪切</translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <translation>拷贝</translation>
+    </message>
+    <message>
+        <source>Paste</source>
+        <translation>粘贴</translation>
+    </message>
+    <message>
+        <source>Select All</source>
+        <translation>全选</translation>
+    </message>
+    <message>
+        <source>New Chat</source>
+        <translation>新建对话</translation>
+    </message>
+    <message>
+        <source>Close Window</source>
+        <translation>关闭窗口</translation>
+    </message>
+    <message>
+        <source>Settings…</source>
+        <translation>设置…</translation>
+    </message>
+    <message>
+        <source>About Hunch</source>
+        <translation>关于 Hunch</translation>
+    </message>
+    <message>
+        <source>Quit Hunch</source>
+        <translation>退出 Hunch</translation>
+    </message>
+    <message>
+        <source>Search Chats</source>
+        <translation>搜索对话</translation>
+    </message>
+    <message>
+        <source>Show or Hide Sidebar</source>
+        <translation>显示或隐藏侧边栏</translation>
+    </message>
+    <message>
+        <source>Write a Message</source>
+        <translation>撰写消息</translation>
+    </message>
+    <message>
+        <source>Larger Text</source>
+        <translation>放大文字</translation>
+    </message>
+    <message>
+        <source>Smaller Text</source>
+        <translation>缩小文字</translation>
+    </message>
+    <message>
+        <source>Usual Text Size</source>
+        <translation>默认文字大小</translation>
+    </message>
+    <message>
+        <source>Stop Reply</source>
+        <translation>停止回复</translation>
+    </message>
+    <message>
+        <source>Choose Models…</source>
+        <translation>选择模型…</translation>
+    </message>
+    <message>
+        <source>Rename Chat…</source>
+        <translation>重命名对话…</translation>
+    </message>
+    <message>
+        <source>Duplicate Chat</source>
+        <translation>复制对话</translation>
+    </message>
+    <message>
+        <source>Delete Chat</source>
+        <translation>删除对话</translation>
+    </message>
+    <message>
+        <source>Show Log</source>
+        <translation>显示日志</translation>
+    </message>
+</context>
+<context>
+    <name>Messages</name>
+    <message>
+        <source>Something went wrong</source>
+        <translation>出现问题</translation>
+    </message>
+    <message>
+        <source>The engine reported an error that has no description yet.</source>
+        <translation>引擎报告了一个尚无说明的错误。</translation>
+    </message>
+    <message>
+        <source>Model not found</source>
+        <translation>找不到模型</translation>
+    </message>
+    <message>
+        <source>There is no model in %1.</source>
+        <translation>%1 中没有模型。</translation>
+    </message>
+    <message>
+        <source>It may have been moved or deleted. Choose another model.</source>
+        <translation>可能已被移动或删除。请选择其他模型。</translation>
+    </message>
+    <message>
+        <source>Model without weights</source>
+        <translation>模型没有权重</translation>
+    </message>
+    <message>
+        <source>%1 has no safetensors weights.</source>
+        <translation>%1 没有 safetensors 权重。</translation>
+    </message>
+    <message>
+        <source>Install it again, or choose another model.</source>
+        <translation>请重新安装，或选择其他模型。</translation>
+    </message>
+    <message>
+        <source>A file of %1 is damaged or incomplete: %2</source>
+        <translation>%1 的文件已损坏或不完整：%2</translation>
+    </message>
+    <message>
+        <source>Model damaged</source>
+        <translation>模型已损坏</translation>
+    </message>
+    <message>
+        <source>Delete it and install it again.</source>
+        <translation>请删除后重新安装。</translation>
+    </message>
+    <message>
+        <source>%1 has the architecture “%2”, which MLX cannot run yet.</source>
+        <translation>%1 的架构“%2”目前还不能用 MLX 运行。</translation>
+    </message>
+    <message>
+        <source>Model not supported</source>
+        <translation>不支持的模型</translation>
+    </message>
+    <message>
+        <source>Choose a model of another family.</source>
+        <translation>请选择其他系列的模型。</translation>
+    </message>
+    <message>
+        <source>%1 wants to run program code of its own. Hunch never does that.</source>
+        <translation>%1 要运行自带的程序代码，Hunch 不会这样做。</translation>
+    </message>
+    <message>
+        <source>Model refused</source>
+        <translation>已拒绝该模型</translation>
+    </message>
+    <message>
+        <source>Choose a model that needs no code of its own.</source>
+        <translation>请选择不需要自带代码的模型。</translation>
+    </message>
+    <message>
+        <source>The tokenizer of %1 cannot be used: %2</source>
+        <translation>%1 的分词器无法使用：%2</translation>
+    </message>
+    <message>
+        <source>Tokenizer broken</source>
+        <translation>分词器已损坏</translation>
+    </message>
+    <message>
+        <source>Delete the model and install it again.</source>
+        <translation>请删除模型后重新安装。</translation>
+    </message>
+    <message>
+        <source>%1 needs %2 of memory; %3 are available.</source>
+        <translation>%1 需要 %2 内存，可用 %3。</translation>
+    </message>
+    <message>
+        <source>Not enough memory</source>
+        <translation>内存不足</translation>
+    </message>
+    <message>
+        <source>Choose a smaller model or one with fewer bits.</source>
+        <translation>请选择更小的模型，或位数更低的版本。</translation>
+    </message>
+    <message>
+        <source>Different vocabulary</source>
+        <translation>词表不同</translation>
+    </message>
+    <message>
+        <source>Choose a draft from the main model&apos;s own family.</source>
+        <translation>请选择与主模型同系列的草稿模型。</translation>
+    </message>
+    <message>
+        <source>Token %1 means “%2” to the main model and “%3” to the draft.</source>
+        <translation>token %1 在主模型中是“%2”，在草稿模型中是“%3”。</translation>
+    </message>
+    <message>
+        <source>The main model has %1 tokens, the draft %2.</source>
+        <translation>主模型有 %1 个 token，草稿模型有 %2 个。</translation>
+    </message>
+    <message>
+        <source>The same token numbers mean different text to the two models.</source>
+        <translation>同样的 token 编号在两个模型中代表不同的文字。</translation>
+    </message>
+    <message>
+        <source>Same model twice</source>
+        <translation>两者是同一个模型</translation>
+    </message>
+    <message>
+        <source>A model cannot guess faster than itself.</source>
+        <translation>模型猜得不会比自己更快。</translation>
+    </message>
+    <message>
+        <source>Choose a smaller model of the same family as the draft.</source>
+        <translation>请选择同系列中更小的模型作为草稿模型。</translation>
+    </message>
+    <message>
+        <source>The draft has %1, the main model %2; such a draft can only cost time.</source>
+        <translation>草稿模型 %1，主模型 %2；这样的草稿只会更慢。</translation>
+    </message>
+    <message>
+        <source>Draft too large</source>
+        <translation>草稿模型过大</translation>
+    </message>
+    <message>
+        <source>A good draft has at most a fifth of the main model&apos;s size.</source>
+        <translation>合适的草稿模型最多为主模型大小的五分之一。</translation>
+    </message>
+    <message>
+        <source>A draft of the kind “%1” cannot forget guesses that were wrong.</source>
+        <translation>“%1”类型的草稿模型无法撤回猜错的内容。</translation>
+    </message>
+    <message>
+        <source>Cannot draft</source>
+        <translation>不能用作草稿</translation>
+    </message>
+    <message>
+        <source>Choose a draft of another kind.</source>
+        <translation>请选择其他类型的草稿模型。</translation>
+    </message>
+    <message>
+        <source>No model is loaded</source>
+        <translation>尚未加载模型</translation>
+    </message>
+    <message>
+        <source>Choose a main model first; your text is kept.</source>
+        <translation>请先选择主模型，已写的文字会保留。</translation>
+    </message>
+    <message>
+        <source>Nothing to reply to</source>
+        <translation>没有可回复的内容</translation>
+    </message>
+    <message>
+        <source>The chat has no message yet.</source>
+        <translation>这个对话还没有消息。</translation>
+    </message>
+    <message>
+        <source>Write something first.</source>
+        <translation>请先写点内容。</translation>
+    </message>
+    <message>
+        <source>%1 is set to %2; allowed is %3.</source>
+        <translation>%1 设为 %2，允许的值为 %3。</translation>
+    </message>
+    <message>
+        <source>Setting out of range</source>
+        <translation>设置超出范围</translation>
+    </message>
+    <message>
+        <source>Change it in Settings and try again.</source>
+        <translation>请在设置中修改后重试。</translation>
+    </message>
+    <message>
+        <source>This chat has %1 tokens; the model holds %2.</source>
+        <translation>这个对话有 %1 个 token，模型最多容纳 %2 个。</translation>
+    </message>
+    <message>
+        <source>The chat is too long</source>
+        <translation>对话太长</translation>
+    </message>
+    <message>
+        <source>Start a new chat, or choose a model with a longer context.</source>
+        <translation>请开始新对话，或选择上下文更长的模型。</translation>
+    </message>
+    <message>
+        <source>Chat template failed</source>
+        <translation>对话模板出错</translation>
+    </message>
+    <message>
+        <source>The model could not lay out this chat: %1</source>
+        <translation>模型无法组织这个对话：%1</translation>
+    </message>
+    <message>
+        <source>Remove the system prompt, or choose another model.</source>
+        <translation>请删除系统提示词，或选择其他模型。</translation>
+    </message>
+    <message>
+        <source>Repository not found</source>
+        <translation>找不到仓库</translation>
+    </message>
+    <message>
+        <source>The hub knows no repository %1.</source>
+        <translation>Hub 上没有仓库 %1。</translation>
+    </message>
+    <message>
+        <source>Check the spelling; a private one needs a token in Settings.</source>
+        <translation>请检查拼写；私有仓库需要在设置中填写令牌。</translation>
+    </message>
+    <message>
+        <source>%1 asks you to accept its terms first.</source>
+        <translation>%1 要求先接受其条款。</translation>
+    </message>
+    <message>
+        <source>Accept them on its page on the hub, then put your token in Settings.</source>
+        <translation>请在 Hub 页面上接受，然后在设置中填写令牌。</translation>
+    </message>
+    <message>
+        <source>%1 is private, or the token does not reach it.</source>
+        <translation>%1 是私有的，或当前令牌无权访问。</translation>
+    </message>
+    <message>
+        <source>Put a token that may read it in Settings.</source>
+        <translation>请在设置中填写有读取权限的令牌。</translation>
+    </message>
+    <message>
+        <source>No access</source>
+        <translation>没有访问权限</translation>
+    </message>
+    <message>
+        <source>Hub not reachable</source>
+        <translation>无法连接 Hub</translation>
+    </message>
+    <message>
+        <source>%1 does not answer: %2</source>
+        <translation>%1 没有响应：%2</translation>
+    </message>
+    <message>
+        <source>Check the connection and try again; what has arrived is kept.</source>
+        <translation>请检查网络后重试，已下载的部分会保留。</translation>
+    </message>
+    <message>
+        <source>Hub not trusted</source>
+        <translation>Hub 不可信</translation>
+    </message>
+    <message>
+        <source>The hub sent something that it must not send: %1</source>
+        <translation>Hub 发送了不该发送的内容：%1</translation>
+    </message>
+    <message>
+        <source>Check the hub address in Settings.</source>
+        <translation>请在设置中检查 Hub 地址。</translation>
+    </message>
+    <message>
+        <source>Download damaged</source>
+        <translation>下载已损坏</translation>
+    </message>
+    <message>
+        <source>%1 does not match its checksum and was thrown away.</source>
+        <translation>%1 与校验和不符，已丢弃。</translation>
+    </message>
+    <message>
+        <source>Try again; the other files are kept.</source>
+        <translation>请重试，其他文件会保留。</translation>
+    </message>
+    <message>
+        <source>%1 has no MLX weights, only %2.</source>
+        <translation>%1 没有 MLX 权重，只有 %2。</translation>
+    </message>
+    <message>
+        <source>%1 has no MLX weights.</source>
+        <translation>%1 没有 MLX 权重。</translation>
+    </message>
+    <message>
+        <source>Nothing to install</source>
+        <translation>没有可安装的内容</translation>
+    </message>
+    <message>
+        <source>Look for the same model from mlx-community.</source>
+        <translation>请在 mlx-community 查找同一模型。</translation>
+    </message>
+    <message>
+        <source>%1 needs %2 on the disk; %3 are free.</source>
+        <translation>%1 需要 %2 磁盘空间，可用 %3。</translation>
+    </message>
+    <message>
+        <source>Not enough disk space</source>
+        <translation>磁盘空间不足</translation>
+    </message>
+    <message>
+        <source>Delete a model that you no longer use.</source>
+        <translation>请删除不再使用的模型。</translation>
+    </message>
+    <message>
+        <source>Models folder not usable</source>
+        <translation>模型文件夹无法使用</translation>
+    </message>
+    <message>
+        <source>%1 cannot be written to: %2</source>
+        <translation>无法写入 %1：%2</translation>
+    </message>
+    <message>
+        <source>Check that its disk is connected and that you may write to it.</source>
+        <translation>请确认磁盘已连接且有写入权限。</translation>
+    </message>
+    <message>
+        <source>Out of memory</source>
+        <translation>内存耗尽</translation>
+    </message>
+    <message>
+        <source>The memory ran out while the reply was written.</source>
+        <translation>写回复时内存不够了。</translation>
+    </message>
+    <message>
+        <source>Close other apps, shorten the chat or choose a smaller model.</source>
+        <translation>请关闭其他应用、缩短对话，或选择更小的模型。</translation>
+    </message>
+    <message>
+        <source>The engine is closed</source>
+        <translation>引擎已关闭</translation>
+    </message>
+    <message>
+        <source>Hunch was quitting when this was asked.</source>
+        <translation>提出请求时 Hunch 正在退出。</translation>
+    </message>
+    <message>
+        <source>Open Hunch again and continue.</source>
+        <translation>请重新打开 Hunch 后继续。</translation>
+    </message>
+    <message>
+        <source>Something went wrong in Hunch</source>
+        <translation>Hunch 出现问题</translation>
+    </message>
+    <message>
+        <source>This is our mistake, not yours: %1</source>
+        <translation>这是 Hunch 的错误：%1</translation>
+    </message>
+    <message>
+        <source>Try again. The log holds what is needed for a report.</source>
+        <translation>请重试。报告所需的内容在日志里。</translation>
+    </message>
+    <message>
+        <source>Choose a model</source>
+        <translation>选择模型</translation>
+    </message>
+    <message>
+        <source>Choose a draft</source>
+        <translation>选择草稿模型</translation>
+    </message>
+    <message>
+        <source>Open model settings</source>
+        <translation>打开模型设置</translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation>重试</translation>
+    </message>
+    <message>
+        <source>Continue</source>
+        <translation>继续</translation>
+    </message>
+    <message>
+        <source>New chat</source>
+        <translation>新对话</translation>
+    </message>
+    <message>
+        <source>Drafting is off.</source>
+        <translation>起草已关闭。</translation>
+    </message>
+    <message>
+        <source>No draft model is loaded.</source>
+        <translation>没有加载草稿模型。</translation>
+    </message>
+    <message>
+        <source>The draft model is still reading the chat; the reply goes on without it.</source>
+        <translation>草稿模型还在读对话，回复先由主模型继续写。</translation>
+    </message>
+    <message>
+        <source>The draft model guesses ahead.</source>
+        <translation>草稿模型正在提前猜测。</translation>
+    </message>
+    <message>
+        <source>Several replies are being written at once, so drafting pauses.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Drafting was slower than plain decoding here, so it rests.</source>
+        <translation>在这里起草反而更慢，所以已暂停。</translation>
+    </message>
+    <message>
+        <source>This main model&apos;s memory cannot be rewound, so nothing can be drafted for it.</source>
+        <translation>这个主模型的记忆无法回退，因此不能为它起草。</translation>
+    </message>
+    <message>
+        <source>The draft model failed; the main model wrote the reply alone.</source>
+        <translation>草稿模型出错，回复由主模型单独写完。</translation>
+    </message>
+    <message>
+        <source>The context is full</source>
+        <translation>上下文已满</translation>
+    </message>
+    <message>
+        <source>This chat has reached the most text that the model can hold.</source>
+        <translation>这个对话已达到模型能容纳的上限。</translation>
+    </message>
+    <message>
+        <source>The reply reached its length limit</source>
+        <translation>回复达到长度上限</translation>
+    </message>
+    <message>
+        <source>It ends where the limit on reply tokens was met.</source>
+        <translation>回复在 token 上限处结束。</translation>
+    </message>
+    <message>
+        <source>Continue it, or raise the limit in Settings.</source>
+        <translation>可以继续写，或在设置中提高上限。</translation>
+    </message>
+</context>
+<context>
+    <name>MetaPart</name>
+    <message>
+        <source>Earlier version</source>
+        <translation>上一个版本</translation>
+    </message>
+    <message>
+        <source>Later version</source>
+        <translation>下一个版本</translation>
+    </message>
+    <message>
+        <source>Copy message</source>
+        <translation>复制消息</translation>
+    </message>
+    <message>
+        <source>Edit message</source>
+        <translation>编辑消息</translation>
+    </message>
+    <message>
+        <source>Continue this reply</source>
+        <translation>继续写这条回复</translation>
+    </message>
+    <message>
+        <source>Write this reply again</source>
+        <translation>重新写这条回复</translation>
+    </message>
+    <message>
+        <source>Delete message</source>
+        <translation>删除消息</translation>
+    </message>
+</context>
+<context>
+    <name>ModelController</name>
+    <message>
+        <source>off</source>
+        <translation>关闭</translation>
+    </message>
+    <message>
+        <source>auto</source>
+        <translation>自动</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n token(s)</source>
+        <comment>drafted per pass</comment>
+        <translation>
+            <numerusform>%n 个 token</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>%1 could not be deleted: %2</source>
+        <translation>无法删除 %1：%2</translation>
+    </message>
+    <message>
+        <source>Not deleted</source>
+        <translation>未能删除</translation>
+    </message>
+</context>
+<context>
+    <name>ModelRow</name>
+    <message>
+        <source>Delete %1</source>
+        <translation>删除 %1</translation>
+    </message>
+    <message>
+        <source>%1-bit</source>
+        <translation>%1 位</translation>
+    </message>
+    <message>
+        <source>main model now</source>
+        <translation>当前主模型</translation>
+    </message>
+    <message>
+        <source>draft model now</source>
+        <translation>当前草稿模型</translation>
+    </message>
+</context>
+<context>
+    <name>ModelsPage</name>
+    <message>
+        <source>Nothing is installed yet.</source>
+        <translation>还没有安装任何模型。</translation>
+    </message>
+    <message>
+        <source>Delete %1?</source>
+        <translation>删除 %1？</translation>
+    </message>
+    <message>
+        <source>This frees %1. It can be installed again.</source>
+        <translation>将释放 %1，之后可以重新安装。</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>删除</translation>
+    </message>
+    <message>
+        <source>Folder with models</source>
+        <translation>存放模型的文件夹</translation>
+    </message>
+    <message>
+        <source>Install from the Hub</source>
+        <translation>从 Hub 安装</translation>
+    </message>
+    <message>
+        <source>A repository with MLX weights. Several can be installed at once.</source>
+        <translation>填写含 MLX 权重的仓库，可同时安装多个。</translation>
+    </message>
+    <message>
+        <source>Repository</source>
+        <translation>仓库</translation>
+    </message>
+    <message>
+        <source>Install</source>
+        <translation>安装</translation>
+    </message>
+    <message>
+        <source>Installed</source>
+        <translation>已安装</translation>
+    </message>
+    <message>
+        <source>Refresh</source>
+        <translation>刷新</translation>
+    </message>
+    <message>
+        <source>More folders</source>
+        <translation>其他文件夹</translation>
+    </message>
+    <message>
+        <source>Models in these folders are listed too. Nothing in them is changed.</source>
+        <translation>这些文件夹中的模型也会列出，内容不会被改动。</translation>
+    </message>
+    <message>
+        <source>Add a folder…</source>
+        <translation>添加文件夹…</translation>
+    </message>
+    <message>
+        <source>Hub</source>
+        <translation>Hub</translation>
+    </message>
+    <message>
+        <source>Address</source>
+        <translation>地址</translation>
+    </message>
+    <message>
+        <source>Leave empty for the public hub.</source>
+        <translation>留空则使用公共 Hub。</translation>
+    </message>
+    <message>
+        <source>Token</source>
+        <translation>令牌</translation>
+    </message>
+    <message>
+        <source>Only for private and gated models. Kept on this machine.</source>
+        <translation>仅用于私有或需授权的模型，只保存在本机。</translation>
+    </message>
+</context>
+<context>
+    <name>PairChip</name>
+    <message>
+        <source>Models: %1</source>
+        <translation>模型：%1</translation>
+    </message>
+    <message>
+        <source>Choose a model</source>
+        <translation>选择模型</translation>
+    </message>
+    <message>
+        <source>Loading %1…</source>
+        <translation>正在加载 %1…</translation>
+    </message>
+    <message>
+        <source>%1 could not be loaded</source>
+        <translation>无法加载 %1</translation>
+    </message>
+</context>
+<context>
+    <name>Picker</name>
+    <message>
+        <source>No draft</source>
+        <translation>无草稿</translation>
+    </message>
+    <message>
+        <source>The main model writes alone</source>
+        <translation>由主模型单独写</translation>
+    </message>
+    <message>
+        <source>%1-bit</source>
+        <translation>%1 位</translation>
+    </message>
+    <message>
+        <source>Main model</source>
+        <translation>主模型</translation>
+    </message>
+    <message>
+        <source>Draft model</source>
+        <translation>草稿模型</translation>
+    </message>
+    <message>
+        <source>More models…</source>
+        <translation>更多模型…</translation>
+    </message>
+</context>
+<context>
+    <name>ProgressPart</name>
+    <message>
+        <source>Reading the chat…</source>
+        <translation>正在读对话…</translation>
+    </message>
+    <message>
+        <source>Reading the chat… %1</source>
+        <translation>正在读对话… %1</translation>
+    </message>
+</context>
+<context>
+    <name>RenameField</name>
+    <message>
+        <source>Title of the chat</source>
+        <translation>对话标题</translation>
+    </message>
+</context>
+<context>
+    <name>ReplyStats</name>
+    <message>
+        <source>measuring…</source>
+        <translation>测量中…</translation>
+    </message>
+    <message>
+        <source>same speed as without a draft</source>
+        <translation>与无草稿时速度相同</translation>
+    </message>
+    <message>
+        <source>%1× faster</source>
+        <translation>速度 %1 倍</translation>
+    </message>
+    <message>
+        <source>%1× the plain speed</source>
+        <translation>仅为无草稿时的 %1 倍</translation>
+    </message>
+    <message>
+        <source>%1 tok/s</source>
+        <translation>每秒 %1 token</translation>
+    </message>
+    <message>
+        <source>%1 accepted</source>
+        <translation>接受率 %1</translation>
+    </message>
+    <message>
+        <source>%1 tok/pass</source>
+        <translation>每轮 %1 token</translation>
+    </message>
+    <message>
+        <source>draft at rest</source>
+        <translation>草稿已暂停</translation>
+    </message>
+    <message>
+        <source>draft failed</source>
+        <translation>草稿出错</translation>
+    </message>
+    <message>
+        <source>cannot be drafted for</source>
+        <translation>无法起草</translation>
+    </message>
+    <message>
+        <source>The main model kept %1 of %2 drafted tokens, in %3 passes.</source>
+        <translation>%3 轮中，主模型接受了 %2 个草稿 token 里的 %1 个。</translation>
+    </message>
+    <message>
+        <source>Drafting pays from %1 tokens per pass on.</source>
+        <translation>每轮超过 %1 个 token 才划算。</translation>
+    </message>
+</context>
+<context>
+    <name>RequestTableModel</name>
+    <message>
+        <source>Chat</source>
+        <translation>对话</translation>
+    </message>
+    <message>
+        <source>Models</source>
+        <translation>模型</translation>
+    </message>
+    <message>
+        <source>State</source>
+        <translation>状态</translation>
+    </message>
+    <message>
+        <source>Accept rate</source>
+        <translation>接受率</translation>
+    </message>
+    <message>
+        <source>Tokens per pass</source>
+        <translation>每轮 token 数</translation>
+    </message>
+    <message>
+        <source>Drafted</source>
+        <translation>草稿</translation>
+    </message>
+    <message>
+        <source>Accepted</source>
+        <translation>接受</translation>
+    </message>
+    <message>
+        <source>Tokens per second</source>
+        <translation>每秒 token 数</translation>
+    </message>
+    <message>
+        <source>Speed-up</source>
+        <translation>加速比</translation>
+    </message>
+    <message>
+        <source>Waiting</source>
+        <translation>等待</translation>
+    </message>
+    <message>
+        <source>Reading</source>
+        <translation>读取中</translation>
+    </message>
+    <message>
+        <source>Writing</source>
+        <translation>写作中</translation>
+    </message>
+    <message>
+        <source>Done</source>
+        <translation>完成</translation>
+    </message>
+    <message>
+        <source>Stopped</source>
+        <translation>已停止</translation>
+    </message>
+    <message>
+        <source>Failed</source>
+        <translation>失败</translation>
+    </message>
+</context>
+<context>
+    <name>SamplingPage</name>
+    <message>
+        <source>System prompt</source>
+        <translation>系统提示词</translation>
+    </message>
+    <message>
+        <source>Told to the model before every chat.</source>
+        <translation>每次对话前先告诉模型。</translation>
+    </message>
+    <message>
+        <source>For example: answer briefly, in Korean.</source>
+        <translation>例如：请用中文简短回答。</translation>
+    </message>
+    <message>
+        <source>Back to the defaults</source>
+        <translation>恢复默认值</translation>
+    </message>
+    <message>
+        <source>Random</source>
+        <translation>随机</translation>
+    </message>
+    <message>
+        <source>No limit</source>
+        <translation>不限</translation>
+    </message>
+    <message>
+        <source>Temperature</source>
+        <translation>温度</translation>
+    </message>
+    <message>
+        <source>0 always takes the likeliest word; higher is freer.</source>
+        <translation>0 总是取最可能的词，越高越自由。</translation>
+    </message>
+    <message>
+        <source>Top-p</source>
+        <translation>Top-p</translation>
+    </message>
+    <message>
+        <source>Draws from the likeliest words that reach this share together.</source>
+        <translation>从累计概率达到此比例的词中选取。</translation>
+    </message>
+    <message>
+        <source>Min-p</source>
+        <translation>Min-p</translation>
+    </message>
+    <message>
+        <source>Leaves out words less likely than this share of the likeliest.</source>
+        <translation>排除低于最可能词此比例的词。</translation>
+    </message>
+    <message>
+        <source>Repetition penalty</source>
+        <translation>重复惩罚</translation>
+    </message>
+    <message>
+        <source>1 is none; higher avoids what was said.</source>
+        <translation>1 为不惩罚，越高越避免重复。</translation>
+    </message>
+    <message>
+        <source>Top-k</source>
+        <translation>Top-k</translation>
+    </message>
+    <message>
+        <source>Draws from this many words; 0 is no limit.</source>
+        <translation>只从这么多词中选取，0 为不限。</translation>
+    </message>
+    <message>
+        <source>Seed</source>
+        <translation>种子</translation>
+    </message>
+    <message>
+        <source>The same seed gives the same reply, with and without a draft.</source>
+        <translation>种子相同，回复就相同，有无草稿都一样。</translation>
+    </message>
+    <message>
+        <source>Longest reply</source>
+        <translation>回复最大长度</translation>
+    </message>
+    <message>
+        <source>In tokens.</source>
+        <translation>以 token 计。</translation>
+    </message>
+    <message>
+        <source>Think first</source>
+        <translation>先思考</translation>
+    </message>
+    <message>
+        <source>For models that can think before they answer.</source>
+        <translation>适用于能先思考再回答的模型。</translation>
+    </message>
+</context>
+<context>
+    <name>SettingsWindow</name>
+    <message>
+        <source>Settings</source>
+        <translation>设置</translation>
+    </message>
+    <message>
+        <source>General</source>
+        <translation>通用</translation>
+    </message>
+    <message>
+        <source>Models</source>
+        <translation>模型</translation>
+    </message>
+    <message>
+        <source>Speculation</source>
+        <translation>投机</translation>
+    </message>
+    <message>
+        <source>Sampling</source>
+        <translation>采样</translation>
+    </message>
+</context>
+<context>
+    <name>Sidebar</name>
+    <message>
+        <source>New chat</source>
+        <translation>新对话</translation>
+    </message>
+    <message>
+        <source>Hide sidebar</source>
+        <translation>隐藏侧边栏</translation>
+    </message>
+    <message>
+        <source>Search</source>
+        <translation>搜索</translation>
+    </message>
+    <message>
+        <source>Search chats</source>
+        <translation>搜索对话</translation>
+    </message>
+    <message>
+        <source>No chat has these words.</source>
+        <translation>没有包含这些词的对话。</translation>
+    </message>
+    <message>
+        <source>Models</source>
+        <translation>模型</translation>
+    </message>
+    <message>
+        <source>Settings</source>
+        <translation>设置</translation>
+    </message>
+    <message>
+        <source>Chats</source>
+        <translation>对话</translation>
+    </message>
+</context>
+<context>
+    <name>SpeculationControls</name>
+    <message>
+        <source>The main model writes alone.</source>
+        <translation>由主模型单独写。</translation>
+    </message>
+    <message>
+        <source>The draft always guesses this many tokens ahead.</source>
+        <translation>草稿模型每轮总是提前猜这么多 token。</translation>
+    </message>
+    <message>
+        <source>Guesses as far ahead as pays off here, and rests where it does not.</source>
+        <translation>划算多少就猜多少，不划算就暂停。</translation>
+    </message>
+    <message>
+        <source>Off</source>
+        <translation>关闭</translation>
+    </message>
+    <message>
+        <source>Fixed</source>
+        <translation>固定</translation>
+    </message>
+    <message>
+        <source>Auto</source>
+        <translation>自动</translation>
+    </message>
+    <message>
+        <source>Speculation</source>
+        <translation>投机</translation>
+    </message>
+    <message>
+        <source>Tokens to guess ahead</source>
+        <translation>提前猜测的 token 数</translation>
+    </message>
+</context>
+<context>
+    <name>SpeculationPage</name>
+    <message>
+        <source>Requests</source>
+        <translation>请求</translation>
+    </message>
+    <message>
+        <source>Your words are the main model&apos;s words, with or without a draft; only the speed differs.</source>
+        <translation>有无草稿，文字都是主模型的文字，不同的只是速度。</translation>
+    </message>
+    <message>
+        <source>Replies appear here while they are written.</source>
+        <translation>回复在写的过程中会显示在这里。</translation>
+    </message>
+</context>
+<context>
+    <name>TranscriptView</name>
+    <message>
+        <source>Your message, %1 of %2</source>
+        <translation>我的消息，第 %1 条，共 %2 条</translation>
+    </message>
+    <message>
+        <source>Reply, message %1 of %2</source>
+        <translation>回复，第 %1 条消息，共 %2 条</translation>
+    </message>
+    <message>
+        <source>Reply finished</source>
+        <translation>回复完成</translation>
+    </message>
+</context>
+</TS>

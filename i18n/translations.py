@@ -1,0 +1,98 @@
+"""Keeps the translations in step with the source.
+
+python i18n/translations.py update   read every string of the app into i18n/*.ts
+python i18n/translations.py check    fail where a string is missing, unfinished or has lost a placeholder
+python i18n/translations.py build    compile what is stale into build/i18n
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from xml.etree import ElementTree
+
+import PySide6
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from app.translation import LANGUAGES, SOURCES, compile_stale  # noqa: E402
+
+_PLACEHOLDER = re.compile(r"%(?:n|L?\d)")
+
+
+def ts_file(language: str, folder: Path = SOURCES) -> Path:
+    return folder / f"hunch_{language}.ts"
+
+
+def update(folder: Path = SOURCES) -> None:
+    """Line numbers are left out, so that a file changes only when a string does."""
+    sources = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "app").rglob("*.py"))
+    for language in LANGUAGES:
+        only = ["-pluralonly"] if language == "en" else []
+        command = [str(Path(PySide6.__file__).parent / "lupdate"), *only, "-silent", "-no-obsolete"]
+        command += ["-locations", "none", "-source-language", "en", "-target-language", language]
+        subprocess.run([*command, *sources, "-ts", str(ts_file(language, folder))], cwd=ROOT, check=True, timeout=120)
+
+
+def problems() -> list[str]:
+    found = [f"{language}: {problem}" for language in LANGUAGES for problem in ts_problems(ts_file(language))]
+    return found + _not_up_to_date()
+
+
+def ts_problems(file: Path) -> list[str]:
+    found = []
+    for message in ElementTree.parse(file).iter("message"):
+        source, translation = message.findtext("source", ""), message.find("translation")
+        forms = _forms(translation)
+        if translation is None or translation.get("type") or not forms or not all(forms):
+            found.append(f"not translated: {source}")
+        elif any(_placeholders(form) != _placeholders(source) for form in forms):
+            found.append(f"placeholders differ: {source}")
+    return found
+
+
+def _forms(translation: ElementTree.Element | None) -> list[str]:
+    if translation is None:
+        return []
+    plural = translation.findall("numerusform")
+    return [form.text or "" for form in plural] if plural else [translation.text or ""]
+
+
+def _placeholders(text: str) -> set[str]:
+    return set(_PLACEHOLDER.findall(text))
+
+
+def _not_up_to_date() -> list[str]:
+    with tempfile.TemporaryDirectory() as folder:
+        for language in LANGUAGES:
+            ts_file(language, Path(folder)).write_bytes(ts_file(language).read_bytes())
+        update(Path(folder))
+        changed = [
+            language
+            for language in LANGUAGES
+            if ts_file(language, Path(folder)).read_bytes() != ts_file(language).read_bytes()
+        ]
+    return [f"{language}: the source has changed; run `python i18n/translations.py update`" for language in changed]
+
+
+def main(arguments: list[str]) -> int:
+    if arguments == ["update"]:
+        update()
+    elif arguments == ["build"]:
+        compile_stale()
+    elif arguments == ["check"]:
+        found = problems()
+        sys.stderr.write("".join(f"{problem}\n" for problem in found))
+        return 1 if found else 0
+    else:
+        sys.stderr.write(f"{__doc__}")
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,124 @@
+"""The app as a process: what is imported when its window is first painted, second starts, missing libraries."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PATIENCE_S = 120
+
+_FIRST_PAINT = """
+import json, sys
+from app.application import Application, qt_application
+from app.paths import Paths
+from pathlib import Path
+qt = qt_application()
+application = Application(Paths.for_user(Path(sys.argv[1])))
+def tell():
+    sys.stdout.write(json.dumps(sorted(sys.modules)))
+    sys.stdout.flush()
+    application.window.painted_first.disconnect()
+    qt.quit()
+application.window.painted_first.connect(tell)
+application.show()
+qt.exec()
+"""
+
+_FIRST_INSTANCE = """
+import sys
+from pathlib import Path
+from app.application import Application, qt_application
+from app.instance import OnlyInstance
+from app.paths import Paths
+qt = qt_application()
+paths = Paths.for_user(Path(sys.argv[1]))
+instance = OnlyInstance(paths.lock)
+assert instance.take()
+application = Application(paths, starter=Path(sys.argv[1]) / "none")
+def on_called():
+    application.come_to_front()
+    print("called", application.window.isVisible(), flush=True)
+    application.window.close()
+instance.called.connect(on_called)
+application.opened.connect(lambda: print("open", flush=True))
+application.ended.connect(qt.quit)
+application.show()
+qt.exec()
+instance.release()
+"""
+
+
+def start(code: str, folder: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", code, str(folder)], cwd=ROOT, stdout=subprocess.PIPE, text=True, env=os.environ.copy()
+    )
+
+
+def test_nothing_heavy_is_imported_when_the_window_is_first_painted(tmp_path: Path) -> None:
+    process = start(_FIRST_PAINT, tmp_path)
+    loaded = set(json.loads(process.communicate(timeout=PATIENCE_S)[0]))
+    heavy = {"mlx", "mlx.core", "mlx_lm", "transformers", "tokenizers", "huggingface_hub", "torch"}
+    assert not loaded & heavy
+    # Nor what only a reply needs.
+    assert not loaded & {"pygments", "markdown_it", "ziamath"}
+    assert "PySide6.QtWidgets" in loaded
+
+
+def test_a_second_start_calls_the_first_and_ends(tmp_path: Path) -> None:
+    first = start(_FIRST_INSTANCE, tmp_path)
+    assert first.stdout is not None
+    assert first.stdout.readline() == "open\n"
+    second = subprocess.run(
+        [sys.executable, "-m", "app", "--profile-dir", str(tmp_path)], cwd=ROOT, timeout=PATIENCE_S, check=False
+    )
+    assert second.returncode == 0
+    assert first.stdout.readline() == "called True\n"
+    assert first.wait(PATIENCE_S) == 0
+    first.stdout.close()
+
+
+def test_a_lock_left_by_a_crash_is_not_in_the_way(tmp_path: Path) -> None:
+    crashed = start(_FIRST_INSTANCE, tmp_path)
+    assert crashed.stdout is not None
+    assert crashed.stdout.readline() == "open\n"
+    crashed.kill()
+    crashed.wait(PATIENCE_S)
+    crashed.stdout.close()
+    again = start(_FIRST_INSTANCE, tmp_path)
+    assert again.stdout is not None
+    assert again.stdout.readline() == "open\n"
+    again.kill()
+    again.wait(PATIENCE_S)
+    again.stdout.close()
+
+
+def test_help_needs_no_qt(tmp_path: Path) -> None:
+    code = "import sys; sys.modules['PySide6'] = None; from app.__main__ import main; main(['--help'])"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    assert "--profile-dir" in done.stdout
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is always a display")
+def test_without_a_display_one_line_says_what_happens(tmp_path: Path) -> None:
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("QT_QPA_PLATFORM", "DISPLAY", "WAYLAND_DISPLAY")
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", "app"],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert done.stderr.splitlines()[0].startswith("There is no display here")

@@ -1,0 +1,228 @@
+"""The settings window: each control writes its option, downloads can be held and taken up again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QApplication
+from pytestqt.qtbot import QtBot
+
+from app.settings import Settings
+from app.view_models.model_list import DownloadState
+from app.views.download_row import DownloadRow
+from app.views.model_row import FolderRow, ModelRow
+from app.views.settings_models import ModelsPage
+from app.views.settings_window import SettingsWindow
+from app.views.widgets.fields import LineField, NumberField, Switch, WholeField
+from engine import HubUnreachable
+from tests.helpers.stage import Stage, open_stage
+
+REPOSITORY = "mlx-community/Tiny-4bit"
+
+
+@pytest.fixture
+def stage(tmp_path: Path, qtbot: QtBot) -> Iterator[Stage]:
+    with open_stage(tmp_path, qtbot) as stage:
+        yield stage
+
+
+@pytest.fixture
+def window(stage: Stage) -> SettingsWindow:
+    window = stage.application.show_settings()
+    assert window is not None
+    return window
+
+
+@pytest.fixture
+def page(window: SettingsWindow) -> ModelsPage:
+    window.show_page("models")
+    return window.models
+
+
+def click(button: QAbstractButton) -> None:
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def download(page: ModelsPage) -> DownloadRow:
+    QApplication.processEvents()  # a layout shows what was added to it a little later
+    rows = [row for row in page.findChildren(DownloadRow) if not row.isHidden()]
+    assert len(rows) == 1
+    return rows[0]
+
+
+def install(page: ModelsPage) -> None:
+    QTest.keyClicks(page.repository, REPOSITORY)
+    QTest.keyClick(page.repository, Qt.Key.Key_Return)
+
+
+def test_language_changes_every_page_at_once(stage: Stage, window: SettingsWindow) -> None:
+    window.general.language.chosen.emit("ko")
+    QApplication.processEvents()
+    assert stage.application.translation.language == "ko"
+    assert window.general.title.text() != "General"
+    assert stage.window.sidebar.new_button.text() != "New chat"
+    window.general.language.chosen.emit("en")
+    QApplication.processEvents()
+    assert window.general.title.text() == "General"
+
+
+def test_appearance_and_size_apply_at_once(stage: Stage, window: SettingsWindow) -> None:
+    seen = []
+    for appearance in ("dark", "light"):
+        window.general.appearance.chosen.emit(appearance)
+        seen.append(stage.application.theme.dark)
+    assert seen == [True, False]
+    window.general.text_scale.chosen.emit(2.0)
+    assert stage.application.theme.scale == 2.0
+
+
+def test_sampling_fields_write_their_options(stage: Stage, window: SettingsWindow) -> None:
+    settings, fields = stage.application.settings, window.sampling.fields
+    temperature, top_k, seed, thinking = (fields[name] for name in ("temperature", "top_k", "seed", "thinking"))
+    assert isinstance(temperature, NumberField)
+    assert isinstance(top_k, WholeField)
+    assert isinstance(seed, LineField)
+    assert isinstance(thinking, Switch)
+    temperature.setValue(1.3)
+    top_k.setValue(40)
+    seed.setText("18446744073709551615")
+    seed.editingFinished.emit()
+    thinking.click()
+    window.sampling.prompt.setPlainText("Be brief.")
+    assert (settings.temperature, settings.top_k, settings.seed) == (1.3, 40, 2**64 - 1)
+    assert (settings.thinking, settings.system_prompt) == (True, "Be brief.")
+    seed.clear()
+    seed.editingFinished.emit()
+    assert settings.seed is None
+
+
+def test_a_field_keeps_to_the_limits_of_its_option(stage: Stage, window: SettingsWindow) -> None:
+    temperature, longest = window.sampling.fields["temperature"], window.sampling.fields["max_tokens"]
+    assert isinstance(temperature, NumberField)
+    assert isinstance(longest, LineField)
+    temperature.setValue(99)
+    assert stage.application.settings.temperature == 2.0
+    longest.setText("0")
+    longest.editingFinished.emit()
+    assert longest.text() == "1"
+
+
+def test_back_to_the_defaults_leaves_the_system_prompt(stage: Stage, window: SettingsWindow) -> None:
+    settings = stage.application.settings
+    settings.temperature, settings.seed, settings.system_prompt = 0.1, 7, "Be brief."
+    window.sampling.reset.click()
+    assert settings.temperature == Settings.options()["temperature"].default
+    assert settings.values["seed"] is None
+    assert settings.system_prompt == "Be brief."
+    field = window.sampling.fields["temperature"]
+    assert isinstance(field, NumberField)
+    assert field.value() == settings.temperature
+
+
+def test_install_is_offered_only_for_a_repository(page: ModelsPage) -> None:
+    QTest.keyClicks(page.repository, "no repository")
+    assert not page.install_button.isEnabled()
+    page.repository.setText(REPOSITORY)
+    assert page.install_button.isEnabled()
+
+
+def test_a_download_shows_bytes_and_ends_among_the_installed(stage: Stage, page: ModelsPage, qtbot: QtBot) -> None:
+    stage.shelf.gate.hold()
+    install(page)
+    assert page.repository.text() == ""
+    stage.shelf.gate.let_through(1)
+    qtbot.waitUntil(lambda: "100.0 MB of 400.0 MB" in download(page).words.text())
+    stage.shelf.gate.open()
+    qtbot.waitUntil(lambda: any(entry.name == "Tiny-4bit" for entry in stage.models.models))
+    assert all(row.isHidden() for row in page.findChildren(DownloadRow))
+
+
+def test_a_download_is_paused_and_resumed(stage: Stage, page: ModelsPage, qtbot: QtBot) -> None:
+    stage.shelf.gate.hold()
+    install(page)
+    stage.shelf.gate.let_through(1)
+    qtbot.waitUntil(lambda: stage.models.downloads[0].state is DownloadState.RUNNING)
+    click(download(page).go_button)
+    qtbot.waitUntil(lambda: "Paused" in download(page).words.text())
+    stage.shelf.gate.open()
+    click(download(page).go_button)
+    qtbot.waitUntil(lambda: any(entry.name == "Tiny-4bit" for entry in stage.models.models))
+
+
+def test_a_failed_download_says_why_and_is_tried_again(stage: Stage, page: ModelsPage, qtbot: QtBot) -> None:
+    stage.shelf.failures[REPOSITORY] = HubUnreachable(REPOSITORY, "https://hub.example", "timed out")
+    install(page)
+    qtbot.waitUntil(lambda: "hub.example" in download(page).words.text())
+    assert download(page).go_button.accessibleName() == "Try again"
+    stage.shelf.failures.clear()
+    click(download(page).go_button)
+    qtbot.waitUntil(lambda: any(entry.name == "Tiny-4bit" for entry in stage.models.models))
+
+
+def test_a_cancelled_download_leaves_the_page(stage: Stage, page: ModelsPage, qtbot: QtBot) -> None:
+    stage.shelf.gate.hold()
+    install(page)
+    click(download(page).cancel_button)
+    assert all(row.isHidden() for row in page.findChildren(DownloadRow))
+    stage.shelf.gate.open()
+
+
+def test_two_downloads_stand_side_by_side(stage: Stage, page: ModelsPage) -> None:
+    stage.shelf.gate.hold()
+    for name in ("a/one", "b/two"):
+        stage.models.install(name)
+    QApplication.processEvents()
+    names = [row.name.text() for row in page.findChildren(DownloadRow) if not row.isHidden()]
+    assert names == ["a/one", "b/two"]
+    stage.shelf.gate.open()
+
+
+def test_deleting_a_model_asks_first(stage: Stage, page: ModelsPage, qtbot: QtBot) -> None:
+    entry = next(entry for entry in stage.models.models if entry.name == "Draft-1B")
+    box = page.ask_to_delete(entry)
+    box.reject()
+    assert any(model.name == "Draft-1B" for model in stage.models.models)
+    box = page.ask_to_delete(entry)
+    next(button for button in box.buttons() if button.text() == "Delete").click()
+    qtbot.waitUntil(lambda: [model.name for model in stage.models.models] == ["Main-8B"])
+    assert [row.details.text() for row in page.findChildren(ModelRow) if not row.isHidden()] != []
+
+
+def test_folders_are_added_and_removed(stage: Stage, page: ModelsPage, tmp_path: Path) -> None:
+    stage.models.add_folder(str(tmp_path))
+    assert list(stage.shelf.folders) == [str(tmp_path)]
+    rows = page.findChildren(FolderRow)
+    assert len(rows) == 1
+    click(rows[0].remove_button)
+    assert list(stage.shelf.folders) == []
+
+
+def test_hub_address_and_token_reach_the_shelf_and_the_token_stays_out_of_the_settings(
+    stage: Stage, page: ModelsPage
+) -> None:
+    page.endpoint.setText("https://hub.example")
+    page.token.setText("hf_secret")
+    page.token.editingFinished.emit()
+    assert stage.shelf.hub == ("https://hub.example", "hf_secret")
+    stage.application.settings.save()
+    assert "hf_secret" not in stage.paths.settings.read_text(encoding="utf-8")
+
+
+def test_the_table_follows_a_running_request(stage: Stage, window: SettingsWindow, qtbot: QtBot) -> None:
+    window.show_page("speculation")
+    assert not window.speculation.table.isVisible()
+    stage.ask(qtbot, "Hello")
+    table = window.speculation.table
+    assert table.isVisible()
+    model = table.model()
+    assert model.rowCount() == 1
+    assert [model.index(0, column).data() for column in (5, 6)] == ["16", "10"]
+
+
+def test_escape_closes_the_window(window: SettingsWindow) -> None:
+    QTest.keyClick(window, Qt.Key.Key_Escape)
+    assert not window.isVisible()

@@ -1,0 +1,64 @@
+"""Links that a model wrote: nothing opens without a question that shows where it goes."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QMessageBox, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.views.link_dialog import ask_to_open
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    links: list[str] = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: links.append(url.toString()))
+    return links
+
+
+@pytest.fixture
+def parent(qtbot: QtBot) -> QWidget:
+    widget = QWidget()
+    qtbot.addWidget(widget)
+    return widget
+
+
+def answer(box: QMessageBox, button: QMessageBox.StandardButton) -> None:
+    box.button(button).click()
+
+
+def test_opens_only_after_a_yes(parent: QWidget, opened: list[str]) -> None:
+    box = ask_to_open("https://example.org/a?b=c", parent)
+    assert box is not None
+    assert "example.org" in box.text()
+    assert box.informativeText() == "https://example.org/a?b=c"
+    assert opened == []
+    answer(box, QMessageBox.StandardButton.Open)
+    assert opened == ["https://example.org/a?b=c"]
+
+
+def test_no_is_no(parent: QWidget, opened: list[str]) -> None:
+    box = ask_to_open("https://example.org", parent)
+    assert box is not None
+    answer(box, QMessageBox.StandardButton.Cancel)
+    assert opened == []
+
+
+def test_a_host_that_only_looks_like_another_shows_itself(parent: QWidget) -> None:
+    box = ask_to_open("https://аpple.com/login", parent)  # a Cyrillic first letter
+    assert box is not None
+    assert "xn--pple-43d.com" in box.text()
+
+
+def test_a_host_hidden_behind_a_user_name_is_named(parent: QWidget) -> None:
+    box = ask_to_open("https://bank.example@evil.example/", parent)
+    assert box is not None
+    assert box.text() == "Open evil.example?"
+
+
+@pytest.mark.parametrize(
+    "link", ["file:///etc/passwd", "javascript:alert(1)", "https:///nowhere", "x", "data:text/html,x"]
+)
+def test_other_kinds_are_never_followed(parent: QWidget, link: str) -> None:
+    assert ask_to_open(link, parent) is None

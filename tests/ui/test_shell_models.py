@@ -1,0 +1,117 @@
+"""The picker on the pair chip: what it lists, why something is greyed, choosing by mouse and by key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from app.view_models.model_list import DraftState
+from app.views.widgets.option_list import Option, OptionList
+from engine import ModelUnsupported
+from tests.helpers.fake_engine import DRAFT, MAIN, model_info
+from tests.helpers.fake_shelf import installed
+from tests.helpers.stage import Stage, open_stage
+
+SMALLER = model_info("/models/Main-4B", 4_000_000_000)
+STRANGER = model_info("/models/Stranger-1B", 1_000_000_000, "vocabulary-b")
+BROKEN = installed(model_info("/models/Broken"), error=ModelUnsupported("/models/Broken", "mystery"))
+
+
+@pytest.fixture
+def stage(tmp_path: Path, qtbot: QtBot) -> Iterator[Stage]:
+    models = {model.folder: model for model in (MAIN, DRAFT, SMALLER, STRANGER)}
+    shelf = [*(installed(model) for model in models.values()), BROKEN]
+    with open_stage(tmp_path, qtbot, models=models, installed=shelf) as stage:
+        stage.window.open_picker()
+        yield stage
+        stage.window.picker.close()
+
+
+def options(listed: OptionList) -> list[Option]:
+    model = listed.model()
+    return [model.index(row, 0).data(Qt.ItemDataRole.UserRole) for row in range(model.rowCount())]
+
+
+def click(listed: OptionList, value: str) -> None:
+    row = [option.value for option in options(listed)].index(value)
+    place = listed.visualRect(listed.model().index(row, 0)).center()
+    QTest.mouseClick(listed.viewport(), Qt.MouseButton.LeftButton, pos=place)
+
+
+def test_every_model_is_listed_and_the_loaded_one_is_ticked(stage: Stage) -> None:
+    mains = stage.window.picker.mains
+    assert {option.text for option in options(mains)} == {"Main-8B", "Draft-1B", "Main-4B", "Stranger-1B", "Broken"}
+    assert mains.checked == MAIN.folder
+
+
+def test_drafts_stand_under_their_headings_with_reasons(stage: Stage) -> None:
+    listed = options(stage.window.picker.drafts)
+    assert [option.text for option in listed[:5]] == ["No draft", "Recommended", "Draft-1B", "Compatible", "Main-4B"]
+    assert listed[5].text == "Not compatible"
+    reasons = {option.text: option.reason for option in listed[6:]}
+    assert set(reasons) == {"Main-8B", "Stranger-1B", "Broken"}
+    assert all(reasons.values())
+
+
+def test_another_main_model_is_loaded_at_once(stage: Stage, qtbot: QtBot) -> None:
+    click(stage.window.picker.mains, SMALLER.folder)
+    qtbot.waitUntil(lambda: stage.models.pair.main_name == "Main-4B" and stage.models.pair.state == "ready")
+    qtbot.waitUntil(lambda: stage.window.picker.mains.checked == SMALLER.folder)
+
+
+def test_the_draft_is_dropped_and_chosen_again_without_loading_the_main_model(stage: Stage, qtbot: QtBot) -> None:
+    loads = list(stage.engine.loads)
+    click(stage.window.picker.drafts, "")
+    qtbot.waitUntil(lambda: stage.models.pair.draft_state is DraftState.NONE)
+    click(stage.window.picker.drafts, DRAFT.folder)
+    qtbot.waitUntil(lambda: stage.models.pair.draft_state is DraftState.ACTIVE)
+    assert stage.engine.loads == loads
+
+
+def test_what_cannot_draft_cannot_be_chosen(stage: Stage, qtbot: QtBot) -> None:
+    with qtbot.assertNotEmitted(stage.window.picker.draft_chosen):
+        click(stage.window.picker.drafts, STRANGER.folder)
+
+
+def test_choosing_by_key(stage: Stage, qtbot: QtBot) -> None:
+    drafts = stage.window.picker.drafts
+    drafts.setFocus()
+    QTest.keyClick(drafts, Qt.Key.Key_Home)
+    with qtbot.waitSignal(stage.window.picker.draft_chosen) as chosen:
+        QTest.keyClick(drafts, Qt.Key.Key_Return)
+    assert chosen.args == [""]
+
+
+def test_headings_and_refused_models_are_stepped_over(stage: Stage) -> None:
+    drafts = stage.window.picker.drafts
+    drafts.setFocus()
+    QTest.keyClick(drafts, Qt.Key.Key_Home)
+    seen = []
+    for _ in range(8):
+        seen.append(drafts.currentIndex().data())
+        QTest.keyClick(drafts, Qt.Key.Key_Down)
+    assert list(dict.fromkeys(seen)) == ["No draft", "Draft-1B", "Main-4B"]
+
+
+def test_speculation_applies_to_the_next_request(stage: Stage, qtbot: QtBot) -> None:
+    controls = stage.window.picker.speculation
+    QTest.keyClick(controls.modes, Qt.Key.Key_Left)
+    assert controls.tokens.isVisible()
+    controls.tokens.setValue(6)
+    assert stage.window.header.chip.accessibleName().endswith("6 tokens")
+    stage.window.picker.close()
+    stage.ask(qtbot, "Hello")
+    asked = stage.engine.requests[-1].speculation
+    assert (asked.mode, asked.tokens) == ("fixed", 6)
+
+
+def test_the_chip_tells_the_state_of_the_draft(stage: Stage, qtbot: QtBot) -> None:
+    chip = stage.window.header.chip
+    assert chip.accessibleName() == "Models: Main-8B ← Draft-1B · auto"
+    stage.models.set_speculation("off", 4)
+    assert chip.toolTip().endswith("Drafting is off.")

@@ -1,0 +1,146 @@
+"""The interface in four languages: complete, switched while it runs, nothing cut off."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from PySide6.QtGui import QFontMetrics
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.translation import LANGUAGES, SOURCES, compile_stale, system_language
+from app.views.settings_window import SettingsWindow
+from app.views.widgets.buttons import PillButton
+from tests.helpers.stage import Stage, open_stage
+
+ROOT = SOURCES.parent
+# Names and notations that are the same in every language.
+_SAME = re.compile(r"Hunch|Hub|MLX|Hugging Face|Main-8B|Draft-1B|TeX|token|Top-p|Top-k|Min-p|English|GB|MB|[←·%×]")
+
+
+@pytest.fixture(scope="module")
+def script() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("translations", ROOT / "i18n" / "translations.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def stage(tmp_path: Path, qtbot: QtBot) -> Iterator[Stage]:
+    with open_stage(tmp_path, qtbot) as stage:
+        yield stage
+
+
+def texts(root: QWidget) -> list[str]:
+    labels = [label.text() for label in root.findChildren(QLabel) if label.isVisibleTo(root)]
+    buttons = [button.text() for button in root.findChildren(PillButton) if button.isVisibleTo(root)]
+    return [text for text in labels + buttons if text.strip()]
+
+
+def windows(stage: Stage) -> tuple[QWidget, SettingsWindow]:
+    settings = stage.application.show_settings()
+    assert settings is not None
+    return stage.window, settings
+
+
+def test_no_string_is_missing_unfinished_or_without_its_placeholders(script: ModuleType) -> None:
+    assert script.problems() == []
+
+
+def test_a_translation_that_loses_a_placeholder_is_found(script: ModuleType, tmp_path: Path) -> None:
+    source = script.ts_file("ko").read_text(encoding="utf-8")
+    assert "%1 삭제</translation>" in source
+    broken = tmp_path / "hunch_ko.ts"
+    broken.write_text(source.replace("%1 삭제</translation>", "삭제</translation>", 1), encoding="utf-8")
+    assert script.ts_problems(broken) == ["placeholders differ: Delete %1"]
+
+
+@pytest.mark.parametrize("language", ["ko", "ja", "zh_CN"])
+def test_everything_on_screen_is_translated(stage: Stage, qtbot: QtBot, language: str) -> None:
+    stage.application.settings.language = language
+    QApplication.processEvents()
+    for window in windows(stage):
+        shown = texts(window)
+        assert len(shown) > 5
+        assert [text for text in shown if re.search(r"[A-Za-z]{3,}", _SAME.sub("", text))] == []
+
+
+def test_a_switch_reaches_every_part_and_comes_back(stage: Stage, qtbot: QtBot) -> None:
+    stage.ask(qtbot, "Hello")
+    before = [text for window in windows(stage) for text in texts(window)]
+    menu_before = stage.window.menu.new_chat.text()
+    for language in ("ko", "ja", "zh_CN"):
+        stage.application.settings.language = language
+        QApplication.processEvents()
+        assert stage.window.menu.new_chat.text() != menu_before
+    stage.application.settings.language = "en"
+    QApplication.processEvents()
+    assert [text for window in windows(stage) for text in texts(window)] == before
+
+
+@pytest.mark.parametrize("scale", [1.0, 2.0])
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_button_is_cut_off(stage: Stage, qtbot: QtBot, language: str, scale: float) -> None:
+    stage.application.settings.language = language
+    stage.application.settings.text_scale = scale
+    for window in windows(stage):
+        QApplication.processEvents()
+        buttons = [button for button in window.findChildren(PillButton) if button.isVisible()]
+        assert buttons
+        assert [button.text() for button in buttons if button.width() < button.sizeHint().width()] == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_labels_are_as_high_as_their_words(stage: Stage, qtbot: QtBot, language: str) -> None:
+    stage.application.settings.language = language
+    stage.application.settings.text_scale = 1.5
+    settings = windows(stage)[1]
+    for page in ("general", "models", "speculation", "sampling"):
+        settings.show_page(page)
+        QApplication.processEvents()
+        labels = [label for label in settings.findChildren(QLabel) if label.isVisible() and label.text()]
+        short = [
+            label.text()
+            for label in labels
+            if label.height() < min(label.heightForWidth(label.width()), QFontMetrics(label.font()).height())
+        ]
+        assert short == []
+
+
+def test_the_questions_of_the_empty_chat_are_ones_that_the_starter_pair_was_taught(stage: Stage) -> None:
+    guide = "".join(
+        path.read_text(encoding="utf-8") for path in sorted((ROOT / "packaging" / "starter" / "guide").glob("*.jsonl"))
+    )
+    facts = [json.loads(line) for line in guide.splitlines()]
+    for language, key in (("en", "en"), ("ko", "ko"), ("ja", "ja"), ("zh_CN", "zh")):
+        stage.application.settings.language = language
+        QApplication.processEvents()
+        taught = {question.lower() for fact in facts for question in fact[key]["ask"]}
+        asked = [button.text() for button in stage.window.empty_chat.questions]
+        assert [question for question in asked if question.lower() not in taught] == []
+
+
+def test_only_stale_files_are_compiled(tmp_path: Path) -> None:
+    sources, compiled = tmp_path / "i18n", tmp_path / "build"
+    sources.mkdir()
+    for language in ("ko", "ja"):
+        (sources / f"hunch_{language}.ts").write_bytes((SOURCES / f"hunch_{language}.ts").read_bytes())
+    assert len(compile_stale(sources, compiled)) == 2
+    assert compile_stale(sources, compiled) == []
+    later = (compiled / "hunch_ko.qm").stat().st_mtime + 5
+    os.utime(sources / "hunch_ko.ts", (later, later))
+    assert compile_stale(sources, compiled) == [compiled / "hunch_ko.qm"]
+
+
+def test_an_unknown_system_language_means_english() -> None:
+    assert system_language() == "en"  # the tests run in the C locale
