@@ -876,7 +876,7 @@
     </message>
     <message>
         <source>Several replies are being written at once, so drafting pauses.</source>
-        <translation type="unfinished"></translation>
+        <translation>複数の返信を同時に書いているため、ドラフトを休止しています。</translation>
     </message>
     <message>
         <source>Drafting was slower than plain decoding here, so it rests.</source>

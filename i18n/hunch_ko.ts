@@ -876,7 +876,7 @@
     </message>
     <message>
         <source>Several replies are being written at once, so drafting pauses.</source>
-        <translation type="unfinished"></translation>
+        <translation>여러 답변을 동시에 쓰고 있어서 초안이 잠시 쉬어요.</translation>
     </message>
     <message>
         <source>Drafting was slower than plain decoding here, so it rests.</source>

@@ -876,7 +876,7 @@
     </message>
     <message>
         <source>Several replies are being written at once, so drafting pauses.</source>
-        <translation type="unfinished"></translation>
+        <translation>正在同时写多条回复，所以起草暂停。</translation>
     </message>
     <message>
         <source>Drafting was slower than plain decoding here, so it rests.</source>

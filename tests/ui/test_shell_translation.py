@@ -62,7 +62,7 @@ def test_a_translation_that_loses_a_placeholder_is_found(script: ModuleType, tmp
     assert "%1 삭제</translation>" in source
     broken = tmp_path / "hunch_ko.ts"
     broken.write_text(source.replace("%1 삭제</translation>", "삭제</translation>", 1), encoding="utf-8")
-    assert script.ts_problems(broken) == ["placeholders differ: Delete %1"]
+    assert "placeholders differ: Delete %1" in script.ts_problems(broken)
 
 
 @pytest.mark.parametrize("language", ["ko", "ja", "zh_CN"])
