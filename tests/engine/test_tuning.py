@@ -1,0 +1,76 @@
+"""Calibration: real forwards of a tiny pair, kept on disk, measured again when it cannot be trusted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engine.control import RoundCosts
+from engine.models.loading import LoadedModel, load_draft, load_model
+from engine.tuning import WIDTHS, Tuner
+from tests.engine.conftest import Zoo
+
+
+@pytest.fixture(scope="module")
+def main(zoo: Zoo) -> LoadedModel:
+    return load_model(zoo.main)
+
+
+@pytest.fixture(scope="module")
+def draft(zoo: Zoo, main: LoadedModel) -> LoadedModel:
+    return load_draft(zoo.drafts["other"], main)
+
+
+def tuned(tuner: Tuner, main: LoadedModel, draft: LoadedModel | None) -> tuple[RoundCosts, int]:
+    costs, slices = RoundCosts(), 0
+    tuner.begin(main, draft, costs)
+    while tuner.pending:
+        tuner.step()
+        slices += 1
+    return costs, slices
+
+
+def test_every_width_is_measured_one_forward_a_slice(main: LoadedModel, draft: LoadedModel) -> None:
+    costs, slices = tuned(Tuner(), main, draft)
+
+    assert set(costs.calibration.verify_s) == set(WIDTHS)
+    assert all(seconds > 0 for seconds in costs.calibration.verify_s.values())
+    assert costs.calibration.draft_s["draft"] > 0
+    assert slices >= 4 * len(WIDTHS)
+
+
+def test_a_second_start_knows_at_once(main: LoadedModel, draft: LoadedModel, tmp_path: Path) -> None:
+    first, _ = tuned(Tuner(tmp_path), main, draft)
+    again, slices = tuned(Tuner(tmp_path), main, draft)
+
+    assert slices == 0
+    assert again.calibration == first.calibration
+
+
+def test_another_pair_is_measured_by_itself(main: LoadedModel, draft: LoadedModel, tmp_path: Path) -> None:
+    tuned(Tuner(tmp_path), main, draft)
+
+    assert tuned(Tuner(tmp_path), main, None)[1] > 0
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", '{"verify_s": {"1": -1}, "draft_s": {}}', '{"verify_s": {}, "draft_s": 3}']
+)
+def test_a_damaged_file_is_measured_again(main: LoadedModel, tmp_path: Path, text: str) -> None:
+    tuned(Tuner(tmp_path), main, None)
+    (path,) = tmp_path.iterdir()
+    path.write_text(text)
+
+    costs, slices = tuned(Tuner(tmp_path), main, None)
+
+    assert slices > 0
+    assert costs.calibration.verify_s
+
+
+def test_a_folder_that_cannot_be_written_costs_only_the_memory_of_it(main: LoadedModel, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+
+    costs, _ = tuned(Tuner(tmp_path / "file" / "below"), main, None)
+
+    assert costs.calibration.verify_s
