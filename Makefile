@@ -5,7 +5,7 @@ PYTHON := .venv/bin/python
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test smoke lint lock clean venv
+.PHONY: help run test smoke lint bench lock clean venv
 
 help: ## What there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -26,6 +26,9 @@ lint: venv ## Check format, style, types, layers and translations
 	@$(PYTHON) -m mypy
 	@$(PYTHON) .venv/bin/lint-imports --no-logo
 	@$(PYTHON) i18n/translations.py check
+
+bench: venv ## Measure beside mlx-lm; the report goes to build/bench
+	@$(PYTHON) -m tests.bench $(ARGS)
 
 lock: ## Write packaging/requirements.lock anew from pyproject.toml (needs uv)
 	UV_CUSTOM_COMPILE_COMMAND="make lock" uv pip compile --quiet --universal --fork-strategy fewest --python-version 3.11 \
