@@ -187,6 +187,7 @@ class Application(QObject):
 
     def close(self) -> None:
         """INVARIANT: replies are kept before the engine is told to end, and nothing is heard from it after that."""
+        self.window.hide()  # what follows may wait for the engine's present step
         if self._settings_window is not None:
             self._settings_window.close()
         if self._is_open:

@@ -15,7 +15,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication
 
-from app.application import Application, qt_application
+from app.application import STARTER, Application, qt_application
 from app.logs import open_log
 from app.notices import Notice
 from app.paths import Paths
@@ -106,13 +106,13 @@ class SmokeTest(QObject):
         self.over.emit()
 
 
-def smoke(screenshot: Path | None, started_at: float) -> int:
+def smoke(screenshot: Path | None, started_at: float, starter: Path = STARTER) -> int:
     qt = qt_application()
     with tempfile.TemporaryDirectory(prefix="hunch-smoke-", ignore_cleanup_errors=True) as profile:
         paths = Paths.for_user(Path(profile))
         open_log(paths.logs)
         compile_stale()
-        application = Application(paths)
+        application = Application(paths, starter=starter)
         application.errors.install()
         test = SmokeTest(application, screenshot, started_at)
         test.over.connect(application.window.close, Qt.ConnectionType.QueuedConnection)

@@ -87,6 +87,11 @@ def test_choosing_by_key(stage: Stage, qtbot: QtBot) -> None:
     assert chosen.args == [""]
 
 
+def test_escape_closes_the_picker(stage: Stage) -> None:
+    QTest.keyClick(stage.window.picker.drafts, Qt.Key.Key_Escape)
+    assert not stage.window.picker.isVisible()
+
+
 def test_headings_and_refused_models_are_stepped_over(stage: Stage) -> None:
     drafts = stage.window.picker.drafts
     drafts.setFocus()

@@ -191,4 +191,6 @@ class _OptionDelegate(QStyledItemDelegate):
             painter.drawText(below, Qt.TextFlag.TextWordWrap, option.reason)
         elif option.detail:
             painter.setPen(colors.secondary)
-            painter.drawText(below, Qt.AlignmentFlag.AlignTop, option.detail)
+            metrics = QFontMetrics(self._small())
+            detail = metrics.elidedText(option.detail, Qt.TextElideMode.ElideRight, below.width())
+            painter.drawText(below, Qt.AlignmentFlag.AlignTop, detail)

@@ -1,0 +1,123 @@
+"""The whole app with the real engine and a tiny real pair, as a process: asking, being killed, coming back."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.tiny_models import make_pair
+
+ROOT = Path(__file__).resolve().parents[2]
+PATIENCE_S = 180
+
+_SMOKE = """
+import sys, time
+from pathlib import Path
+from app.smoke import smoke
+sys.exit(smoke(Path(sys.argv[2]), time.perf_counter(), Path(sys.argv[1])))
+"""
+
+# Says on its standard output what has reached the disk, and goes on until it is killed.
+_ASK = """
+import sys
+from pathlib import Path
+from app.application import Application, qt_application
+from app.paths import Paths
+qt = qt_application()
+application = Application(Paths.for_user(Path(sys.argv[2])), starter=Path(sys.argv[1]))
+def look():
+    replies = [row for row in application.chats.transcript.messages if not row.from_user]
+    if replies and replies[0].footer is not None:
+        print("saved", flush=True)
+def ask():
+    application.chats.transcript.message_changed.connect(lambda _row: look())
+    application.window.composer.send_requested.emit("Tell me everything")
+application.opened.connect(ask)
+application.show()
+qt.exec()
+"""
+
+_LOOK = """
+import json, sys
+from pathlib import Path
+from app.application import Application, qt_application
+from app.paths import Paths
+qt = qt_application()
+application = Application(Paths.for_user(Path(sys.argv[2])), starter=Path(sys.argv[1]))
+def look():
+    application.chats.open_chat(1)
+    rows = application.chats.transcript.messages
+    said = [[row.from_user, row.status, row.can_continue, len(row.text)] for row in rows]
+    print(json.dumps({"rows": said, "banner": application.window.banner.sentence.text()}), flush=True)
+    application.window.close()
+application.opened.connect(look)
+application.ended.connect(qt.quit)
+application.show()
+sys.exit(qt.exec())
+"""
+
+
+@pytest.fixture(scope="module")
+def starter(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("starter")
+    make_pair(folder, max_position_embeddings=512)
+    return folder
+
+
+def run(code: str, *arguments: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    return subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=False, env=os.environ.copy()
+    )
+
+
+def test_the_app_asks_itself_one_question(starter: Path, tmp_path: Path) -> None:
+    picture = tmp_path / "made" / "smoke.png"
+    done = run(_SMOKE, starter, picture)
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert result["reply"].strip()
+    assert result["rounds"] > 0
+    assert 0 < result["accepted"] <= result["drafted"]
+    assert result["tokens"] == result["accepted"] + result["rounds"]
+    assert 0 < result["seconds_to_window"] < PATIENCE_S
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_without_a_pair_the_smoke_run_fails_and_says_why(tmp_path: Path) -> None:
+    done = run(_SMOKE, tmp_path / "none", tmp_path / "smoke.png")
+    assert done.returncode == 1
+    assert "starter pair" in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_damaged_pair_fails_the_smoke_run(tmp_path: Path) -> None:
+    main, _ = make_pair(tmp_path / "starter")
+    (main / "model.safetensors").write_bytes(b"x" * 100)
+    done = run(_SMOKE, tmp_path / "starter", tmp_path / "smoke.png")
+    assert done.returncode == 1
+    assert "smoke: Model damaged" in done.stderr
+
+
+def test_a_reply_survives_kill_9_and_can_be_continued(starter: Path, tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", _ASK, str(starter), str(tmp_path)], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "saved\n"
+    process.kill()
+    process.wait(PATIENCE_S)
+    process.stdout.close()
+    done = run(_LOOK, starter, tmp_path)
+    assert done.returncode == 0, done.stderr
+    seen = json.loads(done.stdout)
+    user, reply = seen["rows"]
+    assert user[:2] == [True, "done"]
+    assert reply[:3] == [False, "interrupted", True]
+    assert reply[3] > 0
+    assert "did not end properly" in seen["banner"]
