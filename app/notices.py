@@ -49,6 +49,9 @@ def drafting_sentence(state: DraftingState) -> str:
             "Messages", "The draft model is still reading the chat; the reply goes on without it."
         ),
         DraftingState.ACTIVE: QCoreApplication.translate("Messages", "The draft model guesses ahead."),
+        DraftingState.BATCHED: QCoreApplication.translate(
+            "Messages", "Several replies are being written at once, so drafting pauses."
+        ),
         DraftingState.PARKED: QCoreApplication.translate(
             "Messages", "Drafting was slower than plain decoding here, so it rests."
         ),

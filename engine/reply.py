@@ -19,6 +19,7 @@ from engine.events import Event, Failed, Finished, PromptProgress, Sink, TextDel
 from engine.proposers.base import Proposer
 from engine.requests import check_request, check_tokens
 from engine.sampling import Sampler
+from engine.sequence import Sequence
 from engine.stats import StatsRecorder
 from engine.text import ReplyText, Span, prompt_tokens, spared_tokens
 from engine.types import DraftingState, FinishReason, Request, RequestId, SpeculationMode
@@ -76,15 +77,52 @@ class Reply:
     def may_draft(self) -> bool:
         return self.request.speculation.mode is not SpeculationMode.OFF and self._sequence.caches.can_roll_back
 
-    def step(self) -> bool:
-        """One prefill chunk or one round; True when the reply has come to its end."""
+    @property
+    def sequence(self) -> Sequence:
+        return self._sequence
+
+    @property
+    def sampler(self) -> Sampler:
+        return self._sampler
+
+    @property
+    def reading(self) -> bool:
+        """Whether its caches still lack some of the prompt; one of a single token is read by the first round."""
+        return self._sequence.unread > 1 or self._sequence.caches.position == 0
+
+    @property
+    def room(self) -> int:
+        """How many more tokens it may have."""
+        return self._room - len(self._emitted)
+
+    @property
+    def ended(self) -> bool:
+        return self._reason is not None
+
+    def step(self, *, alone: bool = True) -> bool:
+        """One prefill chunk or one round; True when the reply has come to its end.
+
+        Unless it is `alone` nothing is left in flight, which the steps of others would hold up.
+        """
         if self.cancelled:
             self._finish(FinishReason.CANCELLED)
         elif self._sequence.unread > 1:
             self._read_on()
         else:
-            self._decode()
-        return self._reason is not None
+            self._decode(alone)
+        return self.ended
+
+    def begin_shared_round(self) -> None:
+        """A step of a batch that this reply is in begins."""
+        if not self._emitted:
+            self._stats.decode_started_at = time.perf_counter()
+        self._stats.drafting = self._undrafted_state() if self._drafting is None else DraftingState.BATCHED
+
+    def receive(self, token: int) -> None:
+        """What a step of a batch drew for this reply. Its caches are the batch's business; `take` is to follow."""
+        self._ending([token])
+        self._sequence.tokens.append(token)
+        self._sampler.commit([token])
 
     def fail(self, error: EngineError) -> None:
         """End with an error. Its caches are in doubt, so they go."""
@@ -98,7 +136,7 @@ class Reply:
         self._sequence.prefill_chunk()
         self._post(PromptProgress(self.id, self._sequence.caches.position, self._stats.prompt_tokens))
 
-    def _decode(self) -> None:
+    def _decode(self, alone: bool) -> None:
         if not self._emitted:
             self._stats.decode_started_at = time.perf_counter()
         proposer, length = self._plan()
@@ -108,7 +146,7 @@ class Reply:
             proposer,
             length,
             self._ending,
-            look_ahead=length == 0 and self._goes_on_plainly(),
+            look_ahead=alone and length == 0 and self._goes_on_plainly(),
             timed=length > 0 and self._stats.draft_rounds % _TIMED_EVERY_ROUNDS == 0,
         )
         if self._drafting is not None:
@@ -134,7 +172,7 @@ class Reply:
         if not self._emitted:
             self._stats.drafting = DraftingState.CATCHING_UP
             return None, 0
-        proposer, length = self._drafting.plan(self._sequence.tokens, self._room - len(self._emitted) - 1)
+        proposer, length = self._drafting.plan(self._sequence.tokens, self.room - 1)
         self._stats.drafting = self._drafting.state
         self._soon = length > 0
         if length and self._sequence.in_flight is not None:
@@ -150,7 +188,7 @@ class Reply:
     def _goes_on_plainly(self) -> bool:
         """Whether the next round will be plain too, so that it may take off before this one's token is read."""
         drafting_soon = self._soon or self._stats.drafting in (DraftingState.ACTIVE, DraftingState.CATCHING_UP)
-        room = self._room - len(self._emitted) > 1
+        room = self.room > 1
         return room and not drafting_soon and self._sequence.caches.can_roll_back
 
     def _ending(self, emitted: Tokens[int]) -> int:

@@ -1,4 +1,7 @@
-"""Which reply gets the next step. One at a time, in the order they came; engine thread only.
+"""Which replies get the next step; engine thread only.
+
+Prompts and replies under way take turns: one chunk of a prompt, one step of what is being written. A reply that is
+written alone speculates; several share a batch, or take turns where the model cannot run one (`batch.can_batch`).
 
 Owns the loaded pair and what outlives a reply: kept caches and what rounds have cost.
 """
@@ -7,8 +10,11 @@ from __future__ import annotations
 
 import logging
 from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from engine.batch import Batch, can_batch
 from engine.control import RoundCosts, make_controller
 from engine.drafting import Drafting
 from engine.errors import EngineError, InternalError, NoModelLoaded, OutOfMemory
@@ -25,40 +31,45 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 
+MAX_REPLIES = 32  # under way at once; more wait
+
+
 class Scheduler:
     def __init__(self) -> None:
         self.main: LoadedModel | None = None
         self.draft: LoadedModel | None = None
         self._waiting: deque[Reply] = deque()
-        self._running: Reply | None = None
+        self._reading: deque[Reply] = deque()  # started, in their prompts
+        self._writing: deque[Reply] = deque()  # past their prompts, in no batch
+        self._batch = Batch()
+        self._read_last = False
+        self._batches: bool | None = None  # whether the main model can run them; None: not tried yet
         self._forget_pair()
 
     @property
     def busy(self) -> bool:
-        return self._running is not None or bool(self._waiting)
+        return bool(self._waiting or self._running)
 
     def set_main(self, main: LoadedModel | None) -> None:
-        """Another main model: the running reply ends as cancelled, waiting ones will use the new model."""
-        if self._running is not None:
-            self._running.cancelled = True
-            self._step_running()
+        """Another main model: running replies end as cancelled, waiting ones will use the new model."""
+        self._cancel_running()
         self.main, self.draft = main, None
         self._forget_pair()
 
     def set_draft(self, draft: LoadedModel | None) -> None:
-        """Another draft, or none: the running reply goes on with it from its next round."""
+        """Another draft, or none: running replies go on with it from their next round."""
         self.draft = draft
         self._costs = RoundCosts()
-        if self._running is not None:
-            self._running.draft_with(self._drafting(self._running))
+        for reply in self._running:
+            reply.draft_with(self._drafting(reply))
         self._draft_store.clear()
 
     def add(self, reply: Reply) -> None:
         self._waiting.append(reply)
 
     def cancel(self, request: RequestId) -> None:
-        if self._running is not None and self._running.id == request:
-            self._running.cancelled = True
+        for reply in self._running:
+            reply.cancelled = reply.cancelled or reply.id == request
         for reply in [reply for reply in self._waiting if reply.id == request]:
             self._waiting.remove(reply)
             reply.finish_unstarted()
@@ -66,16 +77,24 @@ class Scheduler:
     def cancel_all(self) -> None:
         while self._waiting:
             self._waiting.popleft().finish_unstarted()
-        if self._running is not None:
-            self._running.cancelled = True
-            self._step_running()
+        self._cancel_running()
 
     def step(self) -> None:
-        """One prefill chunk or one round of one reply, or the start of the next reply."""
-        if self._running is None:
+        """The start of a reply, a chunk of a prompt, or a step of what is being written."""
+        self._end_cancelled()
+        starts = bool(self._waiting) and len(self._running) < MAX_REPLIES
+        writes = bool(self._writing or self._batch.replies)
+        self._read_last = (starts or bool(self._reading)) and not (self._read_last and writes)
+        if not self._read_last:
+            self._write()
+        elif starts:
             self._start_next()
         else:
-            self._step_running()
+            self._read()
+
+    @property
+    def _running(self) -> list[Reply]:
+        return [*self._reading, *self._writing, *self._batch.replies]
 
     def _start_next(self) -> None:
         reply = self._waiting.popleft()
@@ -84,19 +103,73 @@ class Scheduler:
                 raise NoModelLoaded
             reply.start(self.main, self._main_store, self._costs)
             reply.draft_with(self._drafting(reply))
-            self._running = reply
+            (self._reading if reply.reading else self._writing).append(reply)
         except BaseException as error:  # noqa: BLE001  a tokenizer's Rust panic is a BaseException
             reply.fail(_typed(error))
 
-    def _step_running(self) -> None:
-        reply = self._running
-        assert reply is not None
+    def _read(self) -> None:
+        reply = self._reading.popleft()
+        if self._step(reply):
+            (self._reading if reply.reading else self._writing).append(reply)
+
+    def _write(self) -> None:
+        if len(self._writing) + len(self._batch.replies) > 1 and self._can_batch():
+            self._step_batch()
+            return
+        self._leave_batch(list(self._batch.replies))
+        if self._writing:
+            reply = self._writing.popleft()
+            if self._step(reply):
+                self._writing.append(reply)
+
+    def _step(self, reply: Reply) -> bool:
+        """A step of one reply by itself; whether it goes on."""
         try:
-            if reply.step():
-                self._running = None
+            return not reply.step(alone=not (self._waiting or self._running))
         except BaseException as error:  # noqa: BLE001  a tokenizer's Rust panic is a BaseException
-            self._running = None
             reply.fail(_typed(error))
+            return False
+
+    def _step_batch(self) -> None:
+        with self._batch_at_stake():
+            if self._writing and not self._batch.in_flight:
+                joining = list(self._writing)
+                self._writing.clear()
+                self._batch.join(joining)
+            for reply, error in self._batch.step(look_ahead=not self._writing).items():
+                reply.fail(_typed(error))
+
+    def _leave_batch(self, replies: Sequence[Reply]) -> None:
+        with self._batch_at_stake():
+            self._batch.release(replies)
+            self._writing.extend(replies)
+
+    @contextmanager
+    def _batch_at_stake(self) -> Iterator[None]:
+        """An error in a forward or in the merged caches concerns every reply in them."""
+        try:
+            yield
+        except BaseException as error:  # noqa: BLE001  whatever a device does, the engine goes on
+            for reply in self._batch.clear():
+                reply.fail(_typed(error))
+
+    def _cancel_running(self) -> None:
+        for reply in self._running:
+            reply.cancelled = True
+        self._end_cancelled()
+
+    def _end_cancelled(self) -> None:
+        self._leave_batch([reply for reply in self._batch.replies if reply.cancelled])
+        for line in (self._reading, self._writing):
+            for reply in [reply for reply in line if reply.cancelled]:
+                line.remove(reply)
+                self._step(reply)
+
+    def _can_batch(self) -> bool:
+        """Asked once for each main model, when it first matters."""
+        if self._batches is None:
+            self._batches = self.main is not None and can_batch(self.main)
+        return self._batches
 
     def _drafting(self, reply: Reply) -> Drafting:
         proposers: list[Proposer] = [LookupProposer()]
@@ -108,6 +181,7 @@ class Scheduler:
         self._costs = RoundCosts()
         self._main_store = PrefixStore()
         self._draft_store = PrefixStore()
+        self._batches = None
 
 
 def _typed(error: BaseException) -> EngineError:

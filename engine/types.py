@@ -56,6 +56,7 @@ class DraftingState(StrEnum):
 
 class ModelSource(StrEnum):
     STARTER = "starter"
+    BATCHED = "batched"  # several replies share each forward, and speculation pauses
     OWN = "own"
     HUB_CACHE = "hub_cache"
     ADDED = "added"

@@ -1,0 +1,125 @@
+"""Caches of several conversations as rows of one batch, and back: joining, leaving, and taking the last step back.
+
+The batch's caches are mlx-lm's own. They take steps of one token a row, and no row can be rolled back on its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import mlx.core as mx
+from mlx_lm.models import cache as mlx_cache
+
+from engine.caches.base import CacheSet
+from engine.caches.kinds import leaves
+from engine.caches.window import WindowCache
+
+# Exactly these can become rows. Chunked and quantized caches cannot, nor can what a family brings along itself.
+_MERGING = (mlx_cache.KVCache, mlx_cache.ArraysCache, WindowCache)
+
+
+def can_merge(layers: Sequence[Any]) -> bool:
+    return all(type(leaf) in _MERGING for leaf in leaves(layers))
+
+
+class MergedCaches:
+    """One batch of rows, in the order in which they were appended."""
+
+    def __init__(self) -> None:
+        self.layers: list[Any] = []
+        self._before: list[list[Any]] = []  # what each recurrent cache held before the last step
+
+    def append(self, rows: Sequence[Sequence[Any]]) -> None:
+        """Copy more rows in, each given by its own layers. The last step can no longer be taken back."""
+        merged = [_merged(parts) for parts in zip(*rows, strict=True)]
+        for layer, more in zip(self.layers, merged, strict=False):
+            layer.extend(more)
+        self.layers = self.layers or merged
+        self._before = []
+        mx.eval(list(_arrays(self.layers)))
+
+    def remember(self) -> None:
+        """A step follows that `extract` may have to take back."""
+        self._before = [list(leaf.cache) for leaf in _recurrent(self.layers)]
+
+    def keep(self, rows: list[int]) -> None:
+        """Forget all other rows."""
+        if not rows:
+            self.layers, self._before = [], []
+            return
+        for layer in self.layers:
+            layer.filter(rows)
+        self._before = [[slot if slot is None else slot[rows] for slot in slots] for slots in self._before]
+
+    def extract(self, row: int, caches: CacheSet, position: int, *, back: bool) -> CacheSet:
+        """A row, poured into fresh `caches` that then hold `position` tokens. With `back` its last step never was."""
+        before = iter(self._before)
+        for leaf, merged in zip(leaves(caches.layers), leaves(self.layers), strict=True):
+            if isinstance(merged, mlx_cache.ArraysCache):
+                leaf.cache = [_row(slot, row) for slot in (next(before) if back else merged.cache)]
+            else:
+                _pour(merged.extract(row), leaf, int(back))
+        caches.position = position
+        mx.eval(list(_arrays(caches.layers)))
+        return caches
+
+
+def _merged(parts: Sequence[Any]) -> Any:
+    """Caches of the same layer in several conversations as one cache."""
+    first = parts[0]
+    if isinstance(first, mlx_cache.CacheList):
+        return mlx_cache.CacheList(*(_merged(inner) for inner in zip(*(part.caches for part in parts), strict=True)))
+    if isinstance(first, mlx_cache.ArraysCache):
+        return _stacked(parts)
+    if isinstance(first, WindowCache):
+        return mlx_cache.RotatingKVCache.merge([_rotating(part) for part in parts])
+    return type(first).merge(parts)
+
+
+def _stacked(parts: Sequence[Any]) -> Any:
+    """As ArraysCache.merge, which stumbles over slots that a family never fills."""
+    merged = mlx_cache.ArraysCache(len(parts[0].cache))
+    merged.cache = list(parts[0].cache)
+    for part in parts[1:]:
+        merged.extend(part)
+    return merged
+
+
+def _rotating(window: WindowCache) -> Any:
+    """The same window as mlx-lm's batches take it in."""
+    rotating = mlx_cache.RotatingKVCache(window.max_size)
+    if window.keys is not None:
+        rotating.offset, rotating._idx = window.offset, rotating.size()  # noqa: SLF001  it has no public name
+        rotating.keys, rotating.values = (_newest(window, held) for held in (window.keys, window.values))
+    return rotating
+
+
+def _newest(window: WindowCache, held: mx.array) -> mx.array:
+    """As many entries as the window is wide; the oldest, which no later token will see, may be gone."""
+    entries = held[..., window._start : window._end, :]  # noqa: SLF001  its module says what these two promise
+    wanted = window.size()
+    missing = max(0, wanted - entries.shape[2])
+    return mx.pad(entries, [(0, 0), (0, 0), (missing, 0), (0, 0)])[..., -wanted:, :]
+
+
+def _pour(row: Any, leaf: Any, back: int) -> None:
+    """`row`, less its last `back` tokens, becomes the content of the fresh cache `leaf`."""
+    held = row.keys.shape[2] - back
+    if held:
+        leaf.update_and_fetch(row.keys[..., :held, :], row.values[..., :held, :])
+    leaf.offset = row.offset - back
+
+
+def _row(slot: mx.array | None, row: int) -> mx.array | None:
+    return slot if slot is None else mx.contiguous(slot[row : row + 1])
+
+
+def _recurrent(layers: Sequence[Any]) -> list[Any]:
+    return [leaf for leaf in leaves(layers) if isinstance(leaf, mlx_cache.ArraysCache)]
+
+
+def _arrays(layers: Sequence[Any]) -> list[mx.array]:
+    """What must be computed before the arrays that it was made from can go."""
+    slots = [leaf.cache if hasattr(leaf, "cache") else (leaf.keys, leaf.values) for leaf in leaves(layers)]
+    return [array for held in slots for array in held if array is not None]
