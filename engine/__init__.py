@@ -72,6 +72,7 @@ from engine.stats import RequestStats
 from engine.types import (
     MAX_DRAFT_TOKENS,
     MAX_SEED,
+    Acceptance,
     DownloadId,
     DraftingState,
     FinishReason,
@@ -91,6 +92,7 @@ from engine.types import (
 __all__ = [
     "MAX_DRAFT_TOKENS",
     "MAX_SEED",
+    "Acceptance",
     "AccessDenied",
     "ChatEngine",
     "ChecksumMismatch",

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import mlx.core as mx
 
-from engine.accept import matching
-from engine.proposers.base import NOTHING, Proposer
+from engine.accept import NOTHING, Draft, standing
+from engine.proposers.base import Proposer
 from engine.sampling import Sampler
 from engine.sequence import Sequence
 
@@ -49,21 +49,21 @@ def decode_round(
     started = time.perf_counter()
     chosen, sequence.in_flight = sequence.in_flight, None
     drafting = proposer is not None and length > 0 and chosen is None
-    drafted = proposer.propose(sequence.tokens, length, sampler) if proposer is not None and drafting else NOTHING
+    draft = proposer.propose(sequence.tokens, length, sampler) if proposer is not None and drafting else NOTHING
     if timed:
-        mx.eval(drafted)
+        mx.eval(draft.tokens)
     proposed = time.perf_counter()
 
     if chosen is None:
-        chosen = verify(sequence, drafted, sampler)
+        chosen = verify(sequence, draft, sampler)
     if look_ahead and not drafting:
         take_off(sequence, chosen, sampler)
-    mx.eval(drafted, chosen)  # the round's one wait for the device
+    mx.eval(draft.tokens, chosen)  # the round's one wait for the device
     verified = time.perf_counter()
 
-    guesses: list[int] = drafted.tolist()  # type: ignore[assignment]
+    guesses: list[int] = draft.tokens.tolist()  # type: ignore[assignment]
     draws: list[int] = chosen.tolist()  # type: ignore[assignment]
-    emitted = matching(guesses, draws)
+    emitted = standing(guesses, draws)
     foreseen = len(emitted) - 1
     emitted = emitted[: ending(emitted)]
 
@@ -75,11 +75,11 @@ def decode_round(
     return Round(len(guesses), foreseen, tuple(emitted), time.perf_counter() - started, *times)
 
 
-def verify(sequence: Sequence, drafted: mx.array, sampler: Sampler) -> mx.array:
-    """The main model's draw after the last committed token and after each drafted one (len(drafted) + 1,)."""
+def verify(sequence: Sequence, draft: Draft, sampler: Sampler) -> mx.array:
+    """The main model's verdict after the last committed token and after each drafted one (len(draft) + 1,)."""
     last = mx.array(sequence.tokens[-1:], dtype=mx.uint32)
-    logits = sequence.feed(mx.concatenate([last, drafted.astype(mx.uint32)]))
-    return sampler.draw(logits, len(sequence.tokens), drafted)
+    logits = sequence.feed(mx.concatenate([last, draft.tokens.astype(mx.uint32)]))
+    return sampler.judge(logits, len(sequence.tokens), draft)
 
 
 def take_off(sequence: Sequence, chosen: mx.array, sampler: Sampler) -> None:

@@ -7,27 +7,35 @@ expects the main model to draw, and the text does not depend on the draft.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import mlx.core as mx
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from engine.types import Sampling
+from engine.accept import Draft, coupled, rejection
+from engine.types import Acceptance, Sampling
 
 _MASK = 2**64 - 1
-_COIN = 0xC01C01C01C01C01C  # sets the coins of XTC apart from the noise of the same seed
+# What sets other draws at a position apart from the noise of the same seed there.
+_COIN_OF_XTC = 0xC01C01C01C01C01C
+_COIN_OF_JUDGE = 0x5A5A1234A5A54321
+_NOISE_OF_JUDGE = 0x0F1E2D3C4B5A6978
 
 
 class Sampler:
     """Draws the tokens of one reply. Holds no random state: every draw can be repeated."""
 
     def __init__(
-        self, sampling: Sampling, seed: int, vocabulary: int, prefix: Sequence[int], spared: Sequence[int] = ()
+        self,
+        sampling: Sampling,
+        seed: int,
+        vocabulary: int,
+        prefix: Sequence[int],
+        spared: Sequence[int] = (),
+        acceptance: Acceptance = Acceptance.COUPLED,
     ) -> None:
         """`prefix` is what the reply continues; `spared` are tokens that XTC must leave alone (ends, line breaks)."""
         self._sampling = sampling
+        self._rejects = acceptance is Acceptance.REJECTION and sampling.temperature > 0
         self._seed = seed
         self._vocabulary = vocabulary
         self._spared = mx.array(list(spared), dtype=mx.uint32)
@@ -41,23 +49,44 @@ class Sampler:
         `ahead` are the drafted tokens before the last row: the last row comes after all of them, the one above it
         after all but one, and so on.
         """
-        logits = self._processed(_fit(logits, self._vocabulary).astype(mx.float32), ahead)
         if self._sampling.temperature == 0:
-            return mx.argmax(logits, axis=-1)
-        rows = logits.shape[0]
-        law = logits - mx.logsumexp(logits, axis=-1, keepdims=True)
-        coins = xtc_coins(self._seed, position, rows) if self._sampling.xtc_probability > 0 else None
-        law = filtered(law, self._sampling, coins, self._spared)
-        noise = gumbel_noise(self._seed, position, rows, self._vocabulary)
-        return mx.argmax(law * (1.0 / self._sampling.temperature) + noise, axis=-1)
+            return mx.argmax(self._processed(logits, ahead), axis=-1)
+        noise = gumbel_noise(self._seed, position, logits.shape[0], self._vocabulary)
+        return coupled(self._law(logits, position, ahead), noise)
+
+    def draft(self, logits: mx.array, position: int, ahead: mx.array | None) -> Draft:
+        """The same for a row of a draft model; with the law that it was drawn from, where that will be asked for."""
+        if not self._rejects:
+            return Draft(self.draw(logits, position, ahead))
+        law = normalised(self._law(logits, position, ahead))
+        return Draft(coupled(law, gumbel_noise(self._seed, position, 1, self._vocabulary)), law)
+
+    def judge(self, logits: mx.array, position: int, draft: Draft) -> mx.array:
+        """The main model's verdict (len(draft) + 1,) on the tokens of `draft`, the first of which is at `position`."""
+        drafted = draft.tokens.size
+        if not self._rejects or not drafted:
+            return self.draw(logits, position, draft.tokens)
+        law = normalised(self._law(logits, position, draft.tokens))
+        coins = keyed_uniform(self._seed ^ _COIN_OF_JUDGE, position, drafted)[:, 0]
+        noise = gumbel_noise(self._seed ^ _NOISE_OF_JUDGE, position, drafted + 1, self._vocabulary)
+        return rejection(law, draft, coins, noise)
 
     def commit(self, tokens: Sequence[int]) -> None:
         """`tokens` are now part of the prefix."""
         if self._counts is not None:
             self._counts = _counted(self._counts, tokens)
 
+    def _law(self, logits: mx.array, position: int, ahead: mx.array | None) -> mx.array:
+        """Log-probabilities after all filters, over temperature; not normalised again."""
+        logits = self._processed(logits, ahead)
+        law = normalised(logits)
+        drops = self._sampling.xtc_probability > 0
+        coins = keyed_uniform(self._seed ^ _COIN_OF_XTC, position, logits.shape[0]) if drops else None
+        return filtered(law, self._sampling, coins, self._spared) * (1.0 / self._sampling.temperature)
+
     def _processed(self, logits: mx.array, ahead: mx.array | None) -> mx.array:
         """`logits` with bias and penalties."""
+        logits = _fit(logits, self._vocabulary).astype(mx.float32)
         if self._bias is not None:
             logits = logits + self._bias
         if self._counts is None:
@@ -96,16 +125,22 @@ def filtered(
     return law
 
 
-def xtc_coins(seed: int, position: int, rows: int) -> mx.array:
-    """One uniform draw for each of `rows` consecutive absolute positions (rows, 1), apart from the noise there."""
-    keys = mx.array([_key(seed ^ _COIN, position + row) for row in range(rows)], dtype=mx.uint32)
-    return mx.vmap(lambda key: mx.random.uniform(shape=(1,), key=key))(keys)
+def normalised(logits: mx.array) -> mx.array:
+    return logits - mx.logsumexp(logits, axis=-1, keepdims=True)
+
+
+def keyed_uniform(seed: int, position: int, rows: int) -> mx.array:
+    """One uniform draw for each of `rows` consecutive absolute positions (rows, 1)."""
+    return mx.vmap(lambda key: mx.random.uniform(shape=(1,), key=key))(_keys(seed, position, rows))
 
 
 def gumbel_noise(seed: int, position: int, rows: int, vocabulary: int) -> mx.array:
     """Noise for `rows` consecutive absolute positions (rows, vocabulary)."""
-    keys = mx.array([_key(seed, position + row) for row in range(rows)], dtype=mx.uint32)
-    return mx.vmap(lambda key: mx.random.gumbel((vocabulary,), key=key))(keys)
+    return mx.vmap(lambda key: mx.random.gumbel((vocabulary,), key=key))(_keys(seed, position, rows))
+
+
+def _keys(seed: int, position: int, rows: int) -> mx.array:
+    return mx.array([_key(seed, position + row) for row in range(rows)], dtype=mx.uint32)
 
 
 def _key(seed: int, position: int) -> tuple[int, int]:

@@ -30,6 +30,13 @@ class SpeculationMode(StrEnum):
     AUTO = "auto"
 
 
+class Acceptance(StrEnum):
+    """How drafted tokens are judged when sampling; greedy decoding knows only one way."""
+
+    COUPLED = "coupled"  # same seed, same text, with any draft or none
+    REJECTION = "rejection"  # same distribution, a little more accepted; the text depends on the draft
+
+
 class FinishReason(StrEnum):
     STOP = "stop"  # an end token or a stop string
     LENGTH = "length"  # max_tokens
@@ -49,6 +56,7 @@ class DraftingState(StrEnum):
     NO_DRAFT = "no_draft"  # no draft model is loaded
     CATCHING_UP = "catching_up"  # the draft still reads the chat; the reply goes on plainly
     ACTIVE = "active"
+    BATCHED = "batched"  # several replies share each forward, and speculation pauses
     PARKED = "parked"  # measured slower than plain decoding here, so it rests
     UNSUPPORTED = "unsupported"  # the main model's cache cannot be rolled back
     FAILED = "failed"  # the proposer raised; the reply went on plainly
@@ -56,7 +64,6 @@ class DraftingState(StrEnum):
 
 class ModelSource(StrEnum):
     STARTER = "starter"
-    BATCHED = "batched"  # several replies share each forward, and speculation pauses
     OWN = "own"
     HUB_CACHE = "hub_cache"
     ADDED = "added"
@@ -89,6 +96,7 @@ class Sampling:
 class Speculation:
     mode: SpeculationMode = SpeculationMode.AUTO
     tokens: int = 4  # a round's draft length in fixed mode
+    acceptance: Acceptance = Acceptance.COUPLED
 
     @classmethod
     def off(cls) -> Speculation:

@@ -6,14 +6,11 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
-import mlx.core as mx
-
+from engine.accept import NOTHING, Draft
 from engine.control import Offer
 from engine.sampling import Sampler
 
 T = TypeVar("T")
-
-NOTHING = mx.array([], dtype=mx.uint32)
 
 _log = logging.getLogger(__name__)
 
@@ -29,7 +26,7 @@ class Proposer(Protocol):
     def offer(self, tokens: Sequence[int]) -> Offer:
         """How much could be drafted after `tokens` right now. May read on in them, for at most one prefill chunk."""
 
-    def propose(self, tokens: Sequence[int], limit: int, sampler: Sampler) -> mx.array:
+    def propose(self, tokens: Sequence[int], limit: int, sampler: Sampler) -> Draft:
         """Up to `limit` tokens (n,) that may follow `tokens`; not evaluated, so that verifying can queue up behind."""
 
     def commit(self, emitted: Sequence[int]) -> None:
@@ -51,7 +48,7 @@ class Guarded:
         offer = None if self.failed else self._try(lambda: self._proposer.offer(tokens))
         return Offer(self.name, 0) if offer is None else offer
 
-    def propose(self, tokens: Sequence[int], limit: int, sampler: Sampler) -> mx.array:
+    def propose(self, tokens: Sequence[int], limit: int, sampler: Sampler) -> Draft:
         drafted = None if self.failed else self._try(lambda: self._proposer.propose(tokens, limit, sampler))
         return NOTHING if drafted is None else drafted
 

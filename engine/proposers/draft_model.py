@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import mlx.core as mx
 
+from engine.accept import Draft
 from engine.control import Offer
 from engine.prefix_store import PrefixStore
 from engine.sampling import Sampler
@@ -39,18 +40,18 @@ class DraftModelProposer:
         room = self._model.info.context_tokens - len(tokens)
         return Offer(self.name, min(MAX_DRAFT_TOKENS, room) if sequence.unread <= _TAIL_TOKENS else 0)
 
-    def propose(self, tokens: Tokens[int], limit: int, sampler: Sampler) -> mx.array:
+    def propose(self, tokens: Tokens[int], limit: int, sampler: Sampler) -> Draft:
         sequence = self._follow(tokens)
-        position = len(tokens)
-        drafted: list[mx.array] = []
+        drafts: list[Draft] = []
         unread = mx.array(sequence.tokens[sequence.caches.position :])
         for step in range(limit):
-            logits = sequence.feed(unread if step == 0 else drafted[-1])
-            sequence.caches.commit(sequence.unread if step == 0 else 1)
-            ahead = mx.concatenate(drafted) if drafted else None
-            drafted.append(sampler.draw(logits[-1:], position + step, ahead))
-            mx.async_eval(drafted[-1])
-        return mx.concatenate(drafted)
+            logits = sequence.feed(drafts[-1].tokens if drafts else unread)
+            sequence.caches.commit(1 if drafts else unread.size)
+            ahead = mx.concatenate([draft.tokens for draft in drafts]) if drafts else None
+            drafts.append(sampler.draft(logits[-1:], len(tokens) + step, ahead))
+            mx.async_eval(drafts[-1].tokens)
+        laws = [draft.law for draft in drafts if draft.law is not None]
+        return Draft(mx.concatenate([draft.tokens for draft in drafts]), mx.concatenate(laws) if laws else None)
 
     def commit(self, emitted: Tokens[int]) -> None:
         """The draft has read all that it drafted but the last token; what did not stand goes."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import mlx.core as mx
 
+from engine.accept import Draft
 from engine.control import Offer
 from engine.sampling import Sampler
 from engine.types import MAX_DRAFT_TOKENS
@@ -34,8 +35,8 @@ class LookupProposer:
         most = min(2 * match if match >= 8 else match, MAX_DRAFT_TOKENS, len(tokens) - self._found) if match else 0
         return Offer(self.name, most, grade=min(match, 8) // 2)
 
-    def propose(self, tokens: Sequence[int], limit: int, sampler: Sampler) -> mx.array:
-        return mx.array(list(tokens[self._found : self._found + limit]), dtype=mx.uint32)
+    def propose(self, tokens: Sequence[int], limit: int, sampler: Sampler) -> Draft:
+        return Draft(mx.array(list(tokens[self._found : self._found + limit]), dtype=mx.uint32))
 
     def commit(self, emitted: Sequence[int]) -> None:
         """The next offer indexes them."""

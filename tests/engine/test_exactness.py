@@ -12,9 +12,9 @@ import mlx.core as mx
 import pytest
 from mlx_lm import sample_utils
 
-from engine import DraftingState, ModelReady, Request, Sampling, Speculation
+from engine import Acceptance, DraftingState, ModelReady, Request, Sampling, Speculation, SpeculationMode
 from engine.models.loading import LoadedModel, load_model
-from engine.sampling import Sampler, filtered, xtc_coins
+from engine.sampling import Sampler, filtered, keyed_uniform
 from tests.engine.conftest import Zoo
 from tests.helpers.engine_client import EngineClient
 
@@ -241,7 +241,7 @@ def test_xtc_excludes_as_mlx_lm_does_where_its_coin_says_so() -> None:
     law = mx.random.normal((1, 12)) * 0.7
     law = law - mx.logsumexp(law, axis=-1, keepdims=True)
     excluded = sample_utils.apply_xtc(law, 1.0, 0.1, [3])
-    coins = xtc_coins(5, 0, rows)
+    coins = keyed_uniform(5, 0, rows)
 
     ours = filtered(mx.repeat(law, rows, axis=0), sampling, coins, mx.array([3]))
 
@@ -258,3 +258,16 @@ def test_xtc_is_the_same_with_any_draft(client: EngineClient) -> None:
     }
 
     assert len(texts) == 1
+
+
+def test_rejection_is_repeatable_and_accepts_a_perfect_draft_whole(client: EngineClient, zoo: Zoo) -> None:
+    """The other acceptor, end to end: its text depends on the draft, but not on chance."""
+    speculation = Speculation(SpeculationMode.FIXED, 4, Acceptance.REJECTION)
+    sampling = Sampling(temperature=0.9, top_p=0.95, seed=8)
+    first, again = (client.run(request(PROMPTS[0], sampling, speculation)) for _ in range(2))
+    client.set_draft(zoo.drafts["itself"])
+    perfect = client.run(request(PROMPTS[0], sampling, speculation))
+
+    assert first.tokens == again.tokens
+    assert 0 < (first.stats.accept_rate or 0) < 1
+    assert perfect.stats.accept_rate == 1.0

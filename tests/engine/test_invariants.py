@@ -21,6 +21,7 @@ from engine import (
     Speculation,
     TextDelta,
 )
+from engine.accept import NOTHING, Draft
 from engine.control import Offer, RoundCosts, make_controller
 from engine.decode import decode_round
 from engine.drafting import Drafting
@@ -126,8 +127,8 @@ def test_a_round_emits_at_least_one_token(bench: Bench) -> None:
         def offer(self, tokens: object) -> Offer:
             return Offer(self.name, 4)
 
-        def propose(self, tokens: object, limit: int, sampler: object) -> mx.array:
-            return mx.array([5] * limit)
+        def propose(self, tokens: object, limit: int, sampler: object) -> Draft:
+            return Draft(mx.array([5] * limit))
 
         def commit(self, emitted: object) -> None:
             pass
@@ -198,7 +199,7 @@ def test_a_proposer_that_fails_costs_nothing_but_its_speed(bench: Bench) -> None
     class Breaking(DraftModelProposer):
         rounds = 0
 
-        def propose(self, *arguments: object) -> mx.array:
+        def propose(self, *arguments: object) -> Draft:
             self.rounds += 1
             if self.rounds == 3:
                 raise RuntimeError("no more ideas")
@@ -294,4 +295,4 @@ def test_a_guarded_proposer_stays_silent_after_its_first_error(bench: Bench) -> 
 
     assert guarded.offer([1, 2, 3]).most == 0
     assert guarded.failed
-    assert guarded.propose([1, 2, 3], 4, Sampler(GREEDY, 0, bench.main.logit_width, [])).size == 0
+    assert guarded.propose([1, 2, 3], 4, Sampler(GREEDY, 0, bench.main.logit_width, [])) is NOTHING

@@ -14,7 +14,7 @@ SAMPLER = Sampler(Sampling(), 0, 32, [])
 
 def drafted(proposer: LookupProposer, tokens: list[int]) -> list[int]:
     most = proposer.offer(tokens).most
-    return proposer.propose(tokens, most, SAMPLER).tolist() if most else []  # type: ignore[return-value]
+    return proposer.propose(tokens, most, SAMPLER).tokens.tolist() if most else []  # type: ignore[return-value]
 
 
 def test_what_followed_the_same_run_is_drafted() -> None:
