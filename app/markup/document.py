@@ -9,12 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from markdown_it.token import Token
-from PySide6.QtCore import Qt, QUrl
+from PySide6.QtCore import Qt
 from PySide6.QtGui import (
     QBrush,
     QColor,
     QFont,
-    QFontMetrics,
     QFontMetricsF,
     QImage,
     QTextBlockFormat,
@@ -23,22 +22,22 @@ from PySide6.QtGui import (
     QTextDocument,
     QTextFormat,
     QTextFrameFormat,
-    QTextImageFormat,
     QTextLength,
     QTextTable,
     QTextTableCellFormat,
     QTextTableFormat,
 )
 
-from app.markup.formula import Drawing, FormulaKey, Formulas, FormulaState, image
+from app.markup.formula import FormulaKey, Formulas, FormulaState
+from app.markup.inline_formula import FIXED_HEIGHT, formula_format, make_room, place_format
 
 QUOTE_DEPTH = QTextFormat.Property.UserProperty.value + 1  # of a block: how many bars stand left of it
 RULE = QTextFormat.Property.UserProperty.value + 2  # of a block: it is a horizontal rule
-TEX = QTextFormat.Property.UserProperty.value + 3  # of a formula's image: its source
 CODE = QTextFormat.Property.UserProperty.value + 4  # of characters: inline code, on a tint
 
 QUOTE_STEP_PX = 16
 LINE_SEPARATOR = "\u2028"
+OBJECT = "\ufffc"  # stands for a formula in the text
 
 _HEADING_SIZES = {"h1": 1.4, "h2": 1.22, "h3": 1.08}
 # Plain ASCII, so that a Korean particle or a Chinese comma right after an address is not taken for a part of it.
@@ -76,6 +75,7 @@ class DocumentBuilder:
         document.setDefaultFont(style.font)
         document.setUndoRedoEnabled(False)
         self.pending: set[FormulaKey] = set()
+        self.overhang_px = 0.0  # how far a formula in the last line reaches below the document
         self._document = document
         self._style = style
         self._formulas = formulas
@@ -128,7 +128,7 @@ class DocumentBuilder:
     def _write_heading(self, opener: Token, inline: Token) -> None:
         factor = _HEADING_SIZES.get(opener.tag, 1.0)
         block = self._block_format("", tight=False)
-        block.setLineHeight(round(self._style.font_px * factor * 1.35), _FIXED)
+        block.setLineHeight(round(self._style.font_px * factor * 1.35), FIXED_HEIGHT)
         self._start_block(block)
         char = self._plain_format()
         char.setFontPointSize(self._style.font.pointSizeF() * factor)
@@ -139,10 +139,11 @@ class DocumentBuilder:
     def _write_rule(self) -> None:
         block = self._block_format("", tight=False)
         block.setProperty(RULE, True)
-        block.setLineHeight(1, _FIXED)
+        block.setLineHeight(1, FIXED_HEIGHT)
         self._start_block(block)
 
     def _start_block(self, block: QTextBlockFormat) -> None:
+        self.overhang_px = 0.0
         if self._fresh:
             block.setTopMargin(0)
             self._cursor.setBlockFormat(block)
@@ -152,7 +153,7 @@ class DocumentBuilder:
 
     def _block_format(self, marker: str, *, tight: bool) -> QTextBlockFormat:
         block = QTextBlockFormat()
-        block.setLineHeight(self._style.line_px, _FIXED)
+        block.setLineHeight(self._style.line_px, FIXED_HEIGHT)
         block.setLeftMargin(sum(container.indent_px for container in self._containers))
         block.setTopMargin(round((4 if tight or self._containers else 12) * self._style.scale))
         quotes = sum(container.quote for container in self._containers)
@@ -163,11 +164,12 @@ class DocumentBuilder:
         return block
 
     def _list_indent_px(self, tokens: Sequence[Token]) -> float:
-        """Wide enough for the widest number of this list."""
+        """Wide enough for the widest number of this list, and for two digits, lest the tenth item move the others."""
         level = tokens[0].level
         items = [each for each in tokens if each.type == "list_item_open" and each.level == level + 1]
         metrics = QFontMetricsF(self._style.font)
-        widest = max((metrics.horizontalAdvance(_marker(each) + _GAP) for each in items), default=0.0)
+        markers = [_marker(each) for each in items] + (["10."] if tokens[0].type == "ordered_list_open" else [])
+        widest = max((metrics.horizontalAdvance(marker + _GAP) for marker in markers), default=0.0)
         return max(round(22 * self._style.scale), widest)
 
     def _take_marker(self, children: list[Token]) -> str:
@@ -220,33 +222,18 @@ class DocumentBuilder:
         if state is FormulaState.FAILED:
             self._cursor.insertText(tex, self._code_format())
             return
-        picture = QTextImageFormat()
-        picture.setFont(self._style.font)
-        picture.setVerticalAlignment(QTextCharFormat.VerticalAlignment.AlignBaseline)
-        picture.setProperty(TEX, tex)
-        if state is FormulaState.PENDING:
-            self.pending.add(key)
-            picture.setWidth(min(len(tex), 24) * self._style.font_px * 0.5)
-            picture.setHeight(self._style.font_px)
-        else:
-            self._place_formula(picture, key)
-        self._cursor.insertImage(picture)
-
-    def _place_formula(self, picture: QTextImageFormat, key: FormulaKey) -> None:
         drawing = self._formulas.drawing(key)
-        assert drawing is not None
-        above_px, below_px, alignment = _room_for_baseline(drawing, self._style.font)
-        picture.setVerticalAlignment(alignment)
-        drawn = image(drawing, self._style.font, self._style.text, self._style.ratio, above_px, below_px)
-        name = f"formula:{hash(key)}"
-        self._document.addResource(QTextDocument.ResourceType.ImageResource.value, QUrl(name), drawn)
-        picture.setName(name)
-        picture.setWidth(drawn.deviceIndependentSize().width())
-        picture.setHeight(drawn.deviceIndependentSize().height())
-        if picture.height() > self._style.line_px:
-            tall = self._cursor.blockFormat()
-            tall.setLineHeight(self._style.line_px, _MINIMUM)
-            self._cursor.setBlockFormat(tall)
+        if drawing is None:
+            self.pending.add(key)
+            width_px = min(len(tex), 24) * self._style.font_px * 0.5
+            form = place_format(tex, width_px, self._style.font_px)
+        else:
+            form = formula_format(tex, drawing, self._style.font, self._style.text, self._style.ratio)
+            block = make_room(self._cursor.blockFormat(), drawing)
+            self._cursor.setBlockFormat(block)
+            # Qt leaves the last block's bottom margin out of the document's height.
+            self.overhang_px = block.bottomMargin()
+        self._cursor.insertText(OBJECT, form)
 
     # Formats
 
@@ -317,7 +304,7 @@ class DocumentBuilder:
         cell.setFormat(self._cell_format(header=row == 0, first=column == 0))
         self._cursor = cell.firstCursorPosition()
         block = QTextBlockFormat()
-        block.setLineHeight(self._style.line_px, _FIXED)
+        block.setLineHeight(self._style.line_px, FIXED_HEIGHT)
         block.setAlignment(_alignment(token))
         self._cursor.setBlockFormat(block)
         char = self._plain_format()
@@ -340,7 +327,7 @@ class DocumentBuilder:
     def _shrink_block(self) -> None:
         """Qt keeps an empty line before and after a table; it is given no height."""
         block = QTextBlockFormat()
-        block.setLineHeight(0.1, _FIXED)
+        block.setLineHeight(0.1, FIXED_HEIGHT)
         char = QTextCharFormat()
         char.setFontPointSize(1)
         self._cursor.setBlockFormat(block)
@@ -352,25 +339,6 @@ class _Container:
     indent_px: float
     quote: bool = False
     marker: str = ""
-
-
-_FIXED = QTextBlockFormat.LineHeightTypes.FixedHeight.value
-_MINIMUM = QTextBlockFormat.LineHeightTypes.MinimumHeight.value
-
-
-def _room_for_baseline(drawing: Drawing, font: QFont) -> tuple[float, float, QTextCharFormat.VerticalAlignment]:
-    """Room to add above and below so that the formula's baseline meets the text's.
-
-    "Baseline" puts an image's foot at the font's descent; "middle" puts its middle a quarter of an x-height above the
-    baseline (QTextDocumentLayout::resizeInlineObject). The second reaches deep enough for fractions and sums.
-    """
-    below_px = QFontMetricsF(font).descent() - drawing.depth_px
-    if below_px >= 0:
-        return 0.0, below_px, QTextCharFormat.VerticalAlignment.AlignBaseline
-    middle_px = QFontMetrics(font).xHeight() / 2
-    ascent_px = drawing.height_px - drawing.depth_px
-    spare_px = ascent_px - middle_px - drawing.depth_px
-    return max(0.0, -spare_px), max(0.0, spare_px), QTextCharFormat.VerticalAlignment.AlignMiddle
 
 
 def nothing_to_load() -> QImage:

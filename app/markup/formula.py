@@ -4,6 +4,7 @@ Here: TeX to SVG by ziamath on a thread that lives while there is work, SVG to i
 Not here: where a formula stands in a text.
 """
 
+import math
 import re
 import threading
 from collections import OrderedDict, deque
@@ -134,17 +135,14 @@ class _DrawingDesk:
             self.done.append((key, draw(key)))
 
 
-def image(
-    drawing: Drawing, font: QFont, color: QColor, ratio: float, above_px: float = 0.0, below_px: float = 0.0
-) -> QImage:
-    """The drawing for a screen of `ratio` device pixels each, with room above and below."""
-    width, height = drawing.width_px, above_px + drawing.height_px + below_px
-    result = QImage(round(width * ratio), round(height * ratio), QImage.Format.Format_ARGB32_Premultiplied)
+def image(drawing: Drawing, font: QFont, color: QColor, ratio: float) -> QImage:
+    """The drawing for a screen of `ratio` device pixels each. `font` is for what ziamath's has no characters for."""
+    size = (math.ceil(drawing.width_px * ratio), math.ceil(drawing.height_px * ratio))
+    result = QImage(*size, QImage.Format.Format_ARGB32_Premultiplied)
     result.setDevicePixelRatio(ratio)
     result.fill(Qt.GlobalColor.transparent)
     painter = QPainter(result)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.translate(0, above_px)
     QSvgRenderer(QByteArray(drawing.svg)).render(painter, QRectF(0, 0, drawing.width_px, drawing.height_px))
     painter.translate(-drawing.corner[0], -drawing.corner[1])
     painter.setPen(color)

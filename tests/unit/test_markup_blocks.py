@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.markup.blocks import LONG_TAIL_CHARS, Block, BlockKind, Splitter, split
+from app.markup.blocks import LONG_PARAGRAPH_CHARS, Block, BlockKind, Splitter, split
 
 REPLY = r"""# Title
 
@@ -145,7 +145,7 @@ def test_a_block_without_end_is_cut_while_it_grows(source: str) -> None:
     for start in range(0, len(source), 50):
         splitter.append(source[start : start + 50])
     # Without the cut this would be quadratic: hundreds of times the text.
-    assert splitter.parsed_chars < 3 * LONG_TAIL_CHARS * len(source) / 50
+    assert splitter.parsed_chars < 3 * LONG_PARAGRAPH_CHARS * len(source) / 50
     assert splitter.frozen > 3
     assert all(block.joined for block in splitter.blocks[1:])
 

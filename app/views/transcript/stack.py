@@ -77,6 +77,17 @@ class Stack:
                 return Anchor(item, index, within - item.top_of(index))
         return None
 
+    def anchor_to_show(self, row: int, top_px: int, page_px: int) -> Anchor | None:
+        """Where to go to bring a message into sight; nothing when all of it is."""
+        item = self.items[row]
+        bottom_px = item.top_px + item.height_px
+        if item.top_px >= top_px and bottom_px <= top_px + page_px:
+            return None
+        fits = item.height_px + 2 * MARGIN_PX <= page_px
+        if item.top_px >= top_px and fits:
+            return Anchor(item, 0, item.height_px + MARGIN_PX - page_px)
+        return Anchor(item, 0, -MARGIN_PX)
+
     def top_of(self, anchor: Anchor) -> int:
         """Where the window's top edge has to be for the anchored part to stay where it was."""
         part = min(anchor.part, len(anchor.item.parts))

@@ -23,8 +23,9 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QTextBrowser, QWidget
 
 from app.markup.blocks import Block
-from app.markup.document import TEX, DocumentBuilder, nothing_to_load
+from app.markup.document import OBJECT, DocumentBuilder, nothing_to_load
 from app.markup.formula import FormulaKey
+from app.markup.inline_formula import TEX, FormulaObject
 from app.theme import RADIUS_BUBBLE, REPLY_LEADING, REPLY_PX
 from app.views.transcript.card import paint_card
 from app.views.transcript.look import Look
@@ -32,7 +33,6 @@ from app.views.transcript.marks import paint_marks
 from app.views.transcript.parts import Part
 
 BUBBLE_SHARE = 0.8
-_OBJECT = "\ufffc"
 
 
 class ReadOnlyText(QTextBrowser):
@@ -111,10 +111,10 @@ _SCROLLING_KEYS = (
 
 def selected_text(cursor: QTextCursor) -> str:
     text = cursor.selection().toPlainText()
-    if _OBJECT not in text:
+    if OBJECT not in text:
         return text
     sources = iter(_selected_formulas(cursor))
-    return "".join(next(sources, "") if char == _OBJECT else char for char in text)
+    return "".join(next(sources, "") if char == OBJECT else char for char in text)
 
 
 def _selected_formulas(cursor: QTextCursor) -> list[str]:
@@ -123,7 +123,7 @@ def _selected_formulas(cursor: QTextCursor) -> list[str]:
     for position in range(cursor.selectionStart(), cursor.selectionEnd()):
         probe.setPosition(position + 1)
         tex = probe.charFormat().property(TEX)
-        if tex and cursor.document().characterAt(position) == _OBJECT:
+        if tex and cursor.document().characterAt(position) == OBJECT:
             result.append(str(tex))
     return result
 
@@ -135,6 +135,11 @@ class TextPart(ReadOnlyText):
         super().__init__(look, parent)
         self.pending: set[FormulaKey] = set()
         self._has_marks = False
+        self._overhang_px = 0.0
+        self._formula_object = FormulaObject(self.document())
+
+    def height_at(self, width_px: int) -> int:
+        return super().height_at(width_px) + math.ceil(self._overhang_px)
 
     def show_part(self, part: Part, width_px: int) -> int:
         assert isinstance(part.content, Block)
@@ -149,6 +154,7 @@ class TextPart(ReadOnlyText):
         builder = DocumentBuilder(self.document(), self.look.document_style(quiet=quiet), self.look.formulas)
         builder.write(block.tokens)
         self.pending = builder.pending
+        self._overhang_px = builder.overhang_px
         self._has_marks = any(_has_mark(token) for token in block.tokens)
         # Without a selection the cursor goes to the start, or Qt scrolls a wide table to its end.
         self._select(*selection) if selection[0] != selection[1] else self._select(0, 0)

@@ -4,11 +4,10 @@ Here: scrolling, sticking to the end, keyboard and pointer. Not here: what a mes
 where messages stand (`stack.py`), which parts get widgets (`window.py`).
 """
 
-from PySide6.QtCore import QEvent, QRectF, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleAnnouncementEvent,
-    QColor,
     QGuiApplication,
     QKeyEvent,
     QKeySequence,
@@ -16,15 +15,15 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
     QPalette,
-    QPen,
     QResizeEvent,
     QShortcut,
 )
 from PySide6.QtWidgets import QAbstractScrollArea, QAbstractSlider, QFrame, QStyle, QWidget
 
 from app.markup.formula import FormulaKey
-from app.theme import RADIUS_CARD, Theme
+from app.theme import Theme
 from app.view_models.transcript import MessageStatus, TranscriptModel
+from app.views.transcript.backdrop import paint_ring, paint_thought_bars
 from app.views.transcript.jump_button import JumpButton
 from app.views.transcript.look import Look
 from app.views.transcript.message_item import MessageItem, message_name
@@ -34,7 +33,6 @@ from app.views.transcript.window import PartWindow
 COLUMN_PX = 760
 SIDE_PX = 24
 STICK_PX = 48
-_RING_PX = 8
 _SETTLING_ROUNDS = 6
 
 
@@ -185,8 +183,7 @@ class TranscriptView(QAbstractScrollArea):
         for item in self._stack.items:
             item.release_all()
         self.window_of_parts.clear()
-        kept = self._stack.items
-        opened = {item.message.id for item in kept if item.opened}
+        opened = {item.message.id for item in self._stack.items if item.opened}
         anchored = None if self._anchor is None else self._model.row_of(self._anchor.item.message.id)
         self._stack.items = [self._make_item(row) for row in range(len(self._model.messages))]
         for item in self._stack.items:
@@ -336,9 +333,11 @@ class TranscriptView(QAbstractScrollArea):
             row = max(0, min(count - 1, self._current + delta))
         self.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self._set_current(row)
-        self._scroll_to(row)
-        message = self._model.messages[row]
-        self._announce(f"{self._stack.items[row].name}. {message.text}")
+        anchor = self._stack.anchor_to_show(row, self.verticalScrollBar().value(), self._page_px())
+        if anchor is not None:
+            self._follows, self._anchor = False, anchor
+            self._settle()
+        self._announce(f"{self._stack.items[row].name}. {self._model.messages[row].text}")
 
     def _row_in_sight(self, *, last: bool) -> int:
         top = self.verticalScrollBar().value()
@@ -351,31 +350,13 @@ class TranscriptView(QAbstractScrollArea):
             self._refresh_hot(before, row)
             self.viewport().update()
 
-    def _scroll_to(self, row: int) -> None:
-        item = self._stack.items[row]
-        value, page = self.verticalScrollBar().value(), self._page_px()
-        above = item.top_px < value
-        below = item.top_px + item.height_px > value + page
-        if above or below:
-            fits = item.height_px + 2 * SIDE_PX <= page
-            offset = item.height_px + SIDE_PX - page if below and not above and fits else -SIDE_PX
-            self._follows = False
-            self._anchor = Anchor(item, 0, offset)
-            self._settle()
-
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        bar = self.verticalScrollBar()
-        actions = {
-            Qt.Key.Key_Home: QAbstractSlider.SliderAction.SliderToMinimum,
-            Qt.Key.Key_PageUp: QAbstractSlider.SliderAction.SliderPageStepSub,
-            Qt.Key.Key_PageDown: QAbstractSlider.SliderAction.SliderPageStepAdd,
-        }
         if event.matches(QKeySequence.StandardKey.Copy) and self._current is not None:
             self.copy_message(self._model.messages[self._current].id)
         elif event.key() == Qt.Key.Key_End:
             self.jump_to_end()
-        elif event.key() in actions:
-            bar.triggerAction(actions[Qt.Key(event.key())])
+        elif event.key() == Qt.Key.Key_Home:
+            self.verticalScrollBar().triggerAction(QAbstractSlider.SliderAction.SliderToMinimum)
         elif event.key() == Qt.Key.Key_Escape and self._current is not None:
             self._set_current(None)
         elif event.key() in (Qt.Key.Key_Space, Qt.Key.Key_Return) and self._current is not None:
@@ -401,24 +382,14 @@ class TranscriptView(QAbstractScrollArea):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self.viewport())
-        self._paint_thought_bars(painter)
+        x = self._left_px() + self._theme.px(6)
+        paint_thought_bars(painter, self.window_of_parts.shown(), x, self._theme.palette)
         if self._current is not None and self.hasFocus():
-            self._paint_ring(painter, self._stack.items[self._current])
+            item = self._stack.items[self._current]
+            top = item.top_px - self.verticalScrollBar().value()
+            place = QRect(self._left_px(), top, self._column_px(), item.height_px)
+            paint_ring(painter, place, self._theme.palette)
         painter.end()
-
-    def _paint_ring(self, painter: QPainter, item: MessageItem) -> None:
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(self._theme.palette.ink, 2))
-        top = item.top_px - self.verticalScrollBar().value() - _RING_PX
-        around = QRectF(self._left_px() - _RING_PX, top, self._column_px() + 2 * _RING_PX, item.height_px + _RING_PX)
-        painter.drawRoundedRect(around, RADIUS_CARD, RADIUS_CARD)
-
-    def _paint_thought_bars(self, painter: QPainter) -> None:
-        """A line beside opened thinking, from its first part to its last."""
-        color, x = QColor(self._theme.palette.hairline), self._left_px() + self._theme.px(6)
-        for part, place in self.window_of_parts.shown():
-            if part.quiet:
-                painter.fillRect(x, place.top() - part.gap_px, 2, place.height() + part.gap_px, color)
 
     def _announce(self, words: str) -> None:
         QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, words))
