@@ -62,7 +62,10 @@ class Reply:
         self._text = ReplyText(model, prompt, self.request.stop)
         self._ends = frozenset(model.tokenizer.eos_token_ids)
         self._room = min(self.request.max_tokens or limit, limit - len(prompt))
-        self._sampler = Sampler(self.request.sampling, self._seed, model.logit_width, prompt, spared_tokens(model))
+        acceptance = self.request.speculation.acceptance
+        self._sampler = Sampler(
+            self.request.sampling, self._seed, model.logit_width, prompt, spared_tokens(model), acceptance
+        )
         self._stats.prompt_tokens = self._stats.context_tokens = len(prompt)
         self._stats.cached_tokens = self._sequence.caches.position
         self._stats.context_limit_tokens = limit
