@@ -10,6 +10,7 @@ import logging
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
@@ -28,9 +29,11 @@ from app.theme import Appearance, Theme
 from app.translation import Translation, compile_stale
 from app.view_models.model_list import PairState
 from app.views.main_window import MainWindow
-from app.views.settings_window import SettingsWindow
 from app.wording import count, fill
 from engine import ChatEngine, Engine, ModelShelf, ModelStore, Sink
+
+if TYPE_CHECKING:
+    from app.views.settings_window import SettingsWindow
 
 STARTER = Path(__file__).resolve().parent.parent / "resources" / "starter"
 
@@ -150,6 +153,8 @@ class Application(QObject):
         if not self._is_open:
             return None
         if self._settings_window is None:
+            from app.views.settings_window import SettingsWindow
+
             self._settings_window = SettingsWindow(self.theme, self.settings, self.chats, self.models)
         if page:
             self._settings_window.show_page(page)

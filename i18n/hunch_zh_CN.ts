@@ -1201,7 +1201,7 @@
     </message>
     <message>
         <source>Tokens per pass</source>
-        <translation>每轮 token 数</translation>
+        <translation>每轮 token&#xa0;数</translation>
     </message>
     <message>
         <source>Drafted</source>
@@ -1213,7 +1213,7 @@
     </message>
     <message>
         <source>Tokens per second</source>
-        <translation>每秒 token 数</translation>
+        <translation>每秒 token&#xa0;数</translation>
     </message>
     <message>
         <source>Speed-up</source>

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt
-from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
 from app.theme import FOOTER_PX, Theme
@@ -53,12 +53,15 @@ class ContextRing(QWidget):
     def _words(self) -> str:
         return fill(self.tr("%1 full", "the context"), percent(self.share))
 
+    def _face(self) -> QFont:
+        return self._theme.ui_font(FOOTER_PX, tabular=True)
+
     def sizeHint(self) -> QSize:
         side = self._theme.px(18)
         if not self._speaks_up():
             return QSize(side, self._theme.px(32))
-        words = QFontMetrics(self._theme.ui_font(FOOTER_PX)).horizontalAdvance(self._words())
-        return QSize(side + self._theme.px(6) + words, self._theme.px(32))
+        words = QFontMetrics(self._face()).horizontalAdvance(self._words())
+        return QSize(side + self._theme.px(8) + words, self._theme.px(32))
 
     def minimumSizeHint(self) -> QSize:
         return self.sizeHint()
@@ -75,6 +78,6 @@ class ContextRing(QWidget):
         painter.setPen(QPen(color, 2, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
         painter.drawArc(ring, 90 * 16, -round(self.share * 360 * 16))
         if self._speaks_up():
-            painter.setFont(self._theme.ui_font(FOOTER_PX, tabular=True))
+            painter.setFont(self._face())
             painter.drawText(self.rect(), Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, self._words())
         painter.end()
