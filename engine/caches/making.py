@@ -1,4 +1,4 @@
-"""Fresh caches for a network, with what rolling back needs of it."""
+"""Fresh caches for a network."""
 
 from __future__ import annotations
 
@@ -6,34 +6,21 @@ from typing import Any
 
 from mlx_lm.models import cache as mlx_cache
 
-from engine.caches.base import CacheSet, replays, trims
-from engine.caches.replay import Recorder
-from engine.caches.window import WindowCache
+from engine.caches.base import CacheSet
+from engine.caches.kinds import exact, leaves, trims
+from engine.caches.replay import listen
 
 
 class CacheMaker:
-    """One for each loaded network. Listening to its layers is set up once, and only when some cache needs it."""
+    """One for each loaded network. Its modules are listened to only when some cache needs it."""
 
     def __init__(self, network: Any) -> None:
         self._network = network
-        self._recorder: Recorder | None = None
-        layers = self._layers()
-        recurrent = [layer for layer in layers if not trims(layer)]
-        if recurrent and all(map(replays, recurrent)):
-            self._recorder = Recorder()
-            self._recorder.attach(network.layers)
+        if not all(map(trims, leaves(self._layers()))):
+            listen(network)
 
     def __call__(self) -> CacheSet:
-        return CacheSet(self._layers(), self._recorder)
+        return CacheSet(self._layers())
 
     def _layers(self) -> list[Any]:
-        return [_exact(layer) for layer in mlx_cache.make_prompt_cache(self._network)]
-
-
-def _exact(layer: Any) -> Any:
-    """`layer`, or in place of a rotating window one that can go back."""
-    if isinstance(layer, mlx_cache.CacheList):
-        layer.caches = tuple(map(_exact, layer.caches))
-    elif type(layer) is mlx_cache.RotatingKVCache and layer.keep == 0:
-        return WindowCache(layer.max_size)
-    return layer
+        return [exact(layer) for layer in mlx_cache.make_prompt_cache(self._network)]

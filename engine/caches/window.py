@@ -29,6 +29,7 @@ class WindowCache(RotatingKVCache):
         super().__init__(max_size=max_size, keep=0)  # type: ignore[no-untyped-call]
         self._start = 0
         self._end = 0
+        self._first = 0  # of the entries that the last step saw
 
     def update_and_fetch(self, keys: mx.array, values: mx.array) -> tuple[mx.array, mx.array]:
         width = keys.shape[2]
@@ -39,8 +40,8 @@ class WindowCache(RotatingKVCache):
         self.values[..., self._end : self._end + width, :] = values
         self._end += width
         self.offset += width
-        first = self._end - width - seen
-        return self.keys[..., first : self._end, :], self.values[..., first : self._end, :]
+        self._first = self._end - width - seen
+        return self.keys_and_values()
 
     def trim(self, tokens: int) -> int:
         held_after = self._end - self._start - tokens
@@ -59,6 +60,8 @@ class WindowCache(RotatingKVCache):
 
     def make_mask(self, N: int, window_size: int | None = None, return_array: bool = False) -> Any:  # noqa: N803
         window = window_size or self.max_size
+        if N <= SLACK_TOKENS:  # a step sees no more than its tokens would one by one
+            window = min(window, self.max_size)
         before = min(self._end - self._start, self.offset, self.max_size - 1)
         if N == 1 and before + 1 <= window:
             return None
@@ -67,16 +70,16 @@ class WindowCache(RotatingKVCache):
         return "causal"
 
     def keys_and_values(self) -> tuple[mx.array, mx.array]:
-        first = max(self._start, self._end - self.max_size)
-        return self.keys[..., first : self._end, :], self.values[..., first : self._end, :]
+        """What the last step saw; some layers look at the cache of another."""
+        return self.keys[..., self._first : self._end, :], self.values[..., self._first : self._end, :]
 
     @property
     def state(self) -> Any:
-        return self.keys, self.values, self.offset, self._start, self._end, self.max_size
+        return self.keys, self.values, self.offset, self._start, self._end, self._first, self.max_size
 
     @state.setter
     def state(self, value: Any) -> None:
-        self.keys, self.values, self.offset, self._start, self._end, self.max_size = value
+        self.keys, self.values, self.offset, self._start, self._end, self._first, self.max_size = value
 
     def _make_room(self, width: int, keys: mx.array, values: mx.array) -> None:
         """Space for `width` more entries: drop what lies behind the window and its slack, then grow if need be."""

@@ -1,0 +1,73 @@
+"""What one cache of one layer needs to go back to before a step: the only file that knows mlx-lm's cache classes.
+
+A key-value cache forgets by moving an offset. Every other cache is put back as it was, by `snapshot` and `restore`;
+what then stands of the step is fed to it again (see `replay.py`).
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from typing import Any
+
+from mlx_lm.models import cache as mlx_cache
+
+from engine.caches.window import WindowCache
+
+# Exactly these forget by moving an offset. (A rotating window says that it can, until it has wrapped.)
+_TRIMMING = (
+    mlx_cache.KVCache,
+    mlx_cache.QuantizedKVCache,
+    mlx_cache.ConcatenateKVCache,
+    mlx_cache.ChunkedKVCache,
+    WindowCache,
+)
+
+
+def leaves(value: Any) -> Iterator[Any]:
+    """The caches in `value`: a cache, a bundle of caches, or any nesting of them."""
+    if isinstance(value, mlx_cache.CacheList):
+        value = value.caches
+    if isinstance(value, list | tuple):
+        for part in value:
+            yield from leaves(part)
+    elif hasattr(value, "state") and hasattr(value, "nbytes"):
+        yield value
+
+
+def exact(layer: Any) -> Any:
+    """`layer`, with windows that can go back in place of rotating ones."""
+    if isinstance(layer, mlx_cache.CacheList):
+        layer.caches = tuple(map(exact, layer.caches))
+    elif type(layer) is mlx_cache.RotatingKVCache and layer.keep == 0:
+        return WindowCache(layer.max_size)
+    return layer
+
+
+def trims(leaf: Any) -> bool:
+    return type(leaf) in _TRIMMING
+
+
+def trim(leaf: Any, tokens: int) -> None:
+    trimmed = leaf.trim(tokens)
+    assert trimmed == tokens, f"{type(leaf).__name__} forgot {trimmed} of {tokens} tokens"
+
+
+def slots(leaf: Any) -> list[Any]:
+    """The values that a step puts in place of others."""
+    return list(leaf.cache) if isinstance(leaf, mlx_cache.ArraysCache) else list(vars(leaf).values())
+
+
+def snapshot(leaf: Any) -> Any:
+    """Recurrent slots are rebound by every step, never written to, so the old references are the old state.
+
+    Of an unknown class nothing is known but its attributes; a copy of an array is free until one of the two is written.
+    """
+    return slots(leaf) if isinstance(leaf, mlx_cache.ArraysCache) else copy.deepcopy(vars(leaf))
+
+
+def restore(leaf: Any, before: Any) -> None:
+    if isinstance(leaf, mlx_cache.ArraysCache):
+        leaf.cache = list(before)
+    else:
+        vars(leaf).update(before)
