@@ -3,7 +3,8 @@
 Prompts and replies under way take turns: one chunk of a prompt, one step of what is being written. A reply that is
 written alone speculates; several share a batch, or take turns where the model cannot run one (`batch.can_batch`).
 
-Owns the loaded pair and what outlives a reply: kept caches and what rounds have cost.
+Owns the loaded pair and what outlives a reply: kept caches and what rounds have cost. When there is nothing to write it
+has the pair measured.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from engine.proposers.base import Proposer
 from engine.proposers.draft_model import DraftModelProposer
 from engine.proposers.lookup import LookupProposer
 from engine.reply import Reply
+from engine.tuning import Tuner
 from engine.types import RequestId
 
 if TYPE_CHECKING:
@@ -35,7 +37,9 @@ MAX_REPLIES = 32  # under way at once; more wait
 
 
 class Scheduler:
-    def __init__(self) -> None:
+    def __init__(self, tuner: Tuner | None = None) -> None:
+        self._tuner = tuner or Tuner()
+        self._tuned = False  # whether the tuner has been told of the present pair
         self.main: LoadedModel | None = None
         self.draft: LoadedModel | None = None
         self._waiting: deque[Reply] = deque()
@@ -50,6 +54,11 @@ class Scheduler:
     def busy(self) -> bool:
         return bool(self._waiting or self._running)
 
+    @property
+    def restless(self) -> bool:
+        """Whether there is something to do for `rest`."""
+        return self._tuner.pending or (self.main is not None and not self._tuned)
+
     def set_main(self, main: LoadedModel | None) -> None:
         """Another main model: running replies end as cancelled, waiting ones will use the new model."""
         self._cancel_running()
@@ -59,7 +68,7 @@ class Scheduler:
     def set_draft(self, draft: LoadedModel | None) -> None:
         """Another draft, or none: running replies go on with it from their next round."""
         self.draft = draft
-        self._costs = RoundCosts()
+        self._forget_costs()
         for reply in self._running:
             reply.draft_with(self._drafting(reply))
         self._draft_store.clear()
@@ -91,6 +100,14 @@ class Scheduler:
             self._start_next()
         else:
             self._read()
+
+    def rest(self) -> None:
+        """A slice of measuring, while nobody waits."""
+        if self._tuned:
+            self._tuner.step()
+        elif self.main is not None:
+            self._tuned = True
+            self._tuner.begin(self.main, self.draft, self._costs)
 
     @property
     def _running(self) -> list[Reply]:
@@ -177,8 +194,13 @@ class Scheduler:
             proposers.insert(0, DraftModelProposer(self.draft, self._draft_store))
         return Drafting(proposers, make_controller(reply.request.speculation, self._costs))
 
-    def _forget_pair(self) -> None:
+    def _forget_costs(self) -> None:
         self._costs = RoundCosts()
+        self._tuner.stop()
+        self._tuned = False
+
+    def _forget_pair(self) -> None:
+        self._forget_costs()
         self._main_store = PrefixStore()
         self._draft_store = PrefixStore()
         self._batches = None

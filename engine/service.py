@@ -101,7 +101,7 @@ class Engine:
 
     def _next_command(self, scheduler: Scheduler | None) -> Command | None:
         """The next command, `_CLOSE`, or None when there is none and replies wait for a step."""
-        busy = scheduler is not None and scheduler.busy
+        busy = scheduler is not None and (scheduler.busy or scheduler.restless)
         try:
             command = self._commands.get(block=not busy)
         except queue.Empty:
@@ -121,7 +121,10 @@ def _make_scheduler() -> Scheduler:
 
 
 def _step(scheduler: Scheduler) -> None:
-    scheduler.step()
+    if scheduler.busy:
+        scheduler.step()
+    else:
+        scheduler.rest()
 
 
 def _submit(scheduler: Scheduler, request_id: RequestId, request: Request, sink: Sink) -> None:
