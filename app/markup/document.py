@@ -164,13 +164,12 @@ class DocumentBuilder:
         return block
 
     def _list_indent_px(self, tokens: Sequence[Token]) -> float:
-        """Wide enough for the widest number of this list, and for two digits, lest the tenth item move the others."""
+        """The usual step; wider only where the list's own numbers are."""
         level = tokens[0].level
         items = [each for each in tokens if each.type == "list_item_open" and each.level == level + 1]
         metrics = QFontMetricsF(self._style.font)
-        markers = [_marker(each) for each in items] + (["10."] if tokens[0].type == "ordered_list_open" else [])
-        widest = max((metrics.horizontalAdvance(marker + _GAP) for marker in markers), default=0.0)
-        return max(round(22 * self._style.scale), widest)
+        widest = max((metrics.horizontalAdvance(_marker(each) + _GAP) for each in items), default=0.0)
+        return max(list_step_px(self._style.font), widest)
 
     def _take_marker(self, children: list[Token]) -> str:
         if not self._containers or not self._containers[-1].marker:
@@ -339,6 +338,11 @@ class _Container:
     indent_px: float
     quote: bool = False
     marker: str = ""
+
+
+def list_step_px(font: QFont) -> float:
+    """How far the text of a list stands in: room for two digits, lest the tenth item move the others."""
+    return QFontMetricsF(font).horizontalAdvance("10." + _GAP)
 
 
 def nothing_to_load() -> QImage:

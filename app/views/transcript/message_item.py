@@ -13,6 +13,7 @@ from PySide6.QtCore import QCoreApplication
 
 from app import wording
 from app.markup.blocks import Block, BlockKind, Splitter
+from app.markup.document import list_step_px
 from app.theme import REPLY_LEADING, REPLY_PX, Theme
 from app.view_models.transcript import MessageStatus, TranscriptMessage
 from app.views.transcript.lines import Fold
@@ -31,7 +32,6 @@ _AROUND_CARDS_PX = 14
 _ABOVE_HEADING_PX = 22
 _BELOW_HEADING_PX = 8
 _IN_LIST_PX = 4
-_DEPTH_PX = 22
 _THOUGHT_INSET_PX = 20
 
 
@@ -199,7 +199,9 @@ class MessageItem:
         above = body.splitter.blocks[index - 1] if index else None
         part = self._part(_PART_OF_BLOCK[block.kind], block, _gap_px(above, block))
         part.quiet = body.quiet
-        part.inset_px = self._theme.px(_DEPTH_PX * block.depth + (_THOUGHT_INSET_PX if body.quiet else 0))
+        part.inset_px = self._theme.px(_THOUGHT_INSET_PX) if body.quiet else 0
+        if block.depth:
+            part.inset_px += round(block.depth * list_step_px(self._theme.reply_font()))
         part.height_px = _estimated_lines(block, width_px, self._theme.scale) * part.height_px
         return part
 

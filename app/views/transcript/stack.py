@@ -26,7 +26,6 @@ class Anchor:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    row: int
     part: Part
     top_px: int
 
@@ -66,7 +65,7 @@ class Stack:
             item = self.items[row]
             for index in item.indexes_between(top_px - item.top_px, bottom_px - item.top_px):
                 part = item.parts[index]
-                yield Placed(row, part, item.top_px + item.top_of(index) + part.gap_px)
+                yield Placed(part, item.top_px + item.top_of(index) + part.gap_px)
 
     def anchor_at(self, top_px: int) -> Anchor | None:
         for row in self.rows_between(top_px, top_px + 1):
