@@ -20,6 +20,7 @@ from app.bridge import EngineBridge
 from app.controllers.chat import ChatController
 from app.controllers.models import ModelController, StarterPair
 from app.instance import OnlyInstance
+from app.interrupts import Interrupts
 from app.logs import ErrorWatch, open_log
 from app.paths import APP_NAME, Paths
 from app.session import SessionMark
@@ -217,6 +218,9 @@ def run(profile_dir: Path | None) -> int:
     compile_stale()
     application = Application(paths)
     application.errors.install()
+    interrupts = Interrupts()
+    interrupts.install()
+    interrupts.received.connect(application.window.close)
     instance.called.connect(application.come_to_front)
     application.ended.connect(qt.quit)
     application.show()

@@ -46,7 +46,8 @@ class DownloadRow(QWidget):
         self.name.setText(entry.repository)
         self.words.setText(self._sentence(entry))
         self.words.set_voice(Voice.FAULT if entry.state == DownloadState.FAILED else Voice.FINE)
-        self.bar.set_share(entry.done_bytes / entry.total_bytes if entry.total_bytes else 0.0)
+        share = entry.done_bytes / entry.total_bytes if entry.total_bytes else 0.0
+        self.bar.set_share(share, moving=entry.state == DownloadState.RUNNING)
         self.bar.setAccessibleName(self.words.text())
         running = entry.state in (DownloadState.RUNNING, DownloadState.WAITING)
         names = {True: self.tr("Pause"), False: self.tr("Resume")}
@@ -80,9 +81,11 @@ class ProgressLine(QWidget):
         super().__init__(parent)
         self._theme = theme
         self.share = 0.0
+        self._moving = False
         self.setFixedHeight(4)
 
-    def set_share(self, share: float) -> None:
+    def set_share(self, share: float, moving: bool) -> None:
+        self._moving = moving
         self.share = min(max(share, 0.0), 1.0)
         self.update()
 
@@ -92,6 +95,6 @@ class ProgressLine(QWidget):
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self._theme.palette.hairline)
         painter.drawRoundedRect(QRectF(self.rect()), 2, 2)
-        painter.setBrush(self._theme.palette.ink)
+        painter.setBrush(self._theme.palette.ink if self._moving else self._theme.palette.faint)
         painter.drawRoundedRect(QRectF(0, 0, self.width() * self.share, self.height()), 2, 2)
         painter.end()

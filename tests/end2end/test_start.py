@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -54,6 +55,19 @@ instance.release()
 """
 
 
+_RUN = """
+import sys
+from pathlib import Path
+from app import application
+class Telling(application.Application):
+    def open(self):
+        super().open()
+        print("open", flush=True)
+application.Application = Telling
+sys.exit(application.run(Path(sys.argv[1])))
+"""
+
+
 def start(code: str, folder: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-c", code, str(folder)], cwd=ROOT, stdout=subprocess.PIPE, text=True, env=os.environ.copy()
@@ -96,6 +110,19 @@ def test_a_lock_left_by_a_crash_is_not_in_the_way(tmp_path: Path) -> None:
     again.kill()
     again.wait(PATIENCE_S)
     again.stdout.close()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_as_closing_the_window_does(tmp_path: Path, number: signal.Signals) -> None:
+    process = start(_RUN, tmp_path)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "open\n"
+    running = tmp_path / "data" / "running"
+    assert running.exists()
+    process.send_signal(number)
+    assert process.wait(PATIENCE_S) == 0
+    process.stdout.close()
+    assert not running.exists()
 
 
 def test_help_needs_no_qt(tmp_path: Path) -> None:
