@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
@@ -204,6 +205,27 @@ def test_a_dragged_bar_is_not_pulled_away(open_desk: Opener) -> None:
     desk.model.append_text(1002, PARAGRAPH * 5)
     assert desk.value == held
     bar.setSliderDown(False)
+
+
+def test_selecting_lets_go_of_the_end(open_desk: Opener) -> None:
+    desk = streaming_desk(open_desk)
+    desk.model.append_text(1002, PARAGRAPH * 4)
+    text = desk.parts(PartKind.TEXT)[-1].widget
+    assert isinstance(text, TextPart)
+    left = Qt.MouseButton.LeftButton
+    pointer(text.viewport(), QEvent.Type.MouseButtonPress, 5, left, left)
+    pointer(text.viewport(), QEvent.Type.MouseMove, 200, Qt.MouseButton.NoButton, left)
+    assert text.textCursor().hasSelection()
+    held = desk.value
+    desk.model.append_text(1002, PARAGRAPH * 4)
+    assert desk.value == held
+    pointer(text.viewport(), QEvent.Type.MouseButtonRelease, 200, left, Qt.MouseButton.NoButton)
+
+
+def pointer(widget: QWidget, kind: QEvent.Type, x: int, button: Qt.MouseButton, held: Qt.MouseButton) -> None:
+    place = QPointF(x, 10)
+    event = QMouseEvent(kind, place, widget.mapToGlobal(place), button, held, Qt.KeyboardModifier.NoModifier)
+    QApplication.sendEvent(widget, event)
 
 
 def test_the_column_is_never_wider_than_760(open_desk: Opener) -> None:

@@ -21,6 +21,7 @@ class Look(QObject):
     notice_action_requested = Signal(int, object)  # message id, NoticeAction
     fold_requested = Signal(int)
     hovered = Signal(int)
+    selecting = Signal()  # with the pointer: what is under it must not move
 
     def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -13,6 +13,7 @@ from PySide6.QtGui import (
     QImage,
     QKeyEvent,
     QKeySequence,
+    QMouseEvent,
     QPainter,
     QPaintEvent,
     QPalette,
@@ -87,6 +88,11 @@ class ReadOnlyText(QTextBrowser):
             super().wheelEvent(event)
         else:
             event.ignore()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        super().mouseMoveEvent(event)
+        if event.buttons() & Qt.MouseButton.LeftButton and self.textCursor().hasSelection():
+            self.look.selecting.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         copies_nothing = event.matches(QKeySequence.StandardKey.Copy) and not self.textCursor().hasSelection()

@@ -92,7 +92,7 @@ class TranscriptView(QAbstractScrollArea):
     def _connect_model(self) -> None:
         self._model.was_reset.connect(self._reset)
         self._model.message_inserted.connect(self._on_inserted)
-        self._model.text_appended.connect(self._on_text_appended)
+        self._model.text_appended.connect(self._sync)
         self._model.message_changed.connect(self._on_changed)
         self._model.messages_removed.connect(self._on_removed)
 
@@ -108,6 +108,7 @@ class TranscriptView(QAbstractScrollArea):
         look.copy_requested.connect(self.copy_message)
         look.fold_requested.connect(self._toggle_thinking)
         look.hovered.connect(self._on_part_entered)
+        look.selecting.connect(self._let_go)
         look.formulas.drawn.connect(self._on_formula_drawn)
         self._theme.changed.connect(self._on_theme_changed)
 
@@ -144,7 +145,7 @@ class TranscriptView(QAbstractScrollArea):
         self._stack.items.insert(row, self._make_item(row))
         self._rearrange(row)
 
-    def _on_text_appended(self, row: int) -> None:
+    def _sync(self, row: int) -> None:
         item = self._stack.items[row]
         item.message = self._model.messages[row]
         if item.is_read:
@@ -152,13 +153,9 @@ class TranscriptView(QAbstractScrollArea):
         self._rearrange(row)
 
     def _on_changed(self, row: int) -> None:
-        item = self._stack.items[row]
-        was_growing = item.is_growing
-        item.message = self._model.messages[row]
-        if item.is_read:
-            item.sync(self._column_px())
-        self._rearrange(row)
-        if was_growing and item.message.status is MessageStatus.DONE:
+        was_growing = self._stack.items[row].is_growing
+        self._sync(row)
+        if was_growing and self._model.messages[row].status is MessageStatus.DONE:
             self._announce(self.tr("Reply finished"))
 
     def _on_removed(self, first: int, count: int) -> None:
@@ -274,7 +271,10 @@ class TranscriptView(QAbstractScrollArea):
     def _on_slider_action(self, action: int) -> None:
         """A bar that is held must not run away from the hand, even when it has not moved yet."""
         if action == QAbstractSlider.SliderAction.SliderMove.value:
-            self._follows = False
+            self._let_go()
+
+    def _let_go(self) -> None:
+        self._follows = False
 
     def jump_to_end(self) -> None:
         self._follows = True
