@@ -388,6 +388,10 @@
         <translation>チャット</translation>
     </message>
     <message>
+        <source>Window</source>
+        <translation>ウインドウ</translation>
+    </message>
+    <message>
         <source>Help</source>
         <translation>ヘルプ</translation>
     </message>
@@ -478,6 +482,14 @@
     <message>
         <source>Delete Chat</source>
         <translation>チャットを削除</translation>
+    </message>
+    <message>
+        <source>Minimize</source>
+        <translation>しまう</translation>
+    </message>
+    <message>
+        <source>Zoom</source>
+        <translation>拡大／縮小</translation>
     </message>
     <message>
         <source>Show Log</source>

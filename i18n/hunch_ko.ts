@@ -388,6 +388,10 @@
         <translation>채팅</translation>
     </message>
     <message>
+        <source>Window</source>
+        <translation>윈도우</translation>
+    </message>
+    <message>
         <source>Help</source>
         <translation>도움말</translation>
     </message>
@@ -478,6 +482,14 @@
     <message>
         <source>Delete Chat</source>
         <translation>채팅 삭제</translation>
+    </message>
+    <message>
+        <source>Minimize</source>
+        <translation>최소화</translation>
+    </message>
+    <message>
+        <source>Zoom</source>
+        <translation>확대/축소</translation>
     </message>
     <message>
         <source>Show Log</source>

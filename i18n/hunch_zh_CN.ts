@@ -388,6 +388,10 @@
         <translation>对话</translation>
     </message>
     <message>
+        <source>Window</source>
+        <translation>窗口</translation>
+    </message>
+    <message>
         <source>Help</source>
         <translation>帮助</translation>
     </message>
@@ -478,6 +482,14 @@
     <message>
         <source>Delete Chat</source>
         <translation>删除对话</translation>
+    </message>
+    <message>
+        <source>Minimize</source>
+        <translation>最小化</translation>
+    </message>
+    <message>
+        <source>Zoom</source>
+        <translation>缩放</translation>
     </message>
     <message>
         <source>Show Log</source>

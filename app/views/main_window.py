@@ -107,6 +107,8 @@ class MainWindow(QWidget):
     def _connect_menu(self) -> None:
         menu = self.menu
         menu.close_window.triggered.connect(self._close_active)
+        menu.minimize.triggered.connect(lambda: self._front().showMinimized())
+        menu.zoom.triggered.connect(self._zoom)
         menu.settings.triggered.connect(lambda: self.settings_requested.emit(""))
         menu.about.triggered.connect(self.about_requested)
         menu.show_log.triggered.connect(self.log_requested)
@@ -308,9 +310,19 @@ class MainWindow(QWidget):
             self._sidebar_fits = fits
             self._set_sidebar_visible(fits and self._settings.sidebar_visible)
 
+    def _front(self) -> QWidget:
+        """The menu bar is the whole app's: what it does to a window, it does to the one in front."""
+        return QApplication.activeWindow() or self
+
     def _close_active(self) -> None:
-        """The menu bar is the whole app's, so its Close means whichever window is in front."""
-        (QApplication.activeWindow() or self).close()
+        self._front().close()
+
+    def _zoom(self) -> None:
+        window = self._front()
+        if window.isMaximized():
+            window.showNormal()
+        else:
+            window.showMaximized()
 
     def _scale_text(self, step: float) -> None:
         scale = round(self._settings.text_scale + step, 2)

@@ -23,6 +23,7 @@ class MenuBar(QObject):
         self._fill_edit()
         self._fill_view()
         self._fill_chat()
+        self._fill_window()
         self.retranslate()
         window.destroyed.connect(self.bar.deleteLater)
 
@@ -88,6 +89,11 @@ class MenuBar(QObject):
         self.rename = self._action(menu)
         self.duplicate = self._action(menu)
         self.delete = self._action(menu)
+
+    def _fill_window(self) -> None:
+        window_menu = self._menu("window")
+        self.minimize = self._action(window_menu, "Ctrl+M")
+        self.zoom = self._action(window_menu)
         help_menu = self._menu("help")
         self.show_log = self._action(help_menu)
 
@@ -97,6 +103,7 @@ class MenuBar(QObject):
             "edit": self.tr("Edit"),
             "view": self.tr("View"),
             "chat": self.tr("Chat"),
+            "window": self.tr("Window"),
             "help": self.tr("Help"),
         }.items():
             self._menus[name].setTitle(title)
@@ -129,6 +136,8 @@ class MenuBar(QObject):
             (self.rename, self.tr("Rename Chat…")),
             (self.duplicate, self.tr("Duplicate Chat")),
             (self.delete, self.tr("Delete Chat")),
+            (self.minimize, self.tr("Minimize")),
+            (self.zoom, self.tr("Zoom")),
             (self.show_log, self.tr("Show Log")),
         ):
             action.setText(text)

@@ -28,7 +28,6 @@ class Emphasis(StrEnum):
     PRIMARY = "primary"
     PLAIN = "plain"
     QUIET = "quiet"  # no background until the pointer is over it
-    DANGER = "danger"
 
 
 class PaintedButton(QAbstractButton):
@@ -194,8 +193,6 @@ class PillButton(PaintedButton):
         colors = self.theme.palette
         if self._emphasis == Emphasis.PRIMARY:
             return colors.on_ink
-        if self._emphasis == Emphasis.DANGER:
-            return colors.fault
         return colors.text
 
 
