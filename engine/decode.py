@@ -84,7 +84,7 @@ def verify(sequence: Sequence, draft: Draft, sampler: Sampler) -> mx.array:
 
 def take_off(sequence: Sequence, chosen: mx.array, sampler: Sampler) -> None:
     """Close the plain step, which stands whatever it drew, and open the next one on its draw."""
-    sequence.caches.commit(1)
+    sequence.close_step(1)
     logits = sequence.feed(chosen)
     sequence.in_flight = sampler.draw(logits, len(sequence.tokens) + 1, chosen)
     mx.async_eval(sequence.in_flight)

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from engine.control import PLAIN, Controller
 from engine.decode import Round
 from engine.proposers.base import Guarded, Proposer
+from engine.sequence import Sequence as TokenSequence
+from engine.taps import Taps
 from engine.types import DraftingState
 
 
@@ -17,6 +19,20 @@ class Drafting:
         self._proposers = {proposer.name: Guarded(proposer) for proposer in proposers}
         self._controller = controller
         self._plan = PLAIN
+
+    def tap(self, sequence: TokenSequence) -> None:
+        """Have the hidden states kept that the proposers draft from, if any does."""
+        layers = [layer for proposer in self._proposers.values() for layer in proposer.layers]
+        assert not layers or sum(bool(proposer.layers) for proposer in self._proposers.values()) == 1
+        sequence.taps = Taps(sequence.model.network, layers) if layers else None
+
+    def hear(self, sequence: TokenSequence) -> None:
+        if sequence.taps is None:
+            return
+        position, states = sequence.taps.take()
+        for proposer in self._proposers.values():
+            if states is not None and proposer.layers:
+                proposer.hear(position, states)
 
     def plan(self, tokens: Sequence[int], room: int) -> tuple[Proposer | None, int]:
         """Who drafts how many tokens next, at most `room`. The first token of a reply must not come here."""

@@ -75,6 +75,9 @@ class Reply:
         """Draft like this from the next round on, or not at all."""
         self._drop_drafting()
         self._drafting = drafting if drafting is not None and self.may_draft else None
+        self._sequence.taps = None
+        if self._drafting is not None:
+            self._drafting.tap(self._sequence)
 
     @property
     def may_draft(self) -> bool:
@@ -175,6 +178,7 @@ class Reply:
         if not self._emitted:
             self._stats.drafting = DraftingState.CATCHING_UP
             return None, 0
+        self._drafting.hear(self._sequence)
         proposer, length = self._drafting.plan(self._sequence.tokens, self.room - 1)
         self._stats.drafting = self._drafting.state
         self._soon = length > 0

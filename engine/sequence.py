@@ -5,11 +5,13 @@ INVARIANT: between rounds the cache holds all committed tokens but the last, whi
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import mlx.core as mx
 
 from engine.caches.base import CacheSet
+from engine.taps import Taps
 
 if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
@@ -22,6 +24,7 @@ class Sequence:
         self.model = model
         self.tokens = tokens
         self.caches = caches if caches is not None else model.make_caches()
+        self.taps: Taps | None = None
         self.in_flight: mx.array | None = None  # the draw of a step that was opened ahead, on a token not yet read
         assert self.caches.position < max(1, len(tokens)), "nothing is left to feed"
 
@@ -35,8 +38,10 @@ class Sequence:
         start = self.caches.position
         chunk = self.tokens[start : min(start + PREFILL_CHUNK_TOKENS, len(self.tokens) - 1)]
         self.feed(mx.array(chunk))
-        self.caches.commit(len(chunk))
+        self.close_step(len(chunk))
         self.caches.evaluate()
+        if self.taps is not None:
+            self.taps.evaluate()
         mx.clear_cache()
 
     def feed(self, tokens: mx.array) -> mx.array:
@@ -45,8 +50,15 @@ class Sequence:
         Opens a step: the caller commits how many of the tokens stand.
         """
         network, layers = self.model.network, self.caches.layers
-        logits: mx.array = self.caches.forward(tokens.size, lambda: network(tokens[None], cache=layers))
+        with self.taps.step() if self.taps is not None else nullcontext():
+            logits: mx.array = self.caches.forward(tokens.size, lambda: network(tokens[None], cache=layers))
         return logits[0]
+
+    def close_step(self, kept: int) -> None:
+        """Of the open step, the first `kept` tokens stand."""
+        if self.taps is not None:
+            self.taps.keep(self.caches.position, kept)
+        self.caches.commit(kept)
 
     def commit(self, emitted: list[int]) -> None:
         """`emitted` now follow the last token; of the step over [last token, draft…], as many stand.
@@ -54,12 +66,12 @@ class Sequence:
         When the next step is already in flight, this one was closed before it took off.
         """
         if self.in_flight is None:
-            self.caches.commit(len(emitted))
+            self.close_step(len(emitted))
         self.tokens.extend(emitted)
         assert self.unread == 1
 
     def settle(self) -> None:
         """Call back what is in flight: nobody will read it."""
         if self.in_flight is not None:
-            self.caches.commit(0)
+            self.close_step(0)
             self.in_flight = None

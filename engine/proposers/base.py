@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
+
+import mlx.core as mx
 
 from engine.accept import NOTHING, Draft
 from engine.control import Offer
@@ -36,17 +38,36 @@ class Proposer(Protocol):
         """The reply is over; what is worth keeping for the next turn may be kept."""
 
 
+@runtime_checkable
+class StateProposer(Proposer, Protocol):
+    """A proposer that drafts from the main model's hidden states behind `layers`."""
+
+    layers: tuple[int, ...]
+
+    def hear(self, position: int, states: mx.array) -> None:
+        """The states (tokens, layers × width) of committed tokens, the first of them at `position`, before each offer.
+
+        Tokens that the main model did not read in this reply, or read in a batch, are missing: positions leap.
+        """
+
+
 class Guarded:
     """A proposer that may fail without harm: after its first error it proposes nothing and says so."""
 
     def __init__(self, proposer: Proposer) -> None:
         self._proposer = proposer
+        self.layers = proposer.layers if isinstance(proposer, StateProposer) else ()
         self.name = proposer.name
         self.failed = False
 
     def offer(self, tokens: Sequence[int]) -> Offer:
         offer = None if self.failed else self._try(lambda: self._proposer.offer(tokens))
         return Offer(self.name, 0) if offer is None else offer
+
+    def hear(self, position: int, states: mx.array) -> None:
+        proposer = self._proposer
+        if not self.failed and isinstance(proposer, StateProposer):
+            self._try(lambda: proposer.hear(position, states))
 
     def propose(self, tokens: Sequence[int], limit: int, sampler: Sampler) -> Draft:
         drafted = None if self.failed else self._try(lambda: self._proposer.propose(tokens, limit, sampler))

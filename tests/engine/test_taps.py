@@ -1,0 +1,188 @@
+"""A proposer that drafts from hidden states: proved by one that leaves the main model early, on three families."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from typing import Any
+
+import mlx.core as mx
+import pytest
+
+from engine import Event, Finished, ModelInfo, Request, RequestId, Sampling, Speculation
+from engine.accept import Draft
+from engine.caches.making import CacheMaker
+from engine.control import Offer, RoundCosts, make_controller
+from engine.drafting import Drafting
+from engine.models.loading import LoadedModel
+from engine.prefix_store import PrefixStore
+from engine.reply import Reply
+from engine.sampling import Sampler
+
+PROMPT = tuple(3 + 7 * n % 80 for n in range(30))
+CONFIGS: dict[str, dict[str, Any]] = {
+    "qwen3": {
+        "hidden_size": 32,
+        "num_hidden_layers": 3,
+        "intermediate_size": 64,
+        "num_attention_heads": 2,
+        "num_key_value_heads": 1,
+        "head_dim": 16,
+        "rms_norm_eps": 1e-6,
+        "vocab_size": 96,
+        "max_position_embeddings": 512,
+        "rope_theta": 10000.0,
+        "tie_word_embeddings": False,
+    },
+    "llama": {
+        "hidden_size": 32,
+        "num_hidden_layers": 3,
+        "intermediate_size": 64,
+        "num_attention_heads": 2,
+        "rms_norm_eps": 1e-6,
+        "vocab_size": 96,
+        "tie_word_embeddings": False,
+    },
+    "qwen3_next": {
+        "hidden_size": 32,
+        "num_hidden_layers": 4,
+        "intermediate_size": 64,
+        "num_attention_heads": 2,
+        "num_key_value_heads": 1,
+        "head_dim": 16,
+        "rms_norm_eps": 1e-6,
+        "vocab_size": 96,
+        "linear_num_value_heads": 2,
+        "linear_num_key_heads": 2,
+        "linear_key_head_dim": 16,
+        "linear_value_head_dim": 16,
+        "linear_conv_kernel_dim": 4,
+        "num_experts": 0,
+        "num_experts_per_tok": 0,
+        "decoder_sparse_step": 1,
+        "shared_expert_intermediate_size": 32,
+        "mlp_only_layers": [],
+        "moe_intermediate_size": 32,
+        "rope_theta": 10000.0,
+        "partial_rotary_factor": 0.5,
+        "max_position_embeddings": 512,
+        "full_attention_interval": 2,
+    },
+}
+
+
+class Tokenizer:
+    """Only what a reply asks of one when its request is raw tokens."""
+
+    eos_token_ids: tuple[int, ...] = ()
+    has_thinking = False
+
+    class detokenizer:  # noqa: N801  an attribute of mlx-lm's wrapper
+        last_segment = ""
+
+        @staticmethod
+        def add_token(token: int) -> None:
+            pass
+
+        @staticmethod
+        def finalize() -> None:
+            pass
+
+    def encode(self, text: str, **keywords: object) -> list[int]:
+        return []
+
+
+class EarlyExit:
+    """Drafts one token: what the main model would say if it ended behind its second layer."""
+
+    name = "early exit"
+    layers = (1,)
+
+    def __init__(self, network: Any) -> None:
+        self._network = network
+        self.heard: list[mx.array] = []
+        self.positions: list[int] = []
+
+    def hear(self, position: int, states: mx.array) -> None:
+        self.positions.extend(range(position, position + states.shape[0]))
+        self.heard.append(states)
+
+    def offer(self, tokens: Sequence[int]) -> Offer:
+        return Offer(self.name, 1)
+
+    def propose(self, tokens: Sequence[int], limit: int, sampler: Sampler) -> Draft:
+        last = self.heard[-1][-1:]
+        logits = self._network.lm_head(self._network.model.norm(last))
+        return Draft(mx.argmax(logits, axis=-1))
+
+    def commit(self, emitted: Sequence[int]) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+def build(family: str) -> LoadedModel:
+    module = importlib.import_module(f"mlx_lm.models.{family}")
+    mx.random.seed(2)
+    network = module.Model(module.ModelArgs.from_dict({"model_type": family, **CONFIGS[family]}))
+    network.eval()
+    mx.eval(network.parameters())
+    info = ModelInfo("", family, family, 0, 0, None, 96, "", 512)
+    return LoadedModel(info, network, Tokenizer(), 96, CacheMaker(network))
+
+
+def reply(model: LoadedModel, proposer: EarlyExit | None, speculation: Speculation) -> tuple[Reply, list[Event]]:
+    heard: list[Event] = []
+    request = Request(tokens=PROMPT, sampling=Sampling(temperature=0), max_tokens=24, speculation=speculation)
+    made = Reply(RequestId(1), request, heard.append)
+    made.start(model, PrefixStore(), RoundCosts())
+    if proposer is not None:
+        made.draft_with(Drafting([proposer], make_controller(speculation, RoundCosts())))
+    while not made.step():
+        pass
+    return made, heard
+
+
+@pytest.mark.parametrize("family", CONFIGS)
+def test_a_proposer_gets_the_states_of_every_committed_token_once(family: str) -> None:
+    """They equal the states of one forward over the final tokens; rejected tokens leave no row."""
+    model = build(family)
+    proposer = EarlyExit(model.network)
+    made, _ = reply(model, proposer, Speculation.fixed(1))
+
+    heard = mx.concatenate(proposer.heard)
+    cache = model.make_caches()
+    rows: list[mx.array] = []
+    layer = model.network.layers[1]
+    base = type(layer)
+    layer.__class__ = type("Spy", (base,), {"__call__": spying(base, rows)})
+    model.network(mx.array([made.sequence.tokens]), cache=cache.layers)
+
+    assert proposer.positions == list(range(len(proposer.positions)))
+    assert len(proposer.positions) >= len(made.sequence.tokens) - 3
+    assert mx.allclose(heard, rows[0][0, : heard.shape[0]], atol=1e-4)
+
+
+def spying(base: type, rows: list[mx.array]) -> Any:
+    def call(self: Any, *arguments: Any, **keywords: Any) -> Any:
+        output = base.__call__(self, *arguments, **keywords)
+        rows.append(output)
+        return output
+
+    return call
+
+
+@pytest.mark.parametrize("family", CONFIGS)
+def test_drafting_from_states_changes_no_token(family: str) -> None:
+    model = build(family)
+    proposer = EarlyExit(model.network)
+    _, plain = reply(build(family), None, Speculation.off())
+    _, drafted = reply(model, proposer, Speculation.fixed(1))
+
+    end, other = plain[-1], drafted[-1]
+    assert isinstance(end, Finished)
+    assert isinstance(other, Finished)
+    assert other.tokens == end.tokens
+    assert other.stats.drafted > 5
+    assert len(set(end.tokens)) > 3
