@@ -34,7 +34,7 @@ class Translation:
         if language == self.language:
             return
         self.language = language
-        QLocale.setDefault(QLocale(language))
+        QLocale.setDefault(_locale(language))
         for translator in self._installed:
             QCoreApplication.removeTranslator(translator)
         self._installed = [*self._load("qtbase", QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath))]
@@ -45,6 +45,12 @@ class Translation:
     def _load(self, name: str, folder: str) -> list[QTranslator]:
         translator = QTranslator()
         return [translator] if translator.load(f"{name}_{self.language}", folder) else []
+
+
+def _locale(language: str) -> QLocale:
+    """In the system's own language numbers and dates are written as in the person's country."""
+    system = QLocale.system()
+    return system if system.name().split("_")[0] == language.split("_")[0] else QLocale(language)
 
 
 def system_language() -> str:

@@ -357,6 +357,14 @@
 <context>
     <name>MainWindow</name>
     <message>
+        <source>%1 is installed.</source>
+        <translation>%1 をインストールしました。</translation>
+    </message>
+    <message>
+        <source>Choose models…</source>
+        <translation>モデルを選択…</translation>
+    </message>
+    <message>
         <source>Deleted “%1”.</source>
         <translation>「%1」を削除しました。</translation>
     </message>

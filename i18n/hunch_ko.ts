@@ -357,6 +357,14 @@
 <context>
     <name>MainWindow</name>
     <message>
+        <source>%1 is installed.</source>
+        <translation>%1 모델을 설치했어요.</translation>
+    </message>
+    <message>
+        <source>Choose models…</source>
+        <translation>모델 선택…</translation>
+    </message>
+    <message>
         <source>Deleted “%1”.</source>
         <translation>‘%1’ 채팅을 삭제했어요.</translation>
     </message>

@@ -357,6 +357,14 @@
 <context>
     <name>MainWindow</name>
     <message>
+        <source>%1 is installed.</source>
+        <translation>%1 已安装。</translation>
+    </message>
+    <message>
+        <source>Choose models…</source>
+        <translation>选择模型…</translation>
+    </message>
+    <message>
         <source>Deleted “%1”.</source>
         <translation>已删除“%1”。</translation>
     </message>

@@ -187,6 +187,7 @@ class MainWindow(QWidget):
         models.pair_changed.connect(self._show_pair)
         models.models_changed.connect(self._show_pair)
         models.notice_raised.connect(self.show_notice)
+        models.model_installed.connect(self._on_model_installed)
         self.picker.main_chosen.connect(models.choose_main)
         self.picker.draft_chosen.connect(lambda folder: models.choose_draft(folder or None))
         self.picker.speculation.chosen.connect(models.set_speculation)
@@ -224,6 +225,9 @@ class MainWindow(QWidget):
         assert self.models is not None
         self.picker.show_models(self.models.models, self.models.drafts_for_main(), self.models.pair)
         self.picker.speculation.set_values(self._settings.speculation_mode, self._settings.speculation_tokens)
+
+    def _on_model_installed(self, repository: str, _folder: str) -> None:
+        self.banner.say(fill(self.tr("%1 is installed."), repository), self.tr("Choose models…"), self.open_picker)
 
     def _on_chat_deleted(self, _chat_id: int, title: str) -> None:
         self.banner.say(fill(self.tr("Deleted “%1”."), title), self.tr("Undo"), self._undo_delete)

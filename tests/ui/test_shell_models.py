@@ -87,6 +87,15 @@ def test_choosing_by_key(stage: Stage, qtbot: QtBot) -> None:
     assert chosen.args == [""]
 
 
+def test_an_installed_model_is_announced_and_one_click_from_use(stage: Stage, qtbot: QtBot) -> None:
+    stage.window.picker.close()
+    stage.models.install("mlx-community/Fresh-2B")
+    qtbot.waitUntil(lambda: "Fresh-2B" in stage.window.banner.sentence.text())
+    qtbot.waitUntil(lambda: any(entry.name == "Fresh-2B" for entry in stage.models.models))
+    QTest.mouseClick(stage.window.banner.button, Qt.MouseButton.LeftButton)
+    assert "Fresh-2B" in [option.text for option in options(stage.window.picker.mains)]
+
+
 def test_escape_closes_the_picker(stage: Stage) -> None:
     QTest.keyClick(stage.window.picker.drafts, Qt.Key.Key_Escape)
     assert not stage.window.picker.isVisible()
