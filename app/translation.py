@@ -49,8 +49,8 @@ class Translation:
 
 def _locale(language: str) -> QLocale:
     """In the system's own language numbers and dates are written as in the person's country."""
-    system = QLocale.system()
-    return system if system.name().split("_")[0] == language.split("_")[0] else QLocale(language)
+    system, asked = QLocale.system(), QLocale(language)
+    return system if system.language() == asked.language() else asked
 
 
 def system_language() -> str:

@@ -135,8 +135,6 @@ class SearchField(QLineEdit):
 
     def _restyle(self) -> None:
         palette = self.palette()
-        transparent = self._theme.palette.sidebar
-        palette.setColor(QPalette.ColorRole.Base, transparent)
         palette.setColor(QPalette.ColorRole.Text, self._theme.palette.text)
         palette.setColor(QPalette.ColorRole.PlaceholderText, self._theme.palette.faint)
         self.setPalette(palette)
