@@ -133,15 +133,18 @@ class Composer(QWidget):
         self.setCursor(Qt.CursorShape.IBeamCursor)
         self.button.setCursor(Qt.CursorShape.ArrowCursor)
         self._arrange()
+        self._connect()
+        self._restyle()
+        self.retranslate()
+
+    def _connect(self) -> None:
         self.edit.submitted.connect(self._submit)
         self.edit.escaped.connect(self._on_escape)
         self.edit.height_wanted.connect(self._fit)
         self.edit.textChanged.connect(self._show_button)
         self.button.clicked.connect(self._on_button)
         self.edit_line.cancelled.connect(self.end_edit)
-        theme.changed.connect(self._restyle)
-        self._restyle()
-        self.retranslate()
+        self._theme.changed.connect(self._restyle)
 
     def _arrange(self) -> None:
         buttons = QHBoxLayout()

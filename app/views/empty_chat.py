@@ -41,7 +41,20 @@ class EmptyChat(QScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.viewport().setAutoFillBackground(False)
         QuietBars(self, self._theme)
+        content = QWidget()
+        content.setAutoFillBackground(False)
+        row = QHBoxLayout(content)
+        row.setContentsMargins(24, 8, 24, 8)
+        row.addStretch(1)
+        row.addLayout(self._middle(), 1000)
+        row.addStretch(1)
+        self.setWidget(content)
+        self._theme.changed.connect(self._limit_width)
+        self._limit_width()
+
+    def _middle(self) -> QVBoxLayout:
         self.line.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        self._card = self._offer_card()
         middle = QVBoxLayout()
         middle.setSpacing(8)
         middle.addStretch(3)
@@ -52,20 +65,9 @@ class EmptyChat(QScrollArea):
         for button in self.questions:
             middle.addWidget(button)
         middle.addSpacing(12)
-        self._card = self._offer_card()
         middle.addWidget(self._card)
         middle.addStretch(4)
-        content = QWidget()
-        content.setAutoFillBackground(False)
-        content.setMinimumWidth(0)
-        row = QHBoxLayout(content)
-        row.setContentsMargins(24, 8, 24, 8)
-        row.addStretch(1)
-        row.addLayout(middle, 1000)
-        row.addStretch(1)
-        self.setWidget(content)
-        self._theme.changed.connect(self._limit_width)
-        self._limit_width()
+        return middle
 
     def _limit_width(self) -> None:
         for widget in (self.line, self._card, *self.questions):

@@ -19,10 +19,21 @@ class ModelRow(QWidget):
 
     def __init__(self, theme: Theme, entry: ModelEntry, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        name = ElidedWords(theme, Voice.BODY, Qt.TextElideMode.ElideMiddle)
-        name.setText(entry.name)
         self.details = Words(theme, Voice.FINE)
         self.details.setText(self._details(entry))
+        self.delete_button = IconButton(theme, "trash-2", 28)
+        self.delete_button.set_name(fill(self.tr("Delete %1"), entry.name))
+        self.delete_button.setVisible(entry.can_delete)
+        self.delete_button.clicked.connect(self.delete_requested)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(8)
+        row.addLayout(self._words(theme, entry), 1)
+        row.addWidget(self.delete_button)
+
+    def _words(self, theme: Theme, entry: ModelEntry) -> QVBoxLayout:
+        name = ElidedWords(theme, Voice.BODY, Qt.TextElideMode.ElideMiddle)
+        name.setText(entry.name)
         words = QVBoxLayout()
         words.setSpacing(2)
         words.addWidget(name)
@@ -31,15 +42,7 @@ class ModelRow(QWidget):
             problem = Words(theme, Voice.FAULT)
             problem.setText(entry.problem)
             words.addWidget(problem)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(8)
-        row.addLayout(words, 1)
-        self.delete_button = IconButton(theme, "trash-2", 28)
-        self.delete_button.set_name(fill(self.tr("Delete %1"), entry.name))
-        self.delete_button.setVisible(entry.can_delete)
-        self.delete_button.clicked.connect(self.delete_requested)
-        row.addWidget(self.delete_button)
+        return words
 
     def _details(self, entry: ModelEntry) -> str:
         parts = [size(entry.size_bytes)]
