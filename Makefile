@@ -5,7 +5,7 @@ PYTHON := .venv/bin/python
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test smoke lint bench lock clean venv
+.PHONY: help run test families smoke lint bench lock clean venv
 
 help: ## What there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -16,6 +16,10 @@ run: venv ## Open the app
 test: venv ## Run the tests
 	@$(PYTHON) -m app.platform_check
 	@$(PYTHON) -m pytest $(ARGS)
+
+families: venv ## Examine every model family of mlx-lm (some minutes), and list them in build/families.md
+	@$(PYTHON) -m pytest tests/families -m "families or not families" -q $(ARGS)
+	@$(PYTHON) -m tests.families.report build/families.md
 
 smoke: venv ## Ask the real app one question, offscreen; a screenshot goes to build/smoke.png
 	@$(PYTHON) -m app --smoke build/smoke.png

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import QApplication, QMessageBox
 from app.bridge import EngineBridge
 from app.controllers.chat import ChatController
 from app.controllers.models import ModelController, StarterPair
+from app.garbage import GuiThreadGarbage
 from app.instance import OnlyInstance
 from app.interrupts import Interrupts
 from app.logs import ErrorWatch, open_log
@@ -235,4 +236,5 @@ def qt_application() -> QApplication:
     qt.setApplicationDisplayName(APP_NAME)
     # Closing the main window ends the app by `Application.close`; the settings window may come and go.
     qt.setQuitOnLastWindowClosed(False)
+    GuiThreadGarbage(qt)
     return qt

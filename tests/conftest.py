@@ -5,6 +5,8 @@ Qt's and Python's warnings fail by the settings in pyproject.toml.
 
 from __future__ import annotations
 
+import gc
+import itertools
 import os
 import shutil
 import sys
@@ -19,6 +21,7 @@ import pytest
 from hypothesis import settings
 
 _THREAD_END_S = 5.0
+_FULL_COLLECTION_EVERY = 25  # tests; a full one takes tenths of a second once the engine's libraries are loaded
 
 # Set while this file is imported: libraries read the environment when they are.
 _HOME = Path(tempfile.mkdtemp(prefix="hunch-tests-"))
@@ -63,6 +66,17 @@ def _is_here(host: str) -> bool:
 
 
 sys.addaudithook(_refuse_strangers)
+
+
+# As in the app (app/garbage.py): another thread must not be the one that frees a Qt object.
+gc.disable()
+_tests = itertools.count(1)
+
+
+@pytest.fixture(autouse=True)
+def garbage_is_collected_on_the_main_thread() -> Iterator[None]:
+    yield
+    gc.collect(2 if next(_tests) % _FULL_COLLECTION_EVERY == 0 else 1)
 
 
 def pytest_unconfigure() -> None:

@@ -1,0 +1,59 @@
+"""Cycles with Qt objects in them die on the GUI thread, and they do die."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import weakref
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import QObject
+from pytestqt.qtbot import QtBot
+
+from app.garbage import GuiThreadGarbage
+
+
+class Knot:
+    """Holds itself, and a QObject."""
+
+    def __init__(self) -> None:
+        self.self = self
+        self.qt = QObject()
+
+
+def _allocate_much() -> None:
+    for _ in range(20):
+        _ = [[number] for number in range(10 * gc.get_threshold()[0])]
+
+
+@pytest.fixture
+def python_collects_by_itself() -> Iterator[None]:
+    """As in a process that just started; tests run without."""
+    gc.enable()
+    yield
+    gc.disable()
+
+
+@pytest.mark.usefixtures("python_collects_by_itself")
+def test_other_threads_leave_garbage_to_the_gui_thread(qtbot: QtBot) -> None:
+    parent = QObject()
+    GuiThreadGarbage(parent)
+    died_on: list[int] = []
+    knots = [Knot() for _ in range(2 * gc.get_threshold()[0])]
+    weakref.finalize(knots[0], lambda: died_on.append(threading.get_ident()))
+    del knots
+    thread = threading.Thread(target=_allocate_much)
+    thread.start()
+    thread.join()
+    assert died_on == []
+    qtbot.waitUntil(lambda: died_on == [threading.get_ident()])
+
+
+def test_nothing_is_done_while_nothing_is_due() -> None:
+    parent = QObject()
+    garbage = GuiThreadGarbage(parent)
+    gc.collect()
+    collections = [stats["collections"] for stats in gc.get_stats()]
+    garbage.collect()
+    assert [stats["collections"] for stats in gc.get_stats()] == collections
