@@ -17,6 +17,7 @@ from engine.caches.merging import MergedCaches, can_merge
 from engine.decode import Round
 from engine.reply import Reply
 from engine.sequence import Sequence as Conversation
+from engine.types import Sampling
 
 if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
@@ -25,6 +26,10 @@ _log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 Faults = dict[Reply, BaseException]
+
+
+# It picks keys in blocks, counted from the start of the cache: padding shifts them, in texts too long for a trial.
+_UNEVEN = ("mlx_lm.models.minimax_m3_vl",)
 
 
 class Batch:
@@ -86,13 +91,18 @@ class Batch:
         """The draws after `tokens`, one a row (B,), not evaluated. `ahead`: these are not committed yet."""
         self._caches.remember()
         logits = self.replies[0].sequence.model.network(tokens[:, None], cache=self._caches.layers)[:, -1, :]
-        draws = [
-            self._draw(reply, logits[row : row + 1], tokens[row : row + 1] if ahead else None, faults)
-            for row, reply in enumerate(self.replies)
-        ]
-        drawn = mx.concatenate(draws)
+        if all(_takes_the_likeliest(reply.request.sampling) for reply in self.replies):
+            drawn = mx.argmax(logits, axis=-1)  # as each row would, in one go
+        else:
+            drawn = mx.concatenate(self._draws(logits, tokens if ahead else None, faults))
         mx.async_eval(drawn)
         return drawn
+
+    def _draws(self, logits: mx.array, ahead: mx.array | None, faults: Faults) -> list[mx.array]:
+        return [
+            self._draw(reply, logits[row : row + 1], None if ahead is None else ahead[row : row + 1], faults)
+            for row, reply in enumerate(self.replies)
+        ]
 
     def _draw(self, reply: Reply, logits: mx.array, ahead: mx.array | None, faults: Faults) -> mx.array:
         position = len(reply.sequence.tokens) + (ahead is not None)
@@ -132,13 +142,19 @@ def _attempt(reply: Reply, faults: Faults, act: Callable[[T], object], argument:
         faults[reply] = error
 
 
+def _takes_the_likeliest(sampling: Sampling) -> bool:
+    """Whether the logits need no more than a look."""
+    penalties = (sampling.presence_penalty, sampling.frequency_penalty, sampling.repetition_penalty - 1)
+    return sampling.temperature == 0 and not any(penalties) and not sampling.logit_bias
+
+
 def can_batch(model: LoadedModel) -> bool:
     """Whether replies of `model` can share a forward: its caches merge, and each row is read at its own position.
 
-    THE place that says who runs in turns instead: models with chunked or otherwise unknown caches, and networks that a
-    trial shows to take all rows for equally long, or to fail.
+    THE place that says who runs in turns instead: models with chunked or otherwise unknown caches, networks known to
+    read rows unevenly, and networks that a trial shows to take all rows for equally long, or to fail.
     """
-    if not can_merge(model.make_caches().layers):
+    if type(model.network).__module__ in _UNEVEN or not can_merge(model.make_caches().layers):
         return False
     try:
         return _rows_agree(model)

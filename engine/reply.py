@@ -159,10 +159,16 @@ class Reply:
             self._drafting.observe(done)
         else:
             self._costs.observe("", 0, done.seconds)
-        self.take(done)
+        self.take(done, others_s=0.0 if alone else self._since_last_token_s() - done.seconds)
 
-    def take(self, done: Round) -> None:
-        """A round of this reply is done, alone or in a batch: count it, tell it, and end if it was the last."""
+    def take(self, done: Round, *, others_s: float | None = None) -> None:
+        """A round of this reply is done: count it, tell it, and end if it was the last.
+
+        `others_s` is what steps of other replies took since the round before; None: this round was shared with them.
+        """
+        if others_s is None:
+            self._stats.shared_rounds += 1
+        self._stats.shared_s += self._since_last_token_s() if others_s is None else max(0.0, others_s)
         self._count(done)
         self._emitted.extend(done.emitted)
         if self._reason is not None:
@@ -212,6 +218,9 @@ class Reply:
                 self._reason = FinishReason.LENGTH if self._room == self.request.max_tokens else FinishReason.CONTEXT
                 return count
         return len(emitted)
+
+    def _since_last_token_s(self) -> float:
+        return time.perf_counter() - (self._stats.last_token_at or self._stats.decode_started_at)
 
     def _count(self, done: Round) -> None:
         stats = self._stats

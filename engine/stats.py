@@ -30,6 +30,8 @@ class RequestStats:
     decode_s: float = 0.0
     draft_s: float = 0.0  # of decode_s: proposing, scaled up from the rounds that timed it
     verify_s: float = 0.0  # of decode_s: the main model's forwards, scaled up likewise, and all plain rounds
+    shared_rounds: int = 0  # rounds in a batch, a token each; nothing is drafted for them
+    shared_s: float = 0.0  # of decode_s: these rounds, and what steps of other replies took in between
     plain_token_s: float = 0.0  # what a plain round of this pair has taken lately; 0: not measured
     context_tokens: int = 0  # prompt and reply so far
     context_limit_tokens: int = 0
@@ -56,17 +58,19 @@ class RequestStats:
 
     @property
     def break_even(self) -> float | None:
-        """How many tokens a round must emit to be worth its time."""
-        if not (self.plain_token_s and self.rounds and self.decode_s):
+        """How many tokens a round must emit to be worth its time. Rounds that others shared are left out."""
+        rounds, seconds = self.rounds - self.shared_rounds, self.decode_s - self.shared_s
+        if not (self.plain_token_s and rounds and seconds > 0):
             return None
-        return self.decode_s / self.rounds / self.plain_token_s
+        return seconds / rounds / self.plain_token_s
 
     @property
     def speed_up(self) -> float | None:
-        """tokens per pass / break-even; equals measured speed over plain speed."""
-        if self.break_even is None or self.tokens_per_pass is None or not self.drafted:
+        """tokens per pass / break-even, alone; equals measured speed over plain speed."""
+        if self.break_even is None or not self.drafted:
             return None
-        return self.tokens_per_pass / self.break_even
+        tokens, rounds = self.generated_tokens - self.shared_rounds, self.rounds - self.shared_rounds
+        return tokens / rounds / self.break_even
 
     @property
     def draft_cost(self) -> float | None:
@@ -99,6 +103,8 @@ class StatsRecorder:
     timed_rounds_s: float = 0.0
     draft_rounds_s: float = 0.0
     plain_rounds_s: float = 0.0
+    shared_rounds: int = 0
+    shared_s: float = 0.0
     plain_token_s: float = 0.0
     context_tokens: int = 0
     context_limit_tokens: int = 0
@@ -147,6 +153,8 @@ class StatsRecorder:
             decode_s=decode_s,
             draft_s=self.timed_draft_s * scale,
             verify_s=self.timed_verify_s * scale + self.plain_rounds_s,
+            shared_rounds=self.shared_rounds,
+            shared_s=self.shared_s,
             plain_token_s=self.plain_token_s,
             context_tokens=self.context_tokens,
             context_limit_tokens=self.context_limit_tokens,
