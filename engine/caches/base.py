@@ -17,19 +17,16 @@ from engine.caches.window import SLACK_TOKENS, WindowCache
 
 
 class CacheSet:
-    def __init__(self, layers: list[Any]) -> None:
+    def __init__(self, layers: list[Any], can_roll_back: bool = True) -> None:
         self.layers = layers
+        self.can_roll_back = can_roll_back  # whether a step may be committed in part; without that, no speculation
         self.position = 0  # committed tokens
         self.width = 0  # of the open step; 0: none is open
         self._trimmed = [leaf for leaf in leaves(layers) if trims(leaf)]
         self._replayed = [leaf for leaf in leaves(layers) if not trims(leaf)]
         self._before: list[Any] = []
         self._calls: list[Call] = []
-
-    @property
-    def can_roll_back(self) -> bool:
-        """Whether a step may be committed in part. Without that there is no speculation."""
-        return True
+        self._trail: dict[int, list[Any]] | None = None  # by position
 
     @property
     def can_rewind(self) -> bool:
@@ -44,7 +41,7 @@ class CacheSet:
         """Open a step of `width` tokens and run it. Wider than SLACK_TOKENS (prefill) it must stand as a whole."""
         assert self.width == 0, "the last step was never committed"
         self.width = width
-        self._before = [snapshot(leaf) for leaf in self._replayed]
+        self._before = self._snapshot()
         if not self._replayed or not 1 < width <= SLACK_TOKENS:
             return run()
         with hearing(self._replayed) as self._calls:
@@ -56,17 +53,26 @@ class CacheSet:
         if kept < width:
             self._forget(width, kept)
         self.position += kept
+        self._mark()
         self._before, self._calls = [], []
+
+    def leave_trail(self) -> None:
+        """Until the next `rewind`, remember what it takes to go back to here and to the end of every step from here."""
+        self._trail = {}
+        self._mark()
 
     def rewind(self, position: int) -> None:
         """Forget everything after `position` tokens."""
         assert self.width == 0
         assert 0 <= position <= self.position
         if position < self.position:
-            assert not self._replayed, "these caches only go back to where they have been kept"
+            if self._replayed:
+                assert self._trail is not None, "these caches only go back to where they have been kept"
+                self._restore(self._trail[position])
             for leaf in self._trimmed:
                 trim(leaf, self.position - position)
             self.position = position
+        self._trail = None
 
     def evaluate(self) -> None:
         """Finish what the last step left lazy, so that a chunk of prefill costs its memory only once."""
@@ -74,9 +80,20 @@ class CacheSet:
 
     def _forget(self, width: int, kept: int) -> None:
         again = self._calls if kept else []
+        assert again or not (kept and self._replayed), "a step as wide as this must stand as a whole"
         fed_again = {id(leaf) for call in again for leaf in call.handed}
         for leaf in self._trimmed:
             trim(leaf, width if id(leaf) in fed_again else width - kept)
-        for leaf, before in zip(self._replayed, self._before, strict=True):
-            restore(leaf, before)
+        self._restore(self._before)
         replay(again, width, kept)
+
+    def _mark(self) -> None:
+        if self._trail is not None:
+            self._trail[self.position] = self._snapshot()
+
+    def _snapshot(self) -> list[Any]:
+        return [snapshot(leaf) for leaf in self._replayed]
+
+    def _restore(self, before: list[Any]) -> None:
+        for leaf, was in zip(self._replayed, before, strict=True):
+            restore(leaf, was)

@@ -14,11 +14,11 @@ from mlx_lm.models import cache as mlx_cache
 
 from engine.caches.window import WindowCache
 
-# Exactly these forget by moving an offset. (A rotating window says that it can, until it has wrapped.)
+# Exactly these forget by moving an offset. (A rotating window says that it can, until it has wrapped; a concatenating
+# cache says so too, and brings back what it forgot with the next token.)
 _TRIMMING = (
     mlx_cache.KVCache,
     mlx_cache.QuantizedKVCache,
-    mlx_cache.ConcatenateKVCache,
     mlx_cache.ChunkedKVCache,
     WindowCache,
 )
@@ -31,7 +31,7 @@ def leaves(value: Any) -> Iterator[Any]:
     if isinstance(value, list | tuple):
         for part in value:
             yield from leaves(part)
-    elif hasattr(value, "state") and hasattr(value, "nbytes"):
+    elif hasattr(type(value), "is_trimmable"):
         yield value
 
 

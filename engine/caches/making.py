@@ -10,17 +10,22 @@ from engine.caches.base import CacheSet
 from engine.caches.kinds import exact, leaves, trims
 from engine.caches.replay import listen
 
+# Every cache can be rolled back. But where a forward over some tokens is, in mlx-lm, another function than over each of
+# them alone, a verified token is not the one that plain decoding would have drawn.
+WIDTH_MATTERS = {"phi3small": "its block-sparse mask is laid from the end of the step, not from position 0"}
+
 
 class CacheMaker:
     """One for each loaded network. Its modules are listened to only when some cache needs it."""
 
     def __init__(self, network: Any) -> None:
         self._network = network
+        self._exact = getattr(network, "model_type", None) not in WIDTH_MATTERS
         if not all(map(trims, leaves(self._layers()))):
             listen(network)
 
     def __call__(self) -> CacheSet:
-        return CacheSet(self._layers())
+        return CacheSet(self._layers(), self._exact)
 
     def _layers(self) -> list[Any]:
         return [exact(layer) for layer in mlx_cache.make_prompt_cache(self._network)]

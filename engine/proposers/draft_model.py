@@ -44,6 +44,7 @@ class DraftModelProposer:
         sequence = self._follow(tokens)
         drafts: list[Draft] = []
         unread = mx.array(sequence.tokens[sequence.caches.position :])
+        sequence.caches.leave_trail()
         for step in range(limit):
             logits = sequence.feed(drafts[-1].tokens if drafts else unread)
             sequence.caches.commit(1 if drafts else unread.size)

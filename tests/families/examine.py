@@ -1,0 +1,92 @@
+"""What a family does with and without a draft: the examination behind the tests and the list in the documentation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import mlx.core as mx
+import numpy as np
+
+from engine.caches.kinds import leaves
+from engine.models.loading import LoadedModel
+from tests.families.harness import (
+    PROMPT,
+    WARM,
+    Errant,
+    Told,
+    build,
+    fresh,
+    loaded,
+    mlx_lm_reply,
+    reply,
+    says_next,
+)
+
+EVERY_LENGTH = tuple(range(1, 9))
+LEAST_VARIETY = 8  # different tokens in a reply
+CLOSE = 1e-4  # of the largest logit: a chunk and the same tokens one by one, in float32
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    family: str
+    caches: tuple[str, ...]
+    speculates: bool
+    variety: int
+    plain_is_mlx_lm: bool
+    inexact_lengths: tuple[int, ...]
+    unseen_counts: tuple[int, ...]  # lengths at which not every count of accepted tokens occurred
+    warm_is_exact: bool
+    own_difference: float  # between plain decoding's cache and a fresh prefill, as a share of the largest logit
+    difference: float  # the same, after speculation
+
+    @property
+    def exact(self) -> bool:
+        texts = self.plain_is_mlx_lm and not self.inexact_lengths and self.warm_is_exact
+        return self.speculates and texts and self.difference <= max(CLOSE, self.own_difference)
+
+
+def examine(family: str, lengths: Sequence[int] = EVERY_LENGTH) -> Outcome:
+    network = build(family)
+    model = loaded(network)
+    theirs, plain = mlx_lm_reply(network), reply(model)
+    speculates = plain.conversation.caches.can_roll_back
+    drafted = {n: _drafted(model, plain, n) for n in lengths} if speculates else {}
+    mx.clear_cache()
+    return Outcome(
+        family=family,
+        caches=tuple(sorted({type(leaf).__name__ for leaf in leaves(plain.conversation.caches.layers)})),
+        speculates=speculates,
+        variety=len(set(theirs)),
+        plain_is_mlx_lm=plain.tokens == theirs,
+        inexact_lengths=tuple(n for n, told in drafted.items() if told.tokens != plain.tokens),
+        unseen_counts=tuple(n for n, told in drafted.items() if told.accepted != set(range(n + 1))),
+        warm_is_exact=not speculates or _warm_is_exact(model),
+        own_difference=_difference(model, plain),
+        difference=max([_difference(model, told) for told in drafted.values()], default=0.0),
+    )
+
+
+def _drafted(model: LoadedModel, plain: Told, length: int) -> Told:
+    return reply(model, proposer=Errant([*PROMPT, *plain.tokens]), length=lambda _: length)
+
+
+def _warm_is_exact(model: LoadedModel) -> bool:
+    """The same seed draws the same tokens, with drafts of every length in turn."""
+    plain = reply(model, WARM)
+    drafted = reply(model, WARM, Errant([*PROMPT, *plain.tokens]), lambda number: number % 8 + 1)
+    return drafted.tokens == plain.tokens
+
+
+def _difference(model: LoadedModel, told: Told) -> float:
+    """Between what the reply's cache says next and what a fresh prefill of the same tokens says."""
+    return apart(says_next(told.conversation), says_next(fresh(model, told.conversation.tokens)))
+
+
+def apart(these: mx.array, those: mx.array) -> float:
+    """The largest difference of two rows of logits, as a share of the largest logit."""
+    a, b = np.array(these), np.array(those)
+    possible = np.isfinite(b)
+    assert np.array_equal(possible, np.isfinite(a))
+    return float(np.abs(a[possible] - b[possible]).max() / np.abs(b[possible]).max())

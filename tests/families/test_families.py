@@ -1,0 +1,61 @@
+"""Every model type that mlx-lm ships: the same tokens with a draft, without one, and from mlx-lm itself."""
+
+from __future__ import annotations
+
+import pkgutil
+
+import pytest
+from mlx_lm import models
+from mlx_lm.utils import MODEL_ARCHITECTURE_REMAPPING, MODEL_REMAPPING
+
+from engine.caches.making import WIDTH_MATTERS
+from engine.prefix_store import PrefixStore
+from engine.proposers.draft_model import DraftModelProposer
+from tests.families.configs import FAIR_PART, FAMILIES, NOT_FAMILIES, UNBUILDABLE
+from tests.families.examine import EVERY_LENGTH, LEAST_VARIETY, Outcome, examine
+from tests.families.harness import build, loaded, noised, reply
+
+
+def test_every_model_type_is_examined() -> None:
+    """A new release of mlx-lm cannot bring a family that nobody has looked at."""
+    shipped = {module.name for module in pkgutil.iter_modules(models.__path__)} - NOT_FAMILIES
+    examined = {MODEL_REMAPPING.get(family, family) for family in FAMILIES}
+
+    assert shipped == examined | set(UNBUILDABLE)
+    assert {*MODEL_REMAPPING.values(), *MODEL_ARCHITECTURE_REMAPPING.values()} <= examined
+
+
+@pytest.mark.parametrize("family", FAIR_PART)
+def test_a_fair_part_speculates_exactly(family: str) -> None:
+    check(examine(family, lengths=(1, 4)))
+
+
+@pytest.mark.parametrize("family", ["qwen3", "gemma3_text", "qwen3_5", "mamba2", "recurrent_gemma", "deepseek_v41"])
+def test_any_family_can_draft(family: str) -> None:
+    """Windows long wrapped and recurrent states forget what did not stand, on the draft's side too."""
+    main, draft = loaded(build(family)), loaded(noised(build(family)))
+    plain = reply(main)
+    drafted = reply(main, proposer=DraftModelProposer(draft, PrefixStore()), length=lambda _: 4)
+
+    assert drafted.tokens == plain.tokens
+    assert {0, 4} & drafted.accepted
+    assert len(drafted.accepted) >= 3
+
+
+@pytest.mark.families
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_family_speculates_exactly_or_says_that_it_does_not(family: str) -> None:
+    check(examine(family, EVERY_LENGTH))
+
+
+def check(outcome: Outcome) -> None:
+    assert outcome.variety >= LEAST_VARIETY, "a reply that repeats itself proves nothing"
+    assert outcome.plain_is_mlx_lm
+    if outcome.family in WIDTH_MATTERS:
+        assert not outcome.speculates
+        return
+    assert outcome.speculates
+    assert outcome.unseen_counts == ()
+    assert outcome.inexact_lengths == ()
+    assert outcome.warm_is_exact
+    assert outcome.exact, f"the cache is off by {outcome.difference:.1e}, {outcome.own_difference:.1e} of it plainly"
