@@ -233,6 +233,14 @@
         <translation>賢いモデルを使うには？</translation>
     </message>
     <message>
+        <source>No model is loaded</source>
+        <translation>モデルが読み込まれていません</translation>
+    </message>
+    <message>
+        <source>Install one from the Hub, or choose one that is on this machine.</source>
+        <translation>ハブからインストールするか、このマシンにあるモデルを選んでください。</translation>
+    </message>
+    <message>
         <source>Chat about anything</source>
         <translation>どんな話題でも</translation>
     </message>

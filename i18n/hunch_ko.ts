@@ -233,6 +233,14 @@
         <translation>더 좋은 답변을 얻으려면?</translation>
     </message>
     <message>
+        <source>No model is loaded</source>
+        <translation>불러온 모델이 없어요</translation>
+    </message>
+    <message>
+        <source>Install one from the Hub, or choose one that is on this machine.</source>
+        <translation>허브에서 설치하거나 이 컴퓨터에 있는 모델을 선택하세요.</translation>
+    </message>
+    <message>
         <source>Chat about anything</source>
         <translation>무엇이든 이야기해 보세요</translation>
     </message>

@@ -233,6 +233,14 @@
         <translation>怎样得到更好的回答？</translation>
     </message>
     <message>
+        <source>No model is loaded</source>
+        <translation>尚未加载模型</translation>
+    </message>
+    <message>
+        <source>Install one from the Hub, or choose one that is on this machine.</source>
+        <translation>从 Hub 安装一个，或选择本机已有的模型。</translation>
+    </message>
+    <message>
         <source>Chat about anything</source>
         <translation>畅聊任何话题</translation>
     </message>

@@ -32,7 +32,16 @@ class EmptyChat(QScrollArea):
         for button in self.questions:
             button.clicked.connect(lambda _checked=False, button=button: self.question_asked.emit(button.text()))
         self.offer_button.clicked.connect(self.models_requested)
+        self._has_model = True
         self.retranslate()
+
+    def show_for(self, starter: bool, has_model: bool) -> None:
+        """The questions are the starter pair's; the way to other models is for who has that one, or none."""
+        self._has_model = has_model
+        for button in self.questions:
+            button.setVisible(starter)
+        self._card.setVisible(starter or not has_model)
+        self._describe_offer()
 
     def _arrange(self) -> None:
         self.setFrameShape(QScrollArea.Shape.NoFrame)
@@ -96,11 +105,18 @@ class EmptyChat(QScrollArea):
         )
         for button, question in zip(self.questions, asked, strict=True):
             button.setText(question)
+        self.offer_button.setText(self.tr("Models…"))
+        self._describe_offer()
+
+    def _describe_offer(self) -> None:
+        if not self._has_model:
+            self.offer.setText(self.tr("No model is loaded"))
+            self.offer_reason.setText(self.tr("Install one from the Hub, or choose one that is on this machine."))
+            return
         self.offer.setText(self.tr("Chat about anything"))
         self.offer_reason.setText(
             self.tr("The starter pair knows only Hunch. Install a larger model, and a draft for it.")
         )
-        self.offer_button.setText(self.tr("Models…"))
 
     def changeEvent(self, event: QEvent) -> None:
         if event.type() == QEvent.Type.LanguageChange:

@@ -15,8 +15,9 @@ from PySide6.QtWidgets import QApplication, QHBoxLayout, QStackedLayout, QVBoxLa
 from app.controllers.chat import ChatController
 from app.controllers.models import ModelController
 from app.notices import Notice, NoticeAction, action_text
-from app.settings import Settings
+from app.settings import STARTER_FOLDER, Settings
 from app.theme import SCALE_MAX, SCALE_MIN, Theme
+from app.view_models.model_list import PairState
 from app.views.composer import COLUMN_WIDTH, Composer
 from app.views.empty_chat import EmptyChat
 from app.views.header import Header
@@ -218,6 +219,8 @@ class MainWindow(QWidget):
             return
         pair = self.models.pair
         self.header.chip.set_pair(pair)
+        starter = self._settings.main_folder == STARTER_FOLDER
+        self.empty_chat.show_for(starter, has_model=pair.state != PairState.NO_MODEL)
         if self.picker.isVisible():
             self._fill_picker()
 

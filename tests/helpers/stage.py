@@ -20,7 +20,7 @@ from app.translation import compile_stale
 from app.view_models.model_list import PairState
 from app.views.main_window import MainWindow
 from engine import EngineError, InstalledModel, ModelInfo, ModelShelf, Sink
-from tests.helpers.fake_engine import DRAFT, MAIN, FakeEngine
+from tests.helpers.fake_engine import DRAFT, MAIN, FakeEngine, model_info
 from tests.helpers.fake_shelf import FakeShelf
 
 
@@ -33,14 +33,18 @@ class Stage:
         models: Mapping[str, ModelInfo | EngineError] | None = None,
         installed: Sequence[InstalledModel] | None = None,
         put_settings: Mapping[str, object] | None = None,
+        with_starter: bool = False,
     ) -> None:
         compile_stale()
         self.paths = Paths.for_user(folder)
-        self.engine = FakeEngine(models)
+        starter = folder / "starter"
+        self.engine = FakeEngine(_starter_models(starter) if with_starter else models)
         self._installed = installed
-        usual: dict[str, object] = {"main_folder": MAIN.folder, "draft_folder": DRAFT.folder, "language": "en"}
+        usual: dict[str, object] = {"language": "en"}
+        if not with_starter:
+            usual |= {"main_folder": MAIN.folder, "draft_folder": DRAFT.folder}
         self._prepare(usual | dict(put_settings or {}))
-        self.application = Application(self.paths, lambda: self.engine, self._make_shelf, folder / "no-starter")
+        self.application = Application(self.paths, lambda: self.engine, self._make_shelf, starter)
 
     def _prepare(self, values: Mapping[str, object]) -> None:
         settings = Settings(self.paths.settings, self.paths.hub_token)
@@ -93,6 +97,13 @@ class Stage:
         for window in QApplication.topLevelWidgets():
             window.deleteLater()
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+
+
+def _starter_models(starter: Path) -> dict[str, ModelInfo | EngineError]:
+    for part in ("main", "draft"):
+        (starter / part).mkdir(parents=True)
+    main, draft = str(starter / "main"), str(starter / "draft")
+    return {main: model_info(main, 6_000_000), draft: model_info(draft, 1_000_000)}
 
 
 @contextmanager

@@ -37,7 +37,7 @@ def script() -> ModuleType:
 
 @pytest.fixture
 def stage(tmp_path: Path, qtbot: QtBot) -> Iterator[Stage]:
-    with open_stage(tmp_path, qtbot) as stage:
+    with open_stage(tmp_path, qtbot, with_starter=True) as stage:
         yield stage
 
 

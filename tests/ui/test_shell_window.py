@@ -56,11 +56,19 @@ def test_a_message_sent_while_the_model_loads_waits_and_is_answered(tmp_path: Pa
         stage.close()
 
 
-def test_a_question_of_the_empty_chat_is_asked_with_one_click(stage: Stage, qtbot: QtBot) -> None:
-    question = stage.window.empty_chat.questions[0]
-    QTest.mouseClick(question, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: not stage.chats.generating)
-    assert stage.engine.requests[0].messages[-1].content == question.text()
+def test_a_question_of_the_empty_chat_is_asked_with_one_click(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_stage(tmp_path, qtbot, with_starter=True) as stage:
+        question = stage.window.empty_chat.questions[0]
+        assert question.isVisible()
+        QTest.mouseClick(question, Qt.MouseButton.LeftButton)
+        qtbot.waitUntil(lambda: not stage.chats.generating)
+        assert stage.engine.requests[0].messages[-1].content == question.text()
+
+
+def test_with_another_model_the_empty_chat_does_not_speak_of_the_starter_pair(stage: Stage) -> None:
+    page = stage.window.empty_chat
+    assert not any(question.isVisible() for question in page.questions)
+    assert not page.offer.isVisible()
 
 
 def test_without_a_model_the_text_stays(tmp_path: Path, qtbot: QtBot) -> None:
@@ -72,6 +80,7 @@ def test_without_a_model_the_text_stays(tmp_path: Path, qtbot: QtBot) -> None:
         press(stage.window.composer.edit, Qt.Key.Key_Return)
         assert stage.window.composer.text() == "kept"
         assert stage.window.banner.isVisible()
+        assert stage.window.empty_chat.offer.text() == "No model is loaded"
         QTest.mouseClick(stage.window.banner.button, Qt.MouseButton.LeftButton)
         assert stage.window.picker.isVisible()
         stage.window.picker.close()
