@@ -8,7 +8,7 @@ ARGS ?=
 .PHONY: help run test families smoke lint bench lock clean venv
 
 help: ## What there is
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 run: venv ## Open the app
 	@$(PYTHON) -m app $(ARGS)
@@ -17,9 +17,8 @@ test: venv ## Run the tests
 	@$(PYTHON) -m app.platform_check
 	@$(PYTHON) -m pytest $(ARGS)
 
-families: venv ## Examine every model family of mlx-lm (some minutes), and list them in build/families.md
+families: venv ## Examine every model family of mlx-lm; some minutes
 	@$(PYTHON) -m pytest tests/families -m "families or not families" -q $(ARGS)
-	@$(PYTHON) -m tests.families.report build/families.md
 
 smoke: venv ## Ask the real app one question, offscreen; a screenshot goes to build/smoke.png
 	@$(PYTHON) -m app --smoke build/smoke.png
