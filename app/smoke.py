@@ -24,6 +24,7 @@ from app.view_models.model_list import PairState
 from engine import Event, Failed, Finished, ModelFailed, RequestStats
 
 QUESTION = "What is speculative decoding?"
+SEED = 1  # the same reply each time
 
 
 class SmokeTest(QObject):
@@ -48,6 +49,7 @@ class SmokeTest(QObject):
 
     def _on_opened(self) -> None:
         application = self._application
+        application.settings.seed = SEED
         application.bridge.event_arrived.connect(self._on_event)
         for controller in (application.chats, application.models):
             controller.notice_raised.connect(self._on_notice)
