@@ -1,0 +1,141 @@
+"""A scheduler on the test's own thread, stepped by hand, over tiny models of every cache kind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import mlx.core as mx
+from mlx.utils import tree_map
+
+from engine import Event, Failed, Finished, Request, RequestId, Sampling, Speculation, TextDelta
+from engine.caches.making import CacheMaker
+from engine.models.loading import LoadedModel, load_model
+from engine.reply import Reply
+from engine.scheduler import Scheduler
+from tests.families import harness
+from tests.families.configs import VOCABULARY
+from tests.helpers.tiny_models import make_pair
+
+GREEDY = Sampling(temperature=0)
+SAMPLED = Sampling(
+    temperature=0.9, seed=5, top_p=0.95, repetition_penalty=1.2, presence_penalty=0.3, frequency_penalty=0.1
+)
+
+# By cache kind: plain, sliding windows (of 16 tokens), gated delta, short convolution, a list of two kinds; and chunks,
+# which cannot be merged.
+MERGING_FAMILIES = ["qwen3", "gemma3_text", "qwen3_5", "lfm2", "falcon_h1"]
+UNMERGED_FAMILY = "llama4"
+
+
+@cache
+def model(family: str) -> LoadedModel:
+    network = harness.build(family)
+    return replace(_template(), network=network, logit_width=VOCABULARY, make_caches=CacheMaker(network))
+
+
+@cache
+def draft() -> LoadedModel:
+    """For every family: the plain one, stirred a little, so that it is often right about that one."""
+    network = harness.build("qwen3")
+    mx.random.seed(3)
+    network.update(tree_map(_stirred, network.parameters()))
+    return replace(_template(), network=network, logit_width=VOCABULARY, make_caches=CacheMaker(network))
+
+
+def prompt(length: int, salt: int = 0) -> tuple[int, ...]:
+    return tuple((n * n + 7 * n + 13 * salt + 3) % (VOCABULARY - 7) + 1 for n in range(length))
+
+
+def asking(
+    tokens: Sequence[int], length: int, sampling: Sampling = GREEDY, speculation: Speculation | None = None
+) -> Request:
+    return Request(
+        tokens=tuple(tokens), sampling=sampling, max_tokens=length, speculation=speculation or Speculation.fixed(3)
+    )
+
+
+@dataclass(eq=False)
+class Heard:
+    """One reply and what was said of it."""
+
+    reply: Reply
+    events: list[Event] = field(default_factory=list)
+
+    @property
+    def ended(self) -> bool:
+        return bool(self.events) and isinstance(self.events[-1], (Finished, Failed))
+
+    @property
+    def finished(self) -> Finished:
+        assert isinstance(self.events[-1], Finished), self.events[-1]
+        return self.events[-1]
+
+    @property
+    def failed(self) -> Failed:
+        assert isinstance(self.events[-1], Failed), self.events[-1]
+        return self.events[-1]
+
+    @property
+    def tokens(self) -> tuple[int, ...]:
+        return self.finished.tokens
+
+    @property
+    def text(self) -> str:
+        return "".join(event.text for event in self.events if isinstance(event, TextDelta))
+
+    @property
+    def written(self) -> int:
+        return len(self.reply._emitted)
+
+
+class Stage:
+    def __init__(self, main: LoadedModel, drafts: LoadedModel | None = None) -> None:
+        self.scheduler = Scheduler()
+        self.scheduler.set_main(main)
+        self.scheduler.set_draft(drafts)
+        self._ids = 0
+
+    def submit(self, request: Request) -> Heard:
+        self._ids += 1
+        events: list[Event] = []
+        heard = Heard(Reply(RequestId(self._ids), request, events.append), events)
+        self.scheduler.add(heard.reply)
+        return heard
+
+    def until_written(self, heard: Heard, tokens: int) -> None:
+        while heard.written < tokens and not heard.ended:
+            self.scheduler.step()
+
+    def run_dry(self) -> None:
+        while self.scheduler.busy:
+            self.scheduler.step()
+
+    @property
+    def batched(self) -> int:
+        return len(self.scheduler._batch.replies)
+
+
+@cache
+def alone(family: str, request: Request) -> Heard:
+    """What the reply is when nobody else runs and nothing is drafted."""
+    stage = Stage(model(family))
+    heard = stage.submit(replace(request, speculation=Speculation.off()))
+    stage.run_dry()
+    return heard
+
+
+@cache
+def _template() -> LoadedModel:
+    with TemporaryDirectory() as folder:
+        main, _ = make_pair(Path(folder))
+        return load_model(main)
+
+
+def _stirred(weight: mx.array) -> mx.array:
+    if weight.ndim < 2 or not mx.issubdtype(weight.dtype, mx.floating):
+        return weight
+    return weight + 0.05 * mx.std(weight) * mx.random.normal(weight.shape)
