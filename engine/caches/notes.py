@@ -130,8 +130,10 @@ def _noting_recurrence(run: Callable[..., Any]) -> Callable[..., Any]:
         if _desk.written is None:
             return run(*arguments, **keywords)
         states = _desk.states = []
-        outputs, state = run(*arguments, **keywords)
-        _desk.states = None
+        try:
+            outputs, state = run(*arguments, **keywords)
+        finally:
+            _desk.states = None
         _desk.write(run, _Folded(arguments, keywords, outputs, states))
         return outputs, state
 

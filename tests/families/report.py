@@ -1,42 +1,27 @@
-"""Examines every family and writes what came out: `python -m tests.families.report FILE`.
-
-FILE gets the section of engine/ARCHITECTURE.md that lists the families which do not speculate. What the suite itself
-checks, it checks with the same examination (`test_families.py`).
-"""
+"""The section of engine/ARCHITECTURE.md on model families, made from what the examination found."""
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
+from collections.abc import Sequence
 
 from engine.caches.making import WIDTH_MATTERS
-from tests.families.configs import FAMILIES, UNBUILDABLE
-from tests.families.examine import Outcome, examine
+from tests.families.configs import UNBUILDABLE
+from tests.families.examine import CLOSE, Outcome
 
 
-def section(outcomes: list[Outcome]) -> str:
+def section(outcomes: Sequence[Outcome]) -> str:
     exact = [outcome for outcome in outcomes if outcome.exact]
     bitwise = [outcome for outcome in exact if outcome.difference == 0]
-    largest = max(outcome.difference for outcome in exact)
     lines = [
-        f"{len(exact)} of the {len(outcomes)} families that can be built without a GPU ({len(exact) / len(outcomes):.0%}) "
-        "speculate exactly: at every draft",
-        "length from 1 to 8 the tokens are plain decoding's and mlx-lm's own, and after the reply the cache is a fresh",
-        f"prefill's: to the bit in {len(bitwise)}, in the others, which compute a chunk and single tokens by different formulas,",
-        f"within {largest:.0e} of the largest logit.",
+        f"{len(exact)} of the {len(outcomes)} families that a machine without a GPU can build speculate exactly",
+        f"({len(exact) / len(outcomes):.0%}): at every draft length from 1 to 8 the tokens are plain decoding's and",
+        "mlx-lm's own, and after the reply the cache is as a fresh prefill's. It is equal to the bit in",
+        f"{len(bitwise)} of them, and within {CLOSE:.0e} of the largest logit in the others, which compute a chunk and",
+        "its tokens one by one with different formulas. The rest:",
         "",
-        "| family | instead | why |",
+        "| family | what it does | why |",
         "|---|---|---|",
     ]
-    lines += [f"| {o.family} | decodes plainly | {WIDTH_MATTERS.get(o.family, '?')} |" for o in outcomes if not o.exact]
+    lines += [f"| {o.family} | decodes plainly | {WIDTH_MATTERS[o.family]} |" for o in outcomes if not o.speculates]
     lines += [f"| {family} | not examined | {why} |" for family, why in UNBUILDABLE.items()]
     return "\n".join(lines) + "\n"
-
-
-def main(path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(section([examine(family) for family in FAMILIES]))
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]))
