@@ -72,8 +72,12 @@ class TokenizerBroken(ModelError):
 
 @dataclass(eq=False)
 class ModelTooLarge(ModelError):
+    """`needed_bytes` counts a chat of `context_tokens`; with it, `fitting_bytes` of weights would have had room."""
+
     needed_bytes: int
     available_bytes: int
+    context_tokens: int = 0
+    fitting_bytes: int = 0
 
 
 @dataclass(eq=False)

@@ -11,6 +11,7 @@ from collections.abc import Sequence as Tokens
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from engine.caches.checkpoints import needs_checkpoints
 from engine.control import RoundCosts
 from engine.decode import Round, decode_round
 from engine.drafting import Drafting
@@ -21,7 +22,7 @@ from engine.requests import check_request, check_tokens
 from engine.sampling import Sampler
 from engine.sequence import Sequence
 from engine.stats import StatsRecorder
-from engine.text import ReplyText, Span, prompt_tokens, spared_tokens
+from engine.text import ReplyText, Span, prompt_tokens, spared_tokens, turn_end
 from engine.types import DraftingState, FinishReason, Request, RequestId, SpeculationMode
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ class Reply:
         self.id = request_id
         self.request = request
         self.cancelled = False
+        self.out_of_memory = False
         self._sink = sink
         self._stats = StatsRecorder(submitted_at=time.perf_counter())
         self._spans: list[Span] = []
@@ -59,6 +61,8 @@ class Reply:
         self._store = store
         self._costs = costs
         self._sequence = store.take(model, prompt)
+        exact = needs_checkpoints(self._sequence.caches)  # others go back to anywhere
+        self._sequence.turn_end = turn_end(self.request, model, prompt) if exact else len(prompt) - 1
         self._text = ReplyText(model, prompt, self.request.stop)
         self._ends = frozenset(model.tokenizer.eos_token_ids)
         self._room = min(self.request.max_tokens or limit, limit - len(prompt))
@@ -102,6 +106,11 @@ class Reply:
         return self._room - len(self._emitted)
 
     @property
+    def interrupted(self) -> bool:
+        """Whether its next step is its last, whatever it has written."""
+        return self.cancelled or self.out_of_memory
+
+    @property
     def ended(self) -> bool:
         return self._reason is not None
 
@@ -112,6 +121,8 @@ class Reply:
         """
         if self.cancelled:
             self._finish(FinishReason.CANCELLED)
+        elif self.out_of_memory:
+            self._finish(FinishReason.MEMORY)
         elif self._sequence.unread > 1:
             self._read_on()
         else:

@@ -19,6 +19,7 @@ from engine.batch import Batch, can_batch
 from engine.control import RoundCosts, make_controller
 from engine.drafting import Drafting
 from engine.errors import EngineError, InternalError, NoModelLoaded, OutOfMemory
+from engine.models.memory import is_short, set_limits
 from engine.prefix_store import PrefixStore
 from engine.proposers.base import Proposer
 from engine.proposers.draft_model import DraftModelProposer
@@ -34,12 +35,14 @@ _log = logging.getLogger(__name__)
 
 
 MAX_REPLIES = 32  # under way at once; more wait
+SAVING_S = 4.0  # for caches that are not on disk yet when their models go
 
 
 class Scheduler:
-    def __init__(self, tuner: Tuner | None = None) -> None:
+    def __init__(self, tuner: Tuner | None = None, store: PrefixStore | None = None) -> None:
         self._tuner = tuner or Tuner()
         self._tuned = False  # whether the tuner has been told of the present pair
+        self._store = store or PrefixStore()
         self.main: LoadedModel | None = None
         self.draft: LoadedModel | None = None
         self._waiting: deque[Reply] = deque()
@@ -57,13 +60,14 @@ class Scheduler:
     @property
     def restless(self) -> bool:
         """Whether there is something to do for `rest`."""
-        return self._tuner.pending or (self.main is not None and not self._tuned)
+        return self._store.untidy or self._tuner.pending or (self.main is not None and not self._tuned)
 
     def set_main(self, main: LoadedModel | None) -> None:
         """Another main model: running replies end as cancelled, waiting ones will use the new model."""
         self._cancel_running()
-        self.main, self.draft = main, None
         self._forget_pair()
+        self.main, self.draft = main, None
+        self._set_limits()
 
     def set_draft(self, draft: LoadedModel | None) -> None:
         """Another draft, or none: running replies go on with it from their next round."""
@@ -71,7 +75,8 @@ class Scheduler:
         self._forget_costs()
         for reply in self._running:
             reply.draft_with(self._drafting(reply))
-        self._draft_store.clear()
+        self._store.forget_others(self.main, draft)
+        self._set_limits()
 
     def add(self, reply: Reply) -> None:
         self._waiting.append(reply)
@@ -90,7 +95,10 @@ class Scheduler:
 
     def step(self) -> None:
         """The start of a reply, a chunk of a prompt, or a step of what is being written."""
-        self._end_cancelled()
+        if self._store.untidy and self._store.crowded:
+            self._store.tidy()
+        self._mind_memory()
+        self._end_interrupted()
         starts = bool(self._waiting) and len(self._running) < MAX_REPLIES
         writes = bool(self._writing or self._batch.replies)
         self._read_last = (starts or bool(self._reading)) and not (self._read_last and writes)
@@ -102,8 +110,10 @@ class Scheduler:
             self._read()
 
     def rest(self) -> None:
-        """A slice of measuring, while nobody waits."""
-        if self._tuned:
+        """A slice of writing kept caches to disk or of measuring, while nobody waits."""
+        if self._store.untidy:
+            self._store.tidy()
+        elif self._tuned:
             self._tuner.step()
         elif self.main is not None:
             self._tuned = True
@@ -118,7 +128,7 @@ class Scheduler:
         try:
             if self.main is None:
                 raise NoModelLoaded
-            reply.start(self.main, self._main_store, self._costs)
+            reply.start(self.main, self._store, self._costs)
             reply.draft_with(self._drafting(reply))
             (self._reading if reply.reading else self._writing).append(reply)
         except BaseException as error:  # noqa: BLE001  a tokenizer's Rust panic is a BaseException
@@ -173,14 +183,25 @@ class Scheduler:
     def _cancel_running(self) -> None:
         for reply in self._running:
             reply.cancelled = True
-        self._end_cancelled()
+        self._end_interrupted()
 
-    def _end_cancelled(self) -> None:
-        self._leave_batch([reply for reply in self._batch.replies if reply.cancelled])
+    def _end_interrupted(self) -> None:
+        self._leave_batch([reply for reply in self._batch.replies if reply.interrupted])
         for line in (self._reading, self._writing):
-            for reply in [reply for reply in line if reply.cancelled]:
+            for reply in [reply for reply in line if reply.interrupted]:
                 line.remove(reply)
                 self._step(reply)
+
+    def _mind_memory(self) -> None:
+        """Near the limit kept caches go first, then the longest chat of those under way."""
+        while is_short() and self._store.relieve():
+            pass
+        running = [reply for reply in self._running if not reply.out_of_memory]
+        if running and is_short():
+            max(running, key=lambda reply: len(reply.sequence.tokens)).out_of_memory = True
+
+    def _set_limits(self) -> None:
+        set_limits(*(model.need for model in (self.main, self.draft) if model is not None))
 
     def _can_batch(self) -> bool:
         """Asked once for each main model, when it first matters."""
@@ -191,7 +212,7 @@ class Scheduler:
     def _drafting(self, reply: Reply) -> Drafting:
         proposers: list[Proposer] = [LookupProposer()]
         if self.draft is not None:
-            proposers.insert(0, DraftModelProposer(self.draft, self._draft_store))
+            proposers.insert(0, DraftModelProposer(self.draft, self._store, reply.sequence.turn_end))
         return Drafting(proposers, make_controller(reply.request.speculation, self._costs))
 
     def _forget_costs(self) -> None:
@@ -201,8 +222,8 @@ class Scheduler:
 
     def _forget_pair(self) -> None:
         self._forget_costs()
-        self._main_store = PrefixStore()
-        self._draft_store = PrefixStore()
+        self._store.save(SAVING_S)
+        self._store.clear()
         self._batches = None
 
 

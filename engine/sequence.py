@@ -5,18 +5,22 @@ INVARIANT: between rounds the cache holds all committed tokens but the last, whi
 
 from __future__ import annotations
 
+from collections.abc import Sequence as Tokens
 from contextlib import nullcontext
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 import mlx.core as mx
 
 from engine.caches.base import CacheSet
+from engine.caches.checkpoints import Checkpoint, make_checkpoint, needs_checkpoints
 from engine.taps import Taps
 
 if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
 
 PREFILL_CHUNK_TOKENS = 512
+CHECKPOINTS = 3  # this turn's, the last reply's end, and the turn's before it
 
 
 class Sequence:
@@ -25,6 +29,8 @@ class Sequence:
         self.tokens = tokens
         self.caches = caches if caches is not None else model.make_caches()
         self.taps: Taps | None = None
+        self.turn_end = 0  # where another reply, or a next turn that forgets this one's thinking, would start from
+        self.checkpoints: dict[int, Checkpoint] = {}  # by position, the latest last
         self.in_flight: mx.array | None = None  # the draw of a step that was opened ahead, on a token not yet read
         assert self.caches.position < max(1, len(tokens)), "nothing is left to feed"
 
@@ -36,13 +42,25 @@ class Sequence:
     def prefill_chunk(self) -> None:
         """Read on, at most one chunk, leaving the last token to the first round."""
         start = self.caches.position
-        chunk = self.tokens[start : min(start + PREFILL_CHUNK_TOKENS, len(self.tokens) - 1)]
-        self.feed(mx.array(chunk))
-        self.close_step(len(chunk))
+        end = min(start + PREFILL_CHUNK_TOKENS, len(self.tokens) - 1)
+        if start < self.turn_end < end and needs_checkpoints(self.caches):
+            end = self.turn_end
+        self.feed(mx.array(self.tokens[start:end]))
+        self.close_step(end - start)
         self.caches.evaluate()
         if self.taps is not None:
             self.taps.evaluate()
+        if end == self.turn_end:
+            self.keep_checkpoint()
         mx.clear_cache()
+
+    def keep_checkpoint(self) -> None:
+        """Remember the state here, if these caches can go back no other way."""
+        if self.caches.position and needs_checkpoints(self.caches):
+            self.checkpoints.pop(self.caches.position, None)
+            self.checkpoints[self.caches.position] = make_checkpoint(self.caches)
+            while len(self.checkpoints) > CHECKPOINTS:
+                del self.checkpoints[next(iter(self.checkpoints))]
 
     def feed(self, tokens: mx.array) -> mx.array:
         """One forward over `tokens` (n,) after what the cache holds; logits (n, vocabulary), not evaluated.
@@ -75,3 +93,7 @@ class Sequence:
         if self.in_flight is not None:
             self.close_step(0)
             self.in_flight = None
+
+
+def common_prefix(a: Tokens[int], b: Tokens[int]) -> int:
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(a, b, strict=False)))

@@ -11,6 +11,7 @@ import logging
 import queue
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from engine.stats import RequestStats
 from engine.types import ModelRole, Request, RequestId
 
 if TYPE_CHECKING:
+    from engine.prefix_disk import PrefixDisk
     from engine.scheduler import Scheduler
 
 _log = logging.getLogger(__name__)
@@ -30,7 +32,13 @@ Command = Callable[["Scheduler"], None]
 class Engine:
     """Loads a main model and a draft, and writes replies. Any thread may call any method; all return at once."""
 
-    def __init__(self) -> None:
+    def __init__(
+        self, cache_folder: Path | None = None, *, cache_memory_share: float = 0.125, cache_disk_bytes: int = 8 << 30
+    ) -> None:
+        """Caches of chats wait in that share of the memory, and in `cache_folder`, which outlives the process."""
+        self._make_scheduler: Callable[[], Scheduler] = partial(
+            _make_scheduler, cache_folder, cache_memory_share, cache_disk_bytes
+        )
         self._commands: queue.SimpleQueue[Command | None] = queue.SimpleQueue()
         self._ids = itertools.count(1)
         self._closed = False
@@ -91,7 +99,7 @@ class Engine:
         scheduler: Scheduler | None = None
         while (command := self._next_command(scheduler)) is not _CLOSE:
             if scheduler is None:
-                scheduler = _make_scheduler()
+                scheduler = self._make_scheduler()
             try:
                 (command or _step)(scheduler)
             except BaseException:  # noqa: BLE001  the thread outlives every fault; each command reports its own
@@ -100,7 +108,7 @@ class Engine:
             _shut_down(scheduler)
 
     def _next_command(self, scheduler: Scheduler | None) -> Command | None:
-        """The next command, `_CLOSE`, or None when there is none and replies wait for a step."""
+        """The next command, `_CLOSE`, or None when there is none and there is something to do."""
         busy = scheduler is not None and (scheduler.busy or scheduler.restless)
         try:
             command = self._commands.get(block=not busy)
@@ -113,11 +121,23 @@ def _CLOSE(scheduler: Scheduler) -> None:  # noqa: N802  a sentinel that has a c
     """Never called: the loop ends when it meets it."""
 
 
-def _make_scheduler() -> Scheduler:
+def _make_scheduler(cache_folder: Path | None, memory_share: float, disk_bytes: int) -> Scheduler:
     """Imports MLX, here and now: on the engine thread, after the caller has had its window up."""
+    from engine.models.memory import kept_caches_bytes
+    from engine.prefix_store import PrefixStore
     from engine.scheduler import Scheduler
 
-    return Scheduler()
+    return Scheduler(store=PrefixStore(kept_caches_bytes(memory_share), _open_disk(cache_folder, disk_bytes)))
+
+
+def _open_disk(folder: Path | None, limit_bytes: int) -> PrefixDisk | None:
+    from engine.prefix_disk import PrefixDisk
+
+    try:
+        return PrefixDisk(folder, limit_bytes) if folder is not None else None
+    except OSError as error:
+        _log.warning("caches are not kept on disk: %s", error)
+        return None
 
 
 def _step(scheduler: Scheduler) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.errors import EmptyConversation, EngineError, TemplateFailed, TokenizerBroken
+from engine.sequence import common_prefix
 from engine.types import Message, MessageRole, Request, SpanKind
 
 if TYPE_CHECKING:
@@ -32,6 +33,24 @@ def prompt_tokens(request: Request, model: LoadedModel) -> list[int]:
     return tokens
 
 
+def turn_end(request: Request, model: LoadedModel, prompt: list[int]) -> int:
+    """How much of `prompt` stays the same in another reply or a next turn: all but what announces this reply.
+
+    Templates may open or close a thinking span there, and drop it from the turn when it has become history.
+    """
+    asked = request.messages[:-1] if _goes_on(request) else request.messages
+    whole = len(prompt) - 1
+    if not asked or not model.tokenizer.has_chat_template:
+        return whole
+    try:
+        before = model.tokenizer.apply_chat_template(
+            [_as_dict(message) for message in asked], add_generation_prompt=False, enable_thinking=request.thinking
+        )
+    except Exception:  # noqa: BLE001  some templates want an answer to follow; then the whole prompt has to do
+        return whole
+    return min(common_prefix(list(before), prompt), whole)
+
+
 def encode(text: str, model: LoadedModel) -> list[int]:
     """Raw text, no template."""
     try:
@@ -49,7 +68,7 @@ def _render(request: Request, model: LoadedModel) -> list[int]:
     tokenizer = model.tokenizer
     if not tokenizer.has_chat_template:
         return encode("\n\n".join(message.content for message in request.messages), model)
-    goes_on = request.messages[-1].role is MessageRole.ASSISTANT  # an unfinished reply is continued, not answered
+    goes_on = _goes_on(request)
     turns = [_as_dict(message) for message in request.messages]
     return list(
         tokenizer.apply_chat_template(
@@ -59,6 +78,11 @@ def _render(request: Request, model: LoadedModel) -> list[int]:
             enable_thinking=request.thinking,
         )
     )
+
+
+def _goes_on(request: Request) -> bool:
+    """An unfinished reply is continued, not answered."""
+    return bool(request.messages) and request.messages[-1].role is MessageRole.ASSISTANT
 
 
 def _as_dict(message: Message) -> dict[str, str]:

@@ -41,6 +41,7 @@ class FinishReason(StrEnum):
     STOP = "stop"  # an end token or a stop string
     LENGTH = "length"  # max_tokens
     CONTEXT = "context"  # the model's context is full
+    MEMORY = "memory"  # the machine's memory is full
     CANCELLED = "cancelled"
 
 

@@ -5,8 +5,8 @@ Runs on the engine thread only. Never executes code from a model's folder.
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
-import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -27,7 +27,8 @@ from engine.errors import (
     TokenizerBroken,
 )
 from engine.models.compatibility import vocabulary_difference
-from engine.models.inspect import inspect_model
+from engine.models.inspect import WEIGHTS, inspect_model
+from engine.models.memory import LEAST_CONTEXT_TOKENS, MemoryNeed, available_bytes, memory_need
 from engine.types import ModelInfo
 
 # WORKAROUND: on a CPU, MLX has g++ compile small kernels at run time into a folder of /tmp that belongs to the
@@ -35,7 +36,6 @@ from engine.types import ModelInfo
 if not mx.metal.is_available():
     mx.disable_compile()
 
-_RESERVED_BYTES = 2 << 30  # left to the system and to the caches of a chat
 _MODULE_NAME = re.compile(r"[a-z0-9_]+")
 
 
@@ -48,17 +48,27 @@ class LoadedModel:
     tokenizer: Any
     logit_width: int  # the vocabulary with the padding of the output layer
     make_caches: Callable[[], CacheSet]
+    need: MemoryNeed
+    identity: str  # of the files that it was read from: caches of others do not fit
 
 
-def load_model(folder: Path | str) -> LoadedModel:
-    """Read a model's folder into memory, or raise a ModelError that says why it cannot serve."""
+def load_model(folder: Path | str, beside: MemoryNeed | None = None) -> LoadedModel:
+    """Read a model's folder into memory, or raise a ModelError that says why it cannot serve.
+
+    It has to fit `beside` the model that it is to draft for.
+    """
     path = Path(folder).absolute()  # mlx-lm takes a relative name for a hub's repository
     info = inspect_model(path)
     _check_architecture(info)
-    _check_memory(info)
-    network = _guarded(info.folder, ModelDamaged, lambda: _load_network(path))
+    _check_memory(info, MemoryNeed(info.weight_bytes, 0, 0), beside)
+    identity = model_identity(path)
+    network = _guarded(info.folder, ModelDamaged, lambda: _build_network(path))
+    make_caches = _guarded(info.folder, ModelDamaged, lambda: CacheMaker(network))
+    need = _guarded(info.folder, ModelDamaged, lambda: memory_need(network, make_caches().layers))
+    _check_memory(info, need, beside)
+    _guarded(info.folder, ModelDamaged, lambda: mx.eval(network.parameters()))
     tokenizer = _guarded(info.folder, TokenizerBroken, lambda: _load_tokenizer(path))
-    return LoadedModel(info, network, tokenizer, _logit_width(info.folder, network), CacheMaker(network))
+    return LoadedModel(info, network, tokenizer, _logit_width(info.folder, network), make_caches, need, identity)
 
 
 def load_draft(folder: Path | str, main: LoadedModel) -> LoadedModel:
@@ -67,10 +77,16 @@ def load_draft(folder: Path | str, main: LoadedModel) -> LoadedModel:
     inspect_model(path)
     if difference := vocabulary_difference(Path(main.info.folder), path):
         raise difference
-    draft = load_model(path)
+    draft = load_model(path, main.need)
     if not draft.make_caches().can_roll_back:
         raise DraftCannotRewind(draft.info.folder, draft.info.model_type)
     return draft
+
+
+def model_identity(folder: Path) -> str:
+    files = sorted([folder / "config.json", *folder.glob(WEIGHTS)])
+    seen = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files]
+    return hashlib.blake2b(repr((str(folder.resolve()), seen)).encode(), digest_size=16).hexdigest()
 
 
 def release_memory() -> None:
@@ -85,18 +101,13 @@ def _check_architecture(info: ModelInfo) -> None:
         raise ModelUnsupported(info.folder, info.model_type)
 
 
-def _check_memory(info: ModelInfo) -> None:
-    widened = 2 if _widens() and info.bits is None else 1
-    needed_bytes = int(info.weight_bytes * widened * 1.05)
-    available_bytes = _memory_bytes() - _RESERVED_BYTES
-    if needed_bytes > available_bytes:
-        raise ModelTooLarge(info.folder, needed_bytes, available_bytes)
-
-
-def _memory_bytes() -> int:
-    recommended = mx.device_info().get("max_recommended_working_set_size")
-    physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return min(int(recommended), physical) if recommended else physical
+def _check_memory(info: ModelInfo, need: MemoryNeed, beside: MemoryNeed | None) -> None:
+    context = min(info.context_tokens, LEAST_CONTEXT_TOKENS)
+    needed = need.at(context)
+    available = available_bytes() - (beside.at(context) if beside is not None else 0)
+    if needed > available:
+        fits = max(0, available - (needed - need.weight_bytes))
+        raise ModelTooLarge(info.folder, needed, max(0, available), context, fits)
 
 
 def _widens() -> bool:
@@ -104,12 +115,12 @@ def _widens() -> bool:
     return bool(mx.default_device() == mx.cpu)
 
 
-def _load_network(path: Path) -> Any:
+def _build_network(path: Path) -> Any:
+    """With weights that nobody has read yet."""
     network, _ = mlx_utils.load_model(path, lazy=True, trust_remote_code=False)
     if _widens():
         network.set_dtype(mx.float32)
     network.eval()
-    mx.eval(network.parameters())
     return network
 
 

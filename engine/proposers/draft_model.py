@@ -28,9 +28,10 @@ _TAIL_TOKENS = 2
 class DraftModelProposer:
     name = "draft"
 
-    def __init__(self, model: LoadedModel, store: PrefixStore) -> None:
+    def __init__(self, model: LoadedModel, store: PrefixStore, turn_end: int = 0) -> None:
         self._model = model
         self._store = store
+        self._turn_end = turn_end
         self._sequence: Sequence | None = None
 
     def offer(self, tokens: Tokens[int]) -> Offer:
@@ -70,5 +71,6 @@ class DraftModelProposer:
         """Take in what was committed since the last look, plain rounds included."""
         if self._sequence is None:
             self._sequence = self._store.take(self._model, list(tokens))
+            self._sequence.turn_end = self._turn_end
         self._sequence.tokens.extend(tokens[len(self._sequence.tokens) :])
         return self._sequence

@@ -1,0 +1,87 @@
+"""What a model will take of this machine's memory, what there is, and the limits that we set ourselves.
+
+A model's need is read off its network before any weight is: shapes are known without values. Engine thread only.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import mlx.core as mx
+from mlx.utils import tree_flatten
+
+from engine.caches.checkpoints import arrays_in
+from engine.caches.kinds import leaves
+
+LEAST_CONTEXT_TOKENS = 4096  # a model with room for less is no use for a chat
+_SYSTEM_BYTES = 2 << 30  # left to the system and to the app
+_OVERHEAD = 1.05  # on weights: buffers are rounded up, and a forward needs room
+_NEARLY = 0.97  # of what there is: where a reply ends, so that the step under way still fits
+_WIRED_SHARE = 0.8  # of what the system recommends; wiring all of it has frozen machines
+_MARGIN_BYTES = 512 << 20
+_BUFFER_CACHE_BYTES = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryNeed:
+    weight_bytes: int
+    token_bytes: int  # for each token of a chat
+    fixed_bytes: int  # windows and recurrent states of a chat, however long
+
+    def at(self, context_tokens: int) -> int:
+        return int(self.weight_bytes * _OVERHEAD) + self.fixed_bytes + context_tokens * self.token_bytes
+
+
+def memory_need(network: Any, layers: list[Any]) -> MemoryNeed:
+    """Feeds a token to the unused caches `layers` and looks at their shapes; nothing is evaluated."""
+    network(mx.array([[0]]), cache=layers)
+    token_bytes = fixed_bytes = 0
+    for leaf in leaves(layers):
+        arrays = list(arrays_in(leaf.state))
+        if hasattr(leaf, "update_and_fetch"):
+            row_bytes = sum(array.nbytes // array.shape[-2] for array in arrays if array.ndim > 2)
+            most = getattr(leaf, "max_size", None) or getattr(leaf, "chunk_size", None)
+            token_bytes += 0 if most else row_bytes
+            fixed_bytes += row_bytes * most if most else 0
+        else:
+            fixed_bytes += sum(array.nbytes for array in arrays)
+    weights: list[tuple[str, mx.array]] = tree_flatten(network.parameters())  # type: ignore[assignment]
+    weight_bytes = sum(weight.nbytes for _, weight in weights)
+    return MemoryNeed(weight_bytes, token_bytes, fixed_bytes)
+
+
+@cache
+def available_bytes() -> int:
+    """What models and chats may take together."""
+    physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return min(_recommended_bytes() or physical, physical - _SYSTEM_BYTES)
+
+
+def kept_caches_bytes(share: float) -> int:
+    """How much of it may hold caches of chats that nobody is writing in."""
+    return int(share * available_bytes())
+
+
+def is_short() -> bool:
+    return mx.get_active_memory() > _NEARLY * available_bytes()
+
+
+def set_limits(*needs: MemoryNeed) -> None:
+    """Ours, for the loaded models; MLX's own let a Mac swap, and keep freed buffers for ever."""
+    recommended = _recommended_bytes()
+    if not mx.metal.is_available() or not recommended:
+        return
+    available = available_bytes()
+    wanted = sum(need.at(LEAST_CONTEXT_TOKENS) for need in needs) + _MARGIN_BYTES
+    mx.set_memory_limit(available)
+    mx.set_cache_limit(min(_BUFFER_CACHE_BYTES, available // 8))
+    mx.set_wired_limit(min(wanted, int(_WIRED_SHARE * recommended)) if needs else 0)
+
+
+@cache
+def _recommended_bytes() -> int:
+    """0 where there is no such figure: on a CPU."""
+    return int(mx.device_info().get("max_recommended_working_set_size", 0))

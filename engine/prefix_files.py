@@ -1,0 +1,166 @@
+"""One stretch of a conversation in a file: safetensors with a checksum, readable whole or not at all.
+
+Written tensor by tensor, so that a reply never waits for more than one; under another name until it is complete.
+Which stretches there are, and how long, is `prefix_disk.py`'s business.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+import zlib
+from collections.abc import Generator
+from dataclasses import dataclass
+from itertools import count, takewhile
+from pathlib import Path
+from typing import Any
+
+import mlx.core as mx
+
+from engine.caches.checkpoints import Checkpoint, Rows
+from engine.models.model_files import FileError, parse_object
+from engine.models.safetensors_header import HEADER_LIMIT_BYTES, read_header
+
+SUFFIX = ".safetensors"
+PART_SUFFIX = ".part"
+PRIVATE_FILE = 0o600
+_PIECE_BYTES = 8 << 20
+_NAMES = {
+    mx.bool_: "BOOL",
+    mx.uint8: "U8",
+    mx.int8: "I8",
+    mx.uint16: "U16",
+    mx.int16: "I16",
+    mx.uint32: "U32",
+    mx.int32: "I32",
+    mx.uint64: "U64",
+    mx.int64: "I64",
+    mx.float16: "F16",
+    mx.bfloat16: "BF16",
+    mx.float32: "F32",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Tokens [start, end) of conversations that begin with the tokens of which `before` is the digest."""
+
+    path: Path
+    start: int
+    before: str
+    tokens: tuple[int, ...]
+    has_checkpoint: bool  # of the caches without rows, at `end`
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.tokens)
+
+
+def write_stretch(stretch: Stretch, rows: Rows, checkpoint: Checkpoint | None) -> Generator[None]:
+    """Each step writes one tensor. Given up half way, it leaves nothing."""
+    tensors = {f"rows.{at}.{part}": array for at, arrays in enumerate(rows) for part, array in enumerate(arrays)}
+    layout = _named(checkpoint, tensors)
+    metadata = {
+        "start": str(stretch.start),
+        "before": stretch.before,
+        "tokens": " ".join(map(str, stretch.tokens)),
+        "checkpoint": json.dumps(layout),
+        "caches": str(len(rows)),
+    }
+    part = stretch.path.with_name(f"{stretch.path.stem}.{os.getpid()}{PART_SUFFIX}")
+    try:
+        with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, PRIVATE_FILE), "wb") as file:  # noqa: PTH123
+            header = _header(tensors, metadata)
+            file.write(header)
+            checksum = zlib.crc32(header)
+            for name in list(tensors):
+                data = _bytes(tensors.pop(name))
+                file.write(data)
+                checksum = zlib.crc32(data, checksum)
+                yield
+            file.write(struct.pack("<I", checksum))
+        part.replace(stretch.path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def read_index(path: Path) -> Stretch:
+    """What a file says that it holds; FileError when it is damaged so that it shows from outside, or none of ours."""
+    read_header(path)
+    try:
+        metadata = _metadata(path)
+        tokens = tuple(map(int, metadata["tokens"].split()))
+        has_checkpoint = json.loads(metadata["checkpoint"]) is not None
+        return Stretch(path, int(metadata["start"]), metadata["before"], tokens, has_checkpoint)
+    except (OSError, ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
+        raise FileError(f"{path.name}: {str(error)[:200]}") from error
+
+
+def read_stretch(path: Path) -> tuple[Rows, Checkpoint | None]:
+    """Its rows and its checkpoint, not yet evaluated; FileError unless every byte is as it was written."""
+    try:
+        _verify(path)
+        metadata = _metadata(path)
+        tensors: Any = mx.load(str(path), format="safetensors")
+        rows = [_rows_of(cache, tensors) for cache in range(int(metadata["caches"]))]
+        return rows, _unnamed(json.loads(metadata["checkpoint"]), tensors)
+    except (OSError, ValueError, KeyError, RuntimeError, struct.error) as error:
+        raise FileError(f"{path.name}: {str(error)[:200]}") from error
+
+
+def _rows_of(cache: int, tensors: dict[str, mx.array]) -> list[mx.array]:
+    names = takewhile(tensors.__contains__, (f"rows.{cache}.{part}" for part in count()))
+    return [tensors.pop(name) for name in names]
+
+
+def _named(value: Any, tensors: dict[str, mx.array]) -> Any:
+    """`value` with names in place of its arrays, which go to `tensors`."""
+    if isinstance(value, mx.array):
+        name = f"state.{len(tensors)}"
+        tensors[name] = value
+        return {"array": name}
+    return [_named(part, tensors) for part in value] if isinstance(value, list | tuple) else value
+
+
+def _unnamed(value: Any, tensors: dict[str, mx.array]) -> Any:
+    if isinstance(value, dict):
+        return tensors[value["array"]]
+    return [_unnamed(part, tensors) for part in value] if isinstance(value, list) else value
+
+
+def _header(tensors: dict[str, mx.array], metadata: dict[str, str]) -> bytes:
+    entries: dict[str, Any] = {"__metadata__": metadata}
+    end = 0
+    for name, array in tensors.items():
+        offsets = [end, end + array.nbytes]
+        entries[name] = {"dtype": _NAMES[array.dtype], "shape": list(array.shape), "data_offsets": offsets}
+        end += array.nbytes
+    entries["checksum"] = {"dtype": "U32", "shape": [1], "data_offsets": [end, end + 4]}
+    text = json.dumps(entries).encode()
+    text += b" " * (-len(text) % 8)
+    return struct.pack("<Q", len(text)) + text
+
+
+def _bytes(array: mx.array) -> memoryview:
+    flat = mx.contiguous(array.reshape(-1)).view(mx.uint8)
+    mx.eval(flat)
+    return memoryview(flat)  # type: ignore[arg-type]
+
+
+def _metadata(path: Path) -> dict[str, str]:
+    with path.open("rb") as file:
+        length = min(struct.unpack("<Q", file.read(8))[0], HEADER_LIMIT_BYTES)
+        metadata: Any = parse_object(file.read(length), path.name)["__metadata__"]
+    return dict(metadata)
+
+
+def _verify(path: Path) -> None:
+    """MEASURED: a gigabyte takes a third of a second; reading the same tokens anew takes minutes."""
+    checksum, left = 0, path.stat().st_size - 4
+    with path.open("rb") as file:
+        while left > 0 and (data := file.read(min(left, _PIECE_BYTES))):
+            checksum = zlib.crc32(data, checksum)
+            left -= len(data)
+        if left or file.read() != struct.pack("<I", checksum):
+            raise FileError(f"{path.name}: the checksum differs")

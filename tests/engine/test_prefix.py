@@ -1,0 +1,268 @@
+"""Going on from what was read before: turns, branches, restarts. What is cached must be exact, and change no token."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import mlx.core as mx
+import pytest
+
+from engine import Event, Finished, Request, RequestId, Sampling, Speculation
+from engine.caches.checkpoints import arrays_in
+from engine.control import RoundCosts
+from engine.models.loading import LoadedModel, load_model
+from engine.prefix_disk import PrefixDisk
+from engine.prefix_store import PrefixStore
+from engine.proposers.draft_model import DraftModelProposer
+from engine.reply import Reply
+from engine.sampling import Sampler
+from engine.sequence import Sequence
+from tests.helpers.tiny_families import FAMILIES, save_family
+
+FIRST = tuple(40 + (7 * n) % 90 for n in range(70))  # longer than the window, which has wrapped after it
+QUESTION = tuple(60 + (5 * n) % 80 for n in range(11))
+REPLY_TOKENS = 50  # more than a window forgets by trimming
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, LoadedModel]]:
+    folder = tmp_path_factory.mktemp("families")
+    yield {kind: load_model(save_family(kind, folder / kind)) for kind in FAMILIES}
+    mx.clear_cache()
+
+
+@pytest.fixture(params=list(FAMILIES))
+def model(request: pytest.FixtureRequest, models: dict[str, LoadedModel]) -> LoadedModel:
+    return models[request.param]
+
+
+def answer(
+    model: LoadedModel, store: PrefixStore, prompt: tuple[int, ...], reply_tokens: int = REPLY_TOKENS
+) -> Finished:
+    heard: list[Event] = []
+    asked = Request(
+        tokens=prompt, sampling=Sampling(temperature=0), max_tokens=reply_tokens, speculation=Speculation.off()
+    )
+    reply = Reply(RequestId(1), asked, heard.append)
+    reply.start(model, store, RoundCosts())
+    while not reply.step():
+        pass
+    finished = heard[-1]
+    assert isinstance(finished, Finished)
+    return finished
+
+
+def settle(store: PrefixStore) -> None:
+    """What the engine does while nobody waits."""
+    while store.untidy:
+        store.tidy()
+
+
+def cold(model: LoadedModel, prompt: tuple[int, ...]) -> tuple[int, ...]:
+    return answer(model, PrefixStore(), prompt).tokens
+
+
+def forget_memory(store: PrefixStore) -> None:
+    settle(store)
+    store.clear()
+
+
+def next_turn(model: LoadedModel, store: PrefixStore, prompt: tuple[int, ...] = FIRST) -> tuple[int, ...]:
+    return (*prompt, *answer(model, store, prompt).tokens, *QUESTION)
+
+
+def test_the_random_models_say_something(model: LoadedModel) -> None:
+    assert len(set(cold(model, FIRST))) > 12
+
+
+def test_the_next_turn_reads_only_what_is_new(model: LoadedModel) -> None:
+    """All of the last turn but its last token, which was drawn and never read."""
+    store = PrefixStore()
+    second = next_turn(model, store)
+    third = next_turn(model, store, second)
+
+    warm = answer(model, store, third)
+
+    assert warm.stats.cached_tokens == len(third) - len(QUESTION) - 1
+    assert warm.tokens == cold(model, third)
+
+
+def test_a_regenerated_reply_starts_at_the_end_of_the_prompt(model: LoadedModel) -> None:
+    store = PrefixStore()
+    second = next_turn(model, store)
+    for _ in range(3):
+        again = answer(model, store, second)
+    assert again.stats.cached_tokens == len(second) - 1
+    assert again.tokens == cold(model, second)
+
+
+def test_thinking_that_the_template_drops_costs_only_the_reply(model: LoadedModel) -> None:
+    """The next prompt parts from the last one at the end of its user's turn."""
+    store = PrefixStore()
+    answer(model, store, FIRST)
+    without = (*FIRST, 41, 42, 43, *QUESTION)
+
+    warm = answer(model, store, without)
+
+    assert warm.stats.cached_tokens == len(FIRST) - (model.info.model_type == "qwen3_next")
+    assert warm.tokens == cold(model, without)
+
+
+def test_a_window_goes_back_further_than_it_remembers(models: dict[str, LoadedModel]) -> None:
+    """After a reply so long that the window has let go of the prompt's end, a checkpoint has it."""
+    model, store = models["window"], PrefixStore()
+    answer(model, store, FIRST, reply_tokens=340)
+    without = (*FIRST, 41, 42, 43, *QUESTION)
+
+    warm = answer(model, store, without)
+
+    assert warm.stats.cached_tokens == len(FIRST) - 1
+    assert warm.tokens == cold(model, without)
+
+
+def test_an_edited_turn_goes_on_from_the_turn_before_it(model: LoadedModel) -> None:
+    store = PrefixStore()
+    second = next_turn(model, store)
+    third = next_turn(model, store, second)
+    answer(model, store, third)
+    edited = (*third[: -len(QUESTION)], 44, 45, 46)
+
+    warm = answer(model, store, edited)
+
+    assert warm.stats.cached_tokens == len(third) - len(QUESTION) - (model.info.model_type == "qwen3_next")
+    assert warm.tokens == cold(model, edited)
+
+
+def test_branches_take_turns_without_reading_anything_twice(model: LoadedModel, tmp_path: Path) -> None:
+    """What one branch pushes out of memory comes back from disk."""
+    store = PrefixStore(disk=PrefixDisk(tmp_path))
+    trunk = next_turn(model, store)
+    left, right = (*trunk, 41, 42, 43), (*trunk, 51, 52, 53)
+    told = {}
+    for prompt in (left, right):
+        told[prompt] = answer(model, store, prompt).tokens
+        settle(store)
+    for turn, prompt in enumerate((left, right, left, right)):
+        grown = (*prompt, *told[prompt], 61 + turn, 62)
+        warm = answer(model, store, grown)
+        settle(store)
+        assert warm.stats.cached_tokens == len(prompt) + REPLY_TOKENS - 1
+        assert warm.tokens == cold(model, grown)
+
+
+def test_a_sequence_is_either_kept_or_in_use(model: LoadedModel, tmp_path: Path) -> None:
+    store = PrefixStore(disk=PrefixDisk(tmp_path))
+    second = next_turn(model, store)
+    settle(store)
+    before = store.nbytes
+    sequence = store.take(model, list(second))
+    held = {id(array) for layer in sequence.caches.layers for array in arrays_in(layer.state)}
+
+    assert before > 0
+    assert store.nbytes == 0
+    store.put(sequence)
+    kept = {id(array) for layer in store._kept[0].sequence.caches.layers for array in arrays_in(layer.state)}
+    assert kept == held
+    assert len(store._kept) == 1
+
+
+def test_memory_is_bounded_and_the_oldest_goes_first(models: dict[str, LoadedModel]) -> None:
+    model = models["dense"]
+    chats = [tuple(first + n % 50 for n in range(60)) for first in (10, 70, 130)]
+    one = PrefixStore()
+    answer(model, one, chats[0])
+    store = PrefixStore(limit_bytes=2 * one.nbytes)
+    for chat in chats:
+        answer(model, store, chat)
+
+    assert store.nbytes <= 2 * one.nbytes
+    cached = [answer(model, PrefixStore(), chats[0]).stats.cached_tokens]
+    cached += [answer(model, store, chat).stats.cached_tokens for chat in (chats[2], chats[0])]
+    assert cached == [0, len(chats[2]) - 1, 0]
+
+
+def test_what_is_evicted_comes_back_from_disk(model: LoadedModel, tmp_path: Path) -> None:
+    one = PrefixStore()
+    second = next_turn(model, one)
+    store = PrefixStore(limit_bytes=one.nbytes - 1, disk=PrefixDisk(tmp_path))
+    answer(model, store, FIRST)
+    assert store.crowded
+    settle(store)
+
+    assert store.nbytes == 0
+    warm = answer(model, store, second)
+    assert warm.stats.cached_tokens == len(second) - len(QUESTION) - 1
+    assert warm.tokens == cold(model, second)
+
+
+def test_another_store_on_the_same_folder_goes_on(model: LoadedModel, tmp_path: Path) -> None:
+    store = PrefixStore(disk=PrefixDisk(tmp_path))
+    third = next_turn(model, store, next_turn(model, store))
+    forget_memory(store)
+
+    warm = answer(model, PrefixStore(disk=PrefixDisk(tmp_path)), third)
+
+    assert warm.stats.cached_tokens == len(third) - len(QUESTION) - 1
+    assert warm.tokens == cold(model, third)
+
+
+def test_taking_a_sequence_while_it_is_written_leaves_no_half_file(model: LoadedModel, tmp_path: Path) -> None:
+    store = PrefixStore(disk=PrefixDisk(tmp_path))
+    second = next_turn(model, store)
+    store.tidy()
+    assert list(tmp_path.glob("*/*/*.part"))
+
+    warm = answer(model, store, second)
+
+    assert warm.tokens == cold(model, second)
+    assert not list(tmp_path.glob("*/*/*.part"))
+
+
+def test_the_draft_goes_on_too(models: dict[str, LoadedModel]) -> None:
+    """Its cache waits in the same store, and a draft that has read the chat drafts in its first round."""
+    model, store = models["dense"], PrefixStore()
+    sampler = Sampler(Sampling(temperature=0), 0, model.logit_width, [])
+    tokens = list(FIRST)
+    first = DraftModelProposer(model, store)
+    while not first.offer(tokens).most:
+        pass
+    first.propose(tokens, 4, sampler)
+    first.commit([1, 2])
+    first.close()
+
+    second = DraftModelProposer(model, store)
+    assert second._follow([*tokens, 1, 2, 3]).caches.position >= len(tokens)
+
+
+@pytest.mark.parametrize("width", [1, 3, 7])
+def test_going_back_and_on_equals_a_fresh_prefill(model: LoadedModel, width: int) -> None:
+    """From each checkpoint, whatever has been read since, twice."""
+    sequence = Sequence(model, list(FIRST))
+    sequence.turn_end = 33
+    while sequence.unread > 1:
+        sequence.prefill_chunk()
+    for guess in (100, 150):
+        store = PrefixStore()
+        store.put(sequence)
+        tokens = [*FIRST[:36], *range(guess, guess + width), 5]
+        sequence = store.take(model, tokens)
+        assert 33 <= sequence.caches.position <= 36
+        while sequence.unread > 1:
+            sequence.prefill_chunk()
+        assert mx.array_equal(next_logits(sequence), next_logits(fresh(model, tokens)))
+        sequence.tokens = tokens
+
+
+def fresh(model: LoadedModel, tokens: list[int]) -> Sequence:
+    sequence = Sequence(model, list(tokens))
+    while sequence.unread > 1:
+        sequence.prefill_chunk()
+    return sequence
+
+
+def next_logits(sequence: Sequence) -> mx.array:
+    logits = sequence.feed(mx.array(sequence.tokens[-1:]))
+    mx.eval(logits)
+    sequence.caches.commit(0)
+    return logits[-1]

@@ -1,0 +1,222 @@
+"""The folder of kept caches: what is damaged, foreign, half written or too much, and who may read it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from engine import Engine, ModelReady, Request, Sampling, Speculation
+from engine.models.loading import LoadedModel, load_model
+from engine.models.model_files import FileError
+from engine.prefix_disk import PrefixDisk
+from engine.prefix_files import read_index, read_stretch
+from engine.prefix_store import PrefixStore
+from engine.sequence import Sequence
+from tests.helpers.engine_client import EngineClient, Outcome
+from tests.helpers.tiny_families import FAMILIES, save_family
+
+CHAT = tuple(40 + (7 * n) % 90 for n in range(300))
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("families")
+    return {kind: save_family(kind, folder / kind) for kind in FAMILIES}
+
+
+@pytest.fixture(scope="module")
+def model(folders: dict[str, Path]) -> LoadedModel:
+    return load_model(folders["hybrid"])
+
+
+def write(model: LoadedModel, disk: PrefixDisk, tokens: tuple[int, ...] = CHAT) -> None:
+    sequence = Sequence(model, list(tokens))
+    sequence.turn_end = len(tokens) // 2
+    while sequence.unread > 1:
+        sequence.prefill_chunk()
+    for _ in disk.write(sequence):
+        pass
+
+
+def cached(model: LoadedModel, folder: Path, tokens: tuple[int, ...] = CHAT) -> int:
+    return PrefixStore(disk=PrefixDisk(folder)).take(model, list(tokens)).caches.position
+
+
+def files(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*/*/*.safetensors"), key=lambda path: int(path.stem.rpartition("-")[2]))
+
+
+def test_the_parts_of_a_chat_are_found_again(model: LoadedModel, tmp_path: Path) -> None:
+    write(model, PrefixDisk(tmp_path))
+
+    assert [path.stem.rpartition("-")[2] for path in files(tmp_path)] == ["0", str(len(CHAT) // 2)]
+    assert cached(model, tmp_path) == len(CHAT) - 1
+    assert cached(model, tmp_path, CHAT[: len(CHAT) // 2 + 20]) == len(CHAT) // 2
+    assert cached(model, tmp_path, (7, *CHAT)) == 0
+
+
+def test_nobody_else_may_read_it(model: LoadedModel, tmp_path: Path) -> None:
+    folder = tmp_path / "prefixes"
+    write(model, PrefixDisk(folder))
+
+    assert {path.stat().st_mode & 0o777 for path in files(folder)} == {0o600}
+    assert {path.stat().st_mode & 0o777 for path in (folder, *folder.glob("*"), *folder.glob("*/*/.."))} == {0o700}
+
+
+def truncate(path: Path) -> None:
+    os.truncate(path, path.stat().st_size - 100)
+
+
+def flip(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[-2000] ^= 1
+    path.write_bytes(data)
+
+
+def empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def make_foreign(path: Path) -> None:
+    path.write_bytes(b"\x02\x00\x00\x00\x00\x00\x00\x00{}")
+
+
+def lie(path: Path) -> None:
+    """About the tokens: the file is consistent in itself but for the checksum."""
+    path.write_bytes(path.read_bytes().replace(b'"tokens": "40', b'"tokens": "41', 1))
+
+
+def huge_header(path: Path) -> None:
+    path.write_bytes(b"\xff" * 64)
+
+
+@pytest.mark.parametrize("damage", [truncate, flip, empty, make_foreign, huge_header, lie], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_damaged_file_is_ignored_and_removed(
+    model: LoadedModel, tmp_path: Path, damage: Callable[[Path], None], which: int
+) -> None:
+    write(model, PrefixDisk(tmp_path))
+    path = files(tmp_path)[which]
+    whole = path.read_bytes()
+    damage(path)
+    changed = path.read_bytes() != whole
+
+    assert cached(model, tmp_path) in ({0, len(CHAT) // 2} if changed else {len(CHAT) - 1})
+    assert not changed or damage is lie or not path.exists()
+    assert cached(model, tmp_path) in {0, len(CHAT) // 2, len(CHAT) - 1}
+
+
+def test_the_same_chat_in_another_model_is_another(
+    folders: dict[str, Path], model: LoadedModel, tmp_path: Path
+) -> None:
+    write(model, PrefixDisk(tmp_path / "kept"))
+    weights = folders["hybrid"] / "model.safetensors"
+    touched = weights.stat().st_mtime_ns
+    os.utime(weights, ns=(touched, touched + 1))
+
+    assert cached(load_model(folders["hybrid"]), tmp_path / "kept") == 0
+    os.utime(weights, ns=(touched, touched))
+    assert cached(load_model(folders["hybrid"]), tmp_path / "kept") == len(CHAT) - 1
+
+
+def test_old_versions_go_and_strangers_stay(tmp_path: Path) -> None:
+    old, stranger = tmp_path / "hunch-0-mlx0.1", tmp_path / "my thesis"
+    for folder in (old, stranger):
+        folder.mkdir()
+        (folder / "file").write_text("x")
+    PrefixDisk(tmp_path)
+
+    assert not old.exists()
+    assert (stranger / "file").exists()
+
+
+def test_bytes_are_bounded_and_the_oldest_chat_goes_first(model: LoadedModel, tmp_path: Path) -> None:
+    chats = [tuple(first + n % 50 for n in range(100)) for first in (10, 70, 130)]
+    write(model, PrefixDisk(tmp_path), chats[0])
+    one = sum(path.stat().st_size for path in files(tmp_path))
+    disk = PrefixDisk(tmp_path, limit_bytes=int(2.5 * one))
+    for chat in chats[1:]:
+        write(model, disk, chat)
+
+    assert sum(path.stat().st_size for path in files(tmp_path)) <= 2.5 * one
+    assert [cached(model, tmp_path, chat) > 90 for chat in chats] == [False, True, True]
+
+
+def test_a_read_only_folder_costs_nothing_but_time(
+    model: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = PrefixStore(disk=PrefixDisk(tmp_path))
+    sequence = Sequence(model, list(CHAT))
+    sequence.prefill_chunk()
+    store.put(sequence)
+
+    def refuse(*arguments: object, **keywords: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("engine.prefix_files.os.open", refuse)
+    store.tidy()
+
+    assert not store.untidy
+    assert store.take(model, list(CHAT)).caches.position == len(CHAT) - 1
+
+
+def test_kill_while_writing_leaves_nothing_that_can_be_read(folders: dict[str, Path], tmp_path: Path) -> None:
+    """Killed after each number of steps in turn; then the next process finds only whole files, and no half ones."""
+    child = (
+        "import os, signal, sys, pathlib\n"
+        "from tests.engine.test_prefix_disk import CHAT\n"
+        "from engine.models.loading import load_model\n"
+        "from engine.prefix_disk import PrefixDisk\n"
+        "from engine.sequence import Sequence\n"
+        "model = load_model(sys.argv[1])\n"
+        "sequence = Sequence(model, list(CHAT)); sequence.turn_end = 150\n"
+        "while sequence.unread > 1: sequence.prefill_chunk()\n"
+        "for at, _ in enumerate(PrefixDisk(pathlib.Path(sys.argv[2])).write(sequence)):\n"
+        "    if at == int(sys.argv[3]): os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    model = load_model(folders["hybrid"])
+    for steps in (2, 9):
+        run = subprocess.run([sys.executable, "-c", child, folders["hybrid"], tmp_path, str(steps)], check=False)
+        assert run.returncode == -signal.SIGKILL
+        assert list(tmp_path.glob("*/*/*.part"))
+        for path in files(tmp_path):
+            assert read_stretch(path)
+        assert cached(model, tmp_path) == (0 if steps == 2 else 150)
+        assert not list(tmp_path.glob("*/*/*.part"))
+
+
+def test_a_file_is_read_only_whole(model: LoadedModel, tmp_path: Path) -> None:
+    write(model, PrefixDisk(tmp_path))
+    path = files(tmp_path)[0]
+    assert read_index(path).end == len(CHAT) // 2
+    flip(path)
+    with pytest.raises(FileError):
+        read_stretch(path)
+
+
+@pytest.mark.parametrize("kind", list(FAMILIES))
+def test_yesterdays_chat_goes_on_in_another_engine(folders: dict[str, Path], kind: str, tmp_path: Path) -> None:
+    first = talk(folders[kind], tmp_path, CHAT)
+    grown = (*CHAT, *first.tokens, 50, 51, 52)
+    warm, cold = talk(folders[kind], tmp_path, grown), talk(folders[kind], None, grown)
+
+    assert warm.stats.cached_tokens == len(grown) - 4
+    assert cold.stats.cached_tokens == 0
+    assert warm.text() == cold.text()
+    assert warm.tokens == cold.tokens
+
+
+def talk(folder: Path, cache_folder: Path | None, tokens: tuple[int, ...]) -> Outcome:
+    engine = Engine(cache_folder)
+    client = EngineClient(engine)
+    assert isinstance(client.load(folder, folder), ModelReady)
+    asked = Request(tokens=tokens, sampling=Sampling(temperature=0), max_tokens=20, speculation=Speculation.fixed(3))
+    outcome = client.run(asked)
+    assert engine.close()
+    return outcome
