@@ -12,14 +12,19 @@ from dataclasses import dataclass
 import mlx.core as mx
 
 NO_TOKENS = mx.array([], dtype=mx.uint32)
+SURE = mx.array(1.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """Proposed tokens (n,), and the law (n, vocabulary) that each was drawn from, as log-probabilities, if it was."""
+    """Proposed tokens (n,), and the law (n, vocabulary) that each was drawn from, as log-probabilities, if it was.
+
+    `sure` is the probability that the drawer gave to the last of them.
+    """
 
     tokens: mx.array = NO_TOKENS
     law: mx.array | None = None
+    sure: mx.array = SURE
 
 
 NOTHING = Draft()

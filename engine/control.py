@@ -12,16 +12,19 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Protocol
 
+from engine.confidence import Confidence
 from engine.types import MAX_DRAFT_TOKENS, Speculation, SpeculationMode
 
 LENGTHS = (1, 2, 3, 4, 5, 6, 8, 10, 12, MAX_DRAFT_TOKENS)
 _RECENT = 9
 _PROBE_EVERY_ROUNDS = 24
+_PROBE_TOKENS, _PROBE_SHARE = 3, 0.01
 _ADVANTAGE = 1.02  # a change of plan must promise this much
 
 # How often a source is right, before anything is known of it, and how many trials that guess weighs.
 _FIRST_GUESS, _GUESS_TRIALS = 0.7, 6
 _SLOWEST_LEARNING = 0.04  # an average at first, then ever less forgetful, down to this
+_GATED_GUESS_ROUNDS, _GATED_FADING = 1, 0.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,7 @@ class Offer:
     source: str
     most: int
     grade: int = 0
+    gated: bool = False  # it stops by itself where it is not sure enough
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +42,7 @@ class Plan:
     source: str = ""
     length: int = 0
     grade: int = 0
+    gated: bool = False
 
 
 PLAIN = Plan()
@@ -59,7 +64,9 @@ class RoundCosts:
     """
 
     calibration: Calibration = field(default_factory=Calibration)
+    agreement: dict[tuple[str, int], float] = field(default_factory=dict)  # where the last reply left it
     _seen: dict[tuple[str, int], deque[float]] = field(default_factory=dict)
+    _gated: dict[str, tuple[float, float]] = field(default_factory=dict)  # tokens and seconds, fading
 
     def observe(self, source: str, drafted: int, seconds: float) -> None:
         key = (source if drafted else "", drafted)
@@ -81,6 +88,22 @@ class RoundCosts:
         # What the nearest length took, moved by what the difference in length should cost.
         scale = self._median(source, near) / max(self.plain_s + self._extra_s(source, near), 1e-9)
         return max(self.plain_s, scale * (self.plain_s + self._extra_s(source, length)))
+
+    def observe_gated(self, source: str, tokens: int, seconds: float) -> None:
+        """A round in which a draft stopped by itself: what counts is what such rounds bring in all."""
+        held = self._gated.get(source) or (_GATED_GUESS_ROUNDS * 2.0, _GATED_GUESS_ROUNDS * seconds)
+        self._gated[source] = (_GATED_FADING * held[0] + tokens, _GATED_FADING * held[1] + seconds)
+
+    def gated_rate(self, source: str) -> float:
+        """Tokens per second of such rounds; before any was seen, a hopeful guess."""
+        if source in self._gated:
+            tokens, seconds = self._gated[source]
+            return tokens / seconds
+        return 2.5 / self.expected_s(source, 3) if self.plain_s else float("inf")
+
+    def marginal_s(self, source: str) -> float:
+        """What one more drafted token costs, whether it stands or not."""
+        return (self._extra_s(source, 8) - self._extra_s(source, 1)) / 7
 
     def _extra_s(self, source: str, length: int) -> float:
         """What drafting and verifying `length` tokens adds to a plain round, by calibration."""
@@ -138,36 +161,36 @@ class FixedController:
 class AutoController:
     """The plan with the most expected tokens per second, nothing drafted included.
 
-    A source that has lost its place is asked for one token now and then, in case the text has become easier.
+    A source that has lost its place is asked again now and then, in case the text has become easier. A draft model
+    decides in the round itself when to stop (`confidence.py`), at the price of a token that is set here.
     """
 
-    def __init__(self, costs: RoundCosts) -> None:
+    def __init__(self, costs: RoundCosts, confidence: Confidence) -> None:
         self._costs = costs
-        self._agreement: dict[tuple[str, int], float] = {}
+        self._confidence = confidence
+        self._agreement = dict(costs.agreement)
         self._trials: dict[tuple[str, int], int] = {}
         self._rounds = 0
         self._last_asked: dict[str, int] = {}
-        self._present = Plan()
+        self._present = PLAIN
         self.parked = False
 
     def wants(self, source: str) -> bool:
         return not self.parked or self._probe_due(source)
 
     def plan(self, offers: Sequence[Offer]) -> Plan:
-        plans = [PLAIN]
-        for offer in offers:
-            lengths = {min(length, offer.most) for length in LENGTHS} - {0}
-            plans.extend(Plan(offer.source, length, offer.grade) for length in sorted(lengths))
+        plans = [PLAIN, *(plan for offer in offers if offer.most for plan in _plans(offer))]
         best = max(plans, key=self._tokens_per_second)
-        if self._present in plans and self._tokens_per_second(best) < _ADVANTAGE * self._tokens_per_second(
+        hold = self._present in plans and self._tokens_per_second(best) < _ADVANTAGE * self._tokens_per_second(
             self._present
-        ):
-            best = self._present
-        self._present = best
+        )
+        self._present = best = self._present if hold else best
         self.parked = best == PLAIN and any(offer.most for offer in offers)
         if best == PLAIN:
             due = next((offer for offer in offers if offer.most and self._probe_due(offer.source)), None)
-            return Plan(due.source, 1, due.grade) if due else PLAIN
+            best = Plan(due.source, min(_PROBE_TOKENS, due.most), due.grade, due.gated) if due else PLAIN
+        if best.gated:
+            self._confidence.floor = self._floor(best.source)
         return best
 
     def observe(self, plan: Plan, drafted: int, accepted: int, seconds: float) -> None:
@@ -176,6 +199,9 @@ class AutoController:
         if not drafted:
             return
         self._last_asked[plan.source] = self._rounds
+        if plan.gated:
+            self._costs.observe_gated(plan.source, accepted + 1, seconds)
+            return
         for trial in range(min(accepted + 1, drafted)):
             self._learn((plan.source, plan.grade), trial < accepted)
 
@@ -183,20 +209,39 @@ class AutoController:
         self._trials[key] = trials = self._trials.get(key, _GUESS_TRIALS) + 1
         agreement = self._agreement.get(key, _FIRST_GUESS)
         self._agreement[key] = agreement + max(1 / trials, _SLOWEST_LEARNING) * (right - agreement)
+        self._costs.agreement[key] = self._agreement[key]
 
     def _probe_due(self, source: str) -> bool:
-        return self._rounds - self._last_asked.get(source, 0) >= _PROBE_EVERY_ROUNDS
+        """Rarely enough that asking costs at most about a hundredth, whatever a draft costs here."""
+        plain_s = self._costs.plain_s
+        dearness = (self._costs.expected_s(source, _PROBE_TOKENS) - plain_s) / plain_s if plain_s else 0.0
+        interval = max(_PROBE_EVERY_ROUNDS, dearness / _PROBE_SHARE)
+        return self._rounds - self._last_asked.get(source, 0) >= interval
+
+    def _floor(self, source: str) -> float:
+        """The chance below which one more token costs more time than it is expected to save."""
+        saved_s = 1 / max(self._costs.gated_rate(source), 1e-9)
+        return min(0.9, self._costs.marginal_s(source) / saved_s)
 
     def _tokens_per_second(self, plan: Plan) -> float:
+        if plan.gated:
+            return self._costs.gated_rate(plan.source)
         agreement = self._agreement.get((plan.source, plan.grade), _FIRST_GUESS)
         tokens = sum(agreement**position for position in range(plan.length + 1))
         seconds = self._costs.expected_s(plan.source, plan.length)
         return tokens / seconds if seconds else tokens
 
 
-def make_controller(speculation: Speculation, costs: RoundCosts) -> Controller:
+def _plans(offer: Offer) -> list[Plan]:
+    lengths = [offer.most] if offer.gated else sorted({min(length, offer.most) for length in LENGTHS})
+    return [Plan(offer.source, length, offer.grade, offer.gated) for length in lengths]
+
+
+def make_controller(speculation: Speculation, costs: RoundCosts, confidence: Confidence | None = None) -> Controller:
+    confidence = confidence or Confidence()
     if speculation.mode is SpeculationMode.AUTO:
-        return AutoController(costs)
+        return AutoController(costs, confidence)
+    confidence.floor = 0.0
     return FixedController(speculation.tokens if speculation.mode is SpeculationMode.FIXED else 0, costs)
 
 

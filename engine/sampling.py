@@ -55,11 +55,13 @@ class Sampler:
         return coupled(self._law(logits, position, ahead), noise)
 
     def draft(self, logits: mx.array, position: int, ahead: mx.array | None) -> Draft:
-        """The same for a row of a draft model; with the law that it was drawn from, where that will be asked for."""
-        if not self._rejects:
-            return Draft(self.draw(logits, position, ahead))
+        """The same for a row of a draft model, and how sure that was; the law too, where it will be asked for."""
+        if self._sampling.temperature == 0:
+            law = normalised(self._processed(logits, ahead))
+            return Draft(mx.argmax(law, axis=-1), sure=mx.exp(mx.max(law)))
         law = normalised(self._law(logits, position, ahead))
-        return Draft(coupled(law, gumbel_noise(self._seed, position, 1, self._vocabulary)), law)
+        token = coupled(law, gumbel_noise(self._seed, position, 1, self._vocabulary))
+        return Draft(token, law if self._rejects else None, mx.exp(law[0, token[0]]))
 
     def judge(self, logits: mx.array, position: int, draft: Draft) -> mx.array:
         """The main model's verdict (len(draft) + 1,) on the tokens of `draft`, the first of which is at `position`."""

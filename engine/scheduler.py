@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from engine.batch import Batch, can_batch
+from engine.confidence import Confidence
 from engine.control import RoundCosts, make_controller
 from engine.drafting import Drafting
 from engine.errors import EngineError, InternalError, NoModelLoaded, OutOfMemory
@@ -212,11 +213,17 @@ class Scheduler:
     def _drafting(self, reply: Reply) -> Drafting:
         proposers: list[Proposer] = [LookupProposer()]
         if self.draft is not None:
+<<<<<<< engine/scheduler.py
+            proposers.insert(0, DraftModelProposer(self.draft, self._draft_store, self._confidence))
+        return Drafting(proposers, make_controller(reply.request.speculation, self._costs, self._confidence))
+=======
             proposers.insert(0, DraftModelProposer(self.draft, self._store, reply.sequence.turn_end))
         return Drafting(proposers, make_controller(reply.request.speculation, self._costs))
+>>>>>>> /tmp/w/pfxs/new.tmp
 
     def _forget_costs(self) -> None:
         self._costs = RoundCosts()
+        self._confidence = Confidence()
         self._tuner.stop()
         self._tuned = False
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import mlx.core as mx
 
 from engine.accept import Draft
+from engine.confidence import Confidence
 from engine.control import Offer
 from engine.prefix_store import PrefixStore
 from engine.sampling import Sampler
@@ -28,10 +29,18 @@ _TAIL_TOKENS = 2
 class DraftModelProposer:
     name = "draft"
 
+<<<<<<< engine/proposers/draft_model.py
+    def __init__(self, model: LoadedModel, store: PrefixStore, confidence: Confidence | None = None) -> None:
+        self._model = model
+        self._store = store
+        self._confidence = confidence or Confidence()
+        self._last: Draft | None = None  # the token of the present draft that the confidence has not heard of yet
+=======
     def __init__(self, model: LoadedModel, store: PrefixStore, turn_end: int = 0) -> None:
         self._model = model
         self._store = store
         self._turn_end = turn_end
+>>>>>>> /tmp/w/pfxs/new.tmp
         self._sequence: Sequence | None = None
 
     def offer(self, tokens: Tokens[int]) -> Offer:
@@ -39,28 +48,37 @@ class DraftModelProposer:
         if sequence.unread > _TAIL_TOKENS:
             sequence.prefill_chunk()
         room = self._model.info.context_tokens - len(tokens)
-        return Offer(self.name, min(MAX_DRAFT_TOKENS, room) if sequence.unread <= _TAIL_TOKENS else 0)
+        return Offer(self.name, min(MAX_DRAFT_TOKENS, room) if sequence.unread <= _TAIL_TOKENS else 0, gated=True)
 
     def propose(self, tokens: Tokens[int], limit: int, sampler: Sampler) -> Draft:
+        """Stops early where it is not sure enough. It looks at how sure it was one token late, so that the device
+        always has the next one to work on."""
         sequence = self._follow(tokens)
         drafts: list[Draft] = []
         unread = mx.array(sequence.tokens[sequence.caches.position :])
         sequence.caches.leave_trail()
+        self._confidence.begin()
         for step in range(limit):
             logits = sequence.feed(drafts[-1].tokens if drafts else unread)
             sequence.caches.commit(1 if drafts else unread.size)
             ahead = mx.concatenate([draft.tokens for draft in drafts]) if drafts else None
             drafts.append(sampler.draft(logits[-1:], len(tokens) + step, ahead))
-            mx.async_eval(drafts[-1].tokens)
+            mx.async_eval(drafts[-1].tokens, drafts[-1].sure)
+            if step and not self._confidence.goes_on(probability(drafts[-2])):
+                break
+        self._last = drafts[-1]
         laws = [draft.law for draft in drafts if draft.law is not None]
         return Draft(mx.concatenate([draft.tokens for draft in drafts]), mx.concatenate(laws) if laws else None)
 
     def commit(self, emitted: Tokens[int]) -> None:
         """The draft has read all that it drafted but the last token; what did not stand goes."""
         assert self._sequence is not None
+        assert self._last is not None
         sequence = self._sequence
         sequence.caches.rewind(min(sequence.caches.position, len(sequence.tokens) + len(emitted) - 1))
         sequence.tokens.extend(emitted)
+        self._confidence.goes_on(probability(self._last))
+        self._confidence.learn(len(emitted) - 1)
 
     def close(self) -> None:
         if self._sequence is not None:
@@ -74,3 +92,9 @@ class DraftModelProposer:
             self._sequence.turn_end = self._turn_end
         self._sequence.tokens.extend(tokens[len(self._sequence.tokens) :])
         return self._sequence
+
+
+def probability(draft: Draft) -> float:
+    value = draft.sure.item()
+    assert isinstance(value, float)
+    return value

@@ -101,7 +101,7 @@ def test_text_never_depends_on_the_proposer(client: EngineClient, zoo: Zoo, draf
         for speculation in EVERY_LENGTH if draft == "close" else SOME_LENGTHS:
             drafted = client.run(request(prompt, sampling, speculation))
             assert drafted.tokens == plain.tokens, speculation
-            assert drafted.stats.drafted > 0
+            assert drafted.stats.drafted > 0 or speculation.mode is SpeculationMode.AUTO
 
 
 def test_drafting_really_happens(client: EngineClient, zoo: Zoo) -> None:

@@ -1,0 +1,50 @@
+"""When a draft should stop: how sure it says it is, and how often it was right when it said so. Pure arithmetic.
+
+A draft runs on while the chance that everything so far stands is worth the cost of one more token. Its own
+probabilities are no honest chances, so they are graded, and each grade learns what they are worth.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect
+from collections.abc import Sequence
+
+_GRADES = (0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95, 0.98, 0.995)
+_MIDDLES = (0.1, 0.27, 0.42, 0.57, 0.72, 0.85, 0.92, 0.96, 0.98, 0.99)
+_GUESS_TRIALS = 4  # what the middle of a grade weighs before anything is known
+_SLOWEST_LEARNING = 0.01
+
+
+class Confidence:
+    """Of one draft model for one main model; outlives a reply."""
+
+    def __init__(self) -> None:
+        self.floor = 0.0  # stop where the chance that all stand falls below this; set before each round
+        self._right = list(_MIDDLES)
+        self._trials = [_GUESS_TRIALS] * len(_MIDDLES)
+        self._said: list[float] = []
+
+    def begin(self) -> None:
+        """A new draft."""
+        self._said = []
+
+    def goes_on(self, probability: float) -> bool:
+        """The draft has drawn a token to which it gave `probability`: is another one worth it?"""
+        self._said.append(probability)
+        return self.chance(self._said) >= self.floor
+
+    def chance(self, said: Sequence[float]) -> float:
+        """That all tokens stand to which the draft gave these probabilities."""
+        product = 1.0
+        for probability in said:
+            product *= self._right[bisect(_GRADES, probability)]
+        return product
+
+    def learn(self, accepted: int) -> None:
+        """Of the present draft, the first `accepted` tokens stood."""
+        for position, probability in enumerate(self._said[: accepted + 1]):
+            grade = bisect(_GRADES, probability)
+            self._trials[grade] += 1
+            weight = max(1 / self._trials[grade], _SLOWEST_LEARNING)
+            self._right[grade] += weight * ((position < accepted) - self._right[grade])
+        self._said = []

@@ -1,0 +1,58 @@
+"""How sure a draft is, and what that has been worth: on drafts whose honesty is known."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from engine.confidence import Confidence
+
+
+def test_it_goes_on_while_the_chance_is_worth_it() -> None:
+    confidence = Confidence()
+    confidence.floor = 0.5
+    confidence.begin()
+
+    assert confidence.goes_on(0.99)
+    assert confidence.goes_on(0.97)
+    assert not confidence.goes_on(0.3)
+
+
+def test_without_a_floor_it_never_stops() -> None:
+    confidence = Confidence()
+    confidence.begin()
+
+    assert all(confidence.goes_on(0.01) for _ in range(16))
+
+
+@pytest.mark.parametrize("honest", [0.95, 0.5, 0.05])
+def test_what_a_draft_says_is_worth_what_came_of_it(honest: float) -> None:
+    """A draft that always says 0.9 and is right this often."""
+    generator = random.Random(1)
+    confidence = Confidence()
+    for _ in range(3000):
+        confidence.begin()
+        accepted = 0
+        for _ in range(4):
+            confidence.goes_on(0.9)
+        while accepted < 4 and generator.random() < honest:
+            accepted += 1
+        confidence.learn(accepted)
+
+    assert confidence.chance([0.9]) == pytest.approx(honest, abs=0.08)
+    assert confidence.chance([0.9, 0.9]) == pytest.approx(honest**2, abs=0.12)
+
+
+def test_tokens_after_the_first_wrong_one_teach_nothing() -> None:
+    """Nobody knows whether they would have stood."""
+    confidence = Confidence()
+    before = confidence.chance([0.6])
+    for _ in range(200):
+        confidence.begin()
+        confidence.goes_on(0.1)
+        confidence.goes_on(0.6)
+        confidence.learn(0)
+
+    assert confidence.chance([0.6]) == before
+    assert confidence.chance([0.1]) < 0.02
