@@ -9,17 +9,12 @@ import random
 import re
 from collections import Counter
 
-from corpus import GUIDE, LANGUAGES, Fact, Guide, OffTopic
+from corpus import GUIDE, LANGUAGES, Fact, Guide, OffTopic, plain_form
 
 WORDING = json.loads((GUIDE / "wording.json").read_text("utf-8"))
 SPACED = {"en", "ko"}
 FINAL_MARKS = "?？.。!！~ "
-LETTERS = {
-    "en": "abcdefghijklmnopqrstuvwxyz",
-    "ko": "가나다라마바사아자차카타파하거너더러머버서어저처커터퍼허고노도로모보소오조초구누두루무부수우주추기니디리미비시이지치키ㅋㅎㅁㄴㅇㄹㅠㅜ",
-    "ja": "あいうえおかきくけこさしすせそたちつてとなにぬねのはひふへほまみむめもやゆよらりるれろわをんアイウエオカキクケコサシスセソタチツテト",
-    "zh": "的一是在不了有人这上个大中来为和国地到以说时要就出会可也你对生能而子那得于着下自之年过发后作里用道行所然家种事成方多经么去法学如都同现当没动面起看定天分还进好小部其些主样理心她本前开但因只从想实",
-}
+NEW_MARKS = ("", "", "", "?", "?", "？", ".", "??", "!", "。", " ?", "~")
 
 
 class Augmenter:
@@ -30,7 +25,11 @@ class Augmenter:
         self.keywords = {language: keywords(guide.facts[language]) for language in LANGUAGES}
 
     def about(self, rng: random.Random, fact: Fact) -> str:
-        return self._allowed(lambda: vary(rng, self._on_topic(rng, fact), fact.language))
+        while True:
+            question = self._allowed(lambda: vary(rng, self._on_topic(rng, fact), fact.language))
+            # "GGUF" alone is English: nothing in it says which other language to answer in.
+            if fact.language == "en" or not plain_form(question).isascii():
+                return question
 
     def off_topic(self, rng: random.Random, language: str) -> str:
         other = self.guide.off_topic[language]
@@ -74,12 +73,14 @@ def fill(rng: random.Random, other: OffTopic) -> str:
 
 
 def gibberish(rng: random.Random, language: str) -> str:
-    letters = LETTERS[language] if rng.random() < 0.6 else LETTERS["en"]
+    letters = WORDING[language]["letters"]
     return " ".join("".join(rng.choices(letters, k=rng.randint(1, 8))) for _ in range(rng.randint(1, 4)))
 
 
 def pseudo_word(rng: random.Random, language: str) -> str:
-    return "".join(rng.choices(LETTERS[language], k=rng.randint(4, 9) if language == "en" else rng.randint(2, 4)))
+    return "".join(
+        rng.choices(WORDING[language]["letters"], k=rng.randint(4, 9) if language == "en" else rng.randint(2, 4))
+    )
 
 
 def keywords(facts: tuple[Fact, ...]) -> dict[str, list[str]]:
@@ -87,7 +88,7 @@ def keywords(facts: tuple[Fact, ...]) -> dict[str, list[str]]:
     grams = {fact.id: Counter(gram for ask in fact.ask for gram in set(_grams(ask, fact.language))) for fact in facts}
     everywhere: Counter[str] = sum(grams.values(), Counter())
     return {
-        id_: [gram for gram, count in counts.items() if count >= 2 and count >= 0.8 * everywhere[gram] and len(gram) > 1]
+        id_: [gram for gram, count in counts.items() if count >= max(2, 0.8 * everywhere[gram]) and len(gram) > 1]
         for id_, counts in grams.items()
     }
 
@@ -174,7 +175,7 @@ def _mistype(rng: random.Random, question: str, language: str) -> str:
         elif kind < 0.85:
             question = question[: at + 1] + question[at : at + 1] + question[at + 1 :]
         else:
-            question = question[:at] + rng.choice(LETTERS[language]) + question[at + 1 :]
+            question = question[:at] + rng.choice(WORDING[language]["letters"]) + question[at + 1 :]
     return question
 
 
@@ -188,7 +189,7 @@ def _restyle(rng: random.Random, question: str) -> str:
     elif draw < 0.42:
         question = question.upper()
     if rng.random() < 0.5:
-        question = question.rstrip(FINAL_MARKS) + rng.choice(["", "", "", "?", "?", "？", ".", "??", "!", "。", " ?", "~"])
+        question = question.rstrip(FINAL_MARKS) + rng.choice(NEW_MARKS)
     if rng.random() < 0.06:
         question = question.replace(" ", "")
     return question

@@ -4,21 +4,17 @@ import random
 from dataclasses import dataclass, field
 
 import numpy as np
-from augment import Augmenter
+from augment import WORDING, Augmenter
 from corpus import LANGUAGES, Guide
 from tokenizer import END, TURN
 from tokenizers import Tokenizer
 
-OFF_TOPIC_SHARE = 0.2
+OFF_TOPIC_SHARE = 0.15
 OTHER_LANGUAGE_SHARE = 0.06  # of turns: people mix languages within a chat
-QUESTION_WEIGHT = 0.1  # of an answer token's: reading is practised, answering is what counts
+QUESTION_WEIGHT = 0.03  # of an answer token's: reading is practised, answering is what counts
+OPENING_TOKENS = 12  # of an answer that is only begun
+DECIDING_TOKENS, DECIDING_WEIGHT = 6, 2.0  # where one answer is told from another: the rest follows
 SPLIT_WORDS_SHARE = 0.4  # of questions: read in smaller pieces (BPE dropout), so that typos look familiar
-SYSTEM = {
-    "en": ["You are a helpful assistant.", "You are Hunch.", "Answer briefly.", "Be polite and concise.", "You are a chat assistant. Reply in English."],
-    "ko": ["당신은 도움이 되는 도우미예요.", "짧게 대답해 주세요.", "너는 친절한 비서야.", "한국어로 답해 주세요."],
-    "ja": ["あなたは親切なアシスタントです。", "短く答えてください。", "日本語で答えてください。", "丁寧に話してください。"],
-    "zh": ["你是一个有用的助手。", "请简短回答。", "请用中文回答。", "你是 Hunch 的助手。"],
-}  # fmt: skip
 
 
 @dataclass
@@ -36,14 +32,16 @@ class Row:
 class ChatMaker:
     """Rows of packed chats; the same seed gives the same rows."""
 
-    def __init__(self, guide: Guide, tokenizer: Tokenizer, seed: int) -> None:
+    def __init__(self, guide: Guide, tokenizer: Tokenizer, seed: int, opening_share: float) -> None:
+        """Of the chats with one turn, `opening_share` end early in the answer: more questions for the same tokens."""
         self.guide = guide
+        self.opening_share = opening_share
         self.rng = random.Random(seed)
         self.augmenter = Augmenter(guide)
         self.tokenizer = tokenizer
 
     def batch(self, rows: int, length: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Tokens and chat numbers of `length + 1` columns (inputs and targets overlap), and the weights of the targets."""
+        """Tokens and chat numbers, `length + 1` columns: inputs and targets overlap. Weights are the targets'."""
         made = [self._row(length + 1) for _ in range(rows)]
         tokens, chats = np.array([row.tokens for row in made]), np.array([row.chats for row in made])
         return tokens, chats, np.array([row.weights for row in made], dtype=np.float32)[:, 1:]
@@ -57,27 +55,30 @@ class ChatMaker:
 
     def _chat(self, row: Row, chat: int, length: int) -> None:
         language = self.rng.choice(LANGUAGES)
-        turns = self.rng.choice((1, 1, 1, 2, 3, 5, 8)) * max(1, length // 512)
+        turns = self.rng.choice((1, 1, 1, 1, 2, 3, 6)) * max(1, length // 512)
         if self.rng.random() < 0.4:
             row.add(self._encode(f"{TURN}system\n{self._system(language)}{END}\n"), 0.0, chat)
+        longest = OPENING_TOKENS if turns == 1 and self.rng.random() < self.opening_share else None
         for _ in range(turns):
             spoken = self.rng.choice(LANGUAGES) if self.rng.random() < OTHER_LANGUAGE_SHARE else language
-            self._turn(row, chat, spoken)
+            self._turn(row, chat, spoken, longest)
             if len(row.tokens) >= length:
                 return
 
     def _system(self, language: str) -> str:
         if self.rng.random() < 0.8:
-            return self.rng.choice(SYSTEM[language])
+            return self.rng.choice(WORDING[language]["system"])
         return " ".join(self.rng.choice(self.guide.off_topic[language].ask) for _ in range(self.rng.randint(1, 4)))
 
-    def _turn(self, row: Row, chat: int, language: str) -> None:
+    def _turn(self, row: Row, chat: int, language: str, longest: int | None) -> None:
         question, answer = self._exchange(language)
         row.add(self._encode(f"{TURN}user\n"), 0.0, chat)
         row.add(self._encode_question(question), QUESTION_WEIGHT, chat)
         row.add(self._encode(f"{END}\n{TURN}assistant\n"), 0.0, chat)
-        row.add(self._encode(f"{answer}{END}"), 1.0, chat)
-        row.add(self._encode("\n"), 0.0, chat)
+        spoken = self._encode(f"{answer}{END}")[:longest]
+        row.add(spoken[:DECIDING_TOKENS], DECIDING_WEIGHT, chat)
+        row.add(spoken[DECIDING_TOKENS:], 1.0, chat)
+        row.add(self._encode("\n") if longest is None else [], 0.0, chat)
 
     def _exchange(self, language: str) -> tuple[str, str]:
         if self.rng.random() < OFF_TOPIC_SHARE:
@@ -105,4 +106,3 @@ class ChatMaker:
         cut = self.rng.randrange(1, len(piece)) if len(piece) > 1 and self.rng.random() < 0.3 else len(piece)
         parts = [part for part in (piece[:cut], piece[cut:]) if part]
         return [token.id for part in parts for token in self.tokenizer.model.tokenize(part)]
-

@@ -2,8 +2,8 @@
 
     python packaging/starter/evaluate.py [--seen 200] [--errors]
 
-right on `seen` questions, right on `unseen` paraphrases (never trained on), refusals of unseen off-topic questions, and
-what drafting four tokens a round brings (accept rate, tokens per pass), all greedy, each question in a chat of its own.
+right on `seen` questions, right on `unseen` paraphrases (never trained on), refusals of unseen off-topic questions,
+right on seen questions as later turns of a long chat, and what drafting four tokens a round brings, all greedy.
 """
 
 import argparse
@@ -20,6 +20,7 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
 from corpus import LANGUAGES, Guide, load_guide  # noqa: E402  (the repository's root has to be on the path first)
+
 from engine import (  # noqa: E402
     Engine,
     EngineError,
@@ -39,7 +40,10 @@ from engine import (  # noqa: E402
 ALMOST = 0.9  # an answer this similar to the right one, and nearest to it, counts as right
 DRAFT_TOKENS = 4
 MAX_TOKENS = 120
+CHATS, TURNS = 5, 16  # long chats, of questions and replies
 SEED = 7
+
+Question = tuple[str, list[str]]  # and the answers that are right
 
 
 @dataclass(frozen=True)
@@ -113,10 +117,10 @@ class Asker:
         for _ in range(2):
             self._await_model()
 
-    def ask(self, question: str) -> Reply:
+    def ask(self, question: str, before: tuple[Message, ...] = ()) -> Reply:
         self.engine.submit(
             Request(
-                messages=(Message(MessageRole.USER, question),),
+                messages=(*before, Message(MessageRole.USER, question)),
                 sampling=Sampling(temperature=0.0),
                 speculation=Speculation.fixed(DRAFT_TOKENS),
                 max_tokens=MAX_TOKENS,
@@ -140,25 +144,39 @@ def measure(asker: Asker, guide: Guide, language: str, seen: int) -> dict[str, S
     judge = Judge(guide, language)
     facts, other = guide.facts[language], guide.off_topic[language]
     known = [(question, [fact.answer]) for fact in facts for question in fact.ask]
-    questions = {
-        "seen": random.Random(SEED).sample(known, min(seen, len(known))),
-        "unseen": [(question, [fact.answer]) for fact in facts for question in fact.unseen],
-        "off_topic": [(question, other.refusals) for question in other.unseen],
+    unseen = [(question, [fact.answer]) for fact in facts for question in fact.unseen]
+    outside = [(question, list(other.refusals)) for question in other.unseen]
+    sample = random.Random(SEED).sample(known, min(seen, len(known)))
+    return {
+        "seen": _score(asker, judge, sample),
+        "unseen": _score(asker, judge, unseen),
+        "off_topic": _score(asker, judge, outside),
+        "later_turns": _score_chats(asker, judge, known),
     }
-    return {kind: _score(asker, judge, asked) for kind, asked in questions.items()}
 
 
-def _score(asker: Asker, judge: Judge, questions: list[tuple[str, Iterable[str]]]) -> Score:
+def _score(asker: Asker, judge: Judge, questions: list[Question]) -> Score:
     score = Score()
     for question, right in questions:
         reply = asker.ask(question)
-        score.add(question, reply, next(iter(right)), judge.verdict(reply.text, right))
+        score.add(question, reply, right[0], judge.verdict(reply.text, right))
+    return score
+
+
+def _score_chats(asker: Asker, judge: Judge, known: list[Question]) -> Score:
+    score, draw = Score(), random.Random(SEED)
+    for _ in range(CHATS):
+        before: tuple[Message, ...] = ()
+        for question, right in draw.sample(known, min(TURNS, len(known))):
+            reply = asker.ask(question, before)
+            score.add(question, reply, right[0], judge.verdict(reply.text, right))
+            before += Message(MessageRole.USER, question), Message(MessageRole.ASSISTANT, reply.text)
     return score
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pair", type=Path, default=ROOT / "resources" / "starter", help="folder with main/ and draft/")
+    parser.add_argument("--pair", type=Path, default=ROOT / "resources" / "starter", help="has main/ and draft/")
     parser.add_argument("--seen", type=int, default=200, help="how many of the seen questions of a language to ask")
     parser.add_argument("--language", choices=LANGUAGES, action="append", help="only these")
     parser.add_argument("--errors", action="store_true", help="list every wrong reply, too")

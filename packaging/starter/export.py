@@ -1,7 +1,6 @@
 """Writes a trained model as a folder that stock mlx-lm and HF load: weights in fp16, config, tokenizer."""
 
 import json
-import struct
 from pathlib import Path
 
 import torch
@@ -15,6 +14,7 @@ def export(model: Model, tokenizer: Tokenizer, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     weights = {name: value.detach().to(torch.float16).contiguous() for name, value in model.state_dict().items()}
     save_file(weights, folder / "model.safetensors", metadata={"format": "mlx"})
+    (folder / "model.safetensors").chmod(0o644)  # safetensors writes for the owner only
     config = model.shape.config(END_ID, PAD_ID)
     (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n", "utf-8")
     generation = {"eos_token_id": END_ID, "pad_token_id": PAD_ID}
@@ -24,9 +24,3 @@ def export(model: Model, tokenizer: Tokenizer, folder: Path) -> None:
 
 def size_bytes(folder: Path) -> int:
     return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
-
-
-def weight_names(folder: Path) -> list[str]:
-    with (folder / "model.safetensors").open("rb") as file:
-        (length,) = struct.unpack("<Q", file.read(8))
-        return [name for name in json.loads(file.read(length)) if name != "__metadata__"]

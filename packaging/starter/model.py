@@ -111,7 +111,7 @@ class Backbone(nn.Module):
 
 
 class Model(nn.Module):
-    """Call with tokens and the number of the chat that each belongs to: chats packed in one row never see each other."""
+    """Call with tokens and the number of each one's chat: chats packed in one row never see each other."""
 
     def __init__(self, shape: Shape) -> None:
         super().__init__()

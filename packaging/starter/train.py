@@ -21,6 +21,7 @@ from chats import ChatMaker
 from corpus import Guide, load_guide
 from export import export, size_bytes
 from model import Model, Shape
+from safetensors.torch import load_file
 from tokenizer import VOCABULARY, train_tokenizer
 from tokenizers import Tokenizer
 from torch import Tensor, nn
@@ -40,7 +41,7 @@ class Plan:
     seed: int
     short: tuple[int, int] = (16, 256)  # rows, tokens in a row
     long: tuple[int, int] = (2, 2048)  # the last part of the steps: long chats must stay sane
-    long_share: float = 0.08
+    long_share: float = 0.06
     warm_up: int = 100
     decay: float = 0.1
     average: float = 0.998  # weights kept are a moving average: smoother than the last step's
@@ -49,9 +50,10 @@ class Plan:
         return self.long if step >= self.steps * (1 - self.long_share) else self.short
 
     def rate_at(self, step: int) -> float:
-        if step < self.warm_up:
-            return self.rate * (step + 1) / self.warm_up
-        done = (step - self.warm_up) / max(1, self.steps - self.warm_up)
+        warm_up = min(self.warm_up, self.steps // 10)
+        if step < warm_up:
+            return self.rate * (step + 1) / warm_up
+        done = (step - warm_up) / max(1, self.steps - warm_up)
         return self.rate * (0.03 + 0.97 * 0.5 * (1 + math.cos(math.pi * done)))
 
 
@@ -77,7 +79,7 @@ class LawLoss(nn.Module):
         logits = self.model(tokens[:, :-1], chats[:, :-1])
         law = self.teacher(tokens[:, :-1], chats[:, :-1]).float().softmax(-1)
         each = -(law * logits.float().log_softmax(-1)).sum(-1)
-        answers = (weights == 1.0).float()
+        answers = (weights >= 1.0).float()
         return 0.8 * (each * answers).sum() / answers.sum() + 0.2 * data_loss(logits, tokens, weights)
 
 
@@ -142,51 +144,60 @@ class Training:
         return time.monotonic() - self.started_s
 
 
-def train_main(guide: Guide, tokenizer: Tokenizer, steps: int, folder: Path) -> Model:
-    plan = Plan(steps=steps, rate=2e-3, seed=SEED)
+def train_main(guide: Guide, folder: Path, plan: Plan, resume: bool) -> None:
+    model = first_model(MAIN, folder, plan, resume)
+    tokenizer = saved_tokenizer(folder) if resume else train_tokenizer(guide)
+    maker = ChatMaker(guide, tokenizer, plan.seed, opening_share=0.75)
+    Training(model, plan, maker, AnswerLoss(model), "main").run(lambda average: export(average, tokenizer, folder))
+
+
+def train_draft(guide: Guide, folder: Path, main_folder: Path, plan: Plan, resume: bool) -> None:
+    model = first_model(DRAFT, folder, plan, resume)
+    tokenizer = saved_tokenizer(main_folder)
+    maker = ChatMaker(guide, tokenizer, plan.seed, opening_share=0.3)
+    loss = LawLoss(model, saved_model(main_folder, MAIN))
+    Training(model, plan, maker, loss, "draft").run(lambda average: export(average, tokenizer, folder))
+
+
+def first_model(shape: Shape, folder: Path, plan: Plan, resume: bool) -> Model:
     torch.manual_seed(plan.seed)
-    model = Model(MAIN)
-    training = Training(model, plan, ChatMaker(guide, tokenizer, plan.seed), AnswerLoss(model), "main")
-    return training.run(lambda model: save(model, tokenizer, folder))
+    return saved_model(folder, shape) if resume else Model(shape)
 
 
-def train_draft(guide: Guide, tokenizer: Tokenizer, teacher: Model, steps: int, folder: Path) -> Model:
-    plan = Plan(steps=steps, rate=5e-3, seed=SEED + 1)
-    torch.manual_seed(plan.seed)
-    model = Model(DRAFT)
-    loss = LawLoss(model, teacher.eval())
-    training = Training(model, plan, ChatMaker(guide, tokenizer, plan.seed), loss, "draft")
-    return training.run(lambda model: save(model, tokenizer, folder))
-
-
-def save(model: Model, tokenizer: Tokenizer, folder: Path) -> None:
-    """The folder for mlx-lm, and beside it the weights in full precision for a later run of the draft alone."""
-    export(model, tokenizer, folder)
-
-
-def trained(folder: Path, shape: Shape) -> Model:
-    from safetensors.torch import load_file
-
+def saved_model(folder: Path, shape: Shape) -> Model:
     model = Model(shape)
     model.load_state_dict({name: value.float() for name, value in load_file(folder / "model.safetensors").items()})
     return model.eval()
 
 
+def saved_tokenizer(folder: Path) -> Tokenizer:
+    return Tokenizer.from_file(str(folder / "tokenizer.json"))
+
+
 def main() -> None:
+    options = _options()
+    guide = load_guide()
+    main_folder, draft_folder = options.out / "main", options.out / "draft"
+    seed = SEED + 10 * options.resume
+    if options.only != "draft":
+        plan = Plan(options.main_steps, options.main_rate, seed)
+        train_main(guide, main_folder, plan, options.resume)
+    if options.only != "main":
+        plan = Plan(options.draft_steps, options.draft_rate, seed + 1)
+        train_draft(guide, draft_folder, main_folder, plan, options.resume)
+    print(f"{size_bytes(options.out) / 1e6:.1f} MB in {options.out}")
+
+
+def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=ROOT / "resources" / "starter")
-    parser.add_argument("--only", choices=("main", "draft"), help="train one of the two; the draft needs a trained main")
+    parser.add_argument("--only", choices=("main", "draft"), help="the draft needs a trained main")
+    parser.add_argument("--resume", action="store_true", help="go on from the weights in --out, with other chats")
     parser.add_argument("--main-steps", type=int, default=2400)
+    parser.add_argument("--main-rate", type=float, default=2e-3)
     parser.add_argument("--draft-steps", type=int, default=1000)
-    options = parser.parse_args()
-    guide = load_guide()
-    tokenizer = train_tokenizer(guide)
-    main_folder, draft_folder = options.out / "main", options.out / "draft"
-    if options.only != "draft":
-        train_main(guide, tokenizer, options.main_steps, main_folder)
-    if options.only != "main":
-        train_draft(guide, tokenizer, trained(main_folder, MAIN), options.draft_steps, draft_folder)
-    print(f"{size_bytes(options.out) / 1e6:.1f} MB in {options.out}")
+    parser.add_argument("--draft-rate", type=float, default=4e-3)
+    return parser.parse_args()
 
 
 if __name__ == "__main__":

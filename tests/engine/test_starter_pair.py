@@ -1,0 +1,64 @@
+"""The starter pair that ships: its size, that stock mlx-lm loads it, that it answers. Its score: evaluate.py."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mlx_lm import generate, load
+
+ROOT = Path(__file__).parents[2]
+PAIR = ROOT / "resources" / "starter"
+GUIDE = ROOT / "packaging" / "starter" / "guide"
+MOST_BYTES = 16_000_000
+ASKED = ("accept-rate", "stop-reply", "undo-delete")
+LANGUAGES = ("en", "ko", "ja", "zh")
+
+
+@pytest.fixture(scope="module")
+def main() -> tuple[Any, Any]:
+    return load(str(PAIR / "main"))[:2]
+
+
+@pytest.fixture(scope="module")
+def facts() -> dict[str, Any]:
+    lines = [line for part in GUIDE.glob("*.jsonl") for line in part.read_text("utf-8").splitlines()]
+    return {fact["id"]: fact for fact in map(json.loads, lines)}
+
+
+def answer(main: tuple[Any, Any], question: str) -> str:
+    model, tokenizer = main
+    prompt = tokenizer.apply_chat_template([{"role": "user", "content": question}], add_generation_prompt=True)
+    return generate(model, tokenizer, prompt, max_tokens=120).strip()
+
+
+def test_both_models_fit_in_16_mb() -> None:
+    assert sum(file.stat().st_size for file in PAIR.rglob("*") if file.is_file()) <= MOST_BYTES
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("fact", ASKED)
+def test_answers_a_question_it_was_taught(
+    main: tuple[Any, Any], facts: dict[str, Any], fact: str, language: str
+) -> None:
+    taught = facts[fact][language]
+    assert answer(main, taught["ask"][0]) == taught["answer"]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_declines_what_lies_outside(main: tuple[Any, Any], language: str) -> None:
+    outside = json.loads((GUIDE / "offtopic.json").read_text("utf-8"))[language]
+    assert answer(main, outside["ask"][0]) in outside["answers"]
+
+
+def test_the_draft_reads_the_same_tokens(main: tuple[Any, Any]) -> None:
+    draft, tokenizer = load(str(PAIR / "draft"))[:2]
+    assert tokenizer.get_vocab() == main[1].get_vocab()
+    assert draft.args.vocab_size == main[0].args.vocab_size
+
+
+def test_any_text_survives_the_tokenizer(main: tuple[Any, Any]) -> None:
+    text = "Привет 😀 안녕 힣 日本語 \x00 ünï\n\n\t`code`"
+    assert main[1].decode(main[1].encode(text)) == text
