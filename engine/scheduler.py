@@ -213,13 +213,9 @@ class Scheduler:
     def _drafting(self, reply: Reply) -> Drafting:
         proposers: list[Proposer] = [LookupProposer()]
         if self.draft is not None:
-<<<<<<< engine/scheduler.py
-            proposers.insert(0, DraftModelProposer(self.draft, self._draft_store, self._confidence))
+            turn_end = reply.sequence.turn_end
+            proposers.insert(0, DraftModelProposer(self.draft, self._store, turn_end, self._confidence))
         return Drafting(proposers, make_controller(reply.request.speculation, self._costs, self._confidence))
-=======
-            proposers.insert(0, DraftModelProposer(self.draft, self._store, reply.sequence.turn_end))
-        return Drafting(proposers, make_controller(reply.request.speculation, self._costs))
->>>>>>> /tmp/w/pfxs/new.tmp
 
     def _forget_costs(self) -> None:
         self._costs = RoundCosts()

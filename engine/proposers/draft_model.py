@@ -29,18 +29,14 @@ _TAIL_TOKENS = 2
 class DraftModelProposer:
     name = "draft"
 
-<<<<<<< engine/proposers/draft_model.py
-    def __init__(self, model: LoadedModel, store: PrefixStore, confidence: Confidence | None = None) -> None:
-        self._model = model
-        self._store = store
-        self._confidence = confidence or Confidence()
-        self._last: Draft | None = None  # the token of the present draft that the confidence has not heard of yet
-=======
-    def __init__(self, model: LoadedModel, store: PrefixStore, turn_end: int = 0) -> None:
+    def __init__(
+        self, model: LoadedModel, store: PrefixStore, turn_end: int = 0, confidence: Confidence | None = None
+    ) -> None:
         self._model = model
         self._store = store
         self._turn_end = turn_end
->>>>>>> /tmp/w/pfxs/new.tmp
+        self._confidence = confidence or Confidence()
+        self._last: Draft | None = None  # the token of the present draft that the confidence has not heard of yet
         self._sequence: Sequence | None = None
 
     def offer(self, tokens: Tokens[int]) -> Offer:
