@@ -438,6 +438,9 @@ UNBUILDABLE = {
     "olmo": "needs a package of its own, and leaves the process when it is missing",
 }
 
+# Families that mlx-lm reads by another formula in a long chunk than token by token; each way by itself is kept to.
+READS_OTHERWISE = {"plamo3": "a chunk sees a window of one token more than a single token does"}
+
 # Files beside the models that are no model.
 NOT_FAMILIES = {
     "activations",

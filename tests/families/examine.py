@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 
 import mlx.core as mx
 import numpy as np
@@ -38,13 +39,14 @@ class Outcome:
     inexact_lengths: tuple[int, ...]
     unseen_counts: tuple[int, ...]  # lengths at which not every count of accepted tokens occurred
     warm_is_exact: bool
-    own_difference: float  # between plain decoding's cache and a fresh prefill, as a share of the largest logit
-    difference: float  # the same, after speculation
+    # What the caches say next, compared as a share of the largest logit:
+    from_plain: float  # after speculation and after plain decoding of the same tokens
+    from_prefill: float  # after either of them and after a fresh prefill of the same tokens
 
     @property
     def exact(self) -> bool:
         texts = self.plain_is_mlx_lm and not self.inexact_lengths and self.warm_is_exact
-        return self.speculates and texts and self.difference <= max(CLOSE, self.own_difference)
+        return self.speculates and texts and self.from_plain <= CLOSE
 
 
 def examine(family: str, lengths: Sequence[int] = EVERY_LENGTH) -> Outcome:
@@ -63,8 +65,8 @@ def examine(family: str, lengths: Sequence[int] = EVERY_LENGTH) -> Outcome:
         inexact_lengths=tuple(n for n, told in drafted.items() if told.tokens != plain.tokens),
         unseen_counts=tuple(n for n, told in drafted.items() if told.accepted != set(range(n + 1))),
         warm_is_exact=not speculates or _warm_is_exact(model),
-        own_difference=_difference(model, plain),
-        difference=max([_difference(model, told) for told in drafted.values()], default=0.0),
+        from_plain=max([_apart(told, plain) for told in drafted.values()], default=0.0),
+        from_prefill=max(_from_prefill(model, told) for told in (plain, *drafted.values())),
     )
 
 
@@ -79,8 +81,11 @@ def _warm_is_exact(model: LoadedModel) -> bool:
     return drafted.tokens == plain.tokens
 
 
-def _difference(model: LoadedModel, told: Told) -> float:
-    """Between what the reply's cache says next and what a fresh prefill of the same tokens says."""
+def _apart(told: Told, plain: Told) -> float:
+    return apart(says_next(told.conversation), says_next(plain.conversation)) if told.tokens == plain.tokens else inf
+
+
+def _from_prefill(model: LoadedModel, told: Told) -> float:
     return apart(says_next(told.conversation), says_next(fresh(model, told.conversation.tokens)))
 
 

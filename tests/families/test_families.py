@@ -15,8 +15,8 @@ from engine.caches.making import WIDTH_MATTERS
 from engine.prefix_store import PrefixStore
 from engine.proposers.draft_model import DraftModelProposer
 from tests.architecture.project import ROOT
-from tests.families.configs import FAIR_PART, FAMILIES, NOT_FAMILIES, UNBUILDABLE, config
-from tests.families.examine import EVERY_LENGTH, LEAST_VARIETY, Outcome, examine
+from tests.families.configs import FAIR_PART, FAMILIES, NOT_FAMILIES, READS_OTHERWISE, UNBUILDABLE, config
+from tests.families.examine import CLOSE, EVERY_LENGTH, LEAST_VARIETY, Outcome, examine
 from tests.families.harness import GREEDY, PROMPT, REPLY_TOKENS, build, loaded, mlx_lm_reply, noised, reply
 from tests.families.report import section
 from tests.helpers.engine_client import EngineClient
@@ -93,7 +93,8 @@ def test_every_family_speculates_exactly_or_says_that_it_does_not(family: str, o
 def test_the_documentation_lists_those_that_do_not(outcomes: list[Outcome]) -> None:
     if len(outcomes) < len(FAMILIES):
         pytest.skip("not every family was examined")
-    assert section(outcomes) in (ROOT / "engine" / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    table = section(outcomes).partition("| family |")[2]  # how many are equal to the bit is this machine's affair
+    assert table in (ROOT / "engine" / "ARCHITECTURE.md").read_text(encoding="utf-8")
 
 
 def check(outcome: Outcome) -> None:
@@ -106,4 +107,6 @@ def check(outcome: Outcome) -> None:
     assert outcome.unseen_counts == ()
     assert outcome.inexact_lengths == ()
     assert outcome.warm_is_exact
-    assert outcome.exact, f"the cache is off by {outcome.difference:.1e}, {outcome.own_difference:.1e} of it plainly"
+    assert outcome.from_plain <= CLOSE
+    assert outcome.from_prefill <= CLOSE or outcome.family in READS_OTHERWISE
+    assert outcome.exact
