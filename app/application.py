@@ -41,8 +41,12 @@ STARTER = Path(__file__).resolve().parent.parent / "resources" / "starter"
 
 _log = logging.getLogger(__name__)
 
-EngineFactory = Callable[[], ChatEngine]
+EngineFactory = Callable[[Path], ChatEngine]
 ShelfFactory = Callable[[Path, Sink, Path], ModelShelf]
+
+
+def open_engine(cache: Path) -> ChatEngine:
+    return Engine(cache)
 
 
 def open_shelf(folder: Path, sink: Sink, starter: Path) -> ModelShelf:
@@ -58,7 +62,7 @@ class Application(QObject):
     def __init__(
         self,
         paths: Paths,
-        make_engine: EngineFactory = Engine,
+        make_engine: EngineFactory = open_engine,
         make_shelf: ShelfFactory = open_shelf,
         starter: Path = STARTER,
     ) -> None:
@@ -103,7 +107,7 @@ class Application(QObject):
             return
         self.mark = SessionMark(self.paths.data / "running")
         self.bridge = EngineBridge(self)
-        self.engine = self._make_engine()
+        self.engine = self._make_engine(self.paths.cache)
         self.shelf = self._make_shelf(self.paths.models, self.bridge.post, self._starter)
         starter = StarterPair(self._starter / "main", self._starter / "draft")
         self.models = ModelController(self.engine, self.shelf, self.bridge, self.settings, starter, self)

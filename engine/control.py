@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import Protocol
 
@@ -101,6 +101,10 @@ class RoundCosts:
             return tokens / seconds
         return 2.5 / self.expected_s(source, 3) if self.plain_s else float("inf")
 
+    def knows(self, source: str) -> bool:
+        """Whether there is more than a guess of what `source` costs."""
+        return source in self._gated or bool(self.calibration.verify_s)
+
     def marginal_s(self, source: str) -> float:
         """What one more drafted token costs, whether it stands or not."""
         return (self._extra_s(source, 8) - self._extra_s(source, 1)) / 7
@@ -134,7 +138,8 @@ class Controller(Protocol):
 
     def plan(self, offers: Sequence[Offer]) -> Plan: ...
 
-    def observe(self, plan: Plan, drafted: int, accepted: int, seconds: float) -> None: ...
+    def observe(self, plan: Plan, drafted: int, accepted: int, seconds: float | None) -> None:
+        """How the planned round went; `seconds` only where they are typical of such rounds."""
 
 
 class FixedController:
@@ -153,9 +158,10 @@ class FixedController:
         offer = next((offer for offer in offers if offer.most), None)
         return Plan(offer.source, min(self._tokens, offer.most), offer.grade) if offer and self._tokens else PLAIN
 
-    def observe(self, plan: Plan, drafted: int, accepted: int, seconds: float) -> None:
+    def observe(self, plan: Plan, drafted: int, accepted: int, seconds: float | None) -> None:
         assert accepted <= drafted
-        self._costs.observe(plan.source, drafted, seconds)
+        if seconds is not None:
+            self._costs.observe(plan.source, drafted, seconds)
 
 
 class AutoController:
@@ -185,21 +191,25 @@ class AutoController:
             self._present
         )
         self._present = best = self._present if hold else best
-        self.parked = best == PLAIN and any(offer.most for offer in offers)
+        if any(offer.most for offer in offers):  # else nobody was asked, and nothing is known anew
+            self.parked = best == PLAIN
         if best == PLAIN:
             due = next((offer for offer in offers if offer.most and self._probe_due(offer.source)), None)
             best = Plan(due.source, min(_PROBE_TOKENS, due.most), due.grade, due.gated) if due else PLAIN
         if best.gated:
             self._confidence.floor = self._floor(best.source)
+            if not self._costs.knows(best.source):  # the first draft ever is a short one
+                best = replace(best, length=min(_PROBE_TOKENS, best.length))
         return best
 
-    def observe(self, plan: Plan, drafted: int, accepted: int, seconds: float) -> None:
+    def observe(self, plan: Plan, drafted: int, accepted: int, seconds: float | None) -> None:
         self._rounds += 1
-        self._costs.observe(plan.source, drafted, seconds)
+        if seconds is not None:
+            self._costs.observe(plan.source, drafted, seconds)
         if not drafted:
             return
         self._last_asked[plan.source] = self._rounds
-        if plan.gated:
+        if plan.gated and seconds is not None:
             self._costs.observe_gated(plan.source, accepted + 1, seconds)
             return
         for trial in range(min(accepted + 1, drafted)):

@@ -22,7 +22,10 @@ Ending = Callable[[list[int]], int]
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What one round did. `draft_s` and `verify_s` are 0 unless the round was timed part by part."""
+    """What one round did. `draft_s` and `verify_s` are 0 unless the round was timed part by part.
+
+    `typical` rounds took what such rounds take: they did not do the next one's work too, nor was theirs done before.
+    """
 
     drafted: int
     accepted: int
@@ -30,6 +33,7 @@ class Round:
     seconds: float
     draft_s: float = 0.0
     verify_s: float = 0.0
+    typical: bool = True
 
 
 def decode_round(
@@ -48,6 +52,7 @@ def decode_round(
     """
     started = time.perf_counter()
     chosen, sequence.in_flight = sequence.in_flight, None
+    typical = look_ahead == (chosen is not None)
     drafting = proposer is not None and length > 0 and chosen is None
     draft = proposer.propose(sequence.tokens, length, sampler) if proposer is not None and drafting else NOTHING
     if timed:
@@ -72,7 +77,7 @@ def decode_round(
     if proposer is not None and drafting:
         proposer.commit(emitted)
     times = (proposed - started, verified - proposed) if timed else (0.0, 0.0)
-    return Round(len(guesses), foreseen, tuple(emitted), time.perf_counter() - started, *times)
+    return Round(len(guesses), foreseen, tuple(emitted), time.perf_counter() - started, *times, typical)
 
 
 def verify(sequence: Sequence, draft: Draft, sampler: Sampler) -> mx.array:

@@ -52,7 +52,8 @@ class Drafting:
         self._plan = PLAIN
 
     def observe(self, done: Round) -> None:
-        self._controller.observe(self._plan if done.drafted else PLAIN, done.drafted, done.accepted, done.seconds)
+        plan = self._plan if done.drafted else PLAIN
+        self._controller.observe(plan, done.drafted, done.accepted, done.seconds if done.typical else None)
 
     def close(self) -> None:
         for proposer in self._proposers.values():

@@ -168,7 +168,7 @@ class Reply:
         )
         if self._drafting is not None:
             self._drafting.observe(done)
-        else:
+        elif done.typical:
             self._costs.observe("", 0, done.seconds)
         self.take(done, others_s=0.0 if alone else self._since_last_token_s() - done.seconds)
 

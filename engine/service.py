@@ -35,7 +35,10 @@ class Engine:
     def __init__(
         self, cache_folder: Path | None = None, *, cache_memory_share: float = 0.125, cache_disk_bytes: int = 8 << 30
     ) -> None:
-        """Caches of chats wait in that share of the memory, and in `cache_folder`, which outlives the process."""
+        """Caches of chats wait in that share of the memory, and in `cache_folder`, which outlives the process.
+
+        What was measured of this machine is kept there too.
+        """
         self._make_scheduler: Callable[[], Scheduler] = partial(
             _make_scheduler, cache_folder, cache_memory_share, cache_disk_bytes
         )
@@ -126,15 +129,17 @@ def _make_scheduler(cache_folder: Path | None, memory_share: float, disk_bytes: 
     from engine.models.memory import kept_caches_bytes
     from engine.prefix_store import PrefixStore
     from engine.scheduler import Scheduler
+    from engine.tuning import Tuner
 
-    return Scheduler(store=PrefixStore(kept_caches_bytes(memory_share), _open_disk(cache_folder, disk_bytes)))
+    tuner = Tuner(cache_folder / "calibration" if cache_folder is not None else None)
+    return Scheduler(tuner, PrefixStore(kept_caches_bytes(memory_share), _open_disk(cache_folder, disk_bytes)))
 
 
 def _open_disk(folder: Path | None, limit_bytes: int) -> PrefixDisk | None:
     from engine.prefix_disk import PrefixDisk
 
     try:
-        return PrefixDisk(folder, limit_bytes) if folder is not None else None
+        return PrefixDisk(folder / "prefixes", limit_bytes) if folder is not None else None
     except OSError as error:
         _log.warning("caches are not kept on disk: %s", error)
         return None

@@ -57,6 +57,10 @@ class _Desk:
     kept: int = 0  # tokens in the replay under way
     states: list[mx.array] | None = None  # of the recurrence under way
 
+    @property
+    def idle(self) -> bool:
+        return self.written is None and self.read is None
+
     def write(self, function: object, note: Any) -> None:
         if self.written is not None:
             self.written.setdefault(id(function), []).append(note)
@@ -112,6 +116,8 @@ def _noting_linear(base: type) -> type:
     run = base.__call__
 
     def call(self: Any, x: mx.array) -> mx.array:
+        if _desk.idle:
+            return run(self, x)
         said: _Said | None = _desk.note(self)
         answer = _cut(said.answer, said.asked, x.shape) if said is not None else None
         if answer is None:
@@ -124,11 +130,11 @@ def _noting_linear(base: type) -> type:
 
 def _noting_recurrence(run: Callable[..., Any]) -> Callable[..., Any]:
     def call(*arguments: Any, **keywords: Any) -> Any:
+        if _desk.idle:
+            return run(*arguments, **keywords)
         folded: _Folded | None = _desk.note(run)
         if folded is not None:
             return folded.again(run, arguments, keywords)
-        if _desk.written is None:
-            return run(*arguments, **keywords)
         states = _desk.states = []
         try:
             outputs, state = run(*arguments, **keywords)

@@ -44,7 +44,7 @@ class Stage:
         if not with_starter:
             usual |= {"main_folder": MAIN.folder, "draft_folder": DRAFT.folder}
         self._prepare(usual | dict(put_settings or {}))
-        self.application = Application(self.paths, lambda: self.engine, self._make_shelf, starter)
+        self.application = Application(self.paths, lambda _: self.engine, self._make_shelf, starter)
 
     def _prepare(self, values: Mapping[str, object]) -> None:
         settings = Settings(self.paths.settings, self.paths.hub_token)
