@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from PySide6.QtCore import QCoreApplication
 
-from engine import DraftingState
+from engine import DraftingState, FinishReason
 
 
 class NoticeAction(StrEnum):
@@ -64,9 +64,16 @@ def drafting_sentence(state: DraftingState) -> str:
     }[state]
 
 
-def reply_was_cut(by_context: bool) -> Notice:
+def reply_was_cut(reason: FinishReason) -> Notice:
     """A reply that ended at a limit and not at its own end."""
-    if by_context:
+    if reason is FinishReason.MEMORY:
+        return Notice(
+            QCoreApplication.translate("Messages", "The memory is full"),
+            QCoreApplication.translate("Messages", "This chat has grown as long as the memory of this Mac allows."),
+            QCoreApplication.translate("Messages", "Start a new chat, or choose a smaller model."),
+            NoticeAction.NEW_CHAT,
+        )
+    if reason is FinishReason.CONTEXT:
         return Notice(
             QCoreApplication.translate("Messages", "The context is full"),
             QCoreApplication.translate("Messages", "This chat has reached the most text that the model can hold."),

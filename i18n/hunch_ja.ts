@@ -919,6 +919,18 @@
         <translation>ドラフトモデルで問題が起きたため、メインモデルだけで返信を書きました。</translation>
     </message>
     <message>
+        <source>The memory is full</source>
+        <translation>メモリがいっぱいです</translation>
+    </message>
+    <message>
+        <source>This chat has grown as long as the memory of this Mac allows.</source>
+        <translation>このチャットは、この Mac のメモリで扱える長さに達しました。</translation>
+    </message>
+    <message>
+        <source>Start a new chat, or choose a smaller model.</source>
+        <translation>新しいチャットを始めるか、より小さいモデルを選んでください。</translation>
+    </message>
+    <message>
         <source>The context is full</source>
         <translation>コンテキストがいっぱいです</translation>
     </message>

@@ -919,6 +919,18 @@
         <translation>초안 모델에 문제가 생겨 메인 모델이 혼자 답변을 썼어요.</translation>
     </message>
     <message>
+        <source>The memory is full</source>
+        <translation>메모리가 가득 찼어요</translation>
+    </message>
+    <message>
+        <source>This chat has grown as long as the memory of this Mac allows.</source>
+        <translation>이 Mac의 메모리가 허락하는 만큼 채팅이 길어졌어요.</translation>
+    </message>
+    <message>
+        <source>Start a new chat, or choose a smaller model.</source>
+        <translation>새 채팅을 시작하거나 더 작은 모델을 선택해 주세요.</translation>
+    </message>
+    <message>
         <source>The context is full</source>
         <translation>컨텍스트가 가득 찼어요</translation>
     </message>

@@ -919,6 +919,18 @@
         <translation>草稿模型出错，回复由主模型单独写完。</translation>
     </message>
     <message>
+        <source>The memory is full</source>
+        <translation>内存已满</translation>
+    </message>
+    <message>
+        <source>This chat has grown as long as the memory of this Mac allows.</source>
+        <translation>此对话已达到这台 Mac 的内存所能容纳的长度。</translation>
+    </message>
+    <message>
+        <source>Start a new chat, or choose a smaller model.</source>
+        <translation>请开始新对话，或选择更小的模型。</translation>
+    </message>
+    <message>
         <source>The context is full</source>
         <translation>上下文已满</translation>
     </message>

@@ -34,8 +34,8 @@ def transcript_row(stored: StoredMessage) -> TranscriptMessage:
 def notice_of(stored: StoredMessage) -> Notice | None:
     if stored.status is StoredStatus.FAILED and stored.error is not None:
         return notice_for(stored.error)
-    if stored.finish in (FinishReason.LENGTH, FinishReason.CONTEXT):
-        return reply_was_cut(by_context=stored.finish is FinishReason.CONTEXT)
+    if stored.finish in (FinishReason.LENGTH, FinishReason.CONTEXT, FinishReason.MEMORY):
+        return reply_was_cut(stored.finish)
     return None
 
 

@@ -1,28 +1,230 @@
-"""What a pair held is given back when it is unloaded, without the collector: the app keeps that off this thread."""
+"""What models and chats take of the memory: told before loading, minded while writing, and survived when it is full."""
 
 from __future__ import annotations
 
-import gc
-import queue
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import mlx.core as mx
+import pytest
 
-from engine import Engine, Event, ModelReady, ModelUnloaded, Request, Sampling
-from tests.engine.conftest import Zoo
-from tests.helpers.engine_client import PATIENCE_S, EngineClient
+from engine import (
+    Event,
+    Failed,
+    Finished,
+    FinishReason,
+    ModelTooLarge,
+    OutOfMemory,
+    Request,
+    RequestId,
+    Sampling,
+    Speculation,
+)
+from engine.models import loading, memory
+from engine.models.loading import LoadedModel, load_draft, load_model
+from engine.models.memory import LEAST_CONTEXT_TOKENS, MemoryNeed
+from engine.reply import Reply
+from engine.scheduler import Scheduler
+from engine.sequence import Sequence
+from tests.helpers.tiny_families import FAMILIES, WINDOW, save_family
+from tests.helpers.tiny_models import build, qwen3_config, save
+
+PROMPT = tuple(40 + (7 * n) % 90 for n in range(64))
+GIB = 1 << 30
 
 
-def test_unloading_frees_a_pair_and_its_caches_without_the_collector(zoo: Zoo) -> None:
-    assert not gc.isenabled()
-    engine = Engine()
-    client = EngineClient(engine)
-    before_bytes = mx.get_active_memory()
-    assert isinstance(client.load(zoo.main, zoo.drafts["close"]), ModelReady)
-    loaded_bytes = mx.get_active_memory()
-    client.run(Request(tokens=tuple(range(40, 80)), sampling=Sampling(temperature=0), max_tokens=24))
-    events: queue.SimpleQueue[Event] = queue.SimpleQueue()
-    engine.unload(events.put)
-    assert isinstance(events.get(timeout=PATIENCE_S), ModelUnloaded)
-    assert loaded_bytes - before_bytes > 100_000
-    assert mx.get_active_memory() - before_bytes < 10_000
-    assert engine.close()
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("families")
+    return {kind: save_family(kind, folder / kind) for kind in FAMILIES}
+
+
+@pytest.fixture(scope="module")
+def models(folders: dict[str, Path]) -> Iterator[dict[str, LoadedModel]]:
+    yield {kind: load_model(folder) for kind, folder in folders.items()}
+    mx.clear_cache()
+
+
+@pytest.mark.parametrize("kind", list(FAMILIES))
+def test_what_a_chat_takes_is_foretold(models: dict[str, LoadedModel], kind: str) -> None:
+    """The figures made of shapes alone, against caches that have read something."""
+    model = models[kind]
+    sequence = Sequence(model, list(PROMPT * 8))
+    while sequence.unread > 1:
+        sequence.prefill_chunk()
+    rows = sum(leaf.nbytes for leaf in sequence.caches.layers if type(leaf).__name__ == "KVCache")
+    read = -(-sequence.caches.position // 256) * 256  # mlx-lm makes room for so many at a time
+
+    assert model.need.token_bytes * read == rows
+    states = sum(leaf.nbytes for leaf in sequence.caches.layers if type(leaf).__name__ == "ArraysCache")
+    window = 2 * (2 * WINDOW * 2 * 16 * 4) if kind == "window" else 0
+    assert model.need.fixed_bytes == states + window
+
+
+def test_weights_are_counted_as_they_will_be(models: dict[str, LoadedModel]) -> None:
+    weights = flat(models["dense"].network.parameters())
+    assert models["dense"].need.weight_bytes == sum(int(weight.nbytes) for weight in weights)
+
+
+def flat(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return [part for item in value.values() for part in flat(item)]
+    return [part for item in value for part in flat(item)] if isinstance(value, list) else [value]
+
+
+def test_a_model_that_does_not_fit_is_refused_with_figures_before_it_is_read(
+    folders: dict[str, Path], models: dict[str, LoadedModel], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    need = models["dense"].need
+    available = need.at(2048) - 1  # the model's whole context is 2048
+    monkeypatch.setattr(loading, "available_bytes", lambda: available)
+    monkeypatch.setattr(loading, "_load_tokenizer", lambda path: pytest.fail("went on"))
+    with pytest.raises(ModelTooLarge) as refusal:
+        load_model(folders["dense"])
+
+    error = refusal.value
+    assert (error.needed_bytes, error.available_bytes, error.context_tokens) == (available + 1, available, 2048)
+    assert 0 < error.fitting_bytes < need.weight_bytes
+
+
+def test_a_draft_has_to_fit_beside_its_main_model(
+    folders: dict[str, Path], models: dict[str, LoadedModel], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    main = models["dense"]
+    monkeypatch.setattr(loading, "available_bytes", lambda: 2 * main.need.at(2048))
+    assert load_draft(folders["dense"], main).need == main.need
+    monkeypatch.setattr(loading, "available_bytes", lambda: 2 * main.need.at(2048) - 1)
+    with pytest.raises(ModelTooLarge):
+        load_draft(folders["dense"], main)
+
+
+def test_a_machine_without_metal_keeps_its_own_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert memory.available_bytes() > 0
+    for name in ("set_memory_limit", "set_cache_limit", "set_wired_limit"):
+        monkeypatch.setattr(mx, name, lambda value: pytest.fail("touched"))
+    if not mx.metal.is_available():
+        memory.set_limits(MemoryNeed(GIB, 1, 1))
+
+
+@pytest.mark.parametrize("weights", [1 * GIB, 9 * GIB, 40 * GIB])
+def test_a_mac_gets_limits_for_what_is_loaded(monkeypatch: pytest.MonkeyPatch, weights: int) -> None:
+    """Never the whole size that the system recommends, and none when nothing is loaded."""
+    told: dict[str, int] = {}
+    for name in ("set_memory_limit", "set_cache_limit", "set_wired_limit"):
+        monkeypatch.setattr(mx, name, lambda value, name=name: told.__setitem__(name, value))
+    monkeypatch.setattr(mx.metal, "is_available", lambda: True)
+    monkeypatch.setattr(memory, "_recommended_bytes", lambda: 12 * GIB)
+    monkeypatch.setattr(memory, "available_bytes", lambda: 12 * GIB)
+
+    memory.set_limits(MemoryNeed(weights, 150_000, 0))
+    assert told["set_memory_limit"] == 12 * GIB
+    assert told["set_cache_limit"] == GIB
+    need = MemoryNeed(weights, 150_000, 0).at(LEAST_CONTEXT_TOKENS)
+    assert told["set_wired_limit"] == min(need + GIB // 2, int(0.8 * 12 * GIB))
+    memory.set_limits()
+    assert told["set_wired_limit"] == 0
+
+
+def run(scheduler: Scheduler, *prompts: tuple[int, ...], on_event: Any = None) -> list[Event]:
+    heard: list[Event] = []
+
+    def hear(event: Event) -> None:
+        heard.append(event)
+        if on_event is not None:
+            on_event(event)
+
+    for number, prompt in enumerate(prompts, start=1):
+        asked = Request(tokens=prompt, sampling=Sampling(temperature=0), max_tokens=60, speculation=Speculation.off())
+        scheduler.add(Reply(RequestId(number), asked, hear))
+    while scheduler.busy:
+        scheduler.step()
+    return [event for event in heard if isinstance(event, (Finished, Failed))]
+
+
+@pytest.fixture
+def scheduler(models: dict[str, LoadedModel]) -> Scheduler:
+    scheduler = Scheduler()
+    scheduler.set_main(models["dense"])
+    return scheduler
+
+
+def test_full_memory_ends_the_reply_and_says_so(scheduler: Scheduler, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = iter(range(1000))
+    monkeypatch.setattr("engine.scheduler.is_short", lambda: next(asked) > 20)
+    (end,) = run(scheduler, PROMPT)
+
+    assert isinstance(end, Finished)
+    assert end.reason is FinishReason.MEMORY
+    assert 0 < len(end.tokens) < 60
+
+
+def test_kept_caches_go_before_a_reply_does(scheduler: Scheduler, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(scheduler, PROMPT)
+    store = scheduler._store
+    assert store.nbytes > 0
+    monkeypatch.setattr("engine.scheduler.is_short", lambda: store.nbytes > 0)
+    (end,) = run(scheduler, tuple(reversed(PROMPT)))
+
+    assert isinstance(end, Finished)
+    assert end.reason is FinishReason.LENGTH
+
+
+def test_of_several_replies_the_longest_ends(scheduler: Scheduler, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = iter([False] * 12 + [True, True])
+    monkeypatch.setattr("engine.scheduler.is_short", lambda: next(calls, False))
+    ends = run(scheduler, PROMPT, tuple(reversed(PROMPT)) * 4)
+
+    by_id = {int(end.request): end.reason for end in ends if isinstance(end, Finished)}
+    assert by_id == {1: FinishReason.LENGTH, 2: FinishReason.MEMORY}
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [MemoryError("no more"), RuntimeError("[METAL] Command buffer execution failed"), RuntimeError("[metal::malloc]")],
+    ids=str,
+)
+def test_out_of_memory_drops_the_request_and_its_caches_only(
+    scheduler: Scheduler, monkeypatch: pytest.MonkeyPatch, fault: Exception
+) -> None:
+    run(scheduler, tuple(reversed(PROMPT)))
+    with monkeypatch.context() as broken:
+        fed = iter(range(1000))
+        whole = Sequence.feed
+
+        def feed(sequence: Sequence, tokens: mx.array) -> mx.array:
+            if next(fed) == 5:
+                raise fault
+            return whole(sequence, tokens)
+
+        broken.setattr(Sequence, "feed", feed)
+        (end,) = run(scheduler, PROMPT)
+    assert isinstance(end, Failed)
+    assert isinstance(end.error, OutOfMemory)
+
+    again, other = (run(scheduler, prompt)[0] for prompt in (PROMPT, tuple(reversed(PROMPT))))
+    assert isinstance(again, Finished)
+    assert isinstance(other, Finished)
+    assert (again.stats.cached_tokens, other.stats.cached_tokens) == (0, len(PROMPT) - 1)
+    assert again.tokens == run(fresh(scheduler), PROMPT)[0].tokens  # type: ignore[union-attr]
+
+
+def fresh(scheduler: Scheduler) -> Scheduler:
+    other = Scheduler()
+    other.set_main(scheduler.main)
+    return other
+
+
+def test_estimating_reads_no_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many key-value heads and a long context: the weights would fit, a chat would not."""
+    config = qwen3_config(num_key_value_heads=64, num_attention_heads=64, head_dim=64, max_position_embeddings=40_000)
+    folder = save(build(config), config, tmp_path)
+    monkeypatch.setattr(loading, "available_bytes", lambda: 64 << 20)
+    mx.reset_peak_memory()
+    before = mx.get_active_memory()
+    with pytest.raises(ModelTooLarge) as refusal:
+        load_model(folder)
+
+    assert refusal.value.context_tokens == LEAST_CONTEXT_TOKENS
+    assert refusal.value.needed_bytes > 64 << 20
+    assert mx.get_peak_memory() - before < 1 << 20 < (folder / "model.safetensors").stat().st_size

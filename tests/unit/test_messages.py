@@ -10,7 +10,7 @@ import pytest
 
 from app.messages import notice_for
 from app.notices import NoticeAction, action_text, drafting_sentence, reply_was_cut
-from engine import AccessDenied, DraftingState, DraftVocabularyDiffers, EngineError, NothingToInstall
+from engine import AccessDenied, DraftingState, DraftVocabularyDiffers, EngineError, FinishReason, NothingToInstall
 
 _VALUES: dict[str, Any] = {"str": "some-value", "int": 123, "bool": True, "tuple[str, ...]": ("gguf",)}
 
@@ -77,4 +77,5 @@ def test_every_code_has_words() -> None:
     sentences = [drafting_sentence(state) for state in DraftingState]
     assert len(set(sentences)) == len(DraftingState)
     assert len({action_text(action) for action in NoticeAction}) == len(NoticeAction)
-    assert reply_was_cut(by_context=True) != reply_was_cut(by_context=False)
+    limits = (FinishReason.LENGTH, FinishReason.CONTEXT, FinishReason.MEMORY)
+    assert len({reply_was_cut(reason) for reason in limits}) == len(limits)
