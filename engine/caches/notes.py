@@ -57,10 +57,6 @@ class _Desk:
     kept: int = 0  # tokens in the replay under way
     states: list[mx.array] | None = None  # of the recurrence under way
 
-    @property
-    def idle(self) -> bool:
-        return self.written is None and self.read is None
-
     def write(self, function: object, note: Any) -> None:
         if self.written is not None:
             self.written.setdefault(id(function), []).append(note)
@@ -115,8 +111,8 @@ def _replace(home: Any, name: str, noting: Callable[[Callable[..., Any]], Callab
 def _noting_linear(base: type) -> type:
     run = base.__call__
 
-    def call(self: Any, x: mx.array) -> mx.array:
-        if _desk.idle:
+    def call(self: Any, x: mx.array) -> Any:
+        if _desk.written is None and _desk.read is None:
             return run(self, x)
         said: _Said | None = _desk.note(self)
         answer = _cut(said.answer, said.asked, x.shape) if said is not None else None
@@ -130,7 +126,7 @@ def _noting_linear(base: type) -> type:
 
 def _noting_recurrence(run: Callable[..., Any]) -> Callable[..., Any]:
     def call(*arguments: Any, **keywords: Any) -> Any:
-        if _desk.idle:
+        if _desk.written is None and _desk.read is None:
             return run(*arguments, **keywords)
         folded: _Folded | None = _desk.note(run)
         if folded is not None:
