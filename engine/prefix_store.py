@@ -93,6 +93,9 @@ class PrefixStore:
             _log.warning("caches are no longer kept on disk: %s", error)
             self._writing = self._disk = None
             self._drop_surplus()
+        except (TypeError, KeyError) as error:
+            _log.warning("caches of %s are not kept on disk: %s", kept.sequence.model.info.model_type, error)
+            self._writing, kept.written = None, True
 
     def relieve(self) -> bool:
         """Give memory back at once, the least recently used first; False when there is none left to give."""

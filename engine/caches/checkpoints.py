@@ -7,13 +7,14 @@ and recurrent slots are a state that every token changes: it can be had again on
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import mlx.core as mx
 from mlx_lm.models import cache as mlx_cache
 
 from engine.caches.base import CacheSet
-from engine.caches.kinds import leaves, trim
+from engine.caches.kinds import leaves, restore, snapshot, trim
 from engine.caches.window import WindowCache
 
 Checkpoint = list[Any]  # for each cache without rows, a copy of its state: arrays, numbers, None and lists of those
@@ -122,8 +123,17 @@ def _give_back_room(leaf: Any) -> None:
         _put(leaf, kept, leaf.offset)
 
 
+@dataclass(frozen=True, slots=True)
+class _Opaque:
+    """The state of a class that tells it to nobody. It can be given back, not written to a file."""
+
+    before: Any
+
+
 def _state(leaf: Any) -> Any:
-    return _window_state(leaf) if isinstance(leaf, WindowCache) else _copied(leaf.state)
+    if isinstance(leaf, WindowCache):
+        return _window_state(leaf)
+    return _copied(leaf.state) if type(leaf).state.fset is not None else _Opaque(snapshot(leaf))
 
 
 def _window_state(leaf: WindowCache) -> list[Any]:
@@ -140,6 +150,8 @@ def _restore(caches: CacheSet, checkpoint: Checkpoint) -> None:
     for leaf, state in zip(_without_rows(caches), checkpoint, strict=True):
         if isinstance(leaf, WindowCache):
             vars(leaf).update(_handed_out(state))
+        elif isinstance(state, _Opaque):
+            restore(leaf, state.before)
         else:
             leaf.state = _handed_out(state)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from engine import Engine, ModelReady, Request, Sampling, Speculation
+from engine import Engine, Message, MessageRole, ModelReady, Request, Sampling, Speculation
 from engine.models.loading import LoadedModel, load_model
 from engine.models.model_files import FileError
 from engine.prefix_disk import PrefixDisk
@@ -220,3 +222,31 @@ def talk(folder: Path, cache_folder: Path | None, tokens: tuple[int, ...]) -> Ou
     outcome = client.run(asked)
     assert engine.close()
     return outcome
+
+
+THINKING_TEMPLATE = (
+    "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n<think>\n{% endif %}"
+)
+
+
+@pytest.mark.parametrize("kind", list(FAMILIES))
+def test_thinking_costs_the_next_turn_nothing_but_itself(folders: dict[str, Path], kind: str, tmp_path: Path) -> None:
+    """The template opens a thinking span that it drops from history: the last user's turn is still where it was."""
+    folder = tmp_path / "thinks"
+    shutil.copytree(folders[kind], folder)
+    settings = json.loads((folder / "tokenizer_config.json").read_text())
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings | {"chat_template": THINKING_TEMPLATE}))
+    asked = (Message(MessageRole.USER, "Tell me of the sea, and of what lives in it."),)
+    then = (*asked, Message(MessageRole.ASSISTANT, "Fish."), Message(MessageRole.USER, "More?"))
+    engine = Engine()
+    client = EngineClient(engine)
+    client.load(folder)
+    first, second = (
+        client.run(Request(messages=said, sampling=Sampling(temperature=0), max_tokens=400)) for said in (asked, then)
+    )
+    assert engine.close()
+
+    opened = len(b"assistant\n<think>\n") + 1  # a token a byte, and one for <|im_start|>
+    turn_end = first.stats.prompt_tokens - opened
+    assert turn_end <= second.stats.cached_tokens <= turn_end + len(b"assistant\n") + 1

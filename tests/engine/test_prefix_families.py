@@ -1,0 +1,62 @@
+"""One of each kind of cache: going back to a checkpoint, and going on from disk, equal a fresh prefill."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
+
+import mlx.core as mx
+import pytest
+
+from engine.models.loading import LoadedModel
+from engine.prefix_disk import PrefixDisk
+from engine.prefix_store import PrefixStore
+from engine.sequence import Sequence
+from tests.families.configs import FAIR_PART
+from tests.families.harness import PROMPT, build, fresh, loaded, says_next
+
+TURN_END = 20
+BRANCH = [*PROMPT[: TURN_END + 3], 7, 8, 9, 10]
+ROUNDING = 1e-4  # a chunk of a state-space model sums in another order than two chunks do
+
+
+def read(store: PrefixStore, model: LoadedModel, tokens: list[int]) -> tuple[Sequence, int]:
+    sequence = store.take(model, list(tokens))
+    sequence.turn_end = TURN_END
+    start = sequence.caches.position
+    while sequence.unread > 1:
+        sequence.prefill_chunk()
+    return sequence, start
+
+
+def keep(store: PrefixStore, sequence: Sequence) -> None:
+    store.put(sequence)
+    while store.untidy:
+        store.tidy()
+
+
+def assert_equal(sequence: Sequence) -> None:
+    expected = says_next(fresh(sequence.model, sequence.tokens))
+    difference = mx.abs(says_next(sequence) - expected).max()
+    assert bool((difference <= ROUNDING * mx.abs(expected).max()).item())
+
+
+@pytest.mark.parametrize("family", FAIR_PART)
+def test_a_branch_a_restart_and_a_return(family: str, tmp_path: Path) -> None:
+    model = cast(LoadedModel, SimpleNamespace(**vars(loaded(build(family))), identity="tiny"))
+    store = PrefixStore(disk=PrefixDisk(tmp_path))
+    keep(store, read(store, model, PROMPT)[0])
+
+    branch, start = read(store, model, BRANCH)
+    assert TURN_END <= start <= TURN_END + 3
+    assert_equal(branch)
+
+    again, start = read(PrefixStore(disk=PrefixDisk(tmp_path)), model, [*PROMPT, 5, 6])
+    assert start == len(PROMPT) - 1
+    assert_equal(again)
+
+    keep(store, branch)
+    back, start = read(store, model, [*PROMPT, 5, 6])
+    assert start == len(PROMPT) - 1
+    assert_equal(back)
