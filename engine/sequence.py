@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence as Tokens
 from contextlib import nullcontext
-from itertools import takewhile
 from typing import TYPE_CHECKING
 
 import mlx.core as mx
@@ -96,4 +95,4 @@ class Sequence:
 
 
 def common_prefix(a: Tokens[int], b: Tokens[int]) -> int:
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(a, b, strict=False)))
+    return next((at for at, (left, right) in enumerate(zip(a, b, strict=False)) if left != right), min(len(a), len(b)))
