@@ -392,7 +392,7 @@ _CHANGES: dict[str, Config] = {
     "qwen3": {},
     "qwen3_5": {"text_config": {"num_experts": 0}},
     "qwen3_5_moe": {"text_config": {}},
-    "qwen3_moe": {},
+    "qwen3_moe": {"num_experts": 16, "num_experts_per_tok": 8},  # enough to be sorted in a wide step
     "qwen3_next": {},
     "qwen3_vl": {"text_config": {"model_type": "qwen3"}},
     "qwen3_vl_moe": {"text_config": {"model_type": "qwen3_moe"}},
