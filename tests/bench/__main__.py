@@ -17,7 +17,8 @@ from pathlib import Path  # noqa: E402
 
 import mlx.core as mx  # noqa: E402
 
-from tests.bench.rows import ROWS, Row  # noqa: E402
+from tests.bench.costs import ALL  # noqa: E402
+from tests.bench.rows import Row  # noqa: E402
 from tests.bench.stage import Stage  # noqa: E402
 
 OUT = Path("build/bench")
@@ -37,7 +38,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         stage = Stage(Path(folder), options.starter)
         try:
-            for measure in ROWS:
+            for measure in ALL:
                 if options.only not in measure.__name__:
                     continue
                 started = time.perf_counter()

@@ -94,6 +94,17 @@ class Ours:
                 stats = event.stats
                 return Run(event.tokens, begun - asked, at - begun, stats, len(event.tokens) - already)
 
+    def run_together(self, prompts: Sequence[Sequence[int]], length: int) -> float:
+        """Tokens per second over all prompts, submitted at once, from asking to the last end."""
+        ends: queue.SimpleQueue[Event] = queue.SimpleQueue()
+        asked = time.perf_counter()
+        for prompt in prompts:
+            request = Request(tokens=tuple(prompt), sampling=Sampling(temperature=0), max_tokens=length)
+            self.engine.submit(request, lambda event: ends.put(event) if isinstance(event, Finished | Failed) else None)
+        done = [ends.get(timeout=600) for _ in prompts]
+        seconds = time.perf_counter() - asked
+        return sum(len(end.tokens) for end in done if isinstance(end, Finished)) / seconds
+
     def close(self) -> None:
         assert self.engine.close()
 
@@ -127,6 +138,19 @@ class Theirs:
             sampler=_sampler(sampling),
         )
         return self._time((token for token, *_ in steps), length)
+
+    def together(self, prompts: Sequence[Sequence[int]], length: int) -> float:
+        """The same by mlx-lm's batch generator."""
+        asked, tokens = time.perf_counter(), 0
+        generator = mlx_generate.BatchGenerator(self.network, stop_tokens=[[end] for end in self.ends])
+        generator.insert([list(prompt) for prompt in prompts], [length] * len(prompts))
+        running = len(prompts)
+        while running:
+            _, responses = generator.next()
+            tokens += len(responses)
+            running -= sum(response.finish_reason is not None for response in responses)
+        generator.close()
+        return tokens / (time.perf_counter() - asked)
 
     def _time(self, tokens: Iterable[int], length: int) -> Run:
         heard: list[int] = []

@@ -22,7 +22,7 @@ def inflate(source: Path, folder: Path) -> Path:
     A mean over more, empty dimensions is smaller; the norms' weights and epsilon make up for it.
     """
     config = json.loads((source / "config.json").read_text())
-    weights = {name: value.astype(mx.float32) for name, value in mx.load(str(source / "model.safetensors")).items()}
+    weights = {name: value.astype(mx.float32) for name, value in _load(source).items()}
     share = config["hidden_size"] / HIDDEN
     wide: Weights = {}
     for name, value in weights.items():
@@ -46,7 +46,7 @@ def _widened(name: str, value: mx.array, config: dict[str, Any], share: float) -
     if "q_norm" in name or "k_norm" in name:
         return value
     if name.endswith("norm.weight"):
-        return _padded(value, (HIDDEN,)) * share**0.5
+        return mx.multiply(_padded(value, (HIDDEN,)), share**0.5)
     if "k_proj" in name or "v_proj" in name:  # each query head gets its own copy of the head that it shared
         value = mx.repeat(value.reshape(kv_heads, head, -1), heads // kv_heads, axis=0).reshape(heads * head, -1)
     attention = HEADS * head
@@ -75,6 +75,12 @@ def _empty_block(layer: int, weights: Weights) -> Weights:
     return block
 
 
+def _load(source: Path) -> Weights:
+    weights = mx.load(str(source / "model.safetensors"))
+    assert isinstance(weights, dict)
+    return weights
+
+
 def _padded(value: mx.array, shape: tuple[int, ...]) -> mx.array:
     return mx.pad(value, [(0, wanted - have) for wanted, have in zip(shape, value.shape, strict=True)])
 
@@ -85,7 +91,7 @@ def stranger(source: Path, folder: Path) -> Path:
     mx.random.seed(3)
     weights = {
         name: mx.ones(value.shape) if "norm" in name else mx.random.normal(value.shape) * 0.02
-        for name, value in mx.load(str(source / "model.safetensors")).items()
+        for name, value in _load(source).items()
     }
     return _save(source, folder, config, weights)
 

@@ -38,8 +38,13 @@ class Stage:
         return self._opened(Ours(self.main, self.draft))
 
     @cached_property
+    def hybrid_folder(self) -> Path:
+        pairs.hybrid_pair(self.starter / "main", self.folder / "hybrid")
+        return self.folder / "hybrid"
+
+    @cached_property
     def hybrid(self) -> Ours:
-        return self._opened(Ours(*pairs.hybrid_pair(self.starter / "main", self.folder / "hybrid")))
+        return self._opened(Ours(self.hybrid_folder / "main", self.hybrid_folder / "draft"))
 
     @cached_property
     def tiny(self) -> Ours:
