@@ -5,7 +5,7 @@
     <name>Application</name>
     <message>
         <source>The file with your chats was damaged. %1 messages were saved from it.</source>
-        <translation>チャットのファイルが壊れていました。%1 件のメッセージを救い出しました。</translation>
+        <translation>チャットのファイルが壊れていました。%1 件のメッセージを復元しました。</translation>
     </message>
     <message>
         <source>Chats repaired</source>
@@ -29,7 +29,7 @@
     </message>
     <message>
         <source>Your chats were written by a newer version of Hunch. Open them with that one.</source>
-        <translation>このチャットはより新しいバージョンの Hunch で保存されています。そのバージョンで開いてください。</translation>
+        <translation>チャットは、より新しいバージョンの Hunch で保存されています。そのバージョンで開いてください。</translation>
     </message>
     <message>
         <source>Something went wrong in Hunch</source>
@@ -152,7 +152,7 @@
     </message>
     <message>
         <source>Cancel and delete what has arrived</source>
-        <translation>中止して、届いた分を削除</translation>
+        <translation>キャンセルして、受信した分を削除</translation>
     </message>
     <message>
         <source>The download failed.</source>
@@ -199,7 +199,7 @@
     </message>
     <message>
         <source>Added folder</source>
-        <translation>追加したフォルダー</translation>
+        <translation>追加したフォルダ</translation>
     </message>
 </context>
 <context>
@@ -210,14 +210,14 @@
     </message>
     <message>
         <source>Leave it as it was</source>
-        <translation>元のままにする</translation>
+        <translation>編集をキャンセル</translation>
     </message>
 </context>
 <context>
     <name>EmptyChat</name>
     <message>
         <source>Guess ahead, check at once, read sooner.</source>
-        <translation>先に予想し、まとめて確かめ、早く読めます。</translation>
+        <translation>先に予想し、まとめて確かめるから、早く読めます。</translation>
     </message>
     <message>
         <source>What is speculative decoding?</source>
@@ -238,15 +238,15 @@
     </message>
     <message>
         <source>Install one from the Hub, or choose one that is on this machine.</source>
-        <translation>ハブからインストールするか、このマシンにあるモデルを選んでください。</translation>
+        <translation>ハブからインストールするか、この Mac にあるモデルを選んでください。</translation>
     </message>
     <message>
         <source>Chat about anything</source>
-        <translation>どんな話題でも</translation>
+        <translation>どんな話題でも話せます</translation>
     </message>
     <message>
         <source>The starter pair knows only Hunch. Install a larger model, and a draft for it.</source>
-        <translation>スターターペアが知っているのは Hunch のことだけです。大きなモデルと、そのドラフトモデルをインストールしてください。</translation>
+        <translation>スターターペアが知っているのは Hunch のことだけです。より大きなモデルと、それに合うドラフトモデルをインストールしてください。</translation>
     </message>
     <message>
         <source>Models…</source>
@@ -269,11 +269,11 @@
     </message>
     <message>
         <source>Thinking for %1…</source>
-        <translation>%1 考えています…</translation>
+        <translation>考えています… %1</translation>
     </message>
     <message>
         <source>Thought for %1</source>
-        <translation>%1 考えました</translation>
+        <translation>%1間考えました</translation>
     </message>
     <message>
         <source>%1 s</source>
@@ -288,7 +288,7 @@
     <name>FolderRow</name>
     <message>
         <source>No longer look in %1</source>
-        <translation>%1 を今後は探さない</translation>
+        <translation>%1 でモデルを探すのをやめる</translation>
     </message>
 </context>
 <context>
@@ -437,7 +437,7 @@
     </message>
     <message>
         <source>New Chat</source>
-        <translation>新規チャット</translation>
+        <translation>新しいチャット</translation>
     </message>
     <message>
         <source>Close Window</source>
@@ -520,7 +520,7 @@
     </message>
     <message>
         <source>The engine reported an error that has no description yet.</source>
-        <translation>エンジンが、まだ説明のないエラーを報告しました。</translation>
+        <translation>エンジンで、まだ説明のないエラーが起きました。</translation>
     </message>
     <message>
         <source>Model not found</source>
@@ -576,7 +576,7 @@
     </message>
     <message>
         <source>Model refused</source>
-        <translation>このモデルは使いません</translation>
+        <translation>使用できないモデルです</translation>
     </message>
     <message>
         <source>Choose a model that needs no code of its own.</source>
@@ -596,11 +596,11 @@
     </message>
     <message>
         <source>%1 needs %2 of memory; %3 are available.</source>
-        <translation>%1 には %2 のメモリーが必要ですが、使えるのは %3 です。</translation>
+        <translation>%1 には %2 のメモリが必要ですが、使えるのは %3 です。</translation>
     </message>
     <message>
         <source>Not enough memory</source>
-        <translation>メモリーが足りません</translation>
+        <translation>メモリが足りません</translation>
     </message>
     <message>
         <source>Choose a smaller model or one with fewer bits.</source>
@@ -640,7 +640,7 @@
     </message>
     <message>
         <source>The draft has %1, the main model %2; such a draft can only cost time.</source>
-        <translation>ドラフトモデルは %1、メインモデルは %2 です。これでは時間がかかるだけです。</translation>
+        <translation>ドラフトモデルは %1、メインモデルは %2 です。このドラフトモデルでは、かえって時間がかかります。</translation>
     </message>
     <message>
         <source>Draft too large</source>
@@ -708,11 +708,11 @@
     </message>
     <message>
         <source>Chat template failed</source>
-        <translation>チャットテンプレートの問題です</translation>
+        <translation>チャットテンプレートに問題があります</translation>
     </message>
     <message>
         <source>The model could not lay out this chat: %1</source>
-        <translation>モデルがこのチャットを組み立てられませんでした: %1</translation>
+        <translation>このチャットをモデルの形式に変換できませんでした: %1</translation>
     </message>
     <message>
         <source>Remove the system prompt, or choose another model.</source>
@@ -728,11 +728,11 @@
     </message>
     <message>
         <source>Check the spelling; a private one needs a token in Settings.</source>
-        <translation>つづりを確認してください。非公開の場合は、設定でトークンが必要です。</translation>
+        <translation>つづりを確認してください。非公開のリポジトリには、設定でトークンの入力が必要です。</translation>
     </message>
     <message>
         <source>%1 asks you to accept its terms first.</source>
-        <translation>%1 は、先に利用条件への同意が必要です。</translation>
+        <translation>%1 を使うには、先に利用条件への同意が必要です。</translation>
     </message>
     <message>
         <source>Accept them on its page on the hub, then put your token in Settings.</source>
@@ -744,7 +744,7 @@
     </message>
     <message>
         <source>Put a token that may read it in Settings.</source>
-        <translation>読み取りできるトークンを設定に入力してください。</translation>
+        <translation>読み取り権限のあるトークンを設定に入力してください。</translation>
     </message>
     <message>
         <source>No access</source>
@@ -768,7 +768,7 @@
     </message>
     <message>
         <source>The hub sent something that it must not send: %1</source>
-        <translation>ハブが送ってはならないものを送ってきました: %1</translation>
+        <translation>ハブから不正な内容が届きました: %1</translation>
     </message>
     <message>
         <source>Check the hub address in Settings.</source>
@@ -776,7 +776,7 @@
     </message>
     <message>
         <source>Download damaged</source>
-        <translation>ダウンロードが壊れています</translation>
+        <translation>ダウンロードしたファイルが壊れています</translation>
     </message>
     <message>
         <source>%1 does not match its checksum and was thrown away.</source>
@@ -816,7 +816,7 @@
     </message>
     <message>
         <source>Models folder not usable</source>
-        <translation>モデルのフォルダーを使えません</translation>
+        <translation>モデルのフォルダを使えません</translation>
     </message>
     <message>
         <source>%1 cannot be written to: %2</source>
@@ -828,11 +828,11 @@
     </message>
     <message>
         <source>Out of memory</source>
-        <translation>メモリーがなくなりました</translation>
+        <translation>メモリがなくなりました</translation>
     </message>
     <message>
         <source>The memory ran out while the reply was written.</source>
-        <translation>返信を書いている間にメモリーが足りなくなりました。</translation>
+        <translation>返信を書いている間にメモリが足りなくなりました。</translation>
     </message>
     <message>
         <source>Close other apps, shorten the chat or choose a smaller model.</source>
@@ -844,7 +844,7 @@
     </message>
     <message>
         <source>Hunch was quitting when this was asked.</source>
-        <translation>この依頼のとき、Hunch は終了中でした。</translation>
+        <translation>リクエストしたとき、Hunch は終了中でした。</translation>
     </message>
     <message>
         <source>Open Hunch again and continue.</source>
@@ -880,7 +880,7 @@
     </message>
     <message>
         <source>Continue</source>
-        <translation>続ける</translation>
+        <translation>続きを書く</translation>
     </message>
     <message>
         <source>New chat</source>
@@ -908,7 +908,7 @@
     </message>
     <message>
         <source>Drafting was slower than plain decoding here, so it rests.</source>
-        <translation>ここではドラフトを使うと遅くなるため、休止しています。</translation>
+        <translation>ここではドラフトを使うとかえって遅くなるため、休止しています。</translation>
     </message>
     <message>
         <source>This main model&apos;s memory cannot be rewound, so nothing can be drafted for it.</source>
@@ -936,7 +936,7 @@
     </message>
     <message>
         <source>This chat has reached the most text that the model can hold.</source>
-        <translation>モデルが扱える文章の上限に達しました。</translation>
+        <translation>このチャットは、モデルが扱える文章の上限に達しました。</translation>
     </message>
     <message>
         <source>The reply reached its length limit</source>
@@ -944,7 +944,7 @@
     </message>
     <message>
         <source>It ends where the limit on reply tokens was met.</source>
-        <translation>返信トークンの上限で終わっています。</translation>
+        <translation>返信のトークン数の上限で終わっています。</translation>
     </message>
     <message>
         <source>Continue it, or raise the limit in Settings.</source>
@@ -1039,7 +1039,7 @@
     </message>
     <message>
         <source>This frees %1. It can be installed again.</source>
-        <translation>%1 が空きます。あとで再インストールできます。</translation>
+        <translation>ディスクの空きが %1 増えます。あとで再インストールできます。</translation>
     </message>
     <message>
         <source>Delete</source>
@@ -1047,7 +1047,7 @@
     </message>
     <message>
         <source>Folder with models</source>
-        <translation>モデルのあるフォルダー</translation>
+        <translation>モデルのあるフォルダ</translation>
     </message>
     <message>
         <source>Install from the Hub</source>
@@ -1071,19 +1071,19 @@
     </message>
     <message>
         <source>Refresh</source>
-        <translation>更新</translation>
+        <translation>再読み込み</translation>
     </message>
     <message>
         <source>More folders</source>
-        <translation>その他のフォルダー</translation>
+        <translation>その他のフォルダ</translation>
     </message>
     <message>
         <source>Models in these folders are listed too. Nothing in them is changed.</source>
-        <translation>これらのフォルダーのモデルも一覧に出ます。中身は変更しません。</translation>
+        <translation>これらのフォルダにあるモデルも一覧に出ます。中身は変更しません。</translation>
     </message>
     <message>
         <source>Add a folder…</source>
-        <translation>フォルダーを追加…</translation>
+        <translation>フォルダを追加…</translation>
     </message>
     <message>
         <source>Hub</source>
@@ -1103,7 +1103,7 @@
     </message>
     <message>
         <source>Only for private and gated models. Kept on this machine.</source>
-        <translation>非公開または承認制のモデルにだけ使います。このマシンにだけ保存されます。</translation>
+        <translation>非公開または承認制のモデルにだけ使います。この Mac にだけ保存されます。</translation>
     </message>
 </context>
 <context>
@@ -1218,7 +1218,7 @@
     </message>
     <message>
         <source>Drafting pays from %1 tokens per pass on.</source>
-        <translation>パスあたり %1 トークンを超えると得になります。</translation>
+        <translation>パスあたり %1 トークンを超えると、ドラフトが得になります。</translation>
     </message>
 </context>
 <context>
@@ -1245,11 +1245,11 @@
     </message>
     <message>
         <source>Drafted</source>
-        <translation>ドラフト</translation>
+        <translation>予想数</translation>
     </message>
     <message>
         <source>Accepted</source>
-        <translation>受理</translation>
+        <translation>受理数</translation>
     </message>
     <message>
         <source>Tokens per second</source>
@@ -1269,7 +1269,7 @@
     </message>
     <message>
         <source>Writing</source>
-        <translation>書き込み中</translation>
+        <translation>作成中</translation>
     </message>
     <message>
         <source>Done</source>
@@ -1292,7 +1292,7 @@
     </message>
     <message>
         <source>Told to the model before every chat.</source>
-        <translation>すべてのチャットの前にモデルへ伝えます。</translation>
+        <translation>すべてのチャットの前に、モデルに伝えます。</translation>
     </message>
     <message>
         <source>For example: answer briefly, in Korean.</source>
@@ -1324,7 +1324,7 @@
     </message>
     <message>
         <source>Draws from the likeliest words that reach this share together.</source>
-        <translation>確率の合計がこの割合になるまでの語から選びます。</translation>
+        <translation>確率の高い順に足して、合計がこの割合になるまでの語から選びます。</translation>
     </message>
     <message>
         <source>Min-p</source>
@@ -1332,7 +1332,7 @@
     </message>
     <message>
         <source>Leaves out words less likely than this share of the likeliest.</source>
-        <translation>最も確からしい語のこの割合に満たない語を除きます。</translation>
+        <translation>最も確からしい語に比べて、確率がこの割合に満たない語を除きます。</translation>
     </message>
     <message>
         <source>Repetition penalty</source>
@@ -1340,7 +1340,7 @@
     </message>
     <message>
         <source>1 is none; higher avoids what was said.</source>
-        <translation>1 はなし。高いほど同じ言葉を避けます。</translation>
+        <translation>1 はなし。高いほど、すでに出た言葉を避けます。</translation>
     </message>
     <message>
         <source>Top-k</source>
@@ -1348,7 +1348,7 @@
     </message>
     <message>
         <source>Draws from this many words; 0 is no limit.</source>
-        <translation>この数の語から選びます。0 は上限なしです。</translation>
+        <translation>確率の高い順に、この数の語から選びます。0 は上限なしです。</translation>
     </message>
     <message>
         <source>Seed</source>
@@ -1364,7 +1364,7 @@
     </message>
     <message>
         <source>In tokens.</source>
-        <translation>トークン数です。</translation>
+        <translation>トークン数で指定します。</translation>
     </message>
     <message>
         <source>Think first</source>
@@ -1372,7 +1372,7 @@
     </message>
     <message>
         <source>For models that can think before they answer.</source>
-        <translation>答える前に考えられるモデルに使います。</translation>
+        <translation>答える前に思考できるモデルで有効です。</translation>
     </message>
 </context>
 <context>
@@ -1480,7 +1480,7 @@
     </message>
     <message>
         <source>Replies appear here while they are written.</source>
-        <translation>返信は書かれている間、ここに現れます。</translation>
+        <translation>作成中の返信がここに表示されます。</translation>
     </message>
 </context>
 <context>

@@ -5,7 +5,7 @@
     <name>Application</name>
     <message>
         <source>The file with your chats was damaged. %1 messages were saved from it.</source>
-        <translation>채팅 파일이 손상되어 있었어요. 메시지 %1개를 살렸어요.</translation>
+        <translation>채팅 파일이 손상되어 있었어요. 메시지 %1개를 복구했어요.</translation>
     </message>
     <message>
         <source>Chats repaired</source>
@@ -13,7 +13,7 @@
     </message>
     <message>
         <source>Hunch ended while it loaded %1, so the starter pair is loaded this time.</source>
-        <translation>%1 모델을 불러오다가 Hunch가 종료되어, 이번에는 스타터 쌍을 불러왔어요.</translation>
+        <translation>%1 모델을 불러오던 중에 Hunch가 종료되어, 이번에는 스타터 쌍을 불러왔어요.</translation>
     </message>
     <message>
         <source>Another model is loaded</source>
@@ -29,7 +29,7 @@
     </message>
     <message>
         <source>Your chats were written by a newer version of Hunch. Open them with that one.</source>
-        <translation>이 채팅은 더 새로운 버전의 Hunch에서 저장됐어요. 그 버전으로 열어 주세요.</translation>
+        <translation>채팅이 더 최신 버전의 Hunch에서 저장됐어요. 그 버전으로 열어 주세요.</translation>
     </message>
     <message>
         <source>Something went wrong in Hunch</source>
@@ -109,7 +109,7 @@
     <message>
         <source>%1 full</source>
         <comment>the context</comment>
-        <translation>%1 참</translation>
+        <translation>%1 사용</translation>
     </message>
 </context>
 <context>
@@ -160,7 +160,7 @@
     </message>
     <message>
         <source>Asking the hub…</source>
-        <translation>허브에 묻는 중…</translation>
+        <translation>허브에 확인하는 중…</translation>
     </message>
     <message>
         <source>Paused at %1 of %2</source>
@@ -210,7 +210,7 @@
     </message>
     <message>
         <source>Leave it as it was</source>
-        <translation>원래대로 두기</translation>
+        <translation>수정 취소</translation>
     </message>
 </context>
 <context>
@@ -257,7 +257,7 @@
     <name>FoldPart</name>
     <message>
         <source>Hide thinking</source>
-        <translation>생각 숨기기</translation>
+        <translation>생각 가리기</translation>
     </message>
     <message>
         <source>Show thinking</source>
@@ -288,7 +288,7 @@
     <name>FolderRow</name>
     <message>
         <source>No longer look in %1</source>
-        <translation>%1 폴더를 더 이상 찾아보지 않기</translation>
+        <translation>%1 폴더에서 더 이상 모델을 찾지 않기</translation>
     </message>
 </context>
 <context>
@@ -318,7 +318,7 @@
     </message>
     <message>
         <source>For everything in the window.</source>
-        <translation>창의 모든 글자에 적용돼요.</translation>
+        <translation>윈도우의 모든 글자에 적용돼요.</translation>
     </message>
     <message>
         <source>As the system</source>
@@ -520,7 +520,7 @@
     </message>
     <message>
         <source>The engine reported an error that has no description yet.</source>
-        <translation>엔진이 아직 설명이 없는 오류를 알렸어요.</translation>
+        <translation>엔진에서 아직 설명이 준비되지 않은 오류가 났어요.</translation>
     </message>
     <message>
         <source>Model not found</source>
@@ -532,7 +532,7 @@
     </message>
     <message>
         <source>It may have been moved or deleted. Choose another model.</source>
-        <translation>옮겼거나 삭제했을 수 있어요. 다른 모델을 선택해 주세요.</translation>
+        <translation>옮겨졌거나 삭제되었을 수 있어요. 다른 모델을 선택해 주세요.</translation>
     </message>
     <message>
         <source>Model without weights</source>
@@ -548,7 +548,7 @@
     </message>
     <message>
         <source>A file of %1 is damaged or incomplete: %2</source>
-        <translation>%1 모델의 파일이 손상되었거나 덜 받아졌어요: %2</translation>
+        <translation>%1 모델의 파일이 손상되었거나 온전하지 않아요: %2</translation>
     </message>
     <message>
         <source>Model damaged</source>
@@ -576,7 +576,7 @@
     </message>
     <message>
         <source>Model refused</source>
-        <translation>이 모델은 쓰지 않아요</translation>
+        <translation>쓸 수 없는 모델이에요</translation>
     </message>
     <message>
         <source>Choose a model that needs no code of its own.</source>
@@ -588,7 +588,7 @@
     </message>
     <message>
         <source>Tokenizer broken</source>
-        <translation>토크나이저가 고장 났어요</translation>
+        <translation>토크나이저가 손상됐어요</translation>
     </message>
     <message>
         <source>Delete the model and install it again.</source>
@@ -616,7 +616,7 @@
     </message>
     <message>
         <source>Token %1 means “%2” to the main model and “%3” to the draft.</source>
-        <translation>토큰 %1번이 메인 모델에는 ‘%2’, 초안 모델에는 ‘%3’ 뜻이에요.</translation>
+        <translation>%1번 토큰이 메인 모델에서는 ‘%2’, 초안 모델에서는 ‘%3’ 글자를 뜻해요.</translation>
     </message>
     <message>
         <source>The main model has %1 tokens, the draft %2.</source>
@@ -624,11 +624,11 @@
     </message>
     <message>
         <source>The same token numbers mean different text to the two models.</source>
-        <translation>같은 토큰 번호가 두 모델에서 다른 글을 뜻해요.</translation>
+        <translation>같은 토큰 번호가 두 모델에서 서로 다른 글자를 뜻해요.</translation>
     </message>
     <message>
         <source>Same model twice</source>
-        <translation>같은 모델이에요</translation>
+        <translation>두 모델이 같아요</translation>
     </message>
     <message>
         <source>A model cannot guess faster than itself.</source>
@@ -640,7 +640,7 @@
     </message>
     <message>
         <source>The draft has %1, the main model %2; such a draft can only cost time.</source>
-        <translation>초안 모델은 %1, 메인 모델은 %2예요. 이런 초안 모델은 시간만 더 걸려요.</translation>
+        <translation>초안 모델은 %1, 메인 모델은 %2예요. 이런 초안 모델을 쓰면 시간만 더 걸려요.</translation>
     </message>
     <message>
         <source>Draft too large</source>
@@ -648,7 +648,7 @@
     </message>
     <message>
         <source>A good draft has at most a fifth of the main model&apos;s size.</source>
-        <translation>초안 모델은 메인 모델의 5분의 1보다 작은 것이 좋아요.</translation>
+        <translation>초안 모델은 메인 모델 크기의 5분의 1 이하가 좋아요.</translation>
     </message>
     <message>
         <source>A draft of the kind “%1” cannot forget guesses that were wrong.</source>
@@ -684,7 +684,7 @@
     </message>
     <message>
         <source>%1 is set to %2; allowed is %3.</source>
-        <translation>%1 값이 %2예요. 가능한 값은 %3예요.</translation>
+        <translation>%1의 값은 %2인데, 쓸 수 있는 값은 다음과 같아요: %3</translation>
     </message>
     <message>
         <source>Setting out of range</source>
@@ -712,7 +712,7 @@
     </message>
     <message>
         <source>The model could not lay out this chat: %1</source>
-        <translation>모델이 이 채팅을 정리하지 못했어요: %1</translation>
+        <translation>이 채팅을 모델의 형식으로 만들지 못했어요: %1</translation>
     </message>
     <message>
         <source>Remove the system prompt, or choose another model.</source>
@@ -732,11 +732,11 @@
     </message>
     <message>
         <source>%1 asks you to accept its terms first.</source>
-        <translation>%1 저장소는 먼저 약관에 동의해야 해요.</translation>
+        <translation>%1 저장소를 쓰려면 먼저 약관에 동의해야 해요.</translation>
     </message>
     <message>
         <source>Accept them on its page on the hub, then put your token in Settings.</source>
-        <translation>허브 페이지에서 동의한 뒤 설정에 토큰을 넣어 주세요.</translation>
+        <translation>허브의 해당 페이지에서 동의한 뒤 설정에 토큰을 넣어 주세요.</translation>
     </message>
     <message>
         <source>%1 is private, or the token does not reach it.</source>
@@ -744,7 +744,7 @@
     </message>
     <message>
         <source>Put a token that may read it in Settings.</source>
-        <translation>읽을 수 있는 토큰을 설정에 넣어 주세요.</translation>
+        <translation>읽기 권한이 있는 토큰을 설정에 넣어 주세요.</translation>
     </message>
     <message>
         <source>No access</source>
@@ -768,7 +768,7 @@
     </message>
     <message>
         <source>The hub sent something that it must not send: %1</source>
-        <translation>허브가 보내면 안 되는 것을 보냈어요: %1</translation>
+        <translation>허브에서 받으면 안 되는 내용이 왔어요: %1</translation>
     </message>
     <message>
         <source>Check the hub address in Settings.</source>
@@ -780,7 +780,7 @@
     </message>
     <message>
         <source>%1 does not match its checksum and was thrown away.</source>
-        <translation>%1 파일이 체크섬과 맞지 않아 버렸어요.</translation>
+        <translation>%1 파일이 체크섬과 맞지 않아 삭제했어요.</translation>
     </message>
     <message>
         <source>Try again; the other files are kept.</source>
@@ -800,11 +800,11 @@
     </message>
     <message>
         <source>Look for the same model from mlx-community.</source>
-        <translation>mlx-community에서 같은 모델을 찾아 보세요.</translation>
+        <translation>mlx-community에서 같은 모델을 찾아보세요.</translation>
     </message>
     <message>
         <source>%1 needs %2 on the disk; %3 are free.</source>
-        <translation>%1 설치에는 디스크 %2가 필요한데, %3만 남아 있어요.</translation>
+        <translation>%1 설치에는 디스크 공간 %2가 필요한데, %3만 남아 있어요.</translation>
     </message>
     <message>
         <source>Not enough disk space</source>
@@ -828,7 +828,7 @@
     </message>
     <message>
         <source>Out of memory</source>
-        <translation>메모리가 다 찼어요</translation>
+        <translation>메모리가 바닥났어요</translation>
     </message>
     <message>
         <source>The memory ran out while the reply was written.</source>
@@ -844,11 +844,11 @@
     </message>
     <message>
         <source>Hunch was quitting when this was asked.</source>
-        <translation>이 요청이 왔을 때 Hunch가 종료 중이었어요.</translation>
+        <translation>요청했을 때 Hunch가 종료되는 중이었어요.</translation>
     </message>
     <message>
         <source>Open Hunch again and continue.</source>
-        <translation>Hunch를 다시 열고 이어 가 주세요.</translation>
+        <translation>Hunch를 다시 열고 이어서 해 주세요.</translation>
     </message>
     <message>
         <source>Something went wrong in Hunch</source>
@@ -880,7 +880,7 @@
     </message>
     <message>
         <source>Continue</source>
-        <translation>계속</translation>
+        <translation>이어 쓰기</translation>
     </message>
     <message>
         <source>New chat</source>
@@ -888,7 +888,7 @@
     </message>
     <message>
         <source>Drafting is off.</source>
-        <translation>초안을 쓰지 않아요.</translation>
+        <translation>초안 기능이 꺼져 있어요.</translation>
     </message>
     <message>
         <source>No draft model is loaded.</source>
@@ -904,11 +904,11 @@
     </message>
     <message>
         <source>Several replies are being written at once, so drafting pauses.</source>
-        <translation>여러 답변을 동시에 쓰고 있어서 초안이 잠시 쉬어요.</translation>
+        <translation>여러 답변을 동시에 쓰고 있어서 초안 모델이 잠시 쉬어요.</translation>
     </message>
     <message>
         <source>Drafting was slower than plain decoding here, so it rests.</source>
-        <translation>여기서는 초안을 쓰면 더 느려서 쉬고 있어요.</translation>
+        <translation>지금은 초안을 쓰면 오히려 느려서 쉬고 있어요.</translation>
     </message>
     <message>
         <source>This main model&apos;s memory cannot be rewound, so nothing can be drafted for it.</source>
@@ -924,7 +924,7 @@
     </message>
     <message>
         <source>This chat has grown as long as the memory of this Mac allows.</source>
-        <translation>이 Mac의 메모리가 허락하는 만큼 채팅이 길어졌어요.</translation>
+        <translation>이 Mac의 메모리로 이어 갈 수 있는 길이를 다 썼어요.</translation>
     </message>
     <message>
         <source>Start a new chat, or choose a smaller model.</source>
@@ -936,19 +936,19 @@
     </message>
     <message>
         <source>This chat has reached the most text that the model can hold.</source>
-        <translation>모델이 담을 수 있는 글의 양에 이르렀어요.</translation>
+        <translation>이 채팅이 모델이 담을 수 있는 글의 한도에 이르렀어요.</translation>
     </message>
     <message>
         <source>The reply reached its length limit</source>
-        <translation>답변이 길이 제한에 이르렀어요</translation>
+        <translation>답변이 길이 한도에 이르렀어요</translation>
     </message>
     <message>
         <source>It ends where the limit on reply tokens was met.</source>
-        <translation>답변 토큰 제한에 닿은 곳에서 끝났어요.</translation>
+        <translation>답변 토큰 수 한도에 닿아 여기서 끝났어요.</translation>
     </message>
     <message>
         <source>Continue it, or raise the limit in Settings.</source>
-        <translation>이어서 쓰게 하거나 설정에서 제한을 늘려 주세요.</translation>
+        <translation>이어 쓰게 하거나 설정에서 한도를 늘려 주세요.</translation>
     </message>
 </context>
 <context>
@@ -975,7 +975,7 @@
     </message>
     <message>
         <source>Write this reply again</source>
-        <translation>답변 다시 쓰기</translation>
+        <translation>이 답변 다시 쓰기</translation>
     </message>
     <message>
         <source>Delete message</source>
@@ -1020,11 +1020,11 @@
     </message>
     <message>
         <source>main model now</source>
-        <translation>지금 메인 모델</translation>
+        <translation>현재 메인 모델</translation>
     </message>
     <message>
         <source>draft model now</source>
-        <translation>지금 초안 모델</translation>
+        <translation>현재 초안 모델</translation>
     </message>
 </context>
 <context>
@@ -1039,7 +1039,7 @@
     </message>
     <message>
         <source>This frees %1. It can be installed again.</source>
-        <translation>%1를 비워요. 나중에 다시 설치할 수 있어요.</translation>
+        <translation>디스크 공간이 %1만큼 생겨요. 나중에 다시 설치할 수 있어요.</translation>
     </message>
     <message>
         <source>Delete</source>
@@ -1174,7 +1174,7 @@
     <name>ReplyStats</name>
     <message>
         <source>measuring…</source>
-        <translation>재는 중…</translation>
+        <translation>측정 중…</translation>
     </message>
     <message>
         <source>same speed as without a draft</source>
@@ -1218,7 +1218,7 @@
     </message>
     <message>
         <source>Drafting pays from %1 tokens per pass on.</source>
-        <translation>패스당 토큰이 %1개를 넘으면 이득이에요.</translation>
+        <translation>패스당 토큰이 %1개를 넘으면 초안을 쓰는 게 이득이에요.</translation>
     </message>
 </context>
 <context>
@@ -1245,11 +1245,11 @@
     </message>
     <message>
         <source>Drafted</source>
-        <translation>초안</translation>
+        <translation>초안 수</translation>
     </message>
     <message>
         <source>Accepted</source>
-        <translation>수락</translation>
+        <translation>수락 수</translation>
     </message>
     <message>
         <source>Tokens per second</source>
@@ -1292,7 +1292,7 @@
     </message>
     <message>
         <source>Told to the model before every chat.</source>
-        <translation>모든 채팅에 앞서 모델에게 알려 줘요.</translation>
+        <translation>모든 채팅을 시작하기 전에 모델에게 알려 줘요.</translation>
     </message>
     <message>
         <source>For example: answer briefly, in Korean.</source>
@@ -1324,7 +1324,7 @@
     </message>
     <message>
         <source>Draws from the likeliest words that reach this share together.</source>
-        <translation>확률을 더해 이 비율에 이를 때까지의 말 중에서 골라요.</translation>
+        <translation>그럴듯한 순서로 확률을 더해 이 비율에 이를 때까지의 말 중에서 골라요.</translation>
     </message>
     <message>
         <source>Min-p</source>
@@ -1332,7 +1332,7 @@
     </message>
     <message>
         <source>Leaves out words less likely than this share of the likeliest.</source>
-        <translation>가장 그럴듯한 말의 이 비율보다 낮은 말은 빼요.</translation>
+        <translation>가장 그럴듯한 말에 비해 확률이 이 비율보다 낮은 말은 빼요.</translation>
     </message>
     <message>
         <source>Repetition penalty</source>
@@ -1340,7 +1340,7 @@
     </message>
     <message>
         <source>1 is none; higher avoids what was said.</source>
-        <translation>1이면 없음, 높을수록 했던 말을 피해요.</translation>
+        <translation>1이면 쓰지 않고, 높을수록 이미 한 말을 피해요.</translation>
     </message>
     <message>
         <source>Top-k</source>
@@ -1348,7 +1348,7 @@
     </message>
     <message>
         <source>Draws from this many words; 0 is no limit.</source>
-        <translation>이만큼의 말 중에서 골라요. 0이면 제한이 없어요.</translation>
+        <translation>가장 그럴듯한 말을 이 수만큼만 두고 골라요. 0이면 제한이 없어요.</translation>
     </message>
     <message>
         <source>Seed</source>
@@ -1364,7 +1364,7 @@
     </message>
     <message>
         <source>In tokens.</source>
-        <translation>토큰 수예요.</translation>
+        <translation>토큰 수로 정해요.</translation>
     </message>
     <message>
         <source>Think first</source>
@@ -1476,11 +1476,11 @@
     </message>
     <message>
         <source>Your words are the main model&apos;s words, with or without a draft; only the speed differs.</source>
-        <translation>초안이 있든 없든 글은 메인 모델의 글이에요. 속도만 달라요.</translation>
+        <translation>초안이 있든 없든 글은 메인 모델이 쓴 그대로예요. 속도만 달라요.</translation>
     </message>
     <message>
         <source>Replies appear here while they are written.</source>
-        <translation>답변을 쓰는 동안 여기에 나타나요.</translation>
+        <translation>쓰고 있는 답변이 여기에 나타나요.</translation>
     </message>
 </context>
 <context>

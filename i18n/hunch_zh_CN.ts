@@ -5,7 +5,7 @@
     <name>Application</name>
     <message>
         <source>The file with your chats was damaged. %1 messages were saved from it.</source>
-        <translation>对话文件已损坏，从中救回了 %1 条消息。</translation>
+        <translation>对话文件已损坏，已从中恢复 %1 条消息。</translation>
     </message>
     <message>
         <source>Chats repaired</source>
@@ -33,7 +33,7 @@
     </message>
     <message>
         <source>Something went wrong in Hunch</source>
-        <translation>Hunch 出现问题</translation>
+        <translation>Hunch 出了问题</translation>
     </message>
     <message>
         <source>Chat with language models on your own Mac. A small draft guesses, the main model checks.</source>
@@ -63,7 +63,7 @@
     </message>
     <message>
         <source>Duplicate</source>
-        <translation>复制一份</translation>
+        <translation>创建副本</translation>
     </message>
     <message>
         <source>Delete</source>
@@ -160,7 +160,7 @@
     </message>
     <message>
         <source>Asking the hub…</source>
-        <translation>正在询问 Hub…</translation>
+        <translation>正在查询 Hub…</translation>
     </message>
     <message>
         <source>Paused at %1 of %2</source>
@@ -210,14 +210,14 @@
     </message>
     <message>
         <source>Leave it as it was</source>
-        <translation>保持原样</translation>
+        <translation>取消编辑</translation>
     </message>
 </context>
 <context>
     <name>EmptyChat</name>
     <message>
         <source>Guess ahead, check at once, read sooner.</source>
-        <translation>先猜测，一并检查，更快读到。</translation>
+        <translation>提前猜测，一次检查，更快读到。</translation>
     </message>
     <message>
         <source>What is speculative decoding?</source>
@@ -288,7 +288,7 @@
     <name>FolderRow</name>
     <message>
         <source>No longer look in %1</source>
-        <translation>不再查找 %1</translation>
+        <translation>不再在 %1 中查找模型</translation>
     </message>
 </context>
 <context>
@@ -345,7 +345,7 @@
     </message>
     <message>
         <source>New chat</source>
-        <translation>新对话</translation>
+        <translation>新建对话</translation>
     </message>
 </context>
 <context>
@@ -493,7 +493,7 @@
     </message>
     <message>
         <source>Duplicate Chat</source>
-        <translation>复制对话</translation>
+        <translation>创建对话副本</translation>
     </message>
     <message>
         <source>Delete Chat</source>
@@ -516,11 +516,11 @@
     <name>Messages</name>
     <message>
         <source>Something went wrong</source>
-        <translation>出现问题</translation>
+        <translation>出了问题</translation>
     </message>
     <message>
         <source>The engine reported an error that has no description yet.</source>
-        <translation>引擎报告了一个尚无说明的错误。</translation>
+        <translation>引擎出现了尚无说明的错误。</translation>
     </message>
     <message>
         <source>Model not found</source>
@@ -576,7 +576,7 @@
     </message>
     <message>
         <source>Model refused</source>
-        <translation>已拒绝该模型</translation>
+        <translation>无法使用该模型</translation>
     </message>
     <message>
         <source>Choose a model that needs no code of its own.</source>
@@ -616,7 +616,7 @@
     </message>
     <message>
         <source>Token %1 means “%2” to the main model and “%3” to the draft.</source>
-        <translation>token %1 在主模型中是“%2”，在草稿模型中是“%3”。</translation>
+        <translation>编号 %1 的 token 在主模型中是“%2”，在草稿模型中是“%3”。</translation>
     </message>
     <message>
         <source>The main model has %1 tokens, the draft %2.</source>
@@ -632,7 +632,7 @@
     </message>
     <message>
         <source>A model cannot guess faster than itself.</source>
-        <translation>模型猜得不会比自己更快。</translation>
+        <translation>模型不可能猜得比自己更快。</translation>
     </message>
     <message>
         <source>Choose a smaller model of the same family as the draft.</source>
@@ -640,7 +640,7 @@
     </message>
     <message>
         <source>The draft has %1, the main model %2; such a draft can only cost time.</source>
-        <translation>草稿模型 %1，主模型 %2；这样的草稿只会更慢。</translation>
+        <translation>草稿模型为 %1，主模型为 %2；这样的草稿模型只会更慢。</translation>
     </message>
     <message>
         <source>Draft too large</source>
@@ -712,7 +712,7 @@
     </message>
     <message>
         <source>The model could not lay out this chat: %1</source>
-        <translation>模型无法组织这个对话：%1</translation>
+        <translation>无法把这个对话转换成模型的格式：%1</translation>
     </message>
     <message>
         <source>Remove the system prompt, or choose another model.</source>
@@ -736,7 +736,7 @@
     </message>
     <message>
         <source>Accept them on its page on the hub, then put your token in Settings.</source>
-        <translation>请在 Hub 页面上接受，然后在设置中填写令牌。</translation>
+        <translation>请在 Hub 的模型页面上接受，然后在设置中填写令牌。</translation>
     </message>
     <message>
         <source>%1 is private, or the token does not reach it.</source>
@@ -768,7 +768,7 @@
     </message>
     <message>
         <source>The hub sent something that it must not send: %1</source>
-        <translation>Hub 发送了不该发送的内容：%1</translation>
+        <translation>Hub 返回了不该有的内容：%1</translation>
     </message>
     <message>
         <source>Check the hub address in Settings.</source>
@@ -776,7 +776,7 @@
     </message>
     <message>
         <source>Download damaged</source>
-        <translation>下载已损坏</translation>
+        <translation>下载的文件已损坏</translation>
     </message>
     <message>
         <source>%1 does not match its checksum and was thrown away.</source>
@@ -832,7 +832,7 @@
     </message>
     <message>
         <source>The memory ran out while the reply was written.</source>
-        <translation>写回复时内存不够了。</translation>
+        <translation>写回复的过程中内存用完了。</translation>
     </message>
     <message>
         <source>Close other apps, shorten the chat or choose a smaller model.</source>
@@ -844,7 +844,7 @@
     </message>
     <message>
         <source>Hunch was quitting when this was asked.</source>
-        <translation>提出请求时 Hunch 正在退出。</translation>
+        <translation>发出请求时，Hunch 正在退出。</translation>
     </message>
     <message>
         <source>Open Hunch again and continue.</source>
@@ -852,7 +852,7 @@
     </message>
     <message>
         <source>Something went wrong in Hunch</source>
-        <translation>Hunch 出现问题</translation>
+        <translation>Hunch 出了问题</translation>
     </message>
     <message>
         <source>This is our mistake, not yours: %1</source>
@@ -880,11 +880,11 @@
     </message>
     <message>
         <source>Continue</source>
-        <translation>继续</translation>
+        <translation>继续写</translation>
     </message>
     <message>
         <source>New chat</source>
-        <translation>新对话</translation>
+        <translation>新建对话</translation>
     </message>
     <message>
         <source>Drafting is off.</source>
@@ -944,7 +944,7 @@
     </message>
     <message>
         <source>It ends where the limit on reply tokens was met.</source>
-        <translation>回复在 token 上限处结束。</translation>
+        <translation>回复已达到 token 上限，到此为止。</translation>
     </message>
     <message>
         <source>Continue it, or raise the limit in Settings.</source>
@@ -1039,7 +1039,7 @@
     </message>
     <message>
         <source>This frees %1. It can be installed again.</source>
-        <translation>将释放 %1，之后可以重新安装。</translation>
+        <translation>将释放 %1 磁盘空间，之后可以重新安装。</translation>
     </message>
     <message>
         <source>Delete</source>
@@ -1079,7 +1079,7 @@
     </message>
     <message>
         <source>Models in these folders are listed too. Nothing in them is changed.</source>
-        <translation>这些文件夹中的模型也会列出，内容不会被改动。</translation>
+        <translation>这些文件夹中的模型也会列出，其内容不会被改动。</translation>
     </message>
     <message>
         <source>Add a folder…</source>
@@ -1182,7 +1182,7 @@
     </message>
     <message>
         <source>%1× faster</source>
-        <translation>速度 %1 倍</translation>
+        <translation>%1 倍速</translation>
     </message>
     <message>
         <source>%1× the plain speed</source>
@@ -1210,7 +1210,7 @@
     </message>
     <message>
         <source>cannot be drafted for</source>
-        <translation>无法起草</translation>
+        <translation>无法使用草稿</translation>
     </message>
     <message>
         <source>The main model kept %1 of %2 drafted tokens, in %3 passes.</source>
@@ -1218,7 +1218,7 @@
     </message>
     <message>
         <source>Drafting pays from %1 tokens per pass on.</source>
-        <translation>每轮超过 %1 个 token 才划算。</translation>
+        <translation>每轮超过 %1 个 token，用草稿才划算。</translation>
     </message>
 </context>
 <context>
@@ -1245,11 +1245,11 @@
     </message>
     <message>
         <source>Drafted</source>
-        <translation>草稿</translation>
+        <translation>草稿数</translation>
     </message>
     <message>
         <source>Accepted</source>
-        <translation>接受</translation>
+        <translation>接受数</translation>
     </message>
     <message>
         <source>Tokens per second</source>
@@ -1261,7 +1261,7 @@
     </message>
     <message>
         <source>Waiting</source>
-        <translation>等待</translation>
+        <translation>等待中</translation>
     </message>
     <message>
         <source>Reading</source>
@@ -1269,11 +1269,11 @@
     </message>
     <message>
         <source>Writing</source>
-        <translation>写作中</translation>
+        <translation>生成中</translation>
     </message>
     <message>
         <source>Done</source>
-        <translation>完成</translation>
+        <translation>已完成</translation>
     </message>
     <message>
         <source>Stopped</source>
@@ -1292,7 +1292,7 @@
     </message>
     <message>
         <source>Told to the model before every chat.</source>
-        <translation>每次对话前先告诉模型。</translation>
+        <translation>每个对话开始前都会先告诉模型。</translation>
     </message>
     <message>
         <source>For example: answer briefly, in Korean.</source>
@@ -1316,7 +1316,7 @@
     </message>
     <message>
         <source>0 always takes the likeliest word; higher is freer.</source>
-        <translation>0 总是取最可能的词，越高越自由。</translation>
+        <translation>设为 0 时总是取最可能的词，越高越自由。</translation>
     </message>
     <message>
         <source>Top-p</source>
@@ -1324,7 +1324,7 @@
     </message>
     <message>
         <source>Draws from the likeliest words that reach this share together.</source>
-        <translation>从累计概率达到此比例的词中选取。</translation>
+        <translation>从累计概率达到此比例的最可能的词中选取。</translation>
     </message>
     <message>
         <source>Min-p</source>
@@ -1332,7 +1332,7 @@
     </message>
     <message>
         <source>Leaves out words less likely than this share of the likeliest.</source>
-        <translation>排除低于最可能词此比例的词。</translation>
+        <translation>排除概率不到最可能的词这一比例的词。</translation>
     </message>
     <message>
         <source>Repetition penalty</source>
@@ -1340,7 +1340,7 @@
     </message>
     <message>
         <source>1 is none; higher avoids what was said.</source>
-        <translation>1 为不惩罚，越高越避免重复。</translation>
+        <translation>1 为不惩罚，越高越避免重复已说过的内容。</translation>
     </message>
     <message>
         <source>Top-k</source>
@@ -1348,7 +1348,7 @@
     </message>
     <message>
         <source>Draws from this many words; 0 is no limit.</source>
-        <translation>只从这么多词中选取，0 为不限。</translation>
+        <translation>只从最可能的这么多个词中选取，0 为不限。</translation>
     </message>
     <message>
         <source>Seed</source>
@@ -1402,7 +1402,7 @@
     <name>Sidebar</name>
     <message>
         <source>New chat</source>
-        <translation>新对话</translation>
+        <translation>新建对话</translation>
     </message>
     <message>
         <source>Hide sidebar</source>
@@ -1441,7 +1441,7 @@
     </message>
     <message>
         <source>The draft always guesses this many tokens ahead.</source>
-        <translation>草稿模型每轮总是提前猜这么多 token。</translation>
+        <translation>草稿模型总是提前猜这么多 token。</translation>
     </message>
     <message>
         <source>Guesses as far ahead as pays off here, and rests where it does not.</source>
@@ -1476,11 +1476,11 @@
     </message>
     <message>
         <source>Your words are the main model&apos;s words, with or without a draft; only the speed differs.</source>
-        <translation>有无草稿，文字都是主模型的文字，不同的只是速度。</translation>
+        <translation>用不用草稿，文字都出自主模型，不同的只是速度。</translation>
     </message>
     <message>
         <source>Replies appear here while they are written.</source>
-        <translation>回复在写的过程中会显示在这里。</translation>
+        <translation>正在写的回复会显示在这里。</translation>
     </message>
 </context>
 <context>
