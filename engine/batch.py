@@ -17,7 +17,6 @@ from engine.caches.merging import MergedCaches, can_merge
 from engine.decode import Round
 from engine.reply import Reply
 from engine.sequence import Sequence as Conversation
-from engine.types import Sampling
 
 if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
@@ -91,8 +90,10 @@ class Batch:
         """The draws after `tokens`, one a row (B,), not evaluated. `ahead`: these are not committed yet."""
         self._caches.remember()
         logits = self.replies[0].sequence.model.network(tokens[:, None], cache=self._caches.layers)[:, -1, :]
-        if all(_takes_the_likeliest(reply.request.sampling) for reply in self.replies):
-            drawn = mx.argmax(logits, axis=-1)  # as each row would, in one go
+        samplers = [reply.sampler for reply in self.replies]
+        if all(sampler.draws_alike(samplers[0]) for sampler in samplers):
+            positions = [len(reply.sequence.tokens) + ahead for reply in self.replies]
+            drawn = samplers[0].draw_together(samplers, logits, positions)
         else:
             drawn = mx.concatenate(self._draws(logits, tokens if ahead else None, faults))
         mx.async_eval(drawn)
@@ -140,12 +141,6 @@ def _attempt(reply: Reply, faults: Faults, act: Callable[[T], object], argument:
         act(argument)
     except BaseException as error:  # noqa: BLE001  a tokenizer's Rust panic is a BaseException
         faults[reply] = error
-
-
-def _takes_the_likeliest(sampling: Sampling) -> bool:
-    """Whether the logits need no more than a look."""
-    penalties = (sampling.presence_penalty, sampling.frequency_penalty, sampling.repetition_penalty - 1)
-    return sampling.temperature == 0 and not any(penalties) and not sampling.logit_bias
 
 
 def can_batch(model: LoadedModel) -> bool:

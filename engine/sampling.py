@@ -8,6 +8,7 @@ expects the main model to draw, and the text does not depend on the draft.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import mlx.core as mx
 
@@ -35,6 +36,7 @@ class Sampler:
     ) -> None:
         """`prefix` is what the reply continues; `spared` are tokens that XTC must leave alone (ends, line breaks)."""
         self._sampling = sampling
+        self._habits = replace(sampling, seed=None)
         self._rejects = acceptance is Acceptance.REJECTION and sampling.temperature > 0
         self._seed = seed
         self._vocabulary = vocabulary
@@ -72,6 +74,21 @@ class Sampler:
         coins = keyed_uniform(self._seed ^ _COIN_OF_JUDGE, position, drafted)[:, 0]
         noise = gumbel_noise(self._seed ^ _NOISE_OF_JUDGE, position, drafted + 1, self._vocabulary)
         return rejection(law, draft, coins, noise)
+
+    def draws_alike(self, other: Sampler) -> bool:
+        """Whether nothing but the seed sets the two apart, and no prefix or coin has a say."""
+        special = self._counts is not None or self._bias is not None or self._sampling.xtc_probability > 0
+        return not special and self._habits == other._habits
+
+    def draw_together(self, company: Sequence[Sampler], logits: mx.array, positions: Sequence[int]) -> mx.array:
+        """A token (rows,) for each of `company`, which all draw like this one: each as it would draw it, in one go."""
+        if self._sampling.temperature == 0:
+            return mx.argmax(self._processed(logits, None), axis=-1)
+        keys = [sampler.noise_key(position) for sampler, position in zip(company, positions, strict=True)]
+        return coupled(self._law(logits, 0, None), _gumbel(mx.array(keys, dtype=mx.uint32), self._vocabulary))
+
+    def noise_key(self, position: int) -> tuple[int, int]:
+        return _key(self._seed, position)
 
     def commit(self, tokens: Sequence[int]) -> None:
         """`tokens` are now part of the prefix."""
@@ -138,7 +155,11 @@ def keyed_uniform(seed: int, position: int, rows: int) -> mx.array:
 
 def gumbel_noise(seed: int, position: int, rows: int, vocabulary: int) -> mx.array:
     """Noise for `rows` consecutive absolute positions (rows, vocabulary)."""
-    return mx.vmap(lambda key: mx.random.gumbel((vocabulary,), key=key))(_keys(seed, position, rows))
+    return _gumbel(_keys(seed, position, rows), vocabulary)
+
+
+def _gumbel(keys: mx.array, vocabulary: int) -> mx.array:
+    return mx.vmap(lambda key: mx.random.gumbel((vocabulary,), key=key))(keys)
 
 
 def _keys(seed: int, position: int, rows: int) -> mx.array:

@@ -38,7 +38,7 @@ from tests.engine.batch_stage import (
     prompt,
 )
 
-SAMPLINGS = [GREEDY, SAMPLED]
+SAMPLINGS = {"greedy": GREEDY, "sampled": Sampling(temperature=0.9, top_p=0.95), "penalised": SAMPLED}
 EVERY_FAMILY = [*MERGING_FAMILIES, UNMERGED_FAMILY]
 
 
@@ -51,7 +51,7 @@ def requests(sampling: Sampling) -> list[Request]:
     ]
 
 
-@pytest.mark.parametrize("sampling", SAMPLINGS, ids=["greedy", "sampled"])
+@pytest.mark.parametrize("sampling", SAMPLINGS.values(), ids=SAMPLINGS)
 @pytest.mark.parametrize("family", EVERY_FAMILY)
 def test_tokens_are_those_written_alone(family: str, sampling: Sampling) -> None:
     """Joining one after another, leaving one after another, speculating before and after."""
@@ -129,7 +129,7 @@ def test_any_order_of_joining_and_leaving(family: str, seed: int) -> None:
     stage = Stage(model(family), draft())
     heard: list[tuple[Heard, Request]] = []
     for salt in range(MAX_REPLIES):
-        sampling = SAMPLINGS[dice.randrange(2)]
+        sampling = dice.choice(list(SAMPLINGS.values()))
         asked = asking(prompt(dice.randint(1, 30), salt), dice.randint(1, 24), replace(sampling, seed=salt))
         heard.append((stage.submit(asked), asked))
         for _ in range(dice.choice([0, 0, 1, 5, 12])):
