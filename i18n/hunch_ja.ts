@@ -1253,7 +1253,7 @@
     </message>
     <message>
         <source>Tokens per second</source>
-        <translation>毎秒のトークン</translation>
+        <translation>秒あたりのトークン</translation>
     </message>
     <message>
         <source>Speed-up</source>
