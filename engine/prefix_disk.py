@@ -21,7 +21,7 @@ import mlx.core as mx
 import mlx_lm
 
 from engine.caches.base import CacheSet
-from engine.caches.checkpoints import Rows, go_forward, make_checkpoint, needs_checkpoints, rows_between
+from engine.caches.checkpoints import Rows, bytes_in, go_forward, make_checkpoint, needs_checkpoints, rows_between
 from engine.models.model_files import FileError
 from engine.prefix_files import PART_SUFFIX, SUFFIX, Stretch, read_index, read_stretch, write_stretch
 from engine.sequence import Sequence, common_prefix
@@ -65,7 +65,12 @@ class PrefixDisk:
             self._follow(route, sequence.caches)
 
     def write(self, sequence: Sequence) -> Generator[None]:
-        """Each step writes one tensor of what is not here yet. The caches must not change until the last."""
+        """Each step writes one tensor of what is not here yet. The caches must not change until the last.
+
+        A chat that would push out all others, and at last its own beginning, is not written.
+        """
+        if 2 * bytes_in(rows_between(sequence.caches, 0, sequence.caches.position)) > self._limit_bytes:
+            return
         for start, end in self._missing(sequence):
             yield from self._write(sequence, start, end)
         self._make_room()

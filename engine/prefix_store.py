@@ -1,4 +1,4 @@
-"""Caches of finished replies, so that a chat's next turn reads only what is new. Bounded in bytes, newest kept.
+"""Caches of finished replies, so that a chat's next turn reads only what is new. Bounded in bytes; the newest stays.
 
 Moves caches in and out, never copies them: a sequence is either here or in use. Behind it may be a disk (see
 `prefix_disk.py`): what waits here is written there while nothing else is to be done, and comes back from there.
@@ -58,7 +58,7 @@ class PrefixStore:
     @property
     def crowded(self) -> bool:
         """Above the limit: tidying should not wait until nothing else is to be done."""
-        return self.nbytes > self._limit_bytes
+        return self.nbytes > self._limit_bytes and len(self._kept) > len(self._newest())
 
     def take(self, model: LoadedModel, tokens: list[int]) -> Sequence:
         """A sequence over `tokens` whose cache already holds as much of them as any kept one can give."""
@@ -129,13 +129,21 @@ class PrefixStore:
         return sequence
 
     def _drop_surplus(self) -> None:
-        """What is not written yet waits for that, within reason."""
-        for kept in list(self._kept):
+        """What is not written yet waits for that, within reason.
+
+        The newest stays however large it is: a moment ago it was in use, and a long chat needs it most.
+        """
+        newest = self._newest()
+        for kept in [kept for kept in self._kept if kept not in newest]:
             over = self.nbytes - self._limit_bytes
             if over <= 0:
                 return
             if kept.written or self._disk is None or self.nbytes > _MOST_OVER * self._limit_bytes:
                 self._drop(kept)
+
+    def _newest(self) -> list[Kept]:
+        """One of each model."""
+        return list({id(kept.sequence.model): kept for kept in self._kept}.values())
 
     def _drop(self, kept: Kept) -> None:
         if self._writing is not None and self._writing[0] is kept:

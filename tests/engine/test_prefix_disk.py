@@ -11,13 +11,17 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import mlx.core as mx
 import pytest
+from mlx_lm.models.cache import KVCache, QuantizedKVCache
 
 from engine import Engine, Message, MessageRole, ModelReady, Request, Sampling, Speculation
+from engine.caches.base import CacheSet
+from engine.caches.checkpoints import arrays_in, go_back, go_forward, rows_between
 from engine.models.loading import LoadedModel, load_model
 from engine.models.model_files import FileError
 from engine.prefix_disk import PrefixDisk
-from engine.prefix_files import read_index, read_stretch
+from engine.prefix_files import Stretch, read_index, read_stretch, write_stretch
 from engine.prefix_store import PrefixStore
 from engine.sequence import Sequence
 from tests.helpers.engine_client import EngineClient, Outcome
@@ -222,6 +226,53 @@ def talk(folder: Path, cache_folder: Path | None, tokens: tuple[int, ...]) -> Ou
     outcome = client.run(asked)
     assert engine.close()
     return outcome
+
+
+def test_a_chat_larger_than_half_the_disk_is_not_written(model: LoadedModel, tmp_path: Path) -> None:
+    write(model, PrefixDisk(tmp_path, limit_bytes=1000))
+    assert not files(tmp_path)
+
+
+@pytest.mark.parametrize("dtype", [mx.bfloat16, mx.float16, mx.float32, mx.uint32, mx.int8, mx.bool_], ids=str)
+def test_every_kind_of_number_survives_a_file(dtype: mx.Dtype, tmp_path: Path) -> None:
+    stored = (mx.arange(24).reshape(1, 2, 3, 4) % 7).astype(dtype)
+    state = [[stored, None, 3], "name", [True, stored[..., :1, :]]]
+    stretch = Stretch(tmp_path / "a.safetensors", 2, "digest", (5, 6, 7), True)
+    for _ in write_stretch(stretch, [[stored, stored], [], [stored]], state):
+        pass
+
+    rows, read = read_stretch(stretch.path)
+    assert read_index(stretch.path) == stretch
+    assert [len(arrays) for arrays in rows] == [2, 0, 1]
+    assert read is not None
+    (first, nothing, three), name, (yes, part) = read
+    assert (nothing, three, name, yes) == (None, 3, "name", True)
+    for array in (rows[0][0], rows[2][0], first):
+        assert array.dtype == dtype
+        assert mx.array_equal(array, stored)
+    assert mx.array_equal(part, stored[..., :1, :])
+
+
+def test_quantized_rows_are_carried_too() -> None:
+    def made() -> CacheSet:
+        return CacheSet([QuantizedKVCache(group_size=32, bits=8), KVCache()])
+
+    one, other = made(), made()
+    fed = mx.random.normal((1, 2, 40, 32))
+    for layer in one.layers:
+        layer.update_and_fetch(fed, fed + 1)
+    one.position = 40
+    for start, end in ((0, 16), (16, 40)):
+        go_forward(other, [rows_between(one, start, end)], end, None)
+    go_back(one, 30)
+    go_back(other, 30)
+    for layer in (*one.layers, *other.layers):
+        layer.update_and_fetch(fed[..., :9, :], fed[..., :9, :])
+
+    for left, right in zip(one.layers, other.layers, strict=True):
+        pairs = zip(arrays_in(left.keys_and_values()), arrays_in(right.keys_and_values()), strict=True)
+        assert all(mx.array_equal(a, b) for a, b in pairs)
+    assert left.offset == right.offset == 39
 
 
 THINKING_TEMPLATE = (
