@@ -1185,8 +1185,12 @@
         <translation>%1 倍の速さ</translation>
     </message>
     <message>
-        <source>%1× the plain speed</source>
-        <translation>ドラフトなしの %1 倍の速さ</translation>
+        <source>%1 slower</source>
+        <translation>%1 遅い</translation>
+    </message>
+    <message>
+        <source>Change drafting…</source>
+        <translation>ドラフトの設定を変更…</translation>
     </message>
     <message>
         <source>%1 tok/s</source>
@@ -1199,6 +1203,10 @@
     <message>
         <source>%1 tok/pass</source>
         <translation>パスあたり %1 トークン</translation>
+    </message>
+    <message>
+        <source>%1 tok/pass, pays from %2</source>
+        <translation>パスあたり %1 トークン（%2 から得）</translation>
     </message>
     <message>
         <source>draft at rest</source>

@@ -1185,8 +1185,12 @@
         <translation>%1배 빠름</translation>
     </message>
     <message>
-        <source>%1× the plain speed</source>
-        <translation>초안 없을 때의 %1배 속도</translation>
+        <source>%1 slower</source>
+        <translation>%1 느림</translation>
+    </message>
+    <message>
+        <source>Change drafting…</source>
+        <translation>초안 설정 변경…</translation>
     </message>
     <message>
         <source>%1 tok/s</source>
@@ -1199,6 +1203,10 @@
     <message>
         <source>%1 tok/pass</source>
         <translation>패스당 %1토큰</translation>
+    </message>
+    <message>
+        <source>%1 tok/pass, pays from %2</source>
+        <translation>패스당 %1토큰(%2부터 이득)</translation>
     </message>
     <message>
         <source>draft at rest</source>

@@ -1185,8 +1185,12 @@
         <translation>%1 倍速</translation>
     </message>
     <message>
-        <source>%1× the plain speed</source>
-        <translation>仅为无草稿时的 %1 倍</translation>
+        <source>%1 slower</source>
+        <translation>慢 %1</translation>
+    </message>
+    <message>
+        <source>Change drafting…</source>
+        <translation>更改草稿设置…</translation>
     </message>
     <message>
         <source>%1 tok/s</source>
@@ -1199,6 +1203,10 @@
     <message>
         <source>%1 tok/pass</source>
         <translation>每轮 %1 token</translation>
+    </message>
+    <message>
+        <source>%1 tok/pass, pays from %2</source>
+        <translation>每轮 %1 token（达到 %2 才划算）</translation>
     </message>
     <message>
         <source>draft at rest</source>

@@ -113,7 +113,7 @@ class Replies(QObject):
         live = next((reply for reply in self._live.values() if reply.message_id == stored.id), None)
         if live is None:
             return row
-        footer = footer_line(live.stats) if live.stats.generated_tokens else None
+        footer = footer_line(live.stats, running=True) if live.stats.generated_tokens else None
         return replace(
             row,
             text=live.text,
@@ -198,7 +198,7 @@ class Replies(QObject):
         self.changed.emit()
 
     def _show_numbers(self, reply: LiveReply) -> None:
-        self._change_row(reply, footer=footer_line(reply.stats), thinking_s=reply.thinking_s)
+        self._change_row(reply, footer=footer_line(reply.stats, running=True), thinking_s=reply.thinking_s)
         self._put_in_table(reply, RequestState.WRITING)
         self.stats_changed.emit(reply.chat_id, reply.stats)
 

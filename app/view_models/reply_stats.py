@@ -13,6 +13,10 @@ from engine import DraftingState, RequestStats
 
 # Within this distance of 1× a difference is noise, and the line says that drafting neither gained nor cost.
 PAR_MARGIN = 0.05
+# A verdict needs this many tokens, and this share of them from rounds that drafted: the pace of a few words, or of a
+# reply that was written plainly but for one probe, says nothing about drafting.
+VERDICT_TOKENS = 12
+VERDICT_SHARE = 0.2
 SEPARATOR = " · "
 
 
@@ -29,40 +33,57 @@ class FooterLine:
     details: str  # "38 tok/s · 71 % accepted · 2.9 tok/pass"
     tone: Tone
     tooltip: str
+    way_out: str = ""  # what to press when drafting costs time
 
     @property
     def text(self) -> str:
         return SEPARATOR.join(part for part in (self.gain, self.details) if part)
 
 
-def footer_line(stats: RequestStats) -> FooterLine:
-    return FooterLine(_gain_text(stats), details_text(stats), tone_of(stats), _tooltip(stats))
+def footer_line(stats: RequestStats, *, running: bool = False) -> FooterLine:
+    gain, tone = _gain_text(stats, running), tone_of(stats)
+    return FooterLine(gain, details_text(stats), tone, _tooltip(stats), _way_out(stats, tone))
 
 
 def tone_of(stats: RequestStats) -> Tone:
-    if stats.speed_up is None:
+    if stats.speed_up is None or not _drafted_enough(stats):
         return Tone.NONE
     if abs(stats.speed_up - 1) <= PAR_MARGIN:
         return Tone.PAR
     return Tone.GAIN if stats.speed_up > 1 else Tone.COST
 
 
+def _drafted_enough(stats: RequestStats) -> bool:
+    drafted = stats.accepted + stats.draft_rounds  # a round emits what it accepted and one token more
+    return stats.generated_tokens >= VERDICT_TOKENS and drafted >= VERDICT_SHARE * stats.generated_tokens
+
+
 def speed_up_text(stats: RequestStats) -> str:
-    """ "1.6×", or a dash until it is measured."""
-    return "–" if stats.speed_up is None else f"{wording.number(stats.speed_up, 1)}×"
+    """ "1.6×", or a dash where there is nothing to judge by."""
+    if stats.speed_up is None or tone_of(stats) is Tone.NONE:
+        return "–"
+    return f"{wording.number(max(stats.speed_up, 0.01), 1 if stats.speed_up >= 1 else 2)}×"
 
 
-def _gain_text(stats: RequestStats) -> str:
-    if stats.speed_up is None:
-        drafts = stats.drafting in (DraftingState.ACTIVE, DraftingState.CATCHING_UP) or stats.drafted
-        return QCoreApplication.translate("ReplyStats", "measuring…") if drafts else ""
+def _gain_text(stats: RequestStats, running: bool) -> str:
     tone = tone_of(stats)
+    if stats.speed_up is None or tone is Tone.NONE:
+        drafts = stats.drafting in (DraftingState.ACTIVE, DraftingState.CATCHING_UP)
+        return QCoreApplication.translate("ReplyStats", "measuring…") if running and drafts else ""
     if tone is Tone.PAR:
         return QCoreApplication.translate("ReplyStats", "same speed as without a draft")
-    factor = wording.number(stats.speed_up, 1 if tone is Tone.GAIN else 2)
     if tone is Tone.GAIN:
+        factor = wording.number(stats.speed_up, 1)
         return wording.fill(QCoreApplication.translate("ReplyStats", "%1× faster"), factor)
-    return wording.fill(QCoreApplication.translate("ReplyStats", "%1× the plain speed"), factor)
+    lost = wording.percent(min(1 - stats.speed_up, 0.99))
+    return wording.fill(QCoreApplication.translate("ReplyStats", "%1 slower"), lost)
+
+
+def _way_out(stats: RequestStats, tone: Tone) -> str:
+    """A draft at rest has found its own."""
+    if tone is not Tone.COST or stats.drafting is DraftingState.PARKED:
+        return ""
+    return QCoreApplication.translate("ReplyStats", "Change drafting…")
 
 
 def details_text(stats: RequestStats) -> str:
@@ -73,12 +94,19 @@ def details_text(stats: RequestStats) -> str:
     if stats.accept_rate is not None:
         rate = wording.percent(stats.accept_rate)
         parts.append(wording.fill(QCoreApplication.translate("ReplyStats", "%1 accepted"), rate))
-        if stats.tokens_per_pass is not None:
-            each = wording.number(stats.tokens_per_pass, 1)
-            parts.append(wording.fill(QCoreApplication.translate("ReplyStats", "%1 tok/pass"), each))
+        parts.append(_per_pass_text(stats))
     if at_rest := _at_rest_text(stats.drafting):
         parts.append(at_rest)
     return SEPARATOR.join(parts)
+
+
+def _per_pass_text(stats: RequestStats) -> str:
+    """With what would have been needed, where it was not enough."""
+    each = wording.number(stats.tokens_per_pass or 0.0, 1)
+    if stats.break_even is None or tone_of(stats) is not Tone.COST:
+        return wording.fill(QCoreApplication.translate("ReplyStats", "%1 tok/pass"), each)
+    needed = QCoreApplication.translate("ReplyStats", "%1 tok/pass, pays from %2")
+    return wording.fill(needed, each, wording.number(stats.break_even, 1))
 
 
 def _at_rest_text(drafting: DraftingState) -> str:
@@ -98,7 +126,7 @@ def _tooltip(stats: RequestStats) -> str:
         kept = QCoreApplication.translate("ReplyStats", "The main model kept %1 of %2 drafted tokens, in %3 passes.")
         numbers = (wording.count(value) for value in (stats.accepted, stats.drafted, stats.rounds))
         lines.append(wording.fill(kept, *numbers))
-    if stats.break_even is not None and stats.drafted:
+    if stats.break_even is not None and _drafted_enough(stats):
         even = QCoreApplication.translate("ReplyStats", "Drafting pays from %1 tokens per pass on.")
         lines.append(wording.fill(even, wording.number(stats.break_even, 1)))
     return "\n".join(lines)

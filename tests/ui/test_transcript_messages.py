@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -14,13 +15,14 @@ from pytestqt.qtbot import QtBot
 
 from app.notices import Notice, NoticeAction
 from app.theme import DARK
+from app.view_models.reply_stats import Tone
 from app.view_models.transcript import MessageStatus, TranscriptMessage
 from app.views.transcript.code import CodePart
 from app.views.transcript.lines import FoldPart, NoticePart, ProgressPart
 from app.views.transcript.meta import MetaPart
 from app.views.transcript.parts import PartKind
 from app.views.transcript.texts import BubblePart, TextPart
-from tests.helpers.transcript_desk import Desk, long_chat, question, reply
+from tests.helpers.transcript_desk import FOOTER, Desk, long_chat, question, reply
 
 Opener = Callable[[list[TranscriptMessage]], Desk]
 
@@ -243,6 +245,15 @@ def test_icons_ask(open_desk: Opener, qtbot: QtBot, message_id: int, act: str, s
     with qtbot.waitSignal(getattr(desk.view, signal)) as asked:
         meta_of(desk, message_id).buttons[act].click()
     assert asked.args == [message_id]
+
+
+def test_a_footer_that_tells_of_a_cost_has_a_way_out(open_desk: Opener, qtbot: QtBot) -> None:
+    slow = replace(FOOTER, gain="12 % slower", tone=Tone.COST, way_out="Change drafting…")
+    desk = open_desk([question(1), replace(reply(2, "Answer"), footer=slow), question(3), reply(4, "More")])
+    assert not meta_of(desk, 4).way_out.isVisible()
+    with qtbot.waitSignal(desk.view.notice_action_requested) as asked:
+        meta_of(desk, 2).way_out.click()
+    assert asked.args == [2, NoticeAction.CHOOSE_DRAFT]
 
 
 def test_a_reply_being_written_can_only_be_copied(open_desk: Opener) -> None:

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import QLocale
 
 from app import wording
-from app.view_models.reply_stats import FooterLine, Tone, footer_line
+from app.view_models.reply_stats import FooterLine, Tone, footer_line, speed_up_text
 from engine import DraftingState, RequestStats
 
 # 100 rounds of 50 ms for 290 tokens; a plain token takes 27.6 ms, so drafting pays from 1.8 tokens per pass on
@@ -37,13 +37,48 @@ def test_gain_is_said_with_its_parts() -> None:
     ("plain_token_s", "gain", "tone"),
     [
         (0.0172, "same speed as without a draft", Tone.PAR),
-        (0.0152, "0.88× the plain speed", Tone.COST),
+        (0.0152, "12\u00a0% slower", Tone.COST),
         (0.0, "measuring…", Tone.NONE),
     ],
 )
 def test_par_cost_and_unknown_are_said_as_such(plain_token_s: float, gain: str, tone: Tone) -> None:
-    line = footer_line(replace(DRAFTED, plain_token_s=plain_token_s))
+    line = footer_line(replace(DRAFTED, plain_token_s=plain_token_s), running=True)
     assert (line.gain, line.tone) == (gain, tone)
+
+
+def test_a_cost_comes_with_its_reason_and_a_way_out() -> None:
+    line = footer_line(replace(DRAFTED, plain_token_s=0.0152))
+    assert line.details.endswith("2.9 tok/pass, pays from 3.3")
+    assert line.way_out == "Change drafting…"
+    assert footer_line(DRAFTED).way_out == ""
+
+
+def test_a_draft_that_rests_by_now_needs_no_way_out() -> None:
+    line = footer_line(replace(DRAFTED, plain_token_s=0.0152, drafting=DraftingState.PARKED))
+    assert (line.tone, line.way_out) == (Tone.COST, "")
+    assert line.details.endswith("draft at rest")
+
+
+@pytest.mark.parametrize("plain_token_s", [1e-9, 1e-5, 0.001])
+def test_no_cost_is_told_as_nothing_times_the_speed(plain_token_s: float) -> None:
+    stats = replace(DRAFTED, plain_token_s=plain_token_s)
+    assert footer_line(stats).gain in ("99\u00a0% slower", "94\u00a0% slower")
+    assert speed_up_text(stats) in ("0.01×", "0.06×")
+
+
+def test_one_probe_in_a_plain_reply_is_no_verdict_on_drafting() -> None:
+    stats = replace(PLAIN, drafting=DraftingState.PARKED, rounds=29, draft_rounds=1, drafted=3, accepted=1)
+    line = footer_line(replace(stats, plain_token_s=0.02))
+    assert (line.gain, line.tone) == ("", Tone.NONE)
+    assert line.text == "30 tok/s · 33\u00a0% accepted · 1.0 tok/pass · draft at rest"
+    assert "pays from" not in line.tooltip
+
+
+def test_a_few_words_are_no_verdict_either() -> None:
+    stats = replace(DRAFTED, generated_tokens=5, rounds=3, draft_rounds=2, drafted=8, accepted=2, decode_s=0.4)
+    assert footer_line(stats, running=True).gain == "measuring…"
+    assert footer_line(stats).gain == ""
+    assert speed_up_text(stats) == "–"
 
 
 def test_reply_without_draft_says_its_speed_only() -> None:

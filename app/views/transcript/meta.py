@@ -5,19 +5,21 @@ Always there, so that nothing moves when the icons appear under the pointer or t
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QRect, Qt
+from PySide6.QtCore import QEvent, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
 from app import wording
+from app.notices import NoticeAction
 from app.theme import FOOTER_PX
 from app.view_models.reply_stats import SEPARATOR, FooterLine, Tone
 from app.views.transcript.look import Look
 from app.views.transcript.parts import Part
-from app.views.widgets.buttons import IconButton
+from app.views.widgets.buttons import IconButton, PaintedButton
 
 ROW_PX = 28
 _BUTTON_PX = 26
+_WAY_OUT_SIDE_PX = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +51,15 @@ class MetaPart(QWidget):
             "delete": "trash-2",
         }
         self.buttons = {act: IconButton(look.theme, name, _BUTTON_PX, self) for act, name in self._icon_names.items()}
+        self.way_out = WayOut(look, self)
         self._connect()
         self._retranslate()
 
     def _connect(self) -> None:
         look, buttons = self._look, self.buttons
+        self.way_out.clicked.connect(
+            lambda: look.notice_action_requested.emit(self._message_id, NoticeAction.CHOOSE_DRAFT)
+        )
         buttons["earlier"].clicked.connect(lambda: look.sibling_requested.emit(self._message_id, -1))
         buttons["later"].clicked.connect(lambda: look.sibling_requested.emit(self._message_id, 1))
         for act, request in (
@@ -75,6 +81,8 @@ class MetaPart(QWidget):
             button.setVisible(act in self._shown_acts())
             # Tab walks through the icons of the message in focus, not through those of every message in sight.
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus if self._meta.hot else Qt.FocusPolicy.NoFocus)
+        self.way_out.setText(footer.way_out if footer else "")
+        self.way_out.setVisible(bool(self.way_out.text()))
         self._arrange(width_px)
         self.update()
         return self._height(width_px)
@@ -107,7 +115,10 @@ class MetaPart(QWidget):
 
     def _footer_width(self) -> int:
         footer = self._meta.footer
-        return QFontMetrics(self._bold()).horizontalAdvance(footer.text) if footer else 0
+        return QFontMetrics(self._bold()).horizontalAdvance(footer.text) + self._way_out_width() if footer else 0
+
+    def _way_out_width(self) -> int:
+        return self.way_out.sizeHint().width() if self._meta.footer and self._meta.footer.way_out else 0
 
     def _icons_width(self) -> int:
         return self._look.theme.px(_BUTTON_PX) * (len(self._possible_acts()) + 1) + self._versions_width()
@@ -130,8 +141,18 @@ class MetaPart(QWidget):
         x = width_px - side * len(self._possible_acts()) - self._versions_width()
         self.buttons["earlier"].setGeometry(x, y, side, side)
         self.buttons["later"].setGeometry(x + side + self._count_width(), y, side, side)
+        self._arrange_way_out(width_px)
         self.buttons["earlier"].setEnabled(self._meta.sibling > 1)
         self.buttons["later"].setEnabled(self._meta.sibling < self._meta.siblings)
+
+    def _arrange_way_out(self, width_px: int) -> None:
+        """After the words, or after the gain where the details go below it."""
+        footer, size = self._meta.footer, self.way_out.sizeHint()
+        if footer is None:
+            return
+        words = footer.gain if self._wraps(width_px) else footer.text
+        x = min(QFontMetrics(self._bold()).horizontalAdvance(words), width_px - size.width())
+        self.way_out.setGeometry(x, (self._look.theme.px(ROW_PX) - size.height()) // 2, size.width(), size.height())
 
     def changeEvent(self, event: QEvent) -> None:
         if event.type() == QEvent.Type.LanguageChange:
@@ -201,3 +222,23 @@ class MetaPart(QWidget):
         medium = self._meta.footer is not None and self._meta.footer.tone in (Tone.GAIN, Tone.COST)
         weight = QFont.Weight.DemiBold if medium else QFont.Weight.Normal
         return self._look.theme.ui_font(FOOTER_PX, weight, tabular=True)
+
+
+class WayOut(PaintedButton):
+    """Words in the accent's colour behind the footer: what to do where drafting costs time."""
+
+    def __init__(self, look: Look, parent: QWidget) -> None:
+        super().__init__(look.theme, parent)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+
+    def sizeHint(self) -> QSize:
+        metrics = QFontMetrics(self.theme.ui_font(FOOTER_PX))
+        width = metrics.horizontalAdvance(self.text()) + 2 * self.theme.px(_WAY_OUT_SIDE_PX)
+        return QSize(width, metrics.height() + self.theme.px(4))
+
+    def paint_content(self, painter: QPainter) -> None:
+        font = self.theme.ui_font(FOOTER_PX)
+        font.setUnderline(self.underMouse())
+        painter.setFont(font)
+        painter.setPen(self.theme.palette.ink)
+        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self.text())
