@@ -66,7 +66,7 @@ from engine.events import (
 )
 from engine.hub.store import ModelStore
 from engine.models.compatibility import draft_problem
-from engine.models.inspect import inspect_model
+from engine.models.inspect import inspect_model, model_name
 from engine.service import Engine
 from engine.stats import RequestStats
 from engine.types import (
@@ -168,4 +168,5 @@ __all__ = [
     "TokenizerBroken",
     "draft_problem",
     "inspect_model",
+    "model_name",
 ]

@@ -112,7 +112,7 @@ class ModelController(QObject):
 
     @property
     def models(self) -> list[ModelEntry]:
-        return [self._entry(model) for model in self._installed]
+        return [self._entry(model) for model in sorted(self._installed, key=lambda model: model.name.casefold())]
 
     @property
     def downloads(self) -> list[DownloadEntry]:
@@ -178,9 +178,7 @@ class ModelController(QObject):
         if folder == self._loaded.draft_folder:
             self.choose_draft(None)
         if folder == self._loaded.main_folder:
-            self._loaded.want_nothing()
-            self._engine.unload(self._bridge.post)
-            self._say_pair_changed()
+            self._load_starter_or_nothing()
         self._shelf.delete(folder)
 
     def add_folder(self, path: str) -> None:
@@ -241,7 +239,8 @@ class ModelController(QObject):
             case DownloadStopped(kept_bytes=kept):
                 self._put(event, done_bytes=kept, bytes_per_second=0.0, state=DownloadState.PAUSED)
             case DownloadFailed(kept_bytes=kept, error=error):
-                problem, failed = notice_for(error).sentence, DownloadState.FAILED
+                notice, failed = notice_for(error), DownloadState.FAILED
+                problem = "\n".join(words for words in (notice.sentence, notice.hint) if words)
                 self._put(event, done_bytes=kept, bytes_per_second=0.0, state=failed, problem=problem)
             case DownloadFinished(folder=folder):
                 self._drop(event.download)
@@ -254,6 +253,16 @@ class ModelController(QObject):
         self._loaded.want(main, draft)
         self._engine.load(main, self._bridge.post, draft=draft or None)
         self._say_pair_changed()
+
+    def _load_starter_or_nothing(self) -> None:
+        """In place of a model that goes away; the next start must not look for that one either."""
+        self._settings.main_folder = self._settings.draft_folder = STARTER_FOLDER
+        if self._starter.main.is_dir():
+            self._load(str(self._starter.main), _from_setting(STARTER_FOLDER, self._starter.draft))
+        else:
+            self._loaded.want_nothing()
+            self._engine.unload(self._bridge.post)
+            self._say_pair_changed()
 
     def _say_pair_changed(self) -> None:
         self.pair_changed.emit()

@@ -17,6 +17,7 @@ from engine import (
     ModelRole,
     ModelUnloaded,
     SpeculationMode,
+    model_name,
 )
 
 # What a request can say about the draft itself; the rest is about one moment or one request.
@@ -118,4 +119,6 @@ class LoadedPair:
 
 
 def _name(info: ModelInfo | None, folder: str) -> str:
-    return info.name if info is not None else Path(folder).name
+    if info is not None:
+        return info.name
+    return model_name(Path(folder)) if folder else ""

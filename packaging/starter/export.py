@@ -9,6 +9,8 @@ from safetensors.torch import save_file
 from tokenizer import END_ID, PAD_ID, save_tokenizer
 from tokenizers import Tokenizer
 
+NAMES = {"main": "Hunch Starter", "draft": "Hunch Starter Draft"}  # by folder; what the app calls them
+
 
 def export(model: Model, tokenizer: Tokenizer, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
@@ -19,6 +21,8 @@ def export(model: Model, tokenizer: Tokenizer, folder: Path) -> None:
     (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n", "utf-8")
     generation = {"eos_token_id": END_ID, "pad_token_id": PAD_ID}
     (folder / "generation_config.json").write_text(json.dumps(generation, indent=2) + "\n", "utf-8")
+    name = {"name": NAMES.get(folder.name, folder.name)}
+    (folder / "hunch.json").write_text(json.dumps(name) + "\n", "utf-8")
     save_tokenizer(tokenizer, folder, CONTEXT)
 
 

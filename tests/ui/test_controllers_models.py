@@ -183,7 +183,9 @@ def test_failed_download_says_why_and_can_be_tried_again(desk: Desk) -> None:
     desk.shelf.failures["org/New-2B"] = HubUnreachable("org/New-2B", "https://hub.test", "timed out")
     download = desk.models.install("org/New-2B")
     desk.qtbot.waitUntil(lambda: desk.models.downloads[0].state is DownloadState.FAILED)
-    assert desk.models.downloads[0].problem == "https://hub.test does not answer: timed out"
+    assert desk.models.downloads[0].problem == (
+        "https://hub.test does not answer: timed out\nCheck the connection and try again; what has arrived is kept."
+    )
     desk.shelf.failures.clear()
     desk.models.resume(download)
     desk.qtbot.waitUntil(lambda: "New-2B" in [model.name for model in desk.models.models])
@@ -196,6 +198,22 @@ def test_delete_of_the_loaded_pair_unloads_it_first(desk: Desk) -> None:
     desk.models.delete(MAIN.folder)
     desk.qtbot.waitUntil(lambda: "Main-8B" not in [model.name for model in desk.models.models])
     assert (desk.models.pair.state, desk.models.can_reply) == (PairState.NO_MODEL, False)
+    assert (desk.settings.main_folder, desk.settings.draft_folder) == ("starter", "starter")  # not what is gone
+
+
+def test_delete_of_the_loaded_main_model_brings_the_starter_pair_back(tmp_path: Path, qtbot: QtBot) -> None:
+    starter = StarterPair(tmp_path / "starter" / "main", tmp_path / "starter" / "draft")
+    for folder in (starter.main, starter.draft):
+        folder.mkdir(parents=True)
+    (starter.main / "hunch.json").write_text('{"name": "Hunch Starter"}')
+    infos = [model_info(str(starter.main)), model_info(str(starter.draft), parameters=1_000_000)]
+    models = {info.folder: info for info in (*infos, MAIN, DRAFT)}
+    with open_desk(tmp_path, qtbot, models=models, starter=starter) as desk:
+        desk.load_pair()
+        desk.models.delete(MAIN.folder)
+        assert (desk.models.pair.state, desk.models.pair.main_name) == (PairState.LOADING, "Hunch Starter")
+        desk.wait_for_pair()
+        assert (desk.models.pair.main_folder, desk.models.pair.draft_folder) == (str(starter.main), str(starter.draft))
 
 
 def test_delete_that_fails_is_told(desk: Desk) -> None:
