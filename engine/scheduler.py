@@ -1,6 +1,6 @@
 """Which replies get the next step; engine thread only.
 
-Prompts and replies under way take turns: one chunk of a prompt, one step of what is being written. A reply that is
+Prompts and replies under way take turns: a chunk's worth of prompts, one step of what is being written. A reply that is
 written alone speculates; several share a batch, or take turns where the model cannot run one (`batch.can_batch`).
 
 Owns the loaded pair and what outlives a reply: kept caches and what rounds have cost. When there is nothing to write it
@@ -26,6 +26,7 @@ from engine.proposers.base import Proposer
 from engine.proposers.draft_model import DraftModelProposer
 from engine.proposers.lookup import LookupProposer
 from engine.reply import Reply
+from engine.sequence import PREFILL_CHUNK_TOKENS
 from engine.tuning import Tuner
 from engine.types import RequestId
 
@@ -36,6 +37,7 @@ _log = logging.getLogger(__name__)
 
 
 MAX_REPLIES = 32  # under way at once; more wait
+_START_TOKENS = 64  # what starting a reply is taken to cost, as tokens of its prompt
 SAVING_S = 4.0  # for caches that are not on disk yet when their models go
 
 
@@ -50,7 +52,7 @@ class Scheduler:
         self._reading: deque[Reply] = deque()  # started, in their prompts
         self._writing: deque[Reply] = deque()  # past their prompts, in no batch
         self._batch = Batch()
-        self._read_last = False
+        self._read_tokens = 0  # of prompts, since the last step of what is being written
         self._batches: bool | None = None  # whether the main model can run them; None: not tried yet
         self._forget_pair()
 
@@ -102,12 +104,13 @@ class Scheduler:
         self._end_interrupted()
         starts = bool(self._waiting) and len(self._running) < MAX_REPLIES
         writes = bool(self._writing or self._batch.replies)
-        self._read_last = (starts or bool(self._reading)) and not (self._read_last and writes)
-        if not self._read_last:
+        reads = starts or bool(self._reading)
+        if writes and (not reads or self._read_tokens >= PREFILL_CHUNK_TOKENS):
+            self._read_tokens = 0
             self._write()
         elif starts:
             self._start_next()
-        else:
+        elif self._reading:
             self._read()
 
     def rest(self) -> None:
@@ -126,6 +129,7 @@ class Scheduler:
 
     def _start_next(self) -> None:
         reply = self._waiting.popleft()
+        self._read_tokens += _START_TOKENS
         try:
             if self.main is None:
                 raise NoModelLoaded
@@ -137,7 +141,10 @@ class Scheduler:
 
     def _read(self) -> None:
         reply = self._reading.popleft()
-        if self._step(reply):
+        before = reply.sequence.caches.position
+        goes_on = self._step(reply)
+        self._read_tokens += reply.sequence.caches.position - before
+        if goes_on:
             (self._reading if reply.reading else self._writing).append(reply)
 
     def _write(self) -> None:
