@@ -360,6 +360,17 @@ def test_words_follow_the_language(open_desk: Opener) -> None:
     assert texts(desk) == ["Answer"]
 
 
+def test_replies_keep_their_own_font_when_the_interface_gets_another(open_desk: Opener) -> None:
+    desk = open_desk([question(1), reply(2, "Some words\n\n```\ncode\n```")])
+    desk.theme.set_scale(2.0)  # which sets the application's font, told to widgets by and by
+    QApplication.processEvents()
+    bubble, text = desk.parts(PartKind.BUBBLE)[0].widget, desk.parts(PartKind.TEXT)[0].widget
+    assert isinstance(bubble, BubblePart) and isinstance(text, TextPart)
+    for document in (bubble.text.document(), text.document()):
+        assert document.defaultFont().pointSizeF() == desk.theme.reply_font().pointSizeF()
+    assert code_of(desk).text.document().defaultFont().families() == desk.theme.mono_font().families()
+
+
 @pytest.mark.parametrize("scale", [0.85, 1.0, 2.0])
 def test_nothing_overlaps_and_nothing_is_cut_off(open_desk: Opener, scale: float) -> None:
     source = (

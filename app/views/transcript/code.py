@@ -85,7 +85,7 @@ class CodePart(QWidget):
         document = self.text.document()
         document.clear()
         document.setDocumentMargin(0)
-        document.setDefaultFont(self._look.theme.mono_font())
+        self.text.wear_font(self._look.theme.mono_font())
         self.text.setTabStopDistance(4 * QFontMetricsF(self._look.theme.mono_font()).horizontalAdvance(" "))
         cursor = QTextCursor(document)
         block = QTextBlockFormat()

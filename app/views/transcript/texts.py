@@ -9,6 +9,7 @@ from markdown_it.token import Token
 from PySide6.QtCore import QMimeData, Qt, QUrl
 from PySide6.QtGui import (
     QColor,
+    QFont,
     QFontMetricsF,
     QImage,
     QKeyEvent,
@@ -66,6 +67,11 @@ class ReadOnlyText(QTextBrowser):
         palette.setColor(QPalette.ColorRole.Highlight, selection)
         palette.setColor(QPalette.ColorRole.HighlightedText, colors.text)
         self.setPalette(palette)
+
+    def wear_font(self, font: QFont) -> None:
+        """The widget's own, too: otherwise Qt gives its document the interface's font whenever that one changes."""
+        self.setFont(font)
+        self.document().setDefaultFont(font)
 
     def height_at(self, width_px: int) -> int:
         self.setLineWrapColumnOrWidth(width_px)
@@ -157,7 +163,9 @@ class TextPart(ReadOnlyText):
     def _write(self, block: Block, *, quiet: bool) -> None:
         chosen = self.textCursor()
         selection = (chosen.anchor(), chosen.position())
-        builder = DocumentBuilder(self.document(), self.look.document_style(quiet=quiet), self.look.formulas)
+        style = self.look.document_style(quiet=quiet)
+        self.wear_font(style.font)
+        builder = DocumentBuilder(self.document(), style, self.look.formulas)
         builder.write(block.tokens)
         self.pending = builder.pending
         self._overhang_px = builder.overhang_px
@@ -229,7 +237,7 @@ class BubblePart(QWidget):
 
     def _write(self, text: str) -> None:
         style = self._look.document_style()
-        self.text.document().setDefaultFont(style.font)
+        self.text.wear_font(style.font)
         self.text.setTabStopDistance(4 * QFontMetricsF(style.mono).horizontalAdvance(" "))
         self.text.setPlainText(text)
         cursor = QTextCursor(self.text.document())
