@@ -19,6 +19,8 @@ from app.views.widgets.fields import LineField
 from app.views.widgets.text import Voice, Words
 from app.wording import fill, size
 
+_FIELD_PX = 260  # whatever the text's size, so that large text leaves a page its width
+
 
 class ModelsPage(Page):
     def __init__(self, theme: Theme, settings: Settings, models: ModelController) -> None:
@@ -84,7 +86,7 @@ class ModelsPage(Page):
     def _build_hub(self) -> None:
         self._hub_heading = self.add_heading()
         for field in (self.endpoint, self.token):
-            field.setMinimumWidth(self.theme.px(260))
+            field.setMinimumWidth(_FIELD_PX)
         self.token.setEchoMode(LineField.EchoMode.Password)
         self._endpoint_row = Row(self.theme, self.endpoint)
         self._token_row = Row(self.theme, self.token)

@@ -18,6 +18,7 @@ from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.cards import Page
 
 _LIST_WIDTH = 190
+_LEAST_WIDTH, _LEAST_WIDTH_GROWS = 640, 160  # what the widest page needs at 100 %, and more at 200 %
 _ICONS = {"general": "settings", "models": "box", "speculation": "zap", "sampling": "sliders-horizontal"}
 
 
@@ -45,7 +46,6 @@ class SettingsWindow(QWidget):
         self.show_page("general")
 
     def _arrange(self) -> None:
-        self.setMinimumSize(640, 420)
         self.resize(960, 680)
         group = QButtonGroup(self)
         column = QVBoxLayout(self._list)
@@ -93,6 +93,7 @@ class SettingsWindow(QWidget):
             super().keyPressEvent(event)
 
     def _restyle(self) -> None:
+        self.setMinimumSize(round(_LEAST_WIDTH + _LEAST_WIDTH_GROWS * (self._theme.scale - 1)), 420)
         self._list.setFixedWidth(round(_LIST_WIDTH * (1 + (self._theme.scale - 1) * 0.5)))
         self.update()
 

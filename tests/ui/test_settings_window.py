@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication
+from PySide6.QtWidgets import QAbstractButton, QApplication, QStackedWidget
 from pytestqt.qtbot import QtBot
 
 from app.settings import Settings
@@ -17,6 +17,7 @@ from app.views.download_row import DownloadRow
 from app.views.model_row import FolderRow, ModelRow
 from app.views.settings_models import ModelsPage
 from app.views.settings_window import SettingsWindow
+from app.views.widgets.cards import Page
 from app.views.widgets.fields import LineField, NumberField, Switch, WholeField
 from engine import HubUnreachable
 from tests.helpers.stage import Stage, open_stage
@@ -57,6 +58,26 @@ def download(page: ModelsPage) -> DownloadRow:
 def install(page: ModelsPage) -> None:
     QTest.keyClicks(page.repository, REPOSITORY)
     QTest.keyClick(page.repository, Qt.Key.Key_Return)
+
+
+@pytest.mark.parametrize("language", ["en", "ko", "ja", "zh_CN"])
+@pytest.mark.parametrize("scale", [1.0, 2.0])
+def test_no_page_is_cut_off_at_the_side(
+    stage: Stage, window: SettingsWindow, qtbot: QtBot, language: str, scale: float
+) -> None:
+    stage.application.settings.language, stage.application.settings.text_scale = language, scale
+    window.resize(window.minimumSize())
+    for name in ("general", "models", "speculation", "sampling"):
+        window.show_page(name)
+        qtbot.waitUntil(lambda: _fits(window))
+
+
+def _fits(window: SettingsWindow) -> bool:
+    stack = window.findChild(QStackedWidget)
+    assert stack is not None
+    page = stack.currentWidget()
+    assert isinstance(page, Page)
+    return page.widget().width() <= page.viewport().width()
 
 
 def test_language_changes_every_page_at_once(stage: Stage, window: SettingsWindow) -> None:

@@ -365,7 +365,8 @@ def test_replies_keep_their_own_font_when_the_interface_gets_another(open_desk: 
     desk.theme.set_scale(2.0)  # which sets the application's font, told to widgets by and by
     QApplication.processEvents()
     bubble, text = desk.parts(PartKind.BUBBLE)[0].widget, desk.parts(PartKind.TEXT)[0].widget
-    assert isinstance(bubble, BubblePart) and isinstance(text, TextPart)
+    assert isinstance(bubble, BubblePart)
+    assert isinstance(text, TextPart)
     for document in (bubble.text.document(), text.document()):
         assert document.defaultFont().pointSizeF() == desk.theme.reply_font().pointSizeF()
     assert code_of(desk).text.document().defaultFont().families() == desk.theme.mono_font().families()

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from app.theme import RADIUS_CARD, Theme
 from app.views.widgets.scrolling import QuietBars
 from app.views.widgets.text import Voice, Words
+
+_BESIDE = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+_BESIDE_GAP_PX, _BELOW_GAP_PX = 20, 6
+_WORDS_NEED_PX = 150
 
 
 class Card(QWidget):
@@ -60,10 +64,11 @@ class Hairline(QWidget):
 
 
 class Row(QWidget):
-    """A setting: its name and what it does at the left, the control at the right."""
+    """A setting: its name and what it does at the left, the control at the right, or below where it is narrow."""
 
     def __init__(self, theme: Theme, control: QWidget, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._theme = theme
         self._control = control
         self.name = Words(theme, Voice.BODY)
         self.explanation = Words(theme, Voice.FINE)
@@ -71,11 +76,24 @@ class Row(QWidget):
         words.setSpacing(2)
         words.addWidget(self.name)
         words.addWidget(self.explanation)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(20)
-        row.addLayout(words, 1)
-        row.addWidget(control, 0, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._row.setContentsMargins(0, 0, 0, 0)
+        self._row.setSpacing(_BESIDE_GAP_PX)
+        self._row.addLayout(words, 1)
+        self._row.addWidget(control, 0, _BESIDE)
+
+    def minimumSizeHint(self) -> QSize:
+        """Of the two below each other: what stands beside is no reason for a page to be cut off."""
+        words_px = max(self.name.minimumSizeHint().width(), self.explanation.minimumSizeHint().width())
+        return QSize(max(words_px, self._control.minimumSizeHint().width()), super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        control_px = max(self._control.sizeHint().width(), self._control.minimumWidth())
+        beside = event.size().width() >= control_px + _BESIDE_GAP_PX + self._theme.px(_WORDS_NEED_PX)
+        self._row.setDirection(QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom)
+        self._row.setSpacing(_BESIDE_GAP_PX if beside else _BELOW_GAP_PX)
+        self._row.setAlignment(self._control, _BESIDE if beside else Qt.AlignmentFlag.AlignLeft)
 
     def set_words(self, name: str, explanation: str = "") -> None:
         self.name.setText(name)
