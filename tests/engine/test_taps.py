@@ -15,6 +15,7 @@ from engine.caches.making import CacheMaker
 from engine.control import Offer, RoundCosts, make_controller
 from engine.drafting import Drafting
 from engine.models.loading import LoadedModel
+from engine.models.memory import MemoryNeed
 from engine.prefix_store import PrefixStore
 from engine.reply import Reply
 from engine.sampling import Sampler
@@ -129,7 +130,7 @@ def build(family: str) -> LoadedModel:
     network.eval()
     mx.eval(network.parameters())
     info = ModelInfo("", family, family, 0, 0, None, 96, "", 512)
-    return LoadedModel(info, network, Tokenizer(), 96, CacheMaker(network))
+    return LoadedModel(info, network, Tokenizer(), 96, CacheMaker(network), MemoryNeed(0, 0, 0), family)
 
 
 def reply(model: LoadedModel, proposer: EarlyExit | None, speculation: Speculation) -> tuple[Reply, list[Event]]:
