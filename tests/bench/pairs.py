@@ -99,10 +99,10 @@ def stranger(source: Path, folder: Path) -> Path:
 def hybrid_pair(source: Path, folder: Path) -> tuple[Path, Path]:
     """A random qwen3_5 model of 100 M parameters, and its first layers as a draft: the others whisper."""
     vocabulary = json.loads((source / "config.json").read_text())["vocab_size"]
-    config = hybrid_config(vocabulary, layers=12)
-    main = _random("qwen3_5", config, whisper_from=4)
-    small = hybrid_config(vocabulary, layers=4)
-    kept = {name: value for name, value in main.items() if _layer(name) < 4}
+    config = hybrid_config(vocabulary, layers=16)
+    main = _random("qwen3_5", config, whisper_from=2)
+    small = hybrid_config(vocabulary, layers=2)
+    kept = {name: value for name, value in main.items() if _layer(name) < 2}
     return _save(source, folder / "main", config, main), _save(source, folder / "draft", small, kept)
 
 
@@ -123,7 +123,7 @@ def hybrid_config(vocabulary: int, layers: int) -> dict[str, Any]:
         "linear_key_head_dim": 64,
         "linear_value_head_dim": 64,
         "linear_conv_kernel_dim": 4,
-        "full_attention_interval": 4,
+        "full_attention_interval": 2,
         "tie_word_embeddings": False,
         "rope_parameters": {"rope_theta": 10000.0, "partial_rotary_factor": 0.5, "rope_type": "default"},
     }
