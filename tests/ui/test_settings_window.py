@@ -77,7 +77,9 @@ def _fits(window: SettingsWindow) -> bool:
     assert stack is not None
     page = stack.currentWidget()
     assert isinstance(page, Page)
-    return page.widget().width() <= page.viewport().width()
+    content = page.widget()
+    assert content is not None
+    return content.width() <= page.viewport().width()
 
 
 def test_language_changes_every_page_at_once(stage: Stage, window: SettingsWindow) -> None:
