@@ -22,7 +22,7 @@ from engine.requests import check_request, check_tokens
 from engine.sampling import Sampler
 from engine.sequence import Sequence
 from engine.stats import StatsRecorder
-from engine.text import ReplyText, Span, prompt_tokens, spared_tokens, turn_end
+from engine.text import ReplyText, Span, goes_on, prompt_tokens, spared_tokens, turn_end
 from engine.types import DraftingState, FinishReason, Request, RequestId, SpeculationMode
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Reply:
         self._sequence = store.take(model, prompt)
         exact = needs_checkpoints(self._sequence.caches)  # others go back to anywhere
         self._sequence.turn_end = turn_end(self.request, model, prompt) if exact else len(prompt) - 1
-        self._text = ReplyText(model, prompt, self.request.stop)
+        self._text = ReplyText(model, prompt, self.request.stop, within=goes_on(self.request))
         self._ends = frozenset(model.tokenizer.eos_token_ids)
         self._room = min(self.request.max_tokens or limit, limit - len(prompt))
         acceptance = self.request.speculation.acceptance

@@ -11,6 +11,8 @@ from engine.sequence import common_prefix
 from engine.types import Message, MessageRole, Request, SpanKind
 
 if TYPE_CHECKING:
+    from mlx_lm.tokenizer_utils import StreamingDetokenizer
+
     from engine.models.loading import LoadedModel
 
 
@@ -38,7 +40,7 @@ def turn_end(request: Request, model: LoadedModel, prompt: list[int]) -> int:
 
     Templates may open or close a thinking span there, and drop it from the turn when it has become history.
     """
-    asked = request.messages[:-1] if _goes_on(request) else request.messages
+    asked = request.messages[:-1] if goes_on(request) else request.messages
     whole = len(prompt) - 1
     if not asked or not model.tokenizer.has_chat_template:
         return whole
@@ -68,19 +70,19 @@ def _render(request: Request, model: LoadedModel) -> list[int]:
     tokenizer = model.tokenizer
     if not tokenizer.has_chat_template:
         return encode("\n\n".join(message.content for message in request.messages), model)
-    goes_on = _goes_on(request)
+    unfinished = goes_on(request)
     turns = [_as_dict(message) for message in request.messages]
     return list(
         tokenizer.apply_chat_template(
             turns,
-            add_generation_prompt=not goes_on,
-            continue_final_message=goes_on,
+            add_generation_prompt=not unfinished,
+            continue_final_message=unfinished,
             enable_thinking=request.thinking,
         )
     )
 
 
-def _goes_on(request: Request) -> bool:
+def goes_on(request: Request) -> bool:
     """An unfinished reply is continued, not answered."""
     return bool(request.messages) and request.messages[-1].role is MessageRole.ASSISTANT
 
@@ -98,13 +100,18 @@ class Span:
 class ReplyText:
     """Turns committed tokens into spans of text; holds back what might still become a stop string or a marker."""
 
-    def __init__(self, model: LoadedModel, prompt: Sequence[int], stops: Sequence[str]) -> None:
+    def __init__(
+        self, model: LoadedModel, prompt: Sequence[int], stops: Sequence[str], *, within: bool = False
+    ) -> None:
+        """`within`: the prompt ends in the middle of the text, so what comes first is no beginning."""
         self._detokenizer = model.tokenizer.detokenizer
+        if within:
+            _lead_in(self._detokenizer, model)
         self._stops = tuple(stop for stop in stops if stop)
         self._opens, self._closes = _thinking_markers(model)
         self._kind = SpanKind.THINKING if _ends_thinking(model, prompt) else SpanKind.ANSWER
         self._held = ""
-        self._fresh = True  # nothing of the present span is out yet: leading blank lines may go
+        self._fresh = not within  # nothing of the present span is out yet: leading blank lines may go
         self.stopped = False  # a stop string has come; nothing follows
 
     def push(self, token: int) -> list[Span]:
@@ -154,6 +161,13 @@ class ReplyText:
             return []
         self._fresh = False
         return [Span(self._kind, text)]
+
+
+def _lead_in(detokenizer: StreamingDetokenizer, model: LoadedModel) -> None:
+    """Detokenizers drop the space before the first word that they see, so they have to see one before it."""
+    for token in model.tokenizer.encode("x", add_special_tokens=False):
+        detokenizer.add_token(token)
+    _ = detokenizer.last_segment
 
 
 def _possible_start(text: str, markers: Sequence[str]) -> int:

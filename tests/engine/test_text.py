@@ -54,6 +54,18 @@ def test_thinking_that_was_closed_in_the_prompt_stays_closed(thinker: LoadedMode
     assert spans(thinker, "yes", prompt="<think>\n\n</think>\n\n")[SpanKind.ANSWER] == "yes"
 
 
+def test_a_reply_that_goes_on_keeps_the_space_before_its_next_word(thinker: LoadedModel) -> None:
+    reply = ReplyText(thinker, encode("one two", thinker), (), within=True)
+    said = [span for token in encode(" three", thinker) for span in reply.push(token)] + reply.finish()
+    assert "".join(span.text for span in said) == " three"
+
+
+def test_a_reply_that_goes_on_keeps_its_blank_lines(thinker: LoadedModel) -> None:
+    reply = ReplyText(thinker, encode("one:", thinker), (), within=True)
+    said = [span for token in encode("\n\n- two", thinker) for span in reply.push(token)] + reply.finish()
+    assert "".join(span.text for span in said) == "\n\n- two"
+
+
 def test_what_only_looks_like_a_marker_is_text(thinker: LoadedModel) -> None:
     assert spans(thinker, "a </thin b ENX", stops=("END",))[SpanKind.ANSWER] == "a </thin b ENX"
 
