@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QWidget
+from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
 from app.notices import Notice, NoticeAction
@@ -321,18 +321,6 @@ def test_parts_say_which_message_they_belong_to(open_desk: Opener) -> None:
 
 
 # Around it
-
-
-def test_the_empty_slot_is_for_no_messages(open_desk: Opener) -> None:
-    desk = open_desk([])
-    empty = QWidget()
-    desk.view.set_empty_widget(empty)
-    assert empty.isVisible()
-    assert empty.size() == desk.view.viewport().size()
-    desk.model.append(question(1))
-    assert not empty.isVisible()
-    desk.model.remove_from(0)
-    assert empty.isVisible()
 
 
 def test_messages_go(open_desk: Opener) -> None:

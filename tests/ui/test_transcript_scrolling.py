@@ -49,6 +49,30 @@ def test_a_chat_opens_at_its_end(open_desk: Opener) -> None:
     assert desk.parts(PartKind.META)[-1].message_id == 40
 
 
+def test_another_version_of_an_early_message_leaves_the_reader_there(open_desk: Opener) -> None:
+    chat = long_chat(20)
+    desk = open_desk(chat)
+    desk.scroll_to(900)
+    place = desk.value
+    desk.model.set_messages([*chat[:4], question(501), reply(502, "Short"), *long_chat(60)[50:]])
+    QApplication.processEvents()
+    assert desk.value == place < desk.bottom
+
+
+def test_another_version_of_the_last_reply_is_shown_to_its_end(open_desk: Opener) -> None:
+    chat = long_chat(20)
+    desk = open_desk(chat)
+    desk.model.set_messages([*chat[:-1], reply(502, f"{PARAGRAPH}\n\n" * 20)])
+    assert desk.value == desk.bottom
+
+
+def test_another_chat_opens_at_its_end_wherever_the_last_one_stood(open_desk: Opener) -> None:
+    desk = open_desk(long_chat(20))
+    desk.scroll_to(100)
+    desk.model.set_messages([question(900), *long_chat(30)])
+    assert desk.value == desk.bottom
+
+
 def test_only_what_is_in_sight_has_widgets(open_desk: Opener) -> None:
     small, large = open_desk(long_chat(10)), open_desk(long_chat(250))
     assert large.view.window_of_parts.live_widgets <= small.view.window_of_parts.live_widgets + 2 < 60

@@ -4,9 +4,10 @@ No widgets here.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from app.view_models.transcript import TranscriptMessage
 from app.views.transcript.message_item import MessageItem
 from app.views.transcript.parts import Part
 
@@ -58,6 +59,19 @@ class Stack:
             if item.top_px <= y_px <= item.top_px + item.height_px:
                 return row
         return None
+
+    def keep_same(self, messages: Sequence[TranscriptMessage], width_px: int) -> int:
+        """Drops all from the first item on that shows another message than `messages` has there; how many stay."""
+        pairs = list(zip(self.items, messages, strict=False))
+        kept = next((row for row, (item, new) in enumerate(pairs) if item.message.id != new.id), len(pairs))
+        for item in self.items[kept:]:
+            item.release_all()
+        del self.items[kept:]
+        for item, message in pairs[:kept]:
+            item.message, item.hot = message, False
+            if item.is_read:
+                item.sync(width_px)
+        return kept
 
     def placed_between(self, top_px: int, bottom_px: int) -> Iterator[Placed]:
         """The parts that reach into this stretch, from above."""

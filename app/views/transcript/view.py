@@ -60,7 +60,6 @@ class TranscriptView(QAbstractScrollArea):
         self._settling = False
         self._hovered: int | None = None
         self._current: int | None = None
-        self._empty: QWidget | None = None
         self._last_value = 0
         self.jump_button = JumpButton(theme, self)
         self._later = QTimer(self, singleShot=True, interval=0)
@@ -112,12 +111,6 @@ class TranscriptView(QAbstractScrollArea):
         look.formulas.drawn.connect(self._on_formula_drawn)
         self._theme.changed.connect(self._on_theme_changed)
 
-    def set_empty_widget(self, widget: QWidget) -> None:
-        """Shown in place of the transcript while there is no message."""
-        self._empty = widget
-        widget.setParent(self.viewport())
-        self._show_or_hide_empty()
-
     @property
     def items(self) -> list[MessageItem]:
         return self._stack.items
@@ -125,12 +118,18 @@ class TranscriptView(QAbstractScrollArea):
     # What the model says
 
     def _reset(self) -> None:
-        for item in self._stack.items:
-            item.release_all()
-        self._stack.items = [self._make_item(row) for row in range(len(self._model.messages))]
+        """Another chat opens at its end; another branch of this one leaves the reader where the two part."""
+        count = len(self._model.messages)
+        kept = self._stack.keep_same(self._model.messages, self._column_px())
+        self._stack.items += [self._make_item(row) for row in range(kept, count)]
         self._hovered = self._current = None
-        self._follows, self._anchor = True, None
+        self._follows = not kept or (self._follows and kept >= count - 1)
+        self._drop_lost_anchor()
         self._rearrange(0)
+
+    def _drop_lost_anchor(self) -> None:
+        if self._anchor is not None and self._anchor.item not in self._stack.items:
+            self._anchor = None
 
     def _make_item(self, row: int) -> MessageItem:
         message = self._model.messages[row]
@@ -163,8 +162,7 @@ class TranscriptView(QAbstractScrollArea):
             item.release_all()
         del self._stack.items[first : first + count]
         self._hovered = self._current = None
-        if self._anchor is not None and self._anchor.item not in self._stack.items:
-            self._anchor = None
+        self._drop_lost_anchor()
         self._rearrange(first)
 
     def _on_formula_drawn(self, key: FormulaKey) -> None:
@@ -206,7 +204,6 @@ class TranscriptView(QAbstractScrollArea):
 
     def _rearrange(self, first: int) -> None:
         self._stack.arrange(first, self._theme.scale)
-        self._show_or_hide_empty()
         self._settle()
 
     def _settle(self) -> None:
@@ -284,11 +281,6 @@ class TranscriptView(QAbstractScrollArea):
         super().resizeEvent(event)
         self._rearrange(0)
         self.jump_button.place_in(self.viewport().geometry())
-
-    def _show_or_hide_empty(self) -> None:
-        if self._empty is not None:
-            self._empty.setGeometry(self.viewport().rect())
-            self._empty.setVisible(not self._stack.items)
 
     # Pointer
 
