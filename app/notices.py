@@ -64,6 +64,14 @@ def drafting_sentence(state: DraftingState) -> str:
     }[state]
 
 
+def reply_was_interrupted(*, with_text: bool) -> Notice:
+    return Notice(
+        QCoreApplication.translate("Messages", "The reply was interrupted"),
+        QCoreApplication.translate("Messages", "Hunch ended before the reply was finished."),
+        action=NoticeAction.CONTINUE if with_text else NoticeAction.RETRY,
+    )
+
+
 def reply_was_cut(reason: FinishReason) -> Notice:
     """A reply that ended at a limit and not at its own end."""
     if reason is FinishReason.MEMORY:

@@ -919,6 +919,14 @@
         <translation>ドラフトモデルで問題が起きたため、メインモデルだけで返信を書きました。</translation>
     </message>
     <message>
+        <source>The reply was interrupted</source>
+        <translation>返信が中断されました</translation>
+    </message>
+    <message>
+        <source>Hunch ended before the reply was finished.</source>
+        <translation>返信が終わる前に Hunch が終了しました。</translation>
+    </message>
+    <message>
         <source>The memory is full</source>
         <translation>メモリがいっぱいです</translation>
     </message>

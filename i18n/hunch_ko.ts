@@ -919,6 +919,14 @@
         <translation>초안 모델에 문제가 생겨 메인 모델이 혼자 답변을 썼어요.</translation>
     </message>
     <message>
+        <source>The reply was interrupted</source>
+        <translation>답변이 중단됐어요</translation>
+    </message>
+    <message>
+        <source>Hunch ended before the reply was finished.</source>
+        <translation>답변이 끝나기 전에 Hunch가 종료됐어요.</translation>
+    </message>
+    <message>
         <source>The memory is full</source>
         <translation>메모리가 가득 찼어요</translation>
     </message>

@@ -919,6 +919,14 @@
         <translation>草稿模型出错，回复由主模型单独写完。</translation>
     </message>
     <message>
+        <source>The reply was interrupted</source>
+        <translation>回复被中断</translation>
+    </message>
+    <message>
+        <source>Hunch ended before the reply was finished.</source>
+        <translation>回复还没写完，Hunch 就退出了。</translation>
+    </message>
+    <message>
         <source>The memory is full</source>
         <translation>内存已满</translation>
     </message>

@@ -189,9 +189,9 @@ class ModelController(QObject):
         self._set_folders(tuple(each for each in self._settings.model_folders if each != path))
 
     def set_hub(self, endpoint: str, token: str) -> None:
-        self._settings.hub_endpoint = endpoint.strip()
-        self._settings.hub_token = token.strip()
-        self._shelf.set_hub(endpoint.strip() or None, token.strip() or None)
+        endpoint, token = _as_address(endpoint.strip()), token.strip()
+        self._settings.hub_endpoint, self._settings.hub_token = endpoint, token
+        self._shelf.set_hub(endpoint or None, token or None)
 
     def retranslate(self) -> None:
         self.pair_changed.emit()
@@ -313,6 +313,11 @@ class ModelController(QObject):
     def _not_deleted(self, folder: str, detail: str) -> Notice:
         sentence = self.tr("%1 could not be deleted: %2")
         return Notice(self.tr("Not deleted"), wording.fill(sentence, Path(folder).name, detail))
+
+
+def _as_address(typed: str) -> str:
+    """People write hub.example.org."""
+    return f"https://{typed}" if typed and "://" not in typed else typed
 
 
 def _from_setting(stored: str, starter: Path) -> str:

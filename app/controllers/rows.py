@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from itertools import groupby
 
 from app.messages import notice_for
-from app.notices import Notice, reply_was_cut
+from app.notices import Notice, reply_was_cut, reply_was_interrupted
 from app.storage import StoredMessage, StoredStatus
 from app.view_models.reply_stats import footer_line
 from app.view_models.transcript import MessageStatus, TranscriptMessage
@@ -34,6 +34,8 @@ def transcript_row(stored: StoredMessage) -> TranscriptMessage:
 def notice_of(stored: StoredMessage) -> Notice | None:
     if stored.status is StoredStatus.FAILED and stored.error is not None:
         return notice_for(stored.error)
+    if stored.status is StoredStatus.INTERRUPTED:
+        return reply_was_interrupted(with_text=bool(stored.text or stored.thinking))
     if stored.finish in (FinishReason.LENGTH, FinishReason.CONTEXT, FinishReason.MEMORY):
         return reply_was_cut(stored.finish)
     return None

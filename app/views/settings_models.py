@@ -195,6 +195,7 @@ class ModelsPage(Page):
     def _keep_hub(self) -> None:
         if (self.endpoint.text(), self.token.text()) != (self._settings.hub_endpoint, self._settings.hub_token):
             self._models.set_hub(self.endpoint.text(), self.token.text())
+            self.endpoint.setText(self._settings.hub_endpoint)
 
     def _retranslate(self) -> None:
         self._install_words.setText(self.tr("Install from the Hub"))

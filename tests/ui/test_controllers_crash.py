@@ -12,6 +12,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.controllers.replies import SAVE_INTERVAL_MS
+from app.notices import NoticeAction
 from app.view_models.transcript import MessageStatus
 from tests.helpers.desk import open_desk
 
@@ -30,6 +31,8 @@ def test_kill_loses_at_most_half_a_second_of_the_reply(pieces: int, tmp_path: Pa
         assert (question.text, desk.titles()) == ("Count", ["Count"])
         assert reply.status is MessageStatus.INTERRUPTED
         assert reply.can_continue
+        assert reply.notice is not None
+        assert reply.notice.action is NoticeAction.CONTINUE
         saved = [int(piece) for piece in reply.text.split()]
         assert saved == list(range(len(saved)))
         first_lost = came_at[len(saved)] if len(saved) < len(came_at) else killed_at

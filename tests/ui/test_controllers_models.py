@@ -231,6 +231,8 @@ def test_folders_and_hub_are_kept_and_passed_on(desk: Desk) -> None:
     assert desk.shelf.folders == ()
     desk.models.set_hub(" http://hub.test ", "secret")
     assert (desk.shelf.hub, desk.settings.hub_token) == (("http://hub.test", "secret"), "secret")
+    desk.models.set_hub("hub.test:8080", "secret")
+    assert desk.settings.hub_endpoint == "https://hub.test:8080"
     desk.models.set_hub("", "")
     assert desk.shelf.hub == (None, None)
 
