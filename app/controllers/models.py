@@ -227,6 +227,9 @@ class ModelController(QObject):
             self._settings.main_folder = _as_setting(event.info.folder, self._starter.main)
         if isinstance(event, ModelFailed) and not isinstance(event.error, NoModelLoaded):
             self.notice_raised.emit(notice_for(event.error))  # a draft without its main model is no news
+            if event.role is ModelRole.DRAFT and event.folder == self._loaded.draft_folder:
+                # The engine would go on with the one before, which the chip no longer names.
+                self._engine.set_draft(None, self._bridge.post)
         self._say_pair_changed()
 
     def _hear_download(self, event: DownloadProgress | DownloadFinished | DownloadStopped | DownloadFailed) -> None:

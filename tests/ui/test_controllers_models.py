@@ -94,6 +94,7 @@ def test_draft_changes_without_loading_main_again(desk: Desk) -> None:
 def test_draft_of_another_family_is_refused_with_the_reason(desk: Desk) -> None:
     desk.models.choose_draft(OTHER.folder)
     desk.qtbot.waitUntil(lambda: desk.models.pair.draft_state is DraftState.REFUSED)
+    assert desk.engine.drafts == [OTHER.folder, None]  # nothing drafts that the chip does not name
     assert desk.models.pair.reason == "The same token numbers mean different text to the two models."
     assert [notice.title for notice in desk.notices] == ["Different vocabulary"]
     assert desk.models.pair.state is PairState.READY
