@@ -1140,8 +1140,8 @@
         <translation>ドラフトなし</translation>
     </message>
     <message>
-        <source>The main model writes alone</source>
-        <translation>メインモデルだけで書きます</translation>
+        <source>Only the main model is loaded</source>
+        <translation>メインモデルだけを読み込みます</translation>
     </message>
     <message>
         <source>%1-bit</source>
@@ -1227,6 +1227,10 @@
     <message>
         <source>cannot be drafted for</source>
         <translation>ドラフトを使えないモデル</translation>
+    </message>
+    <message>
+        <source>The guesses are taken from the text of this chat.</source>
+        <translation>このチャットの文章から予想しています。</translation>
     </message>
     <message>
         <source>The main model kept %1 of %2 drafted tokens, in %3 passes.</source>

@@ -1140,8 +1140,8 @@
         <translation>초안 없음</translation>
     </message>
     <message>
-        <source>The main model writes alone</source>
-        <translation>메인 모델이 혼자 써요</translation>
+        <source>Only the main model is loaded</source>
+        <translation>메인 모델만 불러와요</translation>
     </message>
     <message>
         <source>%1-bit</source>
@@ -1227,6 +1227,10 @@
     <message>
         <source>cannot be drafted for</source>
         <translation>초안을 쓸 수 없는 모델</translation>
+    </message>
+    <message>
+        <source>The guesses are taken from the text of this chat.</source>
+        <translation>이 채팅에 있는 글에서 추측을 가져와요.</translation>
     </message>
     <message>
         <source>The main model kept %1 of %2 drafted tokens, in %3 passes.</source>

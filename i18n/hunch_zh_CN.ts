@@ -1140,8 +1140,8 @@
         <translation>无草稿</translation>
     </message>
     <message>
-        <source>The main model writes alone</source>
-        <translation>由主模型单独写</translation>
+        <source>Only the main model is loaded</source>
+        <translation>只加载主模型</translation>
     </message>
     <message>
         <source>%1-bit</source>
@@ -1227,6 +1227,10 @@
     <message>
         <source>cannot be drafted for</source>
         <translation>无法使用草稿</translation>
+    </message>
+    <message>
+        <source>The guesses are taken from the text of this chat.</source>
+        <translation>猜测取自本对话中的文字。</translation>
     </message>
     <message>
         <source>The main model kept %1 of %2 drafted tokens, in %3 passes.</source>

@@ -18,6 +18,7 @@ PAR_MARGIN = 0.05
 VERDICT_TOKENS = 12
 VERDICT_SHARE = 0.2
 SEPARATOR = " · "
+_LOOKUP = "lookup"  # the engine's name for guesses that no model makes
 
 
 class Tone(StrEnum):
@@ -120,8 +121,14 @@ def _at_rest_text(drafting: DraftingState) -> str:
     return ""
 
 
+def _source_sentence(stats: RequestStats) -> str:
+    if stats.drafting is DraftingState.ACTIVE and stats.proposer == _LOOKUP:
+        return QCoreApplication.translate("ReplyStats", "The guesses are taken from the text of this chat.")
+    return drafting_sentence(stats.drafting)
+
+
 def _tooltip(stats: RequestStats) -> str:
-    lines = [drafting_sentence(stats.drafting)]
+    lines = [_source_sentence(stats)]
     if stats.drafted:
         kept = QCoreApplication.translate("ReplyStats", "The main model kept %1 of %2 drafted tokens, in %3 passes.")
         numbers = (wording.count(value) for value in (stats.accepted, stats.drafted, stats.rounds))

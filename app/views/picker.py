@@ -76,7 +76,7 @@ class Picker(QWidget):
         return Option(entry.name, entry.folder, self._details(entry), entry.problem or "")
 
     def _draft_options(self, choices: Sequence[DraftChoice]) -> list[Option]:
-        options = [Option(self.tr("No draft"), NO_DRAFT, self.tr("The main model writes alone"))]
+        options = [Option(self.tr("No draft"), NO_DRAFT, self.tr("Only the main model is loaded"))]
         heading = ""
         for choice in choices:
             if choice.heading != heading:

@@ -81,6 +81,12 @@ def test_a_few_words_are_no_verdict_either() -> None:
     assert speed_up_text(stats) == "–"
 
 
+def test_guesses_from_the_chat_itself_are_not_said_to_be_a_model_s() -> None:
+    line = footer_line(replace(DRAFTED, proposer="lookup"))
+    assert line.tooltip.startswith("The guesses are taken from the text of this chat.")
+    assert footer_line(DRAFTED).tooltip.startswith("The draft model guesses ahead.")
+
+
 def test_reply_without_draft_says_its_speed_only() -> None:
     line = footer_line(PLAIN)
     assert (line.text, line.tone, line.tooltip) == ("30 tok/s", Tone.NONE, "No draft model is loaded.")
