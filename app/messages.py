@@ -88,6 +88,8 @@ def _(error: ModelDamaged) -> Notice:
 @notice_for.register
 def _(error: ModelUnsupported) -> Notice:
     sentence = QCoreApplication.translate("Messages", "%1 has the architecture “%2”, which MLX cannot run yet.")
+    if not error.model_type:
+        sentence = QCoreApplication.translate("Messages", "The configuration of %1 names no architecture.")
     return Notice(
         QCoreApplication.translate("Messages", "Model not supported"),
         fill(sentence, _model_name(error.folder), error.model_type),

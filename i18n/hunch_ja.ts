@@ -563,6 +563,10 @@
         <translation>%1 のアーキテクチャ「%2」は、まだ MLX で動かせません。</translation>
     </message>
     <message>
+        <source>The configuration of %1 names no architecture.</source>
+        <translation>%1 の設定にアーキテクチャの名前がありません。</translation>
+    </message>
+    <message>
         <source>Model not supported</source>
         <translation>対応していないモデルです</translation>
     </message>

@@ -563,6 +563,10 @@
         <translation>%1 모델의 구조 ‘%2’는 아직 MLX에서 실행할 수 없어요.</translation>
     </message>
     <message>
+        <source>The configuration of %1 names no architecture.</source>
+        <translation>%1 모델의 설정에 아키텍처가 적혀 있지 않아요.</translation>
+    </message>
+    <message>
         <source>Model not supported</source>
         <translation>지원하지 않는 모델이에요</translation>
     </message>

@@ -563,6 +563,10 @@
         <translation>%1 的架构“%2”目前还不能用 MLX 运行。</translation>
     </message>
     <message>
+        <source>The configuration of %1 names no architecture.</source>
+        <translation>%1 的配置没有写明架构。</translation>
+    </message>
+    <message>
         <source>Model not supported</source>
         <translation>不支持的模型</translation>
     </message>

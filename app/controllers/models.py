@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -112,7 +113,7 @@ class ModelController(QObject):
 
     @property
     def models(self) -> list[ModelEntry]:
-        return [self._entry(model) for model in sorted(self._installed, key=lambda model: model.name.casefold())]
+        return [self._entry(model) for model in sorted(self._installed, key=lambda model: _reading_order(model.name))]
 
     @property
     def downloads(self) -> list[DownloadEntry]:
@@ -316,6 +317,11 @@ class ModelController(QObject):
     def _not_deleted(self, folder: str, detail: str) -> Notice:
         sentence = self.tr("%1 could not be deleted: %2")
         return Notice(self.tr("Not deleted"), wording.fill(sentence, Path(folder).name, detail))
+
+
+def _reading_order(name: str) -> list[tuple[str, int]]:
+    """2B before 13B, whatever the case."""
+    return [(words, int(digits or 0)) for words, digits in re.findall(r"(\D*)(\d*)", name.casefold())]
 
 
 def _as_address(typed: str) -> str:

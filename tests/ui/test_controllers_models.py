@@ -131,6 +131,15 @@ def test_models_say_what_they_are(desk: Desk) -> None:
     assert "truncated" in problem
 
 
+def test_models_are_listed_as_people_read_their_names(tmp_path: Path, qtbot: QtBot) -> None:
+    names = ("Qwen-13B", "qwen-2B", "Alpha", "Qwen-2B-4bit")
+    models = [installed(model_info(f"/models/{name}")) for name in names]
+    with open_desk(tmp_path, qtbot, installed=models) as desk:
+        desk.models.refresh()
+        qtbot.waitUntil(lambda: bool(desk.models.models))
+        assert [model.name for model in desk.models.models] == ["Alpha", "qwen-2B", "Qwen-2B-4bit", "Qwen-13B"]
+
+
 def test_only_our_own_models_can_be_deleted(tmp_path: Path, qtbot: QtBot) -> None:
     shelf = [installed(MAIN, source) for source in ModelSource]
     with open_desk(tmp_path, qtbot, installed=shelf) as desk:

@@ -9,8 +9,16 @@ from typing import Any
 import pytest
 
 from app.messages import notice_for
-from app.notices import NoticeAction, action_text, drafting_sentence, reply_was_cut
-from engine import AccessDenied, DraftingState, DraftVocabularyDiffers, EngineError, FinishReason, NothingToInstall
+from app.notices import NoticeAction, action_text, drafting_sentence, reply_was_cut, reply_was_interrupted
+from engine import (
+    AccessDenied,
+    DraftingState,
+    DraftVocabularyDiffers,
+    EngineError,
+    FinishReason,
+    ModelUnsupported,
+    NothingToInstall,
+)
 
 _VALUES: dict[str, Any] = {"str": "some-value", "int": 123, "bool": True, "tuple[str, ...]": ("gguf",)}
 
@@ -79,3 +87,14 @@ def test_every_code_has_words() -> None:
     assert len({action_text(action) for action in NoticeAction}) == len(NoticeAction)
     limits = (FinishReason.LENGTH, FinishReason.CONTEXT, FinishReason.MEMORY)
     assert len({reply_was_cut(reason) for reason in limits}) == len(limits)
+
+
+def test_a_model_that_names_no_architecture_is_not_said_to_have_an_empty_one() -> None:
+    assert (
+        notice_for(ModelUnsupported("/m/Odd-7B", "")).sentence == "The configuration of Odd-7B names no architecture."
+    )
+
+
+@pytest.mark.parametrize(("with_text", "action"), [(True, NoticeAction.CONTINUE), (False, NoticeAction.RETRY)])
+def test_an_interrupted_reply_goes_on_or_is_asked_for_again(with_text: bool, action: NoticeAction) -> None:
+    assert reply_was_interrupted(with_text=with_text).action is action
