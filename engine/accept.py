@@ -19,12 +19,14 @@ SURE = mx.array(1.0)
 class Draft:
     """Proposed tokens (n,), and the law (n, vocabulary) that each was drawn from, as log-probabilities, if it was.
 
-    `sure` is the probability that the drawer gave to the last of them.
+    `sure` is the probability that the drawer gave to the last of them, `rivals` what it would have been at other levels
+    of sharpness (`confidence.py`).
     """
 
     tokens: mx.array = NO_TOKENS
     law: mx.array | None = None
     sure: mx.array = SURE
+    rivals: mx.array = NO_TOKENS
 
 
 NOTHING = Draft()

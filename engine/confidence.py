@@ -1,4 +1,4 @@
-"""When a draft should stop: how sure it says it is, and how often it was right when it said so. Pure arithmetic.
+"""What a draft's own probabilities are worth: when to stop, and how much sharper to draw. Pure arithmetic.
 
 A draft runs on while the chance that everything so far stands is worth the cost of one more token. Its own
 probabilities are no honest chances, so they are graded, and each grade learns what they are worth.
@@ -19,6 +19,7 @@ class Confidence:
     """Of one draft model for one main model; outlives a reply."""
 
     def __init__(self) -> None:
+        self.sharpness = Sharpness()
         self.floor = 0.0  # stop where the chance that all stand falls below this; set before each round
         self._right = list(_MIDDLES)
         self._trials = [_GUESS_TRIALS] * len(_MIDDLES)
@@ -48,3 +49,26 @@ class Confidence:
             weight = max(1 / self._trials[grade], _SLOWEST_LEARNING)
             self._right[grade] += weight * ((position < accepted) - self._right[grade])
         self._said = []
+
+
+class Sharpness:
+    """How much sharper than its own law a draft should draw its guesses. Learnt by comparing, at no cost.
+
+    A small model is less decided than the main model; drawn as it says, it guesses what it need not. Every drafted
+    place also shows what each other level would have guessed there, so the level that is right most often is known.
+    """
+
+    LEVELS = (1.0, 1.6, 2.5, 5.0)
+
+    def __init__(self) -> None:
+        self.level = 0
+        self._hits = [0.5] * len(self.LEVELS)
+        self._trials = 0
+
+    def learn(self, guesses: Sequence[int], truth: int) -> None:
+        """At one place each level would have guessed like this, and `truth` is what the main model drew."""
+        self._trials += 1
+        weight = max(1 / (self._trials + 2), _SLOWEST_LEARNING)
+        for level, guess in enumerate(guesses):
+            self._hits[level] += weight * ((guess == truth) - self._hits[level])
+        self.level = max(range(len(self.LEVELS)), key=lambda level: self._hits[level])

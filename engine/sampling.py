@@ -13,6 +13,7 @@ from dataclasses import replace
 import mlx.core as mx
 
 from engine.accept import Draft, coupled, rejection
+from engine.confidence import Sharpness
 from engine.types import Acceptance, Sampling
 
 _MASK = 2**64 - 1
@@ -56,14 +57,16 @@ class Sampler:
         noise = gumbel_noise(self._seed, position, logits.shape[0], self._vocabulary)
         return coupled(self._law(logits, position, ahead), noise)
 
-    def draft(self, logits: mx.array, position: int, ahead: mx.array | None) -> Draft:
-        """The same for a row of a draft model, and how sure that was; the law too, where it will be asked for."""
+    def draft(self, logits: mx.array, position: int, ahead: mx.array | None, sharpness: Sharpness) -> Draft:
+        """The same for a row of a draft model, drawn sharper than its law, and how sure that was."""
         if self._sampling.temperature == 0:
             law = normalised(self._processed(logits, ahead))
             return Draft(mx.argmax(law, axis=-1), sure=mx.exp(mx.max(law)))
-        law = normalised(self._law(logits, position, ahead))
-        token = coupled(law, gumbel_noise(self._seed, position, 1, self._vocabulary))
-        return Draft(token, law if self._rejects else None, mx.exp(law[0, token[0]]))
+        laws = mx.array(sharpness.LEVELS)[:, None] * normalised(self._law(logits, position, ahead))
+        rivals = coupled(laws, gumbel_noise(self._seed, position, 1, self._vocabulary))
+        token = rivals[sharpness.level : sharpness.level + 1]
+        law = normalised(laws[sharpness.level : sharpness.level + 1])
+        return Draft(token, law if self._rejects else None, mx.exp(law[0, token[0]]), rivals)
 
     def judge(self, logits: mx.array, position: int, draft: Draft) -> mx.array:
         """The main model's verdict (len(draft) + 1,) on the tokens of `draft`, the first of which is at `position`."""

@@ -36,7 +36,7 @@ class DraftModelProposer:
         self._store = store
         self._turn_end = turn_end
         self._confidence = confidence or Confidence()
-        self._last: Draft | None = None  # the token of the present draft that the confidence has not heard of yet
+        self._drafts: list[Draft] = []  # of the present round, a token each
         self._sequence: Sequence | None = None
 
     def offer(self, tokens: Tokens[int]) -> Offer:
@@ -58,23 +58,29 @@ class DraftModelProposer:
             logits = sequence.feed(drafts[-1].tokens if drafts else unread)
             sequence.caches.commit(1 if drafts else unread.size)
             ahead = mx.concatenate([draft.tokens for draft in drafts]) if drafts else None
-            drafts.append(sampler.draft(logits[-1:], len(tokens) + step, ahead))
-            mx.async_eval(drafts[-1].tokens, drafts[-1].sure)
+            drafts.append(sampler.draft(logits[-1:], len(tokens) + step, ahead, self._confidence.sharpness))
+            mx.async_eval(drafts[-1].tokens, drafts[-1].sure, drafts[-1].rivals)
             if step and not self._confidence.goes_on(probability(drafts[-2])):
                 break
-        self._last = drafts[-1]
+        self._drafts = drafts
         laws = [draft.law for draft in drafts if draft.law is not None]
         return Draft(mx.concatenate([draft.tokens for draft in drafts]), mx.concatenate(laws) if laws else None)
 
     def commit(self, emitted: Tokens[int]) -> None:
         """The draft has read all that it drafted but the last token; what did not stand goes."""
         assert self._sequence is not None
-        assert self._last is not None
         sequence = self._sequence
         sequence.caches.rewind(min(sequence.caches.position, len(sequence.tokens) + len(emitted) - 1))
         sequence.tokens.extend(emitted)
-        self._confidence.goes_on(probability(self._last))
+        self._learn(emitted)
+
+    def _learn(self, emitted: Tokens[int]) -> None:
+        """What came of how sure it was, and of how sharply it drew."""
+        self._confidence.goes_on(probability(self._drafts[-1]))  # the one that was drawn before the doubt was heard
         self._confidence.learn(len(emitted) - 1)
+        for draft, truth in zip(self._drafts, emitted, strict=False):
+            if draft.rivals.size:
+                self._confidence.sharpness.learn(draft.rivals.tolist(), truth)  # type: ignore[arg-type]
 
     def close(self) -> None:
         if self._sequence is not None:

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from engine.confidence import Confidence
+from engine.confidence import Confidence, Sharpness
 
 
 def test_it_goes_on_while_the_chance_is_worth_it() -> None:
@@ -56,3 +56,22 @@ def test_tokens_after_the_first_wrong_one_teach_nothing() -> None:
 
     assert confidence.chance([0.6]) == before
     assert confidence.chance([0.1]) < 0.02
+
+
+def test_the_level_that_is_right_most_often_is_chosen() -> None:
+    """First the sharpest guesses right, then the softest."""
+    sharpness = Sharpness()
+    for _ in range(100):
+        sharpness.learn([1, 2, 3, 4], truth=4)
+    assert sharpness.level == 3
+    for _ in range(400):
+        sharpness.learn([1, 2, 3, 4], truth=1)
+    assert sharpness.level == 0
+
+
+def test_between_equals_the_honest_level_stays() -> None:
+    sharpness = Sharpness()
+    for token in range(50):
+        sharpness.learn([token] * 4, truth=token)
+
+    assert sharpness.level == 0
