@@ -1339,8 +1339,8 @@
         <translation>温度</translation>
     </message>
     <message>
-        <source>0 always takes the likeliest word; higher is freer.</source>
-        <translation>0 なら常に最も確からしい語を選び、高いほど自由になります。</translation>
+        <source>0 always takes the likeliest word; higher is freer. Untouched, the starter pair gets %1.</source>
+        <translation>0 なら常に最も確からしい語を選び、高いほど自由になります。変更しない間、スターターペアでは %1 を使います。</translation>
     </message>
     <message>
         <source>Top-p</source>

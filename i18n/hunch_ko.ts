@@ -1339,8 +1339,8 @@
         <translation>온도</translation>
     </message>
     <message>
-        <source>0 always takes the likeliest word; higher is freer.</source>
-        <translation>0이면 늘 가장 그럴듯한 말을 고르고, 높을수록 자유로워요.</translation>
+        <source>0 always takes the likeliest word; higher is freer. Untouched, the starter pair gets %1.</source>
+        <translation>0이면 늘 가장 그럴듯한 말을 고르고, 높을수록 자유로워요. 바꾸지 않으면 스타터 쌍에는 %1 값을 써요.</translation>
     </message>
     <message>
         <source>Top-p</source>

@@ -1339,8 +1339,8 @@
         <translation>温度</translation>
     </message>
     <message>
-        <source>0 always takes the likeliest word; higher is freer.</source>
-        <translation>设为 0 时总是取最可能的词，越高越自由。</translation>
+        <source>0 always takes the likeliest word; higher is freer. Untouched, the starter pair gets %1.</source>
+        <translation>设为 0 时总是取最可能的词，越高越自由。未更改时，入门模型对使用 %1。</translation>
     </message>
     <message>
         <source>Top-p</source>

@@ -8,12 +8,13 @@ from PySide6.QtCore import QEvent, QRegularExpression, Qt
 from PySide6.QtGui import QRegularExpressionValidator
 from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QWidget
 
-from app.settings import Settings
+from app.settings import STARTER_TEMPERATURE, Settings
 from app.theme import Theme
 from app.views.widgets.buttons import PillButton
 from app.views.widgets.cards import Card, Page, Row
 from app.views.widgets.fields import LineField, NumberField, Switch, WholeField, field_style
 from app.views.widgets.text import Voice, Words
+from app.wording import fill, number
 
 _NUMBERS = {"temperature": 0.1, "top_p": 0.05, "min_p": 0.01, "repetition_penalty": 0.05}
 _RESET = (*_NUMBERS, "top_k", "seed", "max_tokens", "thinking")
@@ -135,7 +136,13 @@ class SamplingPage(Page):
 
     def _words(self) -> dict[str, tuple[str, str]]:
         return {
-            "temperature": (self.tr("Temperature"), self.tr("0 always takes the likeliest word; higher is freer.")),
+            "temperature": (
+                self.tr("Temperature"),
+                fill(
+                    self.tr("0 always takes the likeliest word; higher is freer. Untouched, the starter pair gets %1."),
+                    number(STARTER_TEMPERATURE, 1),
+                ),
+            ),
             "top_p": (self.tr("Top-p"), self.tr("Draws from the likeliest words that reach this share together.")),
             "min_p": (self.tr("Min-p"), self.tr("Leaves out words less likely than this share of the likeliest.")),
             "repetition_penalty": (self.tr("Repetition penalty"), self.tr("1 is none; higher avoids what was said.")),

@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import QCoreApplication
 from pytestqt.qtbot import QtBot
 
-from app.settings import Settings
+from app.settings import STARTER_TEMPERATURE, Settings
 from engine import MAX_SEED, Sampling, Speculation
 
 pytestmark = pytest.mark.usefixtures("qapp")
@@ -132,6 +132,18 @@ def test_requests_are_built_from_the_options(tmp_path: Path) -> None:
         temperature=0.1, top_p=0.2, top_k=3, min_p=0.4, repetition_penalty=1.5, seed=6
     )
     assert settings.speculation() == Speculation.fixed(7)
+    settings.save()
+    QCoreApplication.processEvents()
+
+
+def test_the_starter_pair_draws_with_little_chance_until_somebody_wants_more(tmp_path: Path) -> None:
+    settings = make(tmp_path)
+    assert settings.sampling().temperature == STARTER_TEMPERATURE
+    settings.temperature = 1.1
+    assert settings.sampling().temperature == 1.1
+    settings.reset("temperature")
+    settings.main_folder = "/models/Main-8B"
+    assert settings.sampling().temperature == 0.7
     settings.save()
     QCoreApplication.processEvents()
 
