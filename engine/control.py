@@ -24,7 +24,8 @@ _ADVANTAGE = 1.02  # a change of plan must promise this much
 # How often a source is right, before anything is known of it, and how many trials that guess weighs.
 _FIRST_GUESS, _GUESS_TRIALS = 0.7, 6
 _SLOWEST_LEARNING = 0.04  # an average at first, then ever less forgetful, down to this
-_GATED_GUESS_ROUNDS, _GATED_FADING = 1, 0.9
+# Of rounds in which a draft stops by itself: what is thought before any was seen, and how fast they are forgotten.
+_GUESS_ROUNDS, _GUESS_TOKENS, _GATED_FADING = 4, 2.5, 0.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +90,13 @@ class RoundCosts:
         scale = self._median(source, near) / max(self.plain_s + self._extra_s(source, near), 1e-9)
         return max(self.plain_s, scale * (self.plain_s + self._extra_s(source, length)))
 
-    def observe_gated(self, source: str, tokens: int, seconds: float) -> None:
-        """A round in which a draft stopped by itself: what counts is what such rounds bring in all."""
-        held = self._gated.get(source) or (_GATED_GUESS_ROUNDS * 2.0, _GATED_GUESS_ROUNDS * seconds)
+    def observe_gated(self, source: str, drafted: int, tokens: int) -> None:
+        """A round in which a draft stopped by itself: what counts is what such rounds bring in all.
+
+        It is charged the median of rounds like it, for one that something else held up says nothing of the draft.
+        """
+        seconds = self.expected_s(source, drafted)
+        held = self._gated.get(source) or (_GUESS_ROUNDS * _GUESS_TOKENS, _GUESS_ROUNDS * seconds)
         self._gated[source] = (_GATED_FADING * held[0] + tokens, _GATED_FADING * held[1] + seconds)
 
     def gated_rate(self, source: str) -> float:
@@ -99,7 +104,7 @@ class RoundCosts:
         if source in self._gated:
             tokens, seconds = self._gated[source]
             return tokens / seconds
-        return 2.5 / self.expected_s(source, 3) if self.plain_s else float("inf")
+        return _GUESS_TOKENS / self.expected_s(source, 3) if self.plain_s else float("inf")
 
     def knows(self, source: str) -> bool:
         """Whether there is more than a guess of what `source` costs."""
@@ -210,7 +215,7 @@ class AutoController:
             return
         self._last_asked[plan.source] = self._rounds
         if plan.gated and seconds is not None:
-            self._costs.observe_gated(plan.source, accepted + 1, seconds)
+            self._costs.observe_gated(plan.source, drafted, accepted + 1)
             return
         for trial in range(min(accepted + 1, drafted)):
             self._learn((plan.source, plan.grade), trial < accepted)
