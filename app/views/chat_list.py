@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QContextMenuEvent, QFont, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -131,6 +131,11 @@ class ChatList(QListView):
             return
         RenameField(self, self._chat_id(index), str(index.data(ConversationRole.TITLE)), self.visualRect(index))
 
+    def place_of(self, chat_id: int) -> QRect:
+        """Where a chat's row is; none for a chat that is not listed."""
+        indexes = (self.model().index(row, 0) for row in range(self.model().rowCount()))
+        return next((self.visualRect(index) for index in indexes if self._chat_id(index) == chat_id), QRect())
+
     def _is_chat(self, index: Index) -> bool:
         return bool(index.isValid() and index.data(ConversationRole.KIND) == RowKind.CHAT)
 
@@ -156,6 +161,22 @@ class RenameField(LineField):
         # Qt sends Return here only once an input method has finished composing.
         self.returnPressed.connect(lambda: self._finish(keep=True))
         self.editingFinished.connect(lambda: self._finish(keep=True))
+        self._later = QTimer(self, singleShot=True, interval=0)
+        self._later.timeout.connect(self._follow)
+        for moved in (chats.model().rowsInserted, chats.model().rowsRemoved, chats.verticalScrollBar().valueChanged):
+            moved.connect(self._follow_soon)
+
+    def _follow_soon(self) -> None:
+        """Once the list is whole again: a row that moves is taken out and put in."""
+        self._later.start()
+
+    def _follow(self) -> None:
+        """Rows move under the field when another chat is written in."""
+        place = self._chats.place_of(self._chat_id)
+        if place.isValid():
+            self.setGeometry(place)
+        else:
+            self._finish(keep=False)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:

@@ -151,6 +151,23 @@ def test_escape_leaves_the_name_as_it_was(stage: Stage, qtbot: QtBot) -> None:
     assert stage.window.header.title.text() == "Before"
 
 
+def test_the_field_of_a_name_stays_on_its_row(stage: Stage, qtbot: QtBot) -> None:
+    stage.ask(qtbot, "Renamed")
+    renamed = stage.chats.chat_id
+    stage.window.menu.new_chat.trigger()
+    stage.ask(qtbot, "Other")
+    chats = stage.window.sidebar.chats
+    chats.start_rename(chats.model().index(stage.chats.conversations.row_of(renamed) or 0, 0))
+    field = chats.findChild(RenameField)
+    assert field is not None
+    before = field.geometry()
+    stage.chats.pin_chat(renamed, True)  # which takes its row to the top
+    qtbot.waitUntil(lambda: field.geometry() == chats.place_of(renamed) != before)
+    stage.chats.delete_chat(renamed)
+    qtbot.waitUntil(lambda: chats.findChild(RenameField) is None)
+    assert stage.chats.conversations.rows[-1].title == "Other"
+
+
 def test_the_list_is_walked_and_opened_by_key(stage: Stage, qtbot: QtBot) -> None:
     stage.ask(qtbot, "First")
     stage.window.menu.new_chat.trigger()
