@@ -166,3 +166,9 @@ def test_a_big_paste_is_plain_whole_and_quick(composer: Composer, text: str) -> 
     assert composer.text() == text.replace("\r\n", "\n")
     # A frozen window is seconds; the bound leaves room for a busy machine.
     assert time.perf_counter() - started_s < 3
+
+
+def test_the_context_meter_has_room_for_its_words(composer: Composer, qtbot: QtBot) -> None:
+    for used in (900, 1000):  # "90 %", then "100 %"
+        composer.set_context(used, 1000)
+        qtbot.waitUntil(lambda: composer.ring.width() == composer.ring.sizeHint().width())

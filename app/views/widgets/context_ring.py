@@ -28,9 +28,9 @@ class ContextRing(QWidget):
     def set_usage(self, used_tokens: int, limit_tokens: int) -> None:
         if (used_tokens, limit_tokens) == (self._used_tokens, self._limit_tokens):
             return
-        spoke = self._speaks_up()
+        before = self.sizeHint()
         self._used_tokens, self._limit_tokens = used_tokens, limit_tokens
-        if spoke != self._speaks_up():
+        if self.sizeHint() != before:
             self.updateGeometry()
         self._describe()
         self.update()
@@ -45,6 +45,7 @@ class ContextRing(QWidget):
     def changeEvent(self, event: QEvent) -> None:
         if event.type() == QEvent.Type.LanguageChange:
             self._describe()
+            self.updateGeometry()
         super().changeEvent(event)
 
     def _speaks_up(self) -> bool:
