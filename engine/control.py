@@ -25,7 +25,7 @@ _ADVANTAGE = 1.02  # a change of plan must promise this much
 _FIRST_GUESS, _GUESS_TRIALS = 0.7, 6
 _SLOWEST_LEARNING = 0.04  # an average at first, then ever less forgetful, down to this
 # Of rounds in which a draft stops by itself: what is thought before any was seen, and how fast they are forgotten.
-_GUESS_ROUNDS, _GUESS_TOKENS, _GATED_FADING = 4, 2.5, 0.9
+_GUESS_ROUNDS, _GUESS_TOKENS, _GATED_FADING = 3, 2.5, 0.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +106,10 @@ class RoundCosts:
             return tokens / seconds
         return _GUESS_TOKENS / self.expected_s(source, 3) if self.plain_s else float("inf")
 
+    def drafts_in_vain(self) -> bool:
+        """Whether rounds of a draft model have brought less than plain ones."""
+        return any(self.gated_rate(source) * self.plain_s < 1 for source in self._gated)
+
     def knows(self, source: str) -> bool:
         """Whether there is more than a guess of what `source` costs."""
         return source in self._gated or bool(self.calibration.verify_s)
@@ -184,7 +188,7 @@ class AutoController:
         self._rounds = 0
         self._last_asked: dict[str, int] = {}
         self._present = PLAIN
-        self.parked = False
+        self.parked = costs.drafts_in_vain()  # as the last reply left it; asked again after a while
 
     def wants(self, source: str) -> bool:
         return not self.parked or self._probe_due(source)
