@@ -262,3 +262,14 @@ def test_the_column_is_never_wider_than_760(open_desk: Opener) -> None:
     bubble = desk.parts(PartKind.BUBBLE)[0].widget
     assert isinstance(bubble, BubblePart)
     assert bubble.text.width() <= 760 * 0.8
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.5, 2.0])
+def test_nothing_moves_when_the_first_words_come(open_desk: Opener, scale: float) -> None:
+    desk = open_desk([*long_chat(20), question(1001), reply(1002, "", MessageStatus.WAITING)])
+    desk.theme.set_scale(scale)
+    QApplication.processEvents()
+    before = desk.value, desk.bottom
+    desk.model.append_text(1002, "A word")
+    desk.model.change(1002, status=MessageStatus.STREAMING)
+    assert (desk.value, desk.bottom) == before

@@ -91,7 +91,7 @@ class ProgressPart(QWidget):
         self._share = part.content
         self.setAccessibleName(self._words())
         self.update()
-        return self._look.theme.px(30)
+        return self._look.theme.px(28)
 
     def _words(self) -> str:
         if self._share is None:

@@ -135,7 +135,8 @@ class MessageItem:
 
     def _foot_contents(self) -> Iterator[tuple[PartKind, object, int]]:
         message = self.message
-        if message.status is MessageStatus.WAITING and not message.text and not message.thinking:
+        waiting = message.status is MessageStatus.WAITING and not message.text and not message.thinking
+        if waiting:
             yield PartKind.PROGRESS, message.progress, 0
         if message.notice is not None:
             yield PartKind.NOTICE, message.notice, _GAP_PX
@@ -148,7 +149,8 @@ class MessageItem:
             siblings=message.siblings,
             hot=self.hot,
         )
-        yield PartKind.META, meta, 2 if message.from_user else 6
+        # Progress and no gap are as high as a first line and its gap, so that nothing moves when that comes.
+        yield PartKind.META, meta, 2 if message.from_user else 0 if waiting else 6
 
     def _set_fixed(self, parts: list[Part], contents: list[tuple[PartKind, object, int]]) -> None:
         for index, (kind, content, gap_px) in enumerate(contents):
