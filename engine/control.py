@@ -110,9 +110,13 @@ class RoundCosts:
         """Whether rounds of a draft model have brought less than plain ones."""
         return any(self.gated_rate(source) * self.plain_s < 1 for source in self._gated)
 
+    def has_seen(self, source: str) -> bool:
+        """Whether `source` is a draft model that has drafted."""
+        return source in self._gated
+
     def knows(self, source: str) -> bool:
         """Whether there is more than a guess of what `source` costs."""
-        return source in self._gated or bool(self.calibration.verify_s)
+        return self.has_seen(source) or bool(self.calibration.verify_s)
 
     def marginal_s(self, source: str) -> float:
         """What one more drafted token costs, whether it stands or not."""
@@ -191,7 +195,7 @@ class AutoController:
         self.parked = costs.drafts_in_vain()  # as the last reply left it; asked again after a while
 
     def wants(self, source: str) -> bool:
-        return not self.parked or self._probe_due(source)
+        return not (self.parked and self._costs.has_seen(source)) or self._probe_due(source)
 
     def plan(self, offers: Sequence[Offer]) -> Plan:
         plans = [PLAIN, *(plan for offer in offers if offer.most for plan in _plans(offer))]
@@ -200,7 +204,7 @@ class AutoController:
             self._present
         )
         self._present = best = self._present if hold else best
-        if any(offer.most for offer in offers):  # else nobody was asked, and nothing is known anew
+        if any(offer.most and offer.gated for offer in offers):  # else no draft was asked, and nothing is known anew
             self.parked = best == PLAIN
         if best == PLAIN:
             due = next((offer for offer in offers if offer.most and self._probe_due(offer.source)), None)
