@@ -1185,6 +1185,10 @@
 <context>
     <name>ReplyStats</name>
     <message>
+        <source>stopped before the first word</source>
+        <translation>最初の言葉の前に停止</translation>
+    </message>
+    <message>
         <source>measuring…</source>
         <translation>計測中…</translation>
     </message>

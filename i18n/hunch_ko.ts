@@ -1185,6 +1185,10 @@
 <context>
     <name>ReplyStats</name>
     <message>
+        <source>stopped before the first word</source>
+        <translation>첫 단어가 나오기 전에 중지됨</translation>
+    </message>
+    <message>
         <source>measuring…</source>
         <translation>측정 중…</translation>
     </message>

@@ -1185,6 +1185,10 @@
 <context>
     <name>ReplyStats</name>
     <message>
+        <source>stopped before the first word</source>
+        <translation>在第一个词之前已停止</translation>
+    </message>
+    <message>
         <source>measuring…</source>
         <translation>测量中…</translation>
     </message>

@@ -8,7 +8,7 @@ from itertools import groupby
 from app.messages import notice_for
 from app.notices import Notice, reply_was_cut, reply_was_interrupted
 from app.storage import StoredMessage, StoredStatus
-from app.view_models.reply_stats import footer_line
+from app.view_models.reply_stats import FooterLine, footer_line, stopped_line
 from app.view_models.transcript import MessageStatus, TranscriptMessage
 from engine import FinishReason, Message, MessageRole
 
@@ -23,12 +23,20 @@ def transcript_row(stored: StoredMessage) -> TranscriptMessage:
         thinking=stored.thinking,
         thinking_s=stored.thinking_s,
         status=MessageStatus(stored.status.value),
-        footer=footer_line(stored.stats) if stored.stats and stored.stats.generated_tokens else None,
+        footer=_footer_of(stored),
         notice=notice_of(stored),
         model=stored.main_name,
         sibling=stored.sibling,
         siblings=stored.siblings,
     )
+
+
+def _footer_of(stored: StoredMessage) -> FooterLine | None:
+    if stored.stats and stored.stats.generated_tokens:
+        return footer_line(stored.stats)
+    if stored.status is StoredStatus.STOPPED and not (stored.text or stored.thinking):
+        return stopped_line()
+    return None
 
 
 def notice_of(stored: StoredMessage) -> Notice | None:

@@ -46,6 +46,12 @@ def footer_line(stats: RequestStats, *, running: bool = False) -> FooterLine:
     return FooterLine(gain, details_text(stats), tone, _tooltip(stats), _way_out(stats, tone))
 
 
+def stopped_line() -> FooterLine:
+    """Under a reply that was stopped before it began, which would be an empty place."""
+    words = QCoreApplication.translate("ReplyStats", "stopped before the first word")
+    return FooterLine("", words, Tone.NONE, "")
+
+
 def tone_of(stats: RequestStats) -> Tone:
     if stats.speed_up is None or not _drafted_enough(stats):
         return Tone.NONE

@@ -148,6 +148,16 @@ def test_title_is_first_line_until_renamed(desk: Desk) -> None:
     assert desk.titles() == ["Drafts"]
 
 
+def test_a_reply_stopped_before_its_first_word_says_so(desk: Desk) -> None:
+    desk.engine.gate.hold()
+    desk.chat.send("Hello")
+    desk.chat.stop()
+    desk.wait_until_quiet()
+    footer = desk.rows[-1].footer
+    assert footer is not None
+    assert (desk.rows[-1].text, footer.text) == ("", "stopped before the first word")
+
+
 def test_switching_chats_keeps_generating_and_saving(desk: Desk) -> None:
     desk.engine.gate.hold()
     desk.chat.send("First chat")
