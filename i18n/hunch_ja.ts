@@ -1140,6 +1140,10 @@
 <context>
     <name>Picker</name>
     <message>
+        <source>Nothing is installed yet.</source>
+        <translation>まだ何もインストールされていません。</translation>
+    </message>
+    <message>
         <source>No draft</source>
         <translation>ドラフトなし</translation>
     </message>

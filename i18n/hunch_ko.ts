@@ -1140,6 +1140,10 @@
 <context>
     <name>Picker</name>
     <message>
+        <source>Nothing is installed yet.</source>
+        <translation>아직 설치된 모델이 없어요.</translation>
+    </message>
+    <message>
         <source>No draft</source>
         <translation>초안 없음</translation>
     </message>

@@ -1140,6 +1140,10 @@
 <context>
     <name>Picker</name>
     <message>
+        <source>Nothing is installed yet.</source>
+        <translation>还没有安装任何模型。</translation>
+    </message>
+    <message>
         <source>No draft</source>
         <translation>无草稿</translation>
     </message>

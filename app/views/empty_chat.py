@@ -39,7 +39,7 @@ class EmptyChat(QScrollArea):
         """The questions are the starter pair's; the way to other models is for who has that one, or none."""
         self._has_model = has_model
         for button in self.questions:
-            button.setVisible(starter)
+            button.setVisible(starter and has_model)
         self._card.setVisible(starter or not has_model)
         self._describe_offer()
 

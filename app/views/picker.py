@@ -69,7 +69,8 @@ class Picker(QWidget):
         self._column.addLayout(foot)
 
     def show_models(self, mains: Sequence[ModelEntry], drafts: Sequence[DraftChoice], pair: PairView) -> None:
-        self.mains.set_options([self._main_option(entry) for entry in mains], pair.main_folder)
+        options = [self._main_option(entry) for entry in mains] or [Option(self.tr("Nothing is installed yet."))]
+        self.mains.set_options(options, pair.main_folder)
         self.drafts.set_options(self._draft_options(drafts), pair.draft_folder)
 
     def _main_option(self, entry: ModelEntry) -> Option:

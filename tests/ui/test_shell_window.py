@@ -65,6 +65,18 @@ def test_a_question_of_the_empty_chat_is_asked_with_one_click(tmp_path: Path, qt
         assert stage.engine.requests[0].messages[-1].content == question.text()
 
 
+def test_without_the_starter_pair_nothing_is_offered_that_nobody_can_answer(tmp_path: Path, qtbot: QtBot) -> None:
+    stage = Stage(tmp_path, put_settings={"main_folder": "starter", "draft_folder": "starter"}, installed=())
+    try:
+        with qtbot.waitSignal(stage.application.opened):
+            stage.application.show()
+        assert not any(question.isVisible() for question in stage.window.empty_chat.questions)
+        stage.window.open_picker()
+        assert stage.window.picker.mains.model().index(0, 0).data() == "Nothing is installed yet."
+    finally:
+        stage.close()
+
+
 def test_with_another_model_the_empty_chat_does_not_speak_of_the_starter_pair(stage: Stage) -> None:
     page = stage.window.empty_chat
     assert not any(question.isVisible() for question in page.questions)
