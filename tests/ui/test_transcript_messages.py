@@ -251,6 +251,11 @@ def test_a_footer_that_tells_of_a_cost_has_a_way_out(open_desk: Opener, qtbot: Q
     slow = replace(FOOTER, gain="12 % slower", tone=Tone.COST, way_out="Change drafting…")
     desk = open_desk([question(1), replace(reply(2, "Answer"), footer=slow), question(3), reply(4, "More")])
     assert not meta_of(desk, 4).way_out.isVisible()
+    assert meta_of(desk, 2).way_out.focusPolicy() is Qt.FocusPolicy.NoFocus
+    desk.view.step(-1)
+    desk.view.step(-1)
+    desk.view.step(-1)
+    assert meta_of(desk, 2).way_out.focusPolicy() is Qt.FocusPolicy.TabFocus
     with qtbot.waitSignal(desk.view.notice_action_requested) as asked:
         meta_of(desk, 2).way_out.click()
     assert asked.args == [2, NoticeAction.CHOOSE_DRAFT]

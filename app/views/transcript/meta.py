@@ -79,8 +79,9 @@ class MetaPart(QWidget):
         self.setAccessibleName(footer.text if footer else "")
         for act, button in self.buttons.items():
             button.setVisible(act in self._shown_acts())
-            # Tab walks through the icons of the message in focus, not through those of every message in sight.
-            button.setFocusPolicy(Qt.FocusPolicy.TabFocus if self._meta.hot else Qt.FocusPolicy.NoFocus)
+        for each in (*self.buttons.values(), self.way_out):
+            # Tab walks through the buttons of the message in focus, not through those of every message in sight.
+            each.setFocusPolicy(Qt.FocusPolicy.TabFocus if self._meta.hot else Qt.FocusPolicy.NoFocus)
         self.way_out.setText(footer.way_out if footer else "")
         self.way_out.setVisible(bool(self.way_out.text()))
         self._arrange(width_px)
