@@ -19,6 +19,7 @@ from engine import (
     ModelDeleted,
     ModelSource,
     ModelUnsupported,
+    model_name,
 )
 from engine.events import DownloadProgress
 from engine.hub.library import default_hub_cache
@@ -258,3 +259,8 @@ def test_a_store_at_rest_has_loaded_no_http_and_no_mlx(tmp_path: Path) -> None:
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"
+
+
+def test_the_starter_pair_has_names_for_people() -> None:
+    starter = Path(__file__).resolve().parents[2] / "resources" / "starter"
+    assert [model_name(starter / part) for part in ("main", "draft")] == ["Hunch Starter", "Hunch Starter Draft"]
