@@ -25,6 +25,11 @@ class Confidence:
         self._trials = [_GUESS_TRIALS] * len(_MIDDLES)
         self._said: list[float] = []
 
+    @property
+    def heard(self) -> int:
+        """Tokens of the present draft that it knows of."""
+        return len(self._said)
+
     def begin(self) -> None:
         """A new draft."""
         self._said = []

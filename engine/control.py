@@ -19,6 +19,7 @@ LENGTHS = (1, 2, 3, 4, 5, 6, 8, 10, 12, MAX_DRAFT_TOKENS)
 _RECENT = 9
 _PROBE_EVERY_ROUNDS = 24
 _PROBE_TOKENS, _PROBE_SHARE = 3, 0.01
+_UNNOTICED_S = 0.03  # what a probe may cost once a reply, whatever share of it that is
 _ADVANTAGE = 1.02  # a change of plan must promise this much
 
 # How often a source is right, before anything is known of it, and how many trials that guess weighs.
@@ -235,16 +236,19 @@ class AutoController:
         self._costs.agreement[key] = self._agreement[key]
 
     def _probe_due(self, source: str) -> bool:
-        """Rarely enough that asking costs at most about a hundredth, whatever a draft costs here."""
+        """Once a reply if nobody will notice; else rarely enough that asking costs at most about a hundredth."""
         plain_s = self._costs.plain_s
-        dearness = (self._costs.expected_s(source, _PROBE_TOKENS) - plain_s) / plain_s if plain_s else 0.0
-        interval = max(_PROBE_EVERY_ROUNDS, dearness / _PROBE_SHARE)
+        extra_s = max(0.0, self._costs.expected_s(source, _PROBE_TOKENS) - plain_s)
+        if source not in self._last_asked and extra_s < _UNNOTICED_S:
+            return True
+        interval = max(_PROBE_EVERY_ROUNDS, extra_s / plain_s / _PROBE_SHARE if plain_s else 0.0)
         return self._rounds - self._last_asked.get(source, 0) >= interval
 
     def _floor(self, source: str) -> float:
         """The chance below which one more token costs more time than it is expected to save."""
-        saved_s = 1 / max(self._costs.gated_rate(source), 1e-9)
-        return min(0.9, self._costs.marginal_s(source) / saved_s)
+        if not self._costs.plain_s:
+            return 0.0
+        return min(0.9, self._costs.marginal_s(source) * self._costs.gated_rate(source))
 
     def _tokens_per_second(self, plan: Plan) -> float:
         if plan.gated:

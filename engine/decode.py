@@ -70,14 +70,16 @@ def decode_round(
     draws: list[int] = chosen.tolist()  # type: ignore[assignment]
     emitted = standing(guesses, draws)
     foreseen = len(emitted) - 1
-    emitted = emitted[: ending(emitted)]
+    kept = ending(emitted)
+    drafted, accepted = (len(guesses), foreseen) if kept == len(emitted) else (min(len(guesses), kept),) * 2
+    emitted = emitted[:kept]
 
     sequence.commit(emitted)
     sampler.commit(emitted)
     if proposer is not None and drafting:
         proposer.commit(emitted)
     times = (proposed - started, verified - proposed) if timed else (0.0, 0.0)
-    return Round(len(guesses), foreseen, tuple(emitted), time.perf_counter() - started, *times, typical)
+    return Round(drafted, accepted, tuple(emitted), time.perf_counter() - started, *times, typical)
 
 
 def verify(sequence: Sequence, draft: Draft, sampler: Sampler) -> mx.array:

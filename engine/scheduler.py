@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from engine.arrival import Arrival
 from engine.batch import Batch, can_batch
 from engine.confidence import Confidence
 from engine.control import RoundCosts, make_controller
@@ -54,6 +55,7 @@ class Scheduler:
         self._batch = Batch()
         self._read_tokens = 0  # of prompts, since the last step of what is being written
         self._batches: bool | None = None  # whether the main model can run them; None: not tried yet
+        self._arriving: Arrival | None = None
         self._forget_pair()
 
     @property
@@ -63,14 +65,42 @@ class Scheduler:
     @property
     def restless(self) -> bool:
         """Whether there is something to do for `rest`."""
-        return self._store.untidy or self._tuner.pending or (self.main is not None and not self._tuned)
+        return (
+            self._arriving is not None
+            or self._store.untidy
+            or self._tuner.pending
+            or (self.main is not None and not self._tuned)
+        )
 
     def set_main(self, main: LoadedModel | None) -> None:
         """Another main model: running replies end as cancelled, waiting ones will use the new model."""
+        self.await_arrival()
         self._cancel_running()
         self._forget_pair()
         self.main, self.draft = main, None
         self._set_limits()
+
+    def expect(self, arrival: Arrival) -> None:
+        """A draft is on its way; replies go on meanwhile."""
+        self.await_arrival()
+        self._arriving = arrival
+
+    def await_arrival(self) -> None:
+        """Whatever is on its way comes first."""
+        while self._arriving is not None:
+            self._read_arrival()
+
+    def give_up_arrival(self, reason: EngineError) -> None:
+        arrival, self._arriving = self._arriving, None
+        if arrival is not None:
+            arrival.give_up(reason)
+
+    def _read_arrival(self) -> None:
+        arrival = self._arriving
+        assert arrival is not None
+        if arrival.over():
+            self._arriving = None
+            arrival.hand_over()
 
     def set_draft(self, draft: LoadedModel | None) -> None:
         """Another draft, or none: running replies go on with it from their next round."""
@@ -98,6 +128,8 @@ class Scheduler:
 
     def step(self) -> None:
         """The start of a reply, a chunk of a prompt, or a step of what is being written."""
+        if self._arriving is not None:
+            self._read_arrival()
         if self._store.untidy and self._store.crowded:
             self._store.tidy()
         self._mind_memory()
@@ -115,7 +147,9 @@ class Scheduler:
 
     def rest(self) -> None:
         """A slice of writing kept caches to disk or of measuring, while nobody waits."""
-        if self._store.untidy:
+        if self._arriving is not None:
+            self._read_arrival()
+        elif self._store.untidy:
             self._store.tidy()
         elif self._tuned:
             self._tuner.step()

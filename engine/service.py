@@ -10,10 +10,10 @@ import itertools
 import logging
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from engine.errors import EngineClosed, EngineError, InternalError, NoModelLoaded
 from engine.events import Event, Failed, ModelFailed, ModelLoading, ModelReady, ModelUnloaded, Queued, Sink
@@ -21,6 +21,8 @@ from engine.stats import RequestStats
 from engine.types import ModelRole, Request, RequestId
 
 if TYPE_CHECKING:
+    from engine.arrival import Arrival
+    from engine.models.loading import LoadedModel
     from engine.prefix_disk import PrefixDisk
     from engine.scheduler import Scheduler
 
@@ -159,38 +161,54 @@ def _submit(scheduler: Scheduler, request_id: RequestId, request: Request, sink:
 
 
 def _load_main(scheduler: Scheduler, folder: str, sink: Sink) -> None:
-    from engine.models.loading import load_model
+    from engine.models.loading import loading
 
     sink(ModelLoading(ModelRole.MAIN, folder))
+    scheduler.await_arrival()
     _drop_pair(scheduler)
-    _report(ModelRole.MAIN, folder, sink, lambda: load_model(folder), scheduler.set_main)
+    arrival = _arrival(ModelRole.MAIN, folder, sink, loading(folder), scheduler.set_main)
+    while not arrival.over():
+        pass
+    arrival.hand_over()
 
 
 def _load_draft(scheduler: Scheduler, folder: str, sink: Sink) -> None:
-    from engine.models.loading import LoadedModel, load_draft
-
-    def load() -> LoadedModel:
-        if scheduler.main is None:
-            raise NoModelLoaded
-        return load_draft(folder, scheduler.main)
+    """Begin to; the main model goes on with its replies meanwhile."""
+    from engine.models.loading import loading_draft
 
     sink(ModelLoading(ModelRole.DRAFT, folder))
-    _report(ModelRole.DRAFT, folder, sink, load, scheduler.set_draft)
+    scheduler.await_arrival()
+    main = scheduler.main
+    if main is None:
+        sink(ModelFailed(ModelRole.DRAFT, folder, NoModelLoaded()))
+    else:
+        slices = loading_draft(folder, main)
+        scheduler.expect(_arrival(ModelRole.DRAFT, folder, sink, slices, scheduler.set_draft))
 
 
-def _report(role: ModelRole, folder: str, sink: Sink, load: Callable[[], Any], install: Callable[[Any], None]) -> None:
-    try:
-        model = load()
+def _arrival(
+    role: ModelRole,
+    folder: str,
+    sink: Sink,
+    slices: Generator[None, None, LoadedModel],
+    install: Callable[[LoadedModel], None],
+) -> Arrival:
+    from engine.arrival import Arrival
+
+    def arrived(model: LoadedModel) -> None:
         install(model)
-    except BaseException as error:  # noqa: BLE001  whatever a model's files do, the engine goes on
+        sink(ModelReady(role, model.info))
+
+    def failed(error: BaseException) -> None:
         _log.warning("could not load %s", folder, exc_info=None if isinstance(error, EngineError) else error)
         known = error if isinstance(error, EngineError) else InternalError(f"{type(error).__name__}: {error}"[:500])
         sink(ModelFailed(role, folder, known))
-    else:
-        sink(ModelReady(role, model.info))
+
+    return Arrival(slices, arrived, failed)
 
 
 def _drop_draft(scheduler: Scheduler, sink: Sink) -> None:
+    scheduler.await_arrival()
     scheduler.set_draft(None)
     _release()
     sink(ModelUnloaded(ModelRole.DRAFT))
@@ -215,6 +233,7 @@ def _release() -> None:
 def _shut_down(scheduler: Scheduler) -> None:
     import mlx.core as mx
 
+    scheduler.give_up_arrival(EngineClosed())
     scheduler.cancel_all()
     _drop_pair(scheduler)
     mx.synchronize()

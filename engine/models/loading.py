@@ -8,12 +8,13 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import mlx.core as mx
+from mlx.utils import tree_flatten
 from mlx_lm import utils as mlx_utils
 
 from engine.caches.base import CacheSet
@@ -36,6 +37,7 @@ from engine.types import ModelInfo
 if not mx.metal.is_available():
     mx.disable_compile()
 
+_HANDFUL_BYTES = 64 << 20
 _MODULE_NAME = re.compile(r"[a-z0-9_]+")
 
 
@@ -52,13 +54,37 @@ class LoadedModel:
     identity: str  # of the files that it was read from: caches of others do not fit
 
 
-def load_model(folder: Path | str, beside: MemoryNeed | None = None) -> LoadedModel:
-    """Read a model's folder into memory, or raise a ModelError that says why it cannot serve.
+Slices = Generator[None, None, LoadedModel]
 
-    It has to fit `beside` the model that it is to draft for.
-    """
+
+def load_model(folder: Path | str) -> LoadedModel:
+    """Read a model's folder into memory, or raise a ModelError that says why it cannot serve."""
+    return at_once(loading(folder))
+
+
+def load_draft(folder: Path | str, main: LoadedModel) -> LoadedModel:
+    """The same, for a model that is to draft for `main`."""
+    return at_once(loading_draft(folder, main))
+
+
+def loading_draft(folder: Path | str, main: LoadedModel) -> Slices:
+    """In slices, between which the main model may go on with its replies."""
+    path = Path(folder).absolute()
+    inspect_model(path)
+    yield
+    if difference := vocabulary_difference(Path(main.info.folder), path):
+        raise difference
+    yield
+    draft = yield from loading(path, main)
+    if not draft.make_caches().can_roll_back:
+        raise DraftCannotRewind(draft.info.folder, draft.info.model_type)
+    return draft
+
+
+def loading(folder: Path | str, main: LoadedModel | None = None) -> Slices:
+    """In slices. A draft has to fit beside `main`, and shares its tokenizer."""
     path = Path(folder).absolute()  # mlx-lm takes a relative name for a hub's repository
-    info = inspect_model(path)
+    info, beside = inspect_model(path), main.need if main is not None else None
     _check_architecture(info)
     _check_memory(info, MemoryNeed(info.weight_bytes, 0, 0), beside)
     identity = model_identity(path)
@@ -66,21 +92,35 @@ def load_model(folder: Path | str, beside: MemoryNeed | None = None) -> LoadedMo
     make_caches = _guarded(info.folder, ModelDamaged, lambda: CacheMaker(network))
     need = _guarded(info.folder, ModelDamaged, lambda: memory_need(network, make_caches().layers))
     _check_memory(info, need, beside)
-    _guarded(info.folder, ModelDamaged, lambda: mx.eval(network.parameters()))
-    tokenizer = _guarded(info.folder, TokenizerBroken, lambda: _load_tokenizer(path))
+    for weights in _handfuls(network):
+        yield
+        _guarded(info.folder, ModelDamaged, lambda weights=weights: mx.eval(weights))
+    yield
+    tokenizer = (
+        main.tokenizer if main is not None else _guarded(info.folder, TokenizerBroken, lambda: _load_tokenizer(path))
+    )
     return LoadedModel(info, network, tokenizer, _logit_width(info.folder, network), make_caches, need, identity)
 
 
-def load_draft(folder: Path | str, main: LoadedModel) -> LoadedModel:
-    """The same, for a model that is to draft for `main`."""
-    path = Path(folder).absolute()
-    inspect_model(path)
-    if difference := vocabulary_difference(Path(main.info.folder), path):
-        raise difference
-    draft = load_model(path, main.need)
-    if not draft.make_caches().can_roll_back:
-        raise DraftCannotRewind(draft.info.folder, draft.info.model_type)
-    return draft
+def at_once(slices: Slices) -> LoadedModel:
+    while True:
+        try:
+            next(slices)
+        except StopIteration as done:
+            loaded: LoadedModel = done.value
+            return loaded
+
+
+def _handfuls(network: Any) -> Iterator[list[mx.array]]:
+    """The weights, not evaluated, in portions that take about as long as a round."""
+    held: list[mx.array] = []
+    weights: list[tuple[str, mx.array]] = tree_flatten(network.parameters())  # type: ignore[assignment]
+    for _, weight in weights:
+        held.append(weight)
+        if sum(array.nbytes for array in held) >= _HANDFUL_BYTES:
+            yield held
+            held = []
+    yield held
 
 
 def model_identity(folder: Path) -> str:

@@ -60,7 +60,7 @@ class DraftModelProposer:
             ahead = mx.concatenate([draft.tokens for draft in drafts]) if drafts else None
             drafts.append(sampler.draft(logits[-1:], len(tokens) + step, ahead, self._confidence.sharpness))
             mx.async_eval(drafts[-1].tokens, drafts[-1].sure, drafts[-1].rivals)
-            if step and not self._confidence.goes_on(probability(drafts[-2])):
+            if step and self._confidence.floor and not self._confidence.goes_on(probability(drafts[-2])):
                 break
         self._drafts = drafts
         laws = [draft.law for draft in drafts if draft.law is not None]
@@ -76,7 +76,8 @@ class DraftModelProposer:
 
     def _learn(self, emitted: Tokens[int]) -> None:
         """What came of how sure it was, and of how sharply it drew."""
-        self._confidence.goes_on(probability(self._drafts[-1]))  # the one that was drawn before the doubt was heard
+        for draft in self._drafts[self._confidence.heard :]:
+            self._confidence.goes_on(probability(draft))
         self._confidence.learn(len(emitted) - 1)
         for draft, truth in zip(self._drafts, emitted, strict=False):
             if draft.rivals.size:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 
 import mlx.core as mx
@@ -15,6 +15,7 @@ from engine import (
     Finished,
     FinishReason,
     InternalError,
+    ModelNotFound,
     Request,
     RequestId,
     Sampling,
@@ -22,10 +23,11 @@ from engine import (
     TextDelta,
 )
 from engine.accept import NOTHING, Draft
+from engine.arrival import Arrival
 from engine.control import Offer, RoundCosts, make_controller
 from engine.decode import decode_round
 from engine.drafting import Drafting
-from engine.models.loading import LoadedModel, load_draft, load_model
+from engine.models.loading import LoadedModel, load_draft, load_model, loading_draft
 from engine.prefix_store import PrefixStore
 from engine.proposers.base import Guarded, Proposer
 from engine.proposers.draft_model import DraftModelProposer
@@ -296,3 +298,59 @@ def test_a_guarded_proposer_stays_silent_after_its_first_error(bench: Bench) -> 
     assert guarded.offer([1, 2, 3]).most == 0
     assert guarded.failed
     assert guarded.propose([1, 2, 3], 4, Sampler(GREEDY, 0, bench.main.logit_width, [])) is NOTHING
+
+
+def test_a_draft_is_read_while_the_main_model_writes(bench: Bench, zoo: Zoo) -> None:
+    """Loading takes slices between rounds; the reply goes on plainly, then drafts, and no token changes."""
+    plain: list[Event] = []
+    drive(bench.reply(request(length=40, speculation=Speculation.off()), plain))
+    scheduler = Scheduler()
+    scheduler.set_main(bench.main)
+    heard: list[Event] = []
+    scheduler.add(Reply(RequestId(1), request(length=40), heard.append))
+    for _ in range(4):
+        scheduler.step()
+    failures: list[BaseException] = []
+    scheduler.expect(Arrival(slowly(zoo, bench.main), scheduler.set_draft, failures.append))
+    written_meanwhile = 0
+    while scheduler.draft is None:
+        before = len(heard)
+        scheduler.step()
+        written_meanwhile += len(heard) > before
+    run_dry(scheduler)
+
+    finished, whole = heard[-1], plain[-1]
+    assert isinstance(finished, Finished)
+    assert isinstance(whole, Finished)
+    assert not failures
+    assert written_meanwhile >= 5
+    assert finished.tokens == whole.tokens
+    assert finished.stats.proposer == "draft"
+
+
+def slowly(zoo: Zoo, main: LoadedModel) -> Generator[None, None, LoadedModel]:
+    for _ in range(5):
+        yield
+    return (yield from loading_draft(zoo.drafts["close"], main))
+
+
+def test_a_draft_that_cannot_be_read_is_told_once(bench: Bench, zoo: Zoo) -> None:
+    scheduler = Scheduler()
+    scheduler.set_main(bench.main)
+    failures: list[BaseException] = []
+    scheduler.expect(Arrival(loading_draft(zoo.main / "nowhere", bench.main), scheduler.set_draft, failures.append))
+    scheduler.await_arrival()
+
+    assert [type(failure) for failure in failures] == [ModelNotFound]
+    assert scheduler.draft is None
+
+
+def test_tokens_past_the_end_of_a_reply_are_not_counted(bench: Bench) -> None:
+    """A reply cut in the middle of an accepted draft has accepted only what it shows."""
+    heard: list[Event] = []
+    drive(bench.reply(request(length=3, speculation=Speculation.fixed(8)), heard))
+    last = heard[-1]
+    assert isinstance(last, Finished)
+
+    assert last.stats.accepted <= last.stats.generated_tokens
+    assert last.stats.drafted <= 8
