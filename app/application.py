@@ -107,6 +107,8 @@ class Application(QObject):
             return
         self.mark = SessionMark(self.paths.data / "running")
         self.bridge = EngineBridge(self)
+        if self.database.holds_deleted:  # and is about to be purged: nothing of it may stay in a cache
+            Engine.forget_chats(self.paths.cache)
         self.engine = self._make_engine(self.paths.cache)
         self.shelf = self._make_shelf(self.paths.models, self.bridge.post, self._starter)
         starter = StarterPair(self._starter / "main", self._starter / "draft")

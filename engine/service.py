@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import logging
 import queue
+import shutil
 import threading
 from collections.abc import Callable, Generator
 from functools import partial
@@ -30,6 +31,8 @@ _log = logging.getLogger(__name__)
 
 Command = Callable[["Scheduler"], None]
 
+_PREFIXES = "prefixes"
+
 
 class Engine:
     """Loads a main model and a draft, and writes replies. Any thread may call any method; all return at once."""
@@ -50,6 +53,11 @@ class Engine:
         self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
         self._thread.start()
+
+    @staticmethod
+    def forget_chats(cache_folder: Path) -> None:
+        """Delete what `cache_folder` keeps of chats. For when one has been deleted; before an engine uses the folder."""
+        shutil.rmtree(cache_folder / _PREFIXES, ignore_errors=True)
 
     def load(self, folder: Path | str, sink: Sink, draft: Path | str | None = None) -> None:
         """Load a main model in place of the present pair; then `draft`, if given."""
@@ -141,7 +149,7 @@ def _open_disk(folder: Path | None, limit_bytes: int) -> PrefixDisk | None:
     from engine.prefix_disk import PrefixDisk
 
     try:
-        return PrefixDisk(folder / "prefixes", limit_bytes) if folder is not None else None
+        return PrefixDisk(folder / _PREFIXES, limit_bytes) if folder is not None else None
     except OSError as error:
         _log.warning("caches are not kept on disk: %s", error)
         return None

@@ -62,6 +62,14 @@ class Database:
         """Runs one change; returns the id of the row that an INSERT made."""
         return self.connection.execute(sql, values).lastrowid or 0
 
+    @property
+    def holds_deleted(self) -> bool:
+        """Whether something was deleted that has not been purged yet."""
+        for table in ("chats", "messages"):
+            if self.row(f"SELECT 1 FROM {table} WHERE deleted_at IS NOT NULL LIMIT 1"):
+                return True
+        return False
+
     @contextmanager
     def transaction(self, durable: bool = True) -> Iterator[None]:
         """All or nothing. Without `durable` a power cut may undo it, a crash of the app may not: for saves midway."""

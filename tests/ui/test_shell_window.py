@@ -305,3 +305,16 @@ def test_edit_menu_reaches_the_focused_field(stage: Stage, qtbot: QtBot) -> None
     assert stage.window.composer.text() == ""
     menu.edits["paste"].trigger()
     assert stage.window.composer.text() == "text"
+
+
+def test_what_the_engine_kept_of_chats_goes_with_a_deleted_one(tmp_path: Path, qtbot: QtBot) -> None:
+    """The start that purges a deleted chat also empties the cache that may still hold its words."""
+    kept = tmp_path / "cache" / "prefixes"
+    kept.mkdir(parents=True)
+    with open_stage(tmp_path, qtbot) as first:
+        first.ask(qtbot, "A secret")
+        first.window.sidebar.chats.delete_requested.emit(first.chats.chat_id)
+        assert kept.exists()  # it can still be brought back
+
+    with open_stage(tmp_path, qtbot):
+        assert not kept.exists()
