@@ -56,7 +56,7 @@ class Engine:
 
     @staticmethod
     def forget_chats(cache_folder: Path) -> None:
-        """Delete what `cache_folder` keeps of chats. For when one has been deleted; before an engine uses the folder."""
+        """Delete what `cache_folder` keeps of chats, because one was deleted. Before an engine uses the folder."""
         shutil.rmtree(cache_folder / _PREFIXES, ignore_errors=True)
 
     def load(self, folder: Path | str, sink: Sink, draft: Path | str | None = None) -> None:
