@@ -115,7 +115,7 @@ class Training:
             shown = value if step == 0 else 0.95 * shown + 0.05 * value
             if step % 25 == 0:
                 print(f"{self.name} {step}/{self.plan.steps} loss {shown:.4f} {self._elapsed_s():.0f} s", flush=True)
-            if step % 200 == 199:
+            if step % 50 == 49:
                 keep(self.averaged)
         keep(self.averaged)
         return self.averaged
@@ -144,14 +144,14 @@ class Training:
         return time.monotonic() - self.started_s
 
 
-def train_main(guide: Guide, folder: Path, plan: Plan, resume: bool) -> None:
+def train_main(guide: Guide, folder: Path, plan: Plan, resume: int) -> None:
     model = first_model(MAIN, folder, plan, resume)
     tokenizer = saved_tokenizer(folder) if resume else train_tokenizer(guide)
     maker = ChatMaker(guide, tokenizer, plan.seed, opening_share=0.75)
     Training(model, plan, maker, AnswerLoss(model), "main").run(lambda average: export(average, tokenizer, folder))
 
 
-def train_draft(guide: Guide, folder: Path, main_folder: Path, plan: Plan, resume: bool) -> None:
+def train_draft(guide: Guide, folder: Path, main_folder: Path, plan: Plan, resume: int) -> None:
     model = first_model(DRAFT, folder, plan, resume)
     tokenizer = saved_tokenizer(main_folder)
     maker = ChatMaker(guide, tokenizer, plan.seed, opening_share=0.3)
@@ -159,7 +159,7 @@ def train_draft(guide: Guide, folder: Path, main_folder: Path, plan: Plan, resum
     Training(model, plan, maker, loss, "draft").run(lambda average: export(average, tokenizer, folder))
 
 
-def first_model(shape: Shape, folder: Path, plan: Plan, resume: bool) -> Model:
+def first_model(shape: Shape, folder: Path, plan: Plan, resume: int) -> Model:
     torch.manual_seed(plan.seed)
     return saved_model(folder, shape) if resume else Model(shape)
 
@@ -180,7 +180,7 @@ def main() -> None:
     main_folder, draft_folder = options.out / "main", options.out / "draft"
     seed = SEED + 10 * options.resume
     if options.only != "draft":
-        plan = Plan(options.main_steps, options.main_rate, seed)
+        plan = Plan(options.main_steps, options.main_rate, seed, long_share=options.long_share)
         train_main(guide, main_folder, plan, options.resume)
     if options.only != "main":
         plan = Plan(options.draft_steps, options.draft_rate, seed + 1)
@@ -192,10 +192,13 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=ROOT / "resources" / "starter")
     parser.add_argument("--only", choices=("main", "draft"), help="the draft needs a trained main")
-    parser.add_argument("--resume", action="store_true", help="go on from the weights in --out, with other chats")
-    parser.add_argument("--main-steps", type=int, default=2400)
+    parser.add_argument(
+        "--resume", type=int, default=0, help="go on from --out for this many-th time, with other chats"
+    )
+    parser.add_argument("--long-share", type=float, default=0.06, help="of the main model's steps, with long chats")
+    parser.add_argument("--main-steps", type=int, default=1800)
     parser.add_argument("--main-rate", type=float, default=2e-3)
-    parser.add_argument("--draft-steps", type=int, default=1000)
+    parser.add_argument("--draft-steps", type=int, default=500)
     parser.add_argument("--draft-rate", type=float, default=4e-3)
     return parser.parse_args()
 

