@@ -84,14 +84,14 @@ def decode_round(
 
 def verify(sequence: Sequence, draft: Draft, sampler: Sampler) -> mx.array:
     """The main model's verdict after the last committed token and after each drafted one (len(draft) + 1,)."""
-    last = mx.array(sequence.tokens[-1:], dtype=mx.uint32)
-    logits = sequence.feed(mx.concatenate([last, draft.tokens.astype(mx.uint32)]))
-    return sampler.judge(logits, len(sequence.tokens), draft)
+    unread = mx.array(sequence.tokens[sequence.caches.position :], dtype=mx.uint32)  # one, but for the first round
+    logits = sequence.feed(mx.concatenate([unread, draft.tokens.astype(mx.uint32)]))
+    return sampler.judge(logits[unread.size - 1 :], len(sequence.tokens), draft)
 
 
 def take_off(sequence: Sequence, chosen: mx.array, sampler: Sampler) -> None:
     """Close the plain step, which stands whatever it drew, and open the next one on its draw."""
-    sequence.close_step(1)
+    sequence.close_step(sequence.unread)
     logits = sequence.feed(chosen)
     sequence.in_flight = sampler.draw(logits, len(sequence.tokens) + 1, chosen)
     mx.async_eval(sequence.in_flight)

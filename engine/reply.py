@@ -123,7 +123,7 @@ class Reply:
             self._finish(FinishReason.CANCELLED)
         elif self.out_of_memory:
             self._finish(FinishReason.MEMORY)
-        elif self._sequence.unread > 1:
+        elif not (self._sequence.ready and alone) and self._sequence.unread > 1:
             self._read_on()
         else:
             self._decode(alone)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
 
 PREFILL_CHUNK_TOKENS = 512
+# So few tokens the first round reads itself, drawing after the last of them: a forward less before the first token.
+TAIL_TOKENS = 64
 CHECKPOINTS = 3  # this turn's, the last reply's end, and the turn's before it
 
 
@@ -37,6 +39,12 @@ class Sequence:
     def unread(self) -> int:
         """Committed tokens that the cache lacks; 1 between rounds."""
         return len(self.tokens) - self.caches.position
+
+    @property
+    def ready(self) -> bool:
+        """Whether a round may come next, and read what is unread."""
+        checkpoint_ahead = self.caches.position < self.turn_end and needs_checkpoints(self.caches)
+        return self.unread == 1 or (self.unread <= TAIL_TOKENS and not checkpoint_ahead)
 
     def prefill_chunk(self) -> None:
         """Read on, at most one chunk, leaving the last token to the first round."""
@@ -78,12 +86,12 @@ class Sequence:
         self.caches.commit(kept)
 
     def commit(self, emitted: list[int]) -> None:
-        """`emitted` now follow the last token; of the step over [last token, draft…], as many stand.
+        """`emitted` now follow the last token; of the step over [what was unread, draft…], as many more stand.
 
         When the next step is already in flight, this one was closed before it took off.
         """
         if self.in_flight is None:
-            self.close_step(len(emitted))
+            self.close_step(self.unread - 1 + len(emitted))
         self.tokens.extend(emitted)
         assert self.unread == 1
 
