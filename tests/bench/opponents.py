@@ -1,6 +1,7 @@
 """The two sides: our engine through its front door, and mlx-lm's pipelined loops, both timed from outside.
 
-A rate counts from the first token that came out to the last, so neither side is charged for reading the prompt.
+A rate is all tokens of a reply over the time from asking to the last one. (From the first token on would flatter whoever
+drafts before it.) Caches of earlier replies are of no use here: prompts take turns, and only the newest is kept.
 """
 
 from __future__ import annotations
@@ -41,18 +42,21 @@ class Run:
     first_s: float  # from asking to the first token
     rest_s: float  # from the first token to the last
     stats: RequestStats | None = None
-    counted: int = 0  # tokens that came out after the first time stamp
+
+    @property
+    def seconds(self) -> float:
+        return self.first_s + self.rest_s
 
     @property
     def rate(self) -> float:
-        return self.counted / self.rest_s if self.rest_s else 0.0
+        return len(self.tokens) / self.seconds
 
 
 class Ours:
     """Our engine, with a pair loaded."""
 
-    def __init__(self, main: Path, draft: Path | None = None) -> None:
-        self.engine = Engine()
+    def __init__(self, main: Path, draft: Path | None = None, kept_share: float = 0.0) -> None:
+        self.engine = Engine(cache_memory_share=kept_share)
         self._main, self._draft = main, draft
         self._events: queue.SimpleQueue[Event] = queue.SimpleQueue()
         self.engine.load(main, self._events.put, draft)
@@ -82,17 +86,16 @@ class Ours:
         events: queue.SimpleQueue[tuple[float, Event]] = queue.SimpleQueue()
         asked = time.perf_counter()
         self.engine.submit(request, lambda event: events.put((time.perf_counter(), event)))
-        first: tuple[float, int] | None = None
+        first: float | None = None
         while True:
             at, event = events.get(timeout=600)
             if isinstance(event, Failed):
                 raise event.error
             if isinstance(event, TextDelta) and first is None:
-                first = (at, event.stats.generated_tokens)
+                first = at
             if isinstance(event, Finished):
-                begun, already = first or (at, len(event.tokens))
-                stats = event.stats
-                return Run(event.tokens, begun - asked, at - begun, stats, len(event.tokens) - already)
+                first = first or at
+                return Run(event.tokens, first - asked, at - first, event.stats)
 
     def run_together(self, prompts: Sequence[Sequence[int]], length: int) -> float:
         """Tokens per second over all prompts, submitted at once, from asking to the last end."""
@@ -161,7 +164,7 @@ class Theirs:
             stamps.append(time.perf_counter())
             if heard[-1] in self.ends:
                 break
-        return Run(tuple(heard), stamps[0] - asked, stamps[-1] - stamps[0], None, len(heard) - 1)
+        return Run(tuple(heard), stamps[0] - asked, stamps[-1] - stamps[0])
 
 
 def widened(network: Any) -> Any:

@@ -35,8 +35,7 @@ Measure = Callable[[Stage, int], Row]
 
 def total_rate(runs: Sequence[Run]) -> float:
     """Tokens per second over all prompts together."""
-    seconds = sum(run.rest_s for run in runs)
-    return sum(run.counted for run in runs) / seconds if seconds else 0.0
+    return sum(len(run.tokens) for run in runs) / sum(run.seconds for run in runs)
 
 
 def compare(
