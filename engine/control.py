@@ -19,7 +19,9 @@ LENGTHS = (1, 2, 3, 4, 5, 6, 8, 10, 12, MAX_DRAFT_TOKENS)
 _RECENT = 9
 _PROBE_EVERY_ROUNDS = 24
 _PROBE_TOKENS, _PROBE_SHARE = 3, 0.01
-_UNNOTICED_S = 0.03  # what a probe may cost once a reply, whatever share of it that is
+# What probes may cost in one reply, whatever share of it that is, and how far apart they are then. Not at its start,
+# where a draft is at its worst: what a reply is about is decided in its first words.
+_UNNOTICED_S, _UNNOTICED_ROUNDS = 0.03, 8
 _ADVANTAGE = 1.02  # a change of plan must promise this much
 
 # How often a source is right, before anything is known of it, and how many trials that guess weighs.
@@ -83,7 +85,8 @@ class RoundCosts:
         if length == 0:
             return self.plain_s
         if seen := self._median(source, length):
-            return seen
+            few = len(self._seen[source, length]) < 3 and self.calibration.verify_s
+            return min(seen, self.plain_s + self._extra_s(source, length)) if few else seen  # the first ones warm up
         near = self._nearest_seen(source, length)
         if not near:
             return self.plain_s + self._extra_s(source, length)
@@ -192,6 +195,7 @@ class AutoController:
         self._trials: dict[tuple[str, int], int] = {}
         self._rounds = 0
         self._last_asked: dict[str, int] = {}
+        self._probes = 0
         self._present = PLAIN
         self.parked = costs.drafts_in_vain()  # as the last reply left it; asked again after a while
 
@@ -210,6 +214,7 @@ class AutoController:
         if best == PLAIN:
             due = next((offer for offer in offers if offer.most and self._probe_due(offer.source)), None)
             best = Plan(due.source, min(_PROBE_TOKENS, due.most), due.grade, due.gated) if due else PLAIN
+            self._probes += due is not None
         if best.gated:
             self._confidence.floor = self._floor(best.source)
             if not self._costs.knows(best.source):  # the first draft ever is a short one
@@ -236,12 +241,12 @@ class AutoController:
         self._costs.agreement[key] = self._agreement[key]
 
     def _probe_due(self, source: str) -> bool:
-        """Once a reply if nobody will notice; else rarely enough that asking costs at most about a hundredth."""
+        """Now and then while nobody will notice; else rarely enough to cost at most about a hundredth."""
         plain_s = self._costs.plain_s
         extra_s = max(0.0, self._costs.expected_s(source, _PROBE_TOKENS) - plain_s)
-        if source not in self._last_asked and extra_s < _UNNOTICED_S:
-            return True
-        interval = max(_PROBE_EVERY_ROUNDS, extra_s / plain_s / _PROBE_SHARE if plain_s else 0.0)
+        interval: float = _UNNOTICED_ROUNDS
+        if (self._probes + 1) * extra_s > _UNNOTICED_S:
+            interval = max(_PROBE_EVERY_ROUNDS, extra_s / plain_s / _PROBE_SHARE if plain_s else 0.0)
         return self._rounds - self._last_asked.get(source, 0) >= interval
 
     def _floor(self, source: str) -> float:

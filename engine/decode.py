@@ -52,7 +52,7 @@ def decode_round(
     """
     started = time.perf_counter()
     chosen, sequence.in_flight = sequence.in_flight, None
-    typical = look_ahead == (chosen is not None)
+    typical = look_ahead == (chosen is not None) and sequence.unread == 1
     drafting = proposer is not None and length > 0 and chosen is None
     draft = proposer.propose(sequence.tokens, length, sampler) if proposer is not None and drafting else NOTHING
     if timed:
