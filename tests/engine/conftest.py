@@ -26,7 +26,9 @@ def zoo(tmp_path_factory: pytest.TempPathFactory) -> Zoo:
     folder = tmp_path_factory.mktemp("zoo")
     main, close = make_pair(folder)
     config = qwen3_config()
-    small = qwen3_config(hidden_size=32, num_hidden_layers=1, num_attention_heads=2, num_key_value_heads=1, vocab_size=320)
+    small = qwen3_config(
+        hidden_size=32, num_hidden_layers=1, num_attention_heads=2, num_key_value_heads=1, vocab_size=320
+    )
     drafts = {
         "itself": main,
         "close": close,
