@@ -1,7 +1,7 @@
 """The two sides: our engine through its front door, and mlx-lm's pipelined loops, both timed from outside.
 
-A rate is all tokens of a reply over the time from asking to the last one. (From the first token on would flatter whoever
-drafts before it.) Caches of earlier replies are of no use here: prompts take turns, and only the newest is kept.
+A rate is all tokens of a reply over the time from asking to the last one; from the first token on would flatter whoever
+drafts before it. Caches of earlier replies are of no use here: prompts take turns, and only the newest is kept.
 """
 
 from __future__ import annotations
