@@ -8,6 +8,7 @@ import json
 import random
 import re
 from collections import Counter
+from collections.abc import Callable
 
 from corpus import GUIDE, LANGUAGES, Fact, Guide, OffTopic, plain_form
 
@@ -23,23 +24,27 @@ class Augmenter:
     def __init__(self, guide: Guide) -> None:
         self.guide = guide
         self.keywords = {language: keywords(guide.facts[language]) for language in LANGUAGES}
+        self.owners = {plain_form(ask): fact for group in guide.facts.values() for fact in group for ask in fact.ask}
 
     def about(self, rng: random.Random, fact: Fact) -> str:
-        while True:
-            question = self._allowed(lambda: vary(rng, self._on_topic(rng, fact), fact.language))
-            # "GGUF" alone is English: nothing in it says which other language to answer in.
-            if fact.language == "en" or not plain_form(question).isascii():
-                return question
+        return self._allowed(lambda: vary(rng, self._on_topic(rng, fact), fact.language), fact)
 
     def off_topic(self, rng: random.Random, language: str) -> str:
         other = self.guide.off_topic[language]
-        return self._allowed(lambda: self._off_topic(rng, other))
+        return self._allowed(lambda: self._off_topic(rng, other), None)
 
-    def _allowed(self, make) -> str:
+    def _allowed(self, make: Callable[[], str], fact: Fact | None) -> str:
+        """The first question made that is not held out and does not happen to be another fact's."""
         while True:
             question = make()
-            if question.strip() and not self.guide.is_held_out(question):
+            plain = plain_form(question)
+            if question.strip() and plain not in self.guide.held_out and self._may_be(plain, fact):
                 return question
+
+    def _may_be(self, plain: str, fact: Fact | None) -> bool:
+        if fact and fact.language != "en" and plain.isascii():
+            return False  # "GGUF" alone is English: nothing in it says which other language to answer in
+        return self.owners.get(plain, fact) is fact
 
     def _on_topic(self, rng: random.Random, fact: Fact) -> str:
         kind = rng.random()
@@ -85,7 +90,10 @@ def pseudo_word(rng: random.Random, language: str) -> str:
 
 def keywords(facts: tuple[Fact, ...]) -> dict[str, list[str]]:
     """For each fact the word sequences that several of its questions share and hardly any other fact's question has."""
-    grams = {fact.id: Counter(gram for ask in fact.ask for gram in set(_grams(ask, fact.language))) for fact in facts}
+    grams = {
+        fact.id: Counter(gram for ask in fact.ask for gram in dict.fromkeys(_grams(ask, fact.language)))
+        for fact in facts
+    }
     everywhere: Counter[str] = sum(grams.values(), Counter())
     return {
         id_: [gram for gram, count in counts.items() if count >= max(2, 0.8 * everywhere[gram]) and len(gram) > 1]

@@ -41,7 +41,7 @@ class Plan:
     seed: int
     short: tuple[int, int] = (16, 256)  # rows, tokens in a row
     long: tuple[int, int] = (2, 2048)  # the last part of the steps: long chats must stay sane
-    long_share: float = 0.06
+    long_share: float = 0.12
     warm_up: int = 100
     decay: float = 0.1
     average: float = 0.998  # weights kept are a moving average: smoother than the last step's
@@ -183,7 +183,7 @@ def main() -> None:
         plan = Plan(options.main_steps, options.main_rate, seed, long_share=options.long_share)
         train_main(guide, main_folder, plan, options.resume)
     if options.only != "main":
-        plan = Plan(options.draft_steps, options.draft_rate, seed + 1)
+        plan = Plan(options.draft_steps, options.draft_rate, seed + 1, long_share=options.long_share)
         train_draft(guide, draft_folder, main_folder, plan, options.resume)
     print(f"{size_bytes(options.out) / 1e6:.1f} MB in {options.out}")
 
@@ -195,7 +195,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--resume", type=int, default=0, help="go on from --out for this many-th time, with other chats"
     )
-    parser.add_argument("--long-share", type=float, default=0.06, help="of the main model's steps, with long chats")
+    parser.add_argument("--long-share", type=float, default=0.12, help="of the steps, with long chats")
     parser.add_argument("--main-steps", type=int, default=1800)
     parser.add_argument("--main-rate", type=float, default=2e-3)
     parser.add_argument("--draft-steps", type=int, default=500)
