@@ -43,8 +43,9 @@ class Sequence:
     @property
     def ready(self) -> bool:
         """Whether a round may come next, and read what is unread."""
-        checkpoint_ahead = self.caches.position < self.turn_end and needs_checkpoints(self.caches)
-        return self.unread == 1 or (self.unread <= TAIL_TOKENS and not checkpoint_ahead)
+        if self.unread == 1 or self.unread > TAIL_TOKENS or not self.caches.can_roll_back:  # for some, width matters
+            return self.unread == 1
+        return not (self.caches.position < self.turn_end and needs_checkpoints(self.caches))
 
     def prefill_chunk(self) -> None:
         """Read on, at most one chunk, leaving the last token to the first round."""
