@@ -214,7 +214,6 @@ class AutoController:
         if best == PLAIN:
             due = next((offer for offer in offers if offer.most and self._probe_due(offer.source)), None)
             best = Plan(due.source, min(_PROBE_TOKENS, due.most), due.grade, due.gated) if due else PLAIN
-            self._probes += due is not None
         if best.gated:
             self._confidence.floor = self._floor(best.source)
             if not self._costs.knows(best.source):  # the first draft ever is a short one
@@ -228,6 +227,7 @@ class AutoController:
         if not drafted:
             return
         self._last_asked[plan.source] = self._rounds
+        self._probes += self.parked  # counted when made: a step in flight may have put the planned one off
         if plan.gated and seconds is not None:
             self._costs.observe_gated(plan.source, drafted, accepted + 1)
             return
@@ -241,11 +241,11 @@ class AutoController:
         self._costs.agreement[key] = self._agreement[key]
 
     def _probe_due(self, source: str) -> bool:
-        """Now and then while nobody will notice; else rarely enough to cost at most about a hundredth."""
+        """Once a reply if nobody will notice; else rarely enough to cost at most about a hundredth."""
         plain_s = self._costs.plain_s
         extra_s = max(0.0, self._costs.expected_s(source, _PROBE_TOKENS) - plain_s)
         interval: float = _UNNOTICED_ROUNDS
-        if (self._probes + 1) * extra_s > _UNNOTICED_S:
+        if self._probes or extra_s > _UNNOTICED_S:
             interval = max(_PROBE_EVERY_ROUNDS, extra_s / plain_s / _PROBE_SHARE if plain_s else 0.0)
         return self._rounds - self._last_asked.get(source, 0) >= interval
 

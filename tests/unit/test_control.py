@@ -135,3 +135,20 @@ def test_recent_rounds_outweigh_old_ones() -> None:
         costs.observe("", 0, seconds)
 
     assert costs.plain_s == 2.0
+
+
+def test_a_probe_that_was_put_off_costs_nothing_of_its_budget() -> None:
+    """A plain step in flight puts a planned probe off; the next round asks for it again."""
+    costs = RoundCosts(Calibration({1: 0.005, 17: 0.085}, {"draft": 0.001}))  # a probe costs 18 ms: one is affordable
+    controller = AutoController(costs, Confidence())
+    controller.plan([DRAFT])
+    for _ in range(8):
+        controller.observe(PLAIN, 0, 0, 0.005)
+
+    assert controller.plan([DRAFT]).length > 0
+    controller.observe(PLAIN, 0, 0, None)  # put off
+    assert controller.plan([DRAFT]).length > 0
+    controller.observe(controller.plan([DRAFT]), 3, 0, 0.023)
+    for _ in range(8):
+        controller.observe(PLAIN, 0, 0, 0.005)
+    assert controller.plan([DRAFT]) == PLAIN
