@@ -46,13 +46,13 @@ class Confidence:
             product *= self._right[bisect(_GRADES, probability)]
         return product
 
-    def learn(self, accepted: int) -> None:
-        """Of the present draft, the first `accepted` tokens stood."""
-        for position, probability in enumerate(self._said[: accepted + 1]):
+    def learn(self, right: Sequence[bool]) -> None:
+        """Which tokens of the present draft were right, up to the first that was not."""
+        for probability, stood in zip(self._said, right, strict=False):
             grade = bisect(_GRADES, probability)
             self._trials[grade] += 1
             weight = max(1 / self._trials[grade], _SLOWEST_LEARNING)
-            self._right[grade] += weight * ((position < accepted) - self._right[grade])
+            self._right[grade] += weight * (stood - self._right[grade])
         self._said = []
 
 

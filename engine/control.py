@@ -15,7 +15,7 @@ from typing import Protocol
 from engine.confidence import Confidence
 from engine.types import MAX_DRAFT_TOKENS, Speculation, SpeculationMode
 
-LENGTHS = (1, 2, 3, 4, 5, 6, 8, 10, 12, MAX_DRAFT_TOKENS)
+LENGTHS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, MAX_DRAFT_TOKENS)
 _RECENT = 9
 _PROBE_EVERY_ROUNDS = 24
 _PROBE_TOKENS, _PROBE_SHARE = 3, 0.01

@@ -64,7 +64,7 @@ class Reply:
         exact = needs_checkpoints(self._sequence.caches)  # others go back to anywhere
         self._sequence.turn_end = turn_end(self.request, model, prompt) if exact else len(prompt) - 1
         self._text = ReplyText(model, prompt, self.request.stop, within=goes_on(self.request))
-        self._ends = frozenset(model.tokenizer.eos_token_ids)
+        self._ends = model.ends
         self._room = min(self.request.max_tokens or limit, limit - len(prompt))
         acceptance = self.request.speculation.acceptance
         self._sampler = Sampler(
@@ -210,10 +210,13 @@ class Reply:
         return DraftingState.NO_DRAFT if self._sequence.caches.can_roll_back else DraftingState.UNSUPPORTED
 
     def _goes_on_plainly(self) -> bool:
-        """Whether the next round will be plain too, so that it may take off before this one's token is read."""
+        """Whether the next round will be plain too, so that it may take off before this one's token is read.
+
+        Not before the first token, which on a CPU would wait for both.
+        """
         drafting_soon = self._soon or self._stats.drafting in (DraftingState.ACTIVE, DraftingState.CATCHING_UP)
-        room = self.room > 1
-        return room and not drafting_soon and self._sequence.caches.can_roll_back
+        goes_on = bool(self._emitted) and self.room > 1
+        return goes_on and not drafting_soon and self._sequence.caches.can_roll_back
 
     def _ending(self, emitted: Tokens[int]) -> int:
         """Turn a round's tokens into text; how many stand before the reply ends, all if it goes on."""

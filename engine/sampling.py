@@ -39,10 +39,13 @@ class Sampler:
         self._sampling = sampling
         self._habits = replace(sampling, seed=None)
         self._rejects = acceptance is Acceptance.REJECTION and sampling.temperature > 0
+        # MEASURED: coupled guesses are right as often without top-p, which costs a sort for each of them.
+        self._guessing = sampling if self._rejects else replace(sampling, top_p=1.0)
         self._seed = seed
         self._vocabulary = vocabulary
         self._spared = mx.array(list(spared), dtype=mx.uint32)
         self._bias = _bias(sampling, vocabulary)
+        self._noises: dict[int, mx.array] = {}  # of the positions that a draft has drawn this round
         # How often the whole prefix holds each token; kept only when a penalty asks for it.
         self._counts = _counted(mx.zeros(vocabulary), prefix) if _penalises(sampling) else None
 
@@ -54,26 +57,27 @@ class Sampler:
         """
         if self._sampling.temperature == 0:
             return mx.argmax(self._processed(logits, ahead), axis=-1)
-        noise = gumbel_noise(self._seed, position, logits.shape[0], self._vocabulary)
-        return coupled(self._law(logits, position, ahead), noise)
+        return coupled(self._law(logits, position, ahead, self._sampling), self._noise(position, logits.shape[0]))
 
     def draft(self, logits: mx.array, position: int, ahead: mx.array | None, sharpness: Sharpness) -> Draft:
         """The same for a row of a draft model, drawn sharper than its law, and how sure that was."""
         if self._sampling.temperature == 0:
-            law = normalised(self._processed(logits, ahead))
-            return Draft(mx.argmax(law, axis=-1), sure=mx.exp(mx.max(law)))
-        laws = mx.array(sharpness.LEVELS)[:, None] * normalised(self._law(logits, position, ahead))
-        rivals = coupled(laws, gumbel_noise(self._seed, position, 1, self._vocabulary))
+            law = self._processed(logits, ahead)
+            return Draft(mx.argmax(law, axis=-1), sure=mx.exp(mx.max(law) - mx.logsumexp(law)))
+        laws = mx.array(sharpness.LEVELS)[:, None] * self._law(logits, position, ahead, self._guessing)
+        noise = self._noises[position] = gumbel_noise(self._seed, position, 1, self._vocabulary)
+        rivals = coupled(laws, noise)
         token = rivals[sharpness.level : sharpness.level + 1]
-        law = normalised(laws[sharpness.level : sharpness.level + 1])
-        return Draft(token, law if self._rejects else None, mx.exp(law[0, token[0]]), rivals)
+        law = laws[sharpness.level : sharpness.level + 1]
+        sure = mx.exp(law[0, token[0]] - mx.logsumexp(law))
+        return Draft(token, normalised(law) if self._rejects else None, sure, rivals)
 
     def judge(self, logits: mx.array, position: int, draft: Draft) -> mx.array:
         """The main model's verdict (len(draft) + 1,) on the tokens of `draft`, the first of which is at `position`."""
         drafted = draft.tokens.size
         if not self._rejects or not drafted:
             return self.draw(logits, position, draft.tokens)
-        law = normalised(self._law(logits, position, draft.tokens))
+        law = normalised(self._law(logits, position, draft.tokens, self._sampling))
         coins = keyed_uniform(self._seed ^ _COIN_OF_JUDGE, position, drafted)[:, 0]
         noise = gumbel_noise(self._seed ^ _NOISE_OF_JUDGE, position, drafted + 1, self._vocabulary)
         return rejection(law, draft, coins, noise)
@@ -88,23 +92,31 @@ class Sampler:
         if self._sampling.temperature == 0:
             return mx.argmax(self._processed(logits, None), axis=-1)
         keys = [sampler.noise_key(position) for sampler, position in zip(company, positions, strict=True)]
-        return coupled(self._law(logits, 0, None), _gumbel(mx.array(keys, dtype=mx.uint32), self._vocabulary))
+        return coupled(
+            self._law(logits, 0, None, self._sampling), _gumbel(mx.array(keys, dtype=mx.uint32), self._vocabulary)
+        )
 
     def noise_key(self, position: int) -> tuple[int, int]:
         return _key(self._seed, position)
 
     def commit(self, tokens: Sequence[int]) -> None:
         """`tokens` are now part of the prefix."""
+        self._noises.clear()
         if self._counts is not None:
             self._counts = _counted(self._counts, tokens)
 
-    def _law(self, logits: mx.array, position: int, ahead: mx.array | None) -> mx.array:
-        """Log-probabilities after all filters, over temperature; not normalised again."""
-        logits = self._processed(logits, ahead)
-        law = normalised(logits)
-        drops = self._sampling.xtc_probability > 0
-        coins = keyed_uniform(self._seed ^ _COIN_OF_XTC, position, logits.shape[0]) if drops else None
-        return filtered(law, self._sampling, coins, self._spared) * (1.0 / self._sampling.temperature)
+    def _noise(self, position: int, rows: int) -> mx.array:
+        """The noise of these positions; before the last of them, where a draft drew, its own."""
+        drawn = [self._noises[at] for at in range(position, position + rows - 1) if at in self._noises]
+        rest = gumbel_noise(self._seed, position + len(drawn), rows - len(drawn), self._vocabulary)
+        return mx.concatenate([*drawn, rest]) if drawn else rest
+
+    def _law(self, logits: mx.array, position: int, ahead: mx.array | None, sampling: Sampling) -> mx.array:
+        """Log-probabilities after all filters, over temperature; not normalised, which no draw needs."""
+        law = self._processed(logits, ahead)
+        drops = sampling.xtc_probability > 0
+        coins = keyed_uniform(self._seed ^ _COIN_OF_XTC, position, law.shape[0]) if drops else None
+        return filtered(law, sampling, coins, self._spared) * (1.0 / sampling.temperature)
 
     def _processed(self, logits: mx.array, ahead: mx.array | None) -> mx.array:
         """`logits` with bias and penalties."""
@@ -130,8 +142,9 @@ class Sampler:
 def filtered(
     law: mx.array, sampling: Sampling, coins: mx.array | None = None, spared: mx.array | None = None
 ) -> mx.array:
-    """`law` (log-probabilities) with -inf for what top-p, min-p, XTC and top-k leave out, in that order, as in mlx-lm.
+    """`law` with -inf for what top-p, min-p, XTC and top-k leave out, in that order, as in mlx-lm.
 
+    It holds log-probabilities, up to a constant.
     `coins` (rows, 1) are uniform draws, one a row: XTC acts where one falls below its probability.
     """
     if 0 < sampling.top_p < 1:
@@ -180,7 +193,7 @@ def _key(seed: int, position: int) -> tuple[int, int]:
 
 def _top_p(law: mx.array, top_p: float) -> mx.array:
     ascending = mx.sort(law, axis=-1)
-    mass = mx.exp(ascending)
+    mass = mx.exp(ascending - ascending[..., -1:])
     above = mx.cumsum(mass, axis=-1, reverse=True, inclusive=False)
     total = above[..., :1] + mass[..., :1]
     dropped = (above >= top_p * total).sum(axis=-1, keepdims=True)

@@ -252,7 +252,8 @@ class Scheduler:
         return self._batches
 
     def _drafting(self, reply: Reply) -> Drafting:
-        proposers: list[Proposer] = [LookupProposer()]
+        assert self.main is not None
+        proposers: list[Proposer] = [LookupProposer(self.main.ends)]
         if self.draft is not None:
             turn_end = reply.sequence.turn_end
             proposers.insert(0, DraftModelProposer(self.draft, self._store, turn_end, self._confidence))

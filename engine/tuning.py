@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-WIDTHS = (1, 2, 3, 4, 5, 6, 8, 12, 17)
+WIDTHS = (1, 2, 3, 4, 5, 6, 8, 12, 17, 33)
 _REPEATS = 3
 _CONTEXT_TOKENS = 64
 

@@ -10,7 +10,7 @@ RequestId = NewType("RequestId", int)
 DownloadId = NewType("DownloadId", int)
 
 MAX_SEED = 2**64 - 1
-MAX_DRAFT_TOKENS = 16
+MAX_DRAFT_TOKENS = 32
 
 
 class ModelRole(StrEnum):

@@ -12,8 +12,10 @@ import mlx.core as mx
 from mlx_lm.models.base import create_causal_mask
 from mlx_lm.models.cache import RotatingKVCache
 
+from engine.types import MAX_DRAFT_TOKENS
+
 # Steps wider than this (prefill) are never rolled back, so nothing behind the window is kept for them.
-SLACK_TOKENS = 32
+SLACK_TOKENS = MAX_DRAFT_TOKENS + 1
 _GROWTH_TOKENS = 256
 
 

@@ -53,6 +53,11 @@ class LoadedModel:
     need: MemoryNeed
     identity: str  # of the files that it was read from: caches of others do not fit
 
+    @property
+    def ends(self) -> frozenset[int]:
+        """Tokens behind which nothing of a reply comes."""
+        return frozenset(self.tokenizer.eos_token_ids)
+
 
 Slices = Generator[None, None, LoadedModel]
 

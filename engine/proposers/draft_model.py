@@ -33,6 +33,7 @@ class DraftModelProposer:
         self, model: LoadedModel, store: PrefixStore, turn_end: int = 0, confidence: Confidence | None = None
     ) -> None:
         self._model = model
+        self._ends = model.ends
         self._store = store
         self._turn_end = turn_end
         self._confidence = confidence or Confidence()
@@ -47,8 +48,8 @@ class DraftModelProposer:
         return Offer(self.name, min(MAX_DRAFT_TOKENS, room) if sequence.unread <= _TAIL_TOKENS else 0, gated=True)
 
     def propose(self, tokens: Tokens[int], limit: int, sampler: Sampler) -> Draft:
-        """Stops early where it is not sure enough. It looks at how sure it was one token late, so that the device
-        always has the next one to work on."""
+        """Stops early at an end, and where it is not sure enough. It looks at each token while the next one is under
+        way, so that the device always has something to work on."""
         sequence = self._follow(tokens)
         drafts: list[Draft] = []
         unread = mx.array(sequence.tokens[sequence.caches.position :])
@@ -60,6 +61,9 @@ class DraftModelProposer:
             ahead = mx.concatenate([draft.tokens for draft in drafts]) if drafts else None
             drafts.append(sampler.draft(logits[-1:], len(tokens) + step, ahead, self._confidence.sharpness))
             mx.async_eval(drafts[-1].tokens, drafts[-1].sure, drafts[-1].rivals)
+            if step and drafts[-2].tokens.item() in self._ends:
+                drafts.pop()
+                break
             if step and self._confidence.floor and not self._confidence.goes_on(probability(drafts[-2])):
                 break
         self._drafts = drafts
@@ -78,7 +82,8 @@ class DraftModelProposer:
         """What came of how sure it was, and of how sharply it drew."""
         for draft in self._drafts[self._confidence.heard :]:
             self._confidence.goes_on(probability(draft))
-        self._confidence.learn(len(emitted) - 1)
+        right = [draft.tokens.item() == token for draft, token in zip(self._drafts, emitted, strict=False)]
+        self._confidence.learn(right)
         for draft, truth in zip(self._drafts, emitted, strict=False):
             if draft.rivals.size:
                 self._confidence.sharpness.learn(draft.rivals.tolist(), truth)  # type: ignore[arg-type]

@@ -23,7 +23,9 @@ class LookupProposer:
 
     name = "lookup"
 
-    def __init__(self) -> None:
+    def __init__(self, ends: frozenset[int] = frozenset()) -> None:
+        """Nothing is drafted behind one of `ends`, for the reply ends there."""
+        self._ends_reply = ends
         self._ends: dict[tuple[int, ...], int] = {}  # run -> index right behind its latest occurrence
         self._indexed = 0
         self._found = 0
@@ -32,17 +34,23 @@ class LookupProposer:
         """The longer the match, the more tokens: a long match is a copy being made."""
         self._index(tokens)
         self._found, match = self._find(tokens)
-        most = min(2 * match if match >= 8 else match, MAX_DRAFT_TOKENS, len(tokens) - self._found) if match else 0
-        return Offer(self.name, most, grade=min(match, 8) // 2)
+        most = min(2 * match if match >= 8 else match, MAX_DRAFT_TOKENS) if match else 0
+        return Offer(self.name, len(self._continuation(tokens, most)), grade=min(match, 8) // 2)
 
     def propose(self, tokens: Sequence[int], limit: int, sampler: Sampler) -> Draft:
-        return Draft(mx.array(list(tokens[self._found : self._found + limit]), dtype=mx.uint32))
+        return Draft(mx.array(self._continuation(tokens, limit), dtype=mx.uint32))
 
     def commit(self, emitted: Sequence[int]) -> None:
         """The next offer indexes them."""
 
     def close(self) -> None:
         self._ends.clear()
+
+    def _continuation(self, tokens: Sequence[int], most: int) -> list[int]:
+        """What followed the match that was found."""
+        following = list(tokens[self._found : self._found + most])
+        end = next((at for at, token in enumerate(following) if token in self._ends_reply), most)
+        return following[: end + 1]
 
     def _find(self, tokens: Sequence[int]) -> tuple[int, int]:
         """Where the longest earlier run equal to the last tokens ends, and its length (0: none)."""

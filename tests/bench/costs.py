@@ -9,10 +9,12 @@ from pathlib import Path
 
 import mlx.core as mx
 
-from engine import Sampling, Speculation
-from engine.models.loading import LoadedModel, load_model
+from engine import Event, Finished, Request, RequestId, RequestStats, Sampling, Speculation, TextDelta
+from engine.models.loading import LoadedModel, load_draft, load_model
+from engine.reply import Reply
+from engine.scheduler import Scheduler
 from engine.sequence import Sequence as TokenSequence
-from tests.bench.opponents import Ours, interleaved
+from tests.bench.opponents import interleaved
 from tests.bench.rows import ROWS, Measure, Row
 from tests.bench.stage import Stage
 
@@ -67,33 +69,76 @@ def bare_forwards(model: LoadedModel, width: int, runs: int) -> list[float]:
 
 
 def overhead_share(stage: Stage, runs: int) -> Row:
-    whole, bare = round_and_bare_s(stage.ours, stage.main, stage.draft, stage.guide[0], runs)
+    whole, bare = round_and_bare_s(stage.main, stage, runs)
     detail = f"{(whole - bare) * 1e6:.0f} µs of {whole * 1e3:.2f} ms a round of {_DRAFTED} drafted tokens"
     return Row("engine.overhead_share", (whole - bare) / whole, "share", "≤ 0.03", detail)
 
 
 def tiny_round_us(stage: Stage, runs: int) -> Row:
-    whole, bare = round_and_bare_s(stage.tiny, stage.starter / "main", stage.draft, stage.guide[0], runs)
+    whole, bare = round_and_bare_s(stage.starter / "main", stage, runs)
     detail = f"of {whole * 1e6:.0f} µs; what the starter pair's rounds take beyond their forwards"
     return Row("engine.tiny.round_us", (whole - bare) * 1e6, "µs", "lower", detail)
 
 
-def round_and_bare_s(engine: Ours, main: Path, draft: Path, prompt: Sequence[int], runs: int) -> tuple[float, float]:
-    """What a round takes in a long reply, events and text included, and its bare forwards; measured in turn."""
-    networks = load_model(main), load_model(draft)
-    rounds, bare = [], []
-    for _ in range(runs + 1):
-        run = engine.run(prompt, _LENGTH, Speculation.fixed(_DRAFTED), Sampling(temperature=1.3, seed=2))
-        stats = run.stats
-        assert stats is not None
-        rounds.append(stats.decode_s / stats.rounds)
-        plain, wide, step = (
-            statistics.median(bare_forwards(network, width, 1))
-            for network, width in ((networks[0], 1), (networks[0], _DRAFTED + 1), (networks[1], 1))
-        )
-        drafting = stats.draft_rounds / stats.rounds
-        bare.append(drafting * (wide + _DRAFTED * step) + (1 - drafting) * plain)
-    return statistics.median(rounds[1:]), statistics.median(bare[1:])
+def round_and_bare_s(main: Path, stage: Stage, runs: int) -> tuple[float, float]:
+    """What a round takes, text and events included, and the forwards in it alone: by turns, on the same networks."""
+    scheduler = Scheduler()
+    scheduler.set_main(load_model(main))
+    assert scheduler.main is not None
+    scheduler.set_draft(load_draft(stage.draft, scheduler.main))
+    assert scheduler.draft is not None
+    forwards = BareForwards(scheduler.main, scheduler.draft, stage.guide[0])
+    told: list[RequestStats] = []
+    whole, bare = [], []
+    for prompt in stage.guide[: 2 * runs]:
+        scheduler.add(Reply(RequestId(1), _request(prompt), lambda event: _note(event, told)))
+        before = RequestStats()
+        while scheduler.busy:
+            started = time.perf_counter()
+            scheduler.step()
+            seconds = time.perf_counter() - started
+            drafted, before = told[-1].drafted - before.drafted if told else 0, told[-1] if told else before
+            if drafted == _DRAFTED:
+                whole.append(seconds)
+                bare.append(forwards.seconds())
+        told.clear()
+    return statistics.median(whole), statistics.median(bare)
+
+
+def _request(prompt: Sequence[int]) -> Request:
+    sampling = Sampling(temperature=1.3, seed=2)
+    return Request(tokens=tuple(prompt), sampling=sampling, max_tokens=_LENGTH, speculation=Speculation.fixed(_DRAFTED))
+
+
+def _note(event: Event, told: list[RequestStats]) -> None:
+    if isinstance(event, TextDelta | Finished):
+        told.append(event.stats)
+
+
+class BareForwards:
+    """The forwards of a round as a plain loop would run them, and nothing else."""
+
+    def __init__(self, main: LoadedModel, draft: LoadedModel, prompt: Sequence[int]) -> None:
+        self._main, self._draft = TokenSequence(main, list(prompt)), TokenSequence(draft, list(prompt))
+        for sequence in (self._main, self._draft):
+            while sequence.unread > 1:
+                sequence.prefill_chunk()
+
+    def seconds(self) -> float:
+        started = time.perf_counter()
+        token = mx.array(self._main.tokens[-1:], dtype=mx.uint32)
+        tokens = [token]
+        self._draft.caches.leave_trail()
+        for _ in range(_DRAFTED):
+            token = mx.argmax(self._draft.feed(token), axis=-1)
+            mx.async_eval(token)
+            self._draft.caches.commit(1)
+            tokens.append(token)
+        mx.eval(mx.argmax(self._main.feed(mx.concatenate(tokens)), axis=-1))
+        seconds = time.perf_counter() - started
+        self._main.caches.commit(0)
+        self._draft.caches.rewind(len(self._draft.tokens) - 1)
+        return seconds
 
 
 COSTS: tuple[Measure, ...] = (batch4_vs_mlx_lm, hybrid_rollback_share, overhead_share, tiny_round_us)

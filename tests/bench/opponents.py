@@ -62,6 +62,15 @@ class Ours:
         self.engine.load(main, self._events.put, draft)
         for _ in range(1 if draft is None else 2):
             self._await_model()
+        self.rest()
+
+    def rest(self) -> None:
+        """Let the engine calibrate the pair, as it does once on every machine before anybody asks."""
+        busy = True
+        while busy:
+            before = time.process_time()
+            time.sleep(0.3)
+            busy = time.process_time() - before > 0.1
 
     def forget(self) -> None:
         """Load the same pair anew, so that no cache is kept."""
@@ -73,6 +82,7 @@ class Ours:
         self.engine.set_draft(draft, self._events.put)
         if draft is not None:
             self._await_model()
+        self.rest()
 
     def run(
         self, prompt: Sequence[int], length: int, speculation: Speculation, sampling: Sampling | None = None

@@ -17,8 +17,8 @@ from tests.bench.stage import Stage
 GREEDY = Sampling(temperature=0)
 SAMPLED = Sampling(temperature=0.8, top_p=0.95, seed=7)
 LENGTH = 96
-FIXED = (1, 2, 3, 4, 6, 8, 12, 16)
-THEIR_DRAFTS = (2, 3, 4, 5, 6, 8, 12)
+FIXED = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
+THEIR_DRAFTS = (2, 3, 4, 5, 6, 8, 12, 16, 24, 32)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import pytest
 from tokenizers import Regex, Tokenizer, pre_tokenizers
 
 from engine import (
+    MAX_DRAFT_TOKENS,
     ContextTooLong,
     DraftVocabularyDiffers,
     EmptyConversation,
@@ -155,7 +156,7 @@ REQUEST_FAULTS: dict[str, tuple[Request, type[EngineError]]] = {
     "penalty": (Request(tokens=(1,), sampling=Sampling(repetition_penalty=0)), InvalidRequest),
     "max tokens": (Request(tokens=(1,), max_tokens=0), InvalidRequest),
     "draft length": (Request(tokens=(1,), speculation=Speculation.fixed(0)), InvalidRequest),
-    "draft length above": (Request(tokens=(1,), speculation=Speculation.fixed(17)), InvalidRequest),
+    "draft length above": (Request(tokens=(1,), speculation=Speculation.fixed(MAX_DRAFT_TOKENS + 1)), InvalidRequest),
 }
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from engine.caches.kinds import leaves
 from engine.models.loading import LoadedModel
+from engine.types import MAX_DRAFT_TOKENS
 from tests.families.harness import (
     PROMPT,
     WARM,
@@ -38,6 +39,7 @@ class Outcome:
     plain_is_mlx_lm: bool
     inexact_lengths: tuple[int, ...]
     unseen_counts: tuple[int, ...]  # lengths at which not every count of accepted tokens occurred
+    longest_is_exact: bool
     warm_is_exact: bool
     # What the caches say next, compared as a share of the largest logit:
     from_plain: float  # after speculation and after plain decoding of the same tokens
@@ -45,7 +47,7 @@ class Outcome:
 
     @property
     def exact(self) -> bool:
-        texts = self.plain_is_mlx_lm and not self.inexact_lengths and self.warm_is_exact
+        texts = self.plain_is_mlx_lm and not self.inexact_lengths and self.longest_is_exact and self.warm_is_exact
         return self.speculates and texts and self.from_plain <= CLOSE
 
 
@@ -64,6 +66,7 @@ def examine(family: str, lengths: Sequence[int] = EVERY_LENGTH) -> Outcome:
         plain_is_mlx_lm=plain.tokens == theirs,
         inexact_lengths=tuple(n for n, told in drafted.items() if told.tokens != plain.tokens),
         unseen_counts=tuple(n for n, told in drafted.items() if told.accepted != set(range(n + 1))),
+        longest_is_exact=not speculates or _drafted(model, plain, MAX_DRAFT_TOKENS).tokens == plain.tokens,
         warm_is_exact=not speculates or _warm_is_exact(model),
         from_plain=max([_apart(told, plain) for told in drafted.values()], default=0.0),
         from_prefill=max(_from_prefill(model, told) for told in (plain, *drafted.values())),

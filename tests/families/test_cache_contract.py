@@ -13,13 +13,16 @@ from mlx_lm.models.cache import ConcatenateKVCache, QuantizedKVCache
 
 from engine.caches.base import CacheSet
 from engine.caches.replay import listen
+from engine.caches.window import SLACK_TOKENS
 from engine.models.loading import LoadedModel
 from engine.sequence import Sequence
+from engine.types import MAX_DRAFT_TOKENS
 from tests.families.examine import CLOSE, apart
 from tests.families.harness import PROMPT, build, fresh, loaded, says_next
 
 WIDEST = 6
 STEPS = [(width, kept) for width in range(1, WIDEST + 1) for kept in range(width + 1)]
+STEPS += [(MAX_DRAFT_TOKENS + 1, kept) for kept in (0, 1, 20, MAX_DRAFT_TOKENS + 1)]
 
 # Kinds that some family brings along …
 OF_FAMILIES = {
@@ -97,6 +100,6 @@ def test_a_trail_leads_back_to_the_end_of_every_step(kind: str) -> None:
 def test_a_step_that_cannot_be_taken_apart_says_so() -> None:
     """Prefill is not listened to, so of a recurrent chunk either all stands or nothing."""
     conversation = fresh(model_with("gated delta"), PROMPT)
-    mx.eval(conversation.feed(mx.array(list(range(1, 41)))))
+    mx.eval(conversation.feed(mx.array(list(range(1, SLACK_TOKENS + 2)))))
     with pytest.raises(AssertionError, match="as a whole"):
         conversation.caches.commit(20)

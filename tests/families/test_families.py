@@ -106,6 +106,7 @@ def check(outcome: Outcome) -> None:
     assert outcome.speculates
     assert outcome.unseen_counts == ()
     assert outcome.inexact_lengths == ()
+    assert outcome.longest_is_exact
     assert outcome.warm_is_exact
     assert outcome.from_plain <= CLOSE
     assert outcome.from_prefill <= CLOSE or outcome.family in READS_OTHERWISE

@@ -38,7 +38,7 @@ def test_what_a_draft_says_is_worth_what_came_of_it(honest: float) -> None:
             confidence.goes_on(0.9)
         while accepted < 4 and generator.random() < honest:
             accepted += 1
-        confidence.learn(accepted)
+        confidence.learn([True] * accepted + [False])
 
     assert confidence.chance([0.9]) == pytest.approx(honest, abs=0.08)
     assert confidence.chance([0.9, 0.9]) == pytest.approx(honest**2, abs=0.12)
@@ -52,7 +52,7 @@ def test_tokens_after_the_first_wrong_one_teach_nothing() -> None:
         confidence.begin()
         confidence.goes_on(0.1)
         confidence.goes_on(0.6)
-        confidence.learn(0)
+        confidence.learn([False])
 
     assert confidence.chance([0.6]) == before
     assert confidence.chance([0.1]) < 0.02

@@ -50,7 +50,7 @@ def draft_round(limit: int, confidence: Confidence, agreement: float, generator:
         standing = standing and right
         accepted += standing
     if drafted:
-        confidence.learn(accepted)
+        confidence.learn([True] * accepted + [False])
     return drafted, accepted
 
 

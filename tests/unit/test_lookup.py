@@ -32,7 +32,14 @@ def test_the_latest_occurrence_counts() -> None:
 def test_long_matches_draft_more() -> None:
     text = list(range(20))
 
-    assert drafted(LookupProposer(), [*text, 30, *text[:10]]) == [*text[10:20], 30, *text[:5]]
+    assert drafted(LookupProposer(), [*text, 30, *text[:10]]) == [*text[10:20], 30, *text[:9]]
+    assert drafted(LookupProposer(), [*text, 30, *text[:5]]) == text[5:10]
+
+
+def test_nothing_is_drafted_behind_an_end() -> None:
+    proposer = LookupProposer(ends=frozenset({7}))
+
+    assert drafted(proposer, [9, 1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5]) == [6, 7]
 
 
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=80), st.data())

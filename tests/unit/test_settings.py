@@ -11,7 +11,7 @@ from PySide6.QtCore import QCoreApplication
 from pytestqt.qtbot import QtBot
 
 from app.settings import STARTER_TEMPERATURE, Settings
-from engine import MAX_SEED, Sampling, Speculation
+from engine import MAX_DRAFT_TOKENS, MAX_SEED, Sampling, Speculation
 
 pytestmark = pytest.mark.usefixtures("qapp")
 
@@ -53,7 +53,7 @@ def test_changed_tells_the_name_once(tmp_path: Path) -> None:
         ("temperature", 9, 2.0),
         ("temperature", -1, 0.0),
         ("text_scale", 0.1, 0.85),
-        ("speculation_tokens", 99, 16),
+        ("speculation_tokens", 99, MAX_DRAFT_TOKENS),
         ("seed", -5, 0),
         ("seed", None, None),
         ("max_tokens", 0, 1),
