@@ -18,27 +18,33 @@ from engine.types import MAX_DRAFT_TOKENS, Speculation, SpeculationMode
 LENGTHS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, MAX_DRAFT_TOKENS)
 _RECENT = 9
 _PROBE_EVERY_ROUNDS = 24
-_PROBE_TOKENS, _PROBE_SHARE = 3, 0.01
+_PROBE_SHARE = 0.01
+_PROBE_LENGTHS, _GOOD = (1, 2, 4, 8), 0.8  # how often a good draft is right
+_FIRST_TOKENS = 3  # of the first draft ever
 # What probes may cost in one reply, whatever share of it that is, and how far apart they are then. Not at its start,
 # where a draft is at its worst: what a reply is about is decided in its first words.
-_UNNOTICED_S, _UNNOTICED_ROUNDS = 0.03, 8
+_UNNOTICED_S, _UNNOTICED_ROUNDS = 0.02, 8
 _ADVANTAGE = 1.02  # a change of plan must promise this much
 
 # How often a source is right, before anything is known of it, and how many trials that guess weighs.
 _FIRST_GUESS, _GUESS_TRIALS = 0.7, 6
 _SLOWEST_LEARNING = 0.04  # an average at first, then ever less forgetful, down to this
 # Of rounds in which a draft stops by itself: what is thought before any was seen, and how fast they are forgotten.
-_GUESS_ROUNDS, _GUESS_TOKENS, _GATED_FADING = 3, 2.5, 0.9
+_GUESS_ROUNDS, _GUESS_TOKENS, _GATED_FADING = 2, 2.5, 0.9
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A proposer could draft up to `most` tokens now; `grade` tells its good occasions from its poor ones."""
+    """A proposer could draft up to `most` tokens now; `grade` tells its good occasions from its poor ones.
+
+    One that is `behind` has to read so many tokens first.
+    """
 
     source: str
     most: int
     grade: int = 0
     gated: bool = False  # it stops by itself where it is not sure enough
+    behind: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +77,7 @@ class RoundCosts:
     agreement: dict[tuple[str, int], float] = field(default_factory=dict)  # where the last reply left it
     _seen: dict[tuple[str, int], deque[float]] = field(default_factory=dict)
     _gated: dict[str, tuple[float, float]] = field(default_factory=dict)  # tokens and seconds, fading
+    _reading: dict[str, float] = field(default_factory=dict)  # seconds a token of what a source has to read first
 
     def observe(self, source: str, drafted: int, seconds: float) -> None:
         key = (source if drafted else "", drafted)
@@ -93,6 +100,13 @@ class RoundCosts:
         # What the nearest length took, moved by what the difference in length should cost.
         scale = self._median(source, near) / max(self.plain_s + self._extra_s(source, near), 1e-9)
         return max(self.plain_s, scale * (self.plain_s + self._extra_s(source, length)))
+
+    def observe_reading(self, source: str, tokens: int, seconds: float) -> None:
+        if tokens:
+            self._reading[source] = seconds / tokens
+
+    def reading_s(self, source: str, tokens: int) -> float:
+        return self._reading.get(source, 0.0) * tokens
 
     def observe_gated(self, source: str, drafted: int, tokens: int) -> None:
         """A round in which a draft stopped by itself: what counts is what such rounds bring in all.
@@ -153,6 +167,11 @@ class Controller(Protocol):
     def wants(self, source: str) -> bool:
         """Whether it is worth asking `source` for an offer; a draft that rests need not even read along."""
 
+    def lets_read(self, offer: Offer) -> bool:
+        """Whether a source that is behind should read on, a chunk now."""
+
+    def observe_reading(self, source: str, tokens: int, seconds: float) -> None: ...
+
     def plan(self, offers: Sequence[Offer]) -> Plan: ...
 
     def observe(self, plan: Plan, drafted: int, accepted: int, seconds: float | None) -> None:
@@ -170,6 +189,12 @@ class FixedController:
 
     def wants(self, source: str) -> bool:
         return self._tokens > 0 and bool(source)
+
+    def lets_read(self, offer: Offer) -> bool:
+        return True
+
+    def observe_reading(self, source: str, tokens: int, seconds: float) -> None:
+        self._costs.observe_reading(source, tokens, seconds)
 
     def plan(self, offers: Sequence[Offer]) -> Plan:
         offer = next((offer for offer in offers if offer.most), None)
@@ -195,14 +220,25 @@ class AutoController:
         self._trials: dict[tuple[str, int], int] = {}
         self._rounds = 0
         self._last_asked: dict[str, int] = {}
+        self._behind: dict[str, int] = {}
         self._probes = 0
+        self._probe_paid = False  # the last one did, so another costs nothing
         self._present = PLAIN
         self.parked = costs.drafts_in_vain()  # as the last reply left it; asked again after a while
 
     def wants(self, source: str) -> bool:
         return not (self.parked and self._costs.has_seen(source)) or self._probe_due(source)
 
+    def lets_read(self, offer: Offer) -> bool:
+        """Until it is parked a draft reads at once; then only where that is as cheap as a probe has to be."""
+        self._behind[offer.source] = offer.behind
+        return self.wants(offer.source)
+
+    def observe_reading(self, source: str, tokens: int, seconds: float) -> None:
+        self._costs.observe_reading(source, tokens, seconds)
+
     def plan(self, offers: Sequence[Offer]) -> Plan:
+        self._behind.update((offer.source, offer.behind) for offer in offers)
         plans = [PLAIN, *(plan for offer in offers if offer.most for plan in _plans(offer))]
         best = max(plans, key=self._tokens_per_second)
         hold = self._present in plans and self._tokens_per_second(best) < _ADVANTAGE * self._tokens_per_second(
@@ -213,11 +249,12 @@ class AutoController:
             self.parked = best == PLAIN
         if best == PLAIN:
             due = next((offer for offer in offers if offer.most and self._probe_due(offer.source)), None)
-            best = Plan(due.source, min(_PROBE_TOKENS, due.most), due.grade, due.gated) if due else PLAIN
+            if due:
+                best = Plan(due.source, min(self._probe_tokens(due.source), due.most), due.grade, due.gated)
         if best.gated:
             self._confidence.floor = self._floor(best.source)
             if not self._costs.knows(best.source):  # the first draft ever is a short one
-                best = replace(best, length=min(_PROBE_TOKENS, best.length))
+                best = replace(best, length=min(_FIRST_TOKENS, best.length))
         return best
 
     def observe(self, plan: Plan, drafted: int, accepted: int, seconds: float | None) -> None:
@@ -228,6 +265,7 @@ class AutoController:
             return
         self._last_asked[plan.source] = self._rounds
         self._probes += self.parked  # counted when made: a step in flight may have put the planned one off
+        self._probe_paid = self.parked and self._pays(plan.source, drafted, accepted + 1)
         if plan.gated and seconds is not None:
             self._costs.observe_gated(plan.source, drafted, accepted + 1)
             return
@@ -242,12 +280,24 @@ class AutoController:
 
     def _probe_due(self, source: str) -> bool:
         """Once a reply if nobody will notice; else rarely enough to cost at most about a hundredth."""
+        if self._probe_paid:
+            return True
         plain_s = self._costs.plain_s
-        extra_s = max(0.0, self._costs.expected_s(source, _PROBE_TOKENS) - plain_s)
+        extra_s = max(0.0, self._costs.expected_s(source, self._probe_tokens(source)) - plain_s)
+        extra_s += self._costs.reading_s(source, self._behind.get(source, 0))
         interval: float = _UNNOTICED_ROUNDS
         if self._probes or extra_s > _UNNOTICED_S:
             interval = max(_PROBE_EVERY_ROUNDS, extra_s / plain_s / _PROBE_SHARE if plain_s else 0.0)
         return self._rounds - self._last_asked.get(source, 0) >= interval
+
+    def _probe_tokens(self, source: str) -> int:
+        """The shortest draft that would pay if it were a good one; if none would, the cheapest."""
+        good = ((length, sum(_GOOD**position for position in range(length + 1))) for length in _PROBE_LENGTHS)
+        return next((length for length, tokens in good if self._pays(source, length, tokens)), _PROBE_LENGTHS[0])
+
+    def _pays(self, source: str, drafted: int, tokens: float) -> bool:
+        """Whether rounds that bring so many tokens are faster than plain ones."""
+        return tokens * self._costs.plain_s > _ADVANTAGE * self._costs.expected_s(source, drafted)
 
     def _floor(self, source: str) -> float:
         """The chance below which one more token costs more time than it is expected to save."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
-from engine.control import PLAIN, Controller
+from engine.control import PLAIN, Controller, Offer
 from engine.decode import Round
 from engine.proposers.base import Guarded, Proposer
 from engine.sequence import Sequence as TokenSequence
@@ -37,7 +38,7 @@ class Drafting:
     def plan(self, tokens: Sequence[int], room: int) -> tuple[Proposer | None, int]:
         """Who drafts how many tokens next, at most `room`. The first token of a reply must not come here."""
         asked = [proposer for name, proposer in self._proposers.items() if self._controller.wants(name)]
-        offers = [proposer.offer(tokens) for proposer in asked]
+        offers = [self._offer(proposer, tokens) for proposer in asked]
         self._plan = self._controller.plan(offers)
         self.state = self._state([offer.source for offer in offers if offer.most])
         length = min(self._plan.length, room)
@@ -46,6 +47,16 @@ class Drafting:
             return None, 0
         self.source = self._plan.source
         return self._proposers[self._plan.source], length
+
+    def _offer(self, proposer: Guarded, tokens: Sequence[int]) -> Offer:
+        offer = proposer.offer(tokens)
+        if not offer.behind or not self._controller.lets_read(offer):
+            return offer
+        started = time.perf_counter()
+        proposer.read_on()
+        read_on = proposer.offer(tokens)
+        self._controller.observe_reading(offer.source, offer.behind - read_on.behind, time.perf_counter() - started)
+        return read_on
 
     def put_off(self) -> None:
         """The round that was planned turns out to be plain."""

@@ -26,7 +26,7 @@ class Proposer(Protocol):
     name: str
 
     def offer(self, tokens: Sequence[int]) -> Offer:
-        """How much could be drafted after `tokens` right now. May read on in them, for at most one prefill chunk."""
+        """How much could be drafted after `tokens` right now. Costs nothing."""
 
     def propose(self, tokens: Sequence[int], limit: int, sampler: Sampler) -> Draft:
         """Up to `limit` tokens (n,) that may follow `tokens`; not evaluated, so that verifying can queue up behind."""
@@ -51,6 +51,14 @@ class StateProposer(Proposer, Protocol):
         """
 
 
+@runtime_checkable
+class ReadingProposer(Proposer, Protocol):
+    """A proposer that has to read the chat before it can draft. Its offers say how far it is behind."""
+
+    def read_on(self) -> None:
+        """At most one prefill chunk. Called only if that is thought to be worth its time."""
+
+
 class Guarded:
     """A proposer that may fail without harm: after its first error it proposes nothing and says so."""
 
@@ -63,6 +71,11 @@ class Guarded:
     def offer(self, tokens: Sequence[int]) -> Offer:
         offer = None if self.failed else self._try(lambda: self._proposer.offer(tokens))
         return Offer(self.name, 0) if offer is None else offer
+
+    def read_on(self) -> None:
+        proposer = self._proposer
+        if not self.failed and isinstance(proposer, ReadingProposer):
+            self._try(proposer.read_on)
 
     def hear(self, position: int, states: mx.array) -> None:
         proposer = self._proposer

@@ -43,9 +43,12 @@ class DraftModelProposer:
     def offer(self, tokens: Tokens[int]) -> Offer:
         sequence = self._follow(tokens)
         if sequence.unread > _TAIL_TOKENS:
-            sequence.prefill_chunk()
-        room = self._model.info.context_tokens - len(tokens)
-        return Offer(self.name, min(MAX_DRAFT_TOKENS, room) if sequence.unread <= _TAIL_TOKENS else 0, gated=True)
+            return Offer(self.name, 0, gated=True, behind=sequence.unread - 1)
+        return Offer(self.name, min(MAX_DRAFT_TOKENS, self._model.info.context_tokens - len(tokens)), gated=True)
+
+    def read_on(self) -> None:
+        assert self._sequence is not None
+        self._sequence.prefill_chunk()
 
     def propose(self, tokens: Tokens[int], limit: int, sampler: Sampler) -> Draft:
         """Stops early at an end, and where it is not sure enough. It looks at each token while the next one is under

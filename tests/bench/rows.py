@@ -102,7 +102,7 @@ def hostile_vs_plain(stage: Stage, runs: int) -> Row:
     ratios = []
     for prompt in stage.guide[:5]:
         long = partial(stage.ours.run, prompt, 192, sampling=Sampling(temperature=1.5, seed=3))
-        pairs = interleaved(runs, partial(long, Speculation.auto()), partial(long, Speculation.off()))
+        pairs = interleaved(2 * runs, partial(long, Speculation.auto()), partial(long, Speculation.off()))
         ratios.append(statistics.median(auto.rate / off.rate for auto, off in pairs))
     stage.ours.set_draft(stage.draft)
     worst = min(ratios)

@@ -26,8 +26,8 @@ def model(zoo: Zoo) -> LoadedModel:
 
 def drafted(model: LoadedModel, confidence: Confidence | None = None) -> list[int]:
     proposer = DraftModelProposer(model, PrefixStore(), confidence=confidence)
-    while not proposer.offer(PROMPT).most:
-        pass
+    while proposer.offer(PROMPT).behind:
+        proposer.read_on()
     sampler = Sampler(Sampling(temperature=0), 0, model.logit_width, PROMPT)
     tokens: list[int] = proposer.propose(PROMPT, LIMIT, sampler).tokens.tolist()  # type: ignore[assignment]
     return tokens

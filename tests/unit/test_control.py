@@ -152,3 +152,35 @@ def test_a_probe_that_was_put_off_costs_nothing_of_its_budget() -> None:
     for _ in range(8):
         controller.observe(PLAIN, 0, 0, 0.005)
     assert controller.plan([DRAFT]) == PLAIN
+
+
+def test_a_parked_draft_does_not_read_a_long_chat_for_a_probe() -> None:
+    """What it would have to read first is a part of what asking it costs."""
+    costs = RoundCosts(Calibration({1: 0.02, 17: 0.04}, {"draft": 0.001}))
+    costs.observe_reading("draft", 512, 0.1)
+    for _ in range(30):
+        costs.observe_gated("draft", 4, 1)
+    controller = AutoController(costs, Confidence())
+    for _ in range(50):
+        controller.observe(PLAIN, 0, 0, 0.02)
+
+    assert controller.parked
+    assert not controller.lets_read(Offer("draft", 0, gated=True, behind=4000))
+    assert not controller.wants("draft")  # nor is it asked again soon
+    assert controller.lets_read(Offer("draft", 0, gated=True, behind=30))
+
+
+def test_a_probe_that_pays_is_followed_by_another() -> None:
+    """So a draft that has become good is back soon; one that is right but does not pay waits like any other."""
+    for width_s, asked in ((0.01, True), (0.1, False)):
+        costs = RoundCosts(Calibration({1: 0.1, 17: 0.1 + 16 * width_s}, {"draft": 0.001}))
+        for _ in range(30):
+            costs.observe_gated("draft", 4, 1)
+        controller = AutoController(costs, Confidence())
+        for _ in range(400):
+            controller.observe(PLAIN, 0, 0, 0.1)
+        plan = controller.plan([DRAFT])
+        controller.observe(plan, plan.length, plan.length, costs.expected_s("draft", plan.length))
+
+        assert plan.length == 1
+        assert controller.wants("draft") == asked
