@@ -238,6 +238,8 @@ class AutoController:
         self._costs.observe_reading(source, tokens, seconds)
 
     def plan(self, offers: Sequence[Offer]) -> Plan:
+        if not self._costs.plain_s:
+            return PLAIN  # what a draft is worth can only be said against a plain round
         self._behind.update((offer.source, offer.behind) for offer in offers)
         plans = [PLAIN, *(plan for offer in offers if offer.most for plan in _plans(offer))]
         best = max(plans, key=self._tokens_per_second)

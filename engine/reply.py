@@ -131,8 +131,6 @@ class Reply:
 
     def begin_shared_round(self) -> None:
         """A step of a batch that this reply is in begins."""
-        if not self._emitted:
-            self._stats.decode_started_at = time.perf_counter()
         self._stats.drafting = self._undrafted_state() if self._drafting is None else DraftingState.BATCHED
 
     def receive(self, token: int) -> None:
@@ -154,8 +152,6 @@ class Reply:
         self._post(PromptProgress(self.id, self._sequence.caches.position, self._stats.prompt_tokens))
 
     def _decode(self, alone: bool) -> None:
-        if not self._emitted:
-            self._stats.decode_started_at = time.perf_counter()
         proposer, length = self._plan()
         done = decode_round(
             self._sequence,
@@ -177,9 +173,9 @@ class Reply:
 
         `others_s` is what steps of other replies took since the round before; None: this round was shared with them.
         """
-        if others_s is None:
-            self._stats.shared_rounds += 1
-        self._stats.shared_s += self._since_last_token_s() if others_s is None else max(0.0, others_s)
+        if self._emitted:
+            self._stats.shared_rounds += others_s is None
+            self._stats.shared_s += self._since_last_token_s() if others_s is None else max(0.0, others_s)
         self._count(done)
         self._emitted.extend(done.emitted)
         if self._reason is not None:
@@ -234,7 +230,7 @@ class Reply:
         return len(emitted)
 
     def _since_last_token_s(self) -> float:
-        return time.perf_counter() - (self._stats.last_token_at or self._stats.decode_started_at)
+        return time.perf_counter() - self._stats.last_token_at
 
     def _count(self, done: Round) -> None:
         stats = self._stats

@@ -1,7 +1,8 @@
 """What one request did, counted once on the engine thread. Rates are properties defined here and nowhere else.
 
 Counters: P rounds, D drafted (and verified), A accepted, N emitted. Every round emits one token of the main model's own
-besides what it accepted, so N = A + P as long as the reply's last round is not cut short.
+besides what it accepted, so N = A + P as long as the reply's last round is not cut short. The first round ends the
+reading of the prompt, so rates are of what comes after it.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ class RequestStats:
     proposer: str = ""
     drafting: DraftingState = DraftingState.OFF
     queued_s: float = 0.0
-    prefill_s: float = 0.0
+    prefill_s: float = 0.0  # from leaving the line to the first token
     first_token_s: float = 0.0  # from submit to the first token
-    decode_s: float = 0.0
+    decode_s: float = 0.0  # from the first token to the last
     draft_s: float = 0.0  # of decode_s: proposing, scaled up from the rounds that timed it
     verify_s: float = 0.0  # of decode_s: the main model's forwards, scaled up likewise, and all plain rounds
     shared_rounds: int = 0  # rounds in a batch, a token each; nothing is drafted for them
@@ -48,19 +49,19 @@ class RequestStats:
 
     @property
     def tokens_per_pass(self) -> float | None:
-        """N / P: counts the main model's own token of each pass."""
-        return self.generated_tokens / self.rounds if self.rounds else None
+        """(N - 1) / (P - 1): counts the main model's own token of each pass."""
+        return (self.generated_tokens - 1) / (self.rounds - 1) if self.rounds > 1 else None
 
     @property
     def tokens_per_second(self) -> float | None:
         """Over the whole reply, from the first token on: never a burst."""
-        return self.generated_tokens / self.decode_s if self.decode_s > 0 and self.generated_tokens else None
+        return (self.generated_tokens - 1) / self.decode_s if self.decode_s > 0 and self.generated_tokens > 1 else None
 
     @property
     def break_even(self) -> float | None:
         """How many tokens a round must emit to be worth its time. Rounds that others shared are left out."""
-        rounds, seconds = self.rounds - self.shared_rounds, self.decode_s - self.shared_s
-        if not (self.plain_token_s and rounds and seconds > 0):
+        rounds, seconds = self.rounds - 1 - self.shared_rounds, self.decode_s - self.shared_s
+        if not (self.plain_token_s and rounds > 0 and seconds > 0):
             return None
         return seconds / rounds / self.plain_token_s
 
@@ -69,8 +70,8 @@ class RequestStats:
         """tokens per pass / break-even, alone; equals measured speed over plain speed."""
         if self.break_even is None or not self.drafted:
             return None
-        tokens, rounds = self.generated_tokens - self.shared_rounds, self.rounds - self.shared_rounds
-        return tokens / rounds / self.break_even
+        rounds = self.rounds - 1 - self.shared_rounds
+        return (self.generated_tokens - 1 - self.shared_rounds) / rounds / self.break_even
 
     @property
     def draft_cost(self) -> float | None:
@@ -97,7 +98,6 @@ class StatsRecorder:
     started_at: float = 0.0
     first_token_at: float = 0.0
     last_token_at: float = 0.0
-    decode_started_at: float = 0.0
     timed_draft_s: float = 0.0
     timed_verify_s: float = 0.0
     timed_rounds_s: float = 0.0
@@ -112,6 +112,8 @@ class StatsRecorder:
     def count_round(self, drafted: int, accepted: int, emitted: int, seconds: float) -> None:
         self.rounds += 1
         self.generated_tokens += emitted
+        if self.rounds == 1:
+            return
         if not drafted:
             self.plain_rounds_s += seconds
             return
@@ -133,7 +135,6 @@ class StatsRecorder:
         self.timed_rounds_s += round_s
 
     def freeze(self) -> RequestStats:
-        decode_s = max(0.0, self.last_token_at - self.decode_started_at) if self.rounds else 0.0
         scale = self.draft_rounds_s / self.timed_rounds_s if self.timed_rounds_s else 0.0
         return RequestStats(
             prompt_tokens=self.prompt_tokens,
@@ -148,9 +149,9 @@ class StatsRecorder:
             proposer=self.proposer,
             drafting=self.drafting,
             queued_s=max(0.0, self.started_at - self.submitted_at),
-            prefill_s=max(0.0, self.decode_started_at - self.started_at),
+            prefill_s=max(0.0, self.first_token_at - self.started_at),
             first_token_s=max(0.0, self.first_token_at - self.submitted_at),
-            decode_s=decode_s,
+            decode_s=self.last_token_at - self.first_token_at,
             draft_s=self.timed_draft_s * scale,
             verify_s=self.timed_verify_s * scale + self.plain_rounds_s,
             shared_rounds=self.shared_rounds,

@@ -291,7 +291,7 @@ def test_company_does_not_count_as_a_loss() -> None:
     stage.run_dry()
 
     stats = long.finished.stats
-    own_tokens, own_rounds = stats.generated_tokens - stats.shared_rounds, stats.rounds - stats.shared_rounds
+    own_tokens, own_rounds = (count - 1 - stats.shared_rounds for count in (stats.generated_tokens, stats.rounds))
     assert 25 <= stats.shared_rounds < stats.rounds
     assert 0 < stats.shared_s < stats.decode_s
     assert stats.speed_up == pytest.approx(

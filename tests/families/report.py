@@ -14,10 +14,10 @@ def section(outcomes: Sequence[Outcome]) -> str:
     bitwise = [outcome for outcome in exact if outcome.from_plain == 0]
     lines = [
         f"{len(exact)} of the {len(outcomes)} families that a machine without a GPU can build speculate exactly",
-        f"({len(exact) / len(outcomes):.0%}): at every draft length from 1 to 8, and at 32, the tokens are plain decoding's and",
-        f"mlx-lm's own, and so is the cache after the reply: to the bit in {len(bitwise)} of them, within {CLOSE:.0e}",
-        "of the largest logit in the others, which compute some tokens and one by different formulas. A fresh prefill",
-        "of the same tokens leaves the same cache, too, but in the families marked so.",
+        f"({len(exact) / len(outcomes):.0%}): at every draft length from 1 to 8, and at 32, the tokens are",
+        f"plain decoding's and mlx-lm's own, and so is the cache after the reply: to the bit in {len(bitwise)} of",
+        f"them, within {CLOSE:.0e} of the largest logit in the others, which compute some tokens and one by different",
+        "formulas. A fresh prefill of the same tokens leaves the same cache, too, but in the families marked so.",
         "",
         "| family | what it does | why |",
         "|---|---|---|",

@@ -153,7 +153,7 @@ class _Counters:
             accepted_by_position=tuple(self.accepted_at) if self.drafts else (),
             proposer="draft model" if self.drafts else "",
             drafting=self.script.drafting if self.drafts else DraftingState.OFF,
-            decode_s=self.rounds * self.script.round_s,
+            decode_s=max(0, self.rounds - 1) * self.script.round_s,  # from the first token on
             draft_s=draft_rounds * self.script.round_s / 4,
             verify_s=self.rounds * self.script.round_s / 2,
             plain_token_s=PLAIN_TOKEN_S,

@@ -45,8 +45,8 @@ def test_send_shows_question_and_streams_reply(desk: Desk) -> None:
 def test_reply_keeps_its_statistics_as_footer(desk: Desk) -> None:
     footer = desk.say("Hello").footer
     assert footer is not None
-    # 4 rounds of 0.06 s, 14 tokens, 10 of 16 drafted tokens kept, 0.04 s a plain token
-    assert footer.text == "2.3× faster · 58 tok/s · 63\u00a0% accepted · 3.5 tok/pass"
+    # Behind the first token 3 rounds of 0.06 s, 13 tokens; 10 of 16 drafted tokens kept, 0.04 s a plain token.
+    assert footer.text == "2.9× faster · 72 tok/s · 63\u00a0% accepted · 4.3 tok/pass"
 
 
 def test_reply_waits_then_reads_then_streams(desk: Desk) -> None:

@@ -11,10 +11,11 @@ from app import wording
 from app.view_models.reply_stats import FooterLine, Tone, footer_line, speed_up_text
 from engine import DraftingState, RequestStats
 
-# 100 rounds of 50 ms for 290 tokens; a plain token takes 27.6 ms, so drafting pays from 1.8 tokens per pass on
+# Behind the first round, 100 of 50 ms for 290 tokens; a plain token takes 27.6 ms, so drafting pays from 1.8 tokens per
+# pass on.
 DRAFTED = RequestStats(
-    generated_tokens=290,
-    rounds=100,
+    generated_tokens=291,
+    rounds=101,
     draft_rounds=100,
     drafted=268,
     accepted=190,
@@ -22,14 +23,14 @@ DRAFTED = RequestStats(
     decode_s=5.0,
     plain_token_s=0.0276,
 )
-PLAIN = RequestStats(generated_tokens=30, rounds=30, decode_s=1.0, drafting=DraftingState.NO_DRAFT)
+PLAIN = RequestStats(generated_tokens=31, rounds=31, decode_s=1.0, drafting=DraftingState.NO_DRAFT)
 
 
 def test_gain_is_said_with_its_parts() -> None:
     line = footer_line(DRAFTED)
     assert line.text == "1.6× faster · 58 tok/s · 71\u00a0% accepted · 2.9 tok/pass"
     assert line.tone is Tone.GAIN
-    assert "190 of 268 drafted tokens, in 100 passes" in line.tooltip
+    assert "190 of 268 drafted tokens, in 101 passes" in line.tooltip
     assert "from 1.8 tokens per pass" in line.tooltip
 
 
@@ -67,7 +68,7 @@ def test_no_cost_is_told_as_nothing_times_the_speed(plain_token_s: float) -> Non
 
 
 def test_one_probe_in_a_plain_reply_is_no_verdict_on_drafting() -> None:
-    stats = replace(PLAIN, drafting=DraftingState.PARKED, rounds=29, draft_rounds=1, drafted=3, accepted=1)
+    stats = replace(PLAIN, drafting=DraftingState.PARKED, rounds=30, draft_rounds=1, drafted=3, accepted=1)
     line = footer_line(replace(stats, plain_token_s=0.02))
     assert (line.gain, line.tone) == ("", Tone.NONE)
     assert line.text == "30 tok/s · 33\u00a0% accepted · 1.0 tok/pass · draft at rest"
