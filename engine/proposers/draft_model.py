@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import mlx.core as mx
 
-from engine.accept import Draft
+from engine.accept import NO_TOKENS, Draft
 from engine.confidence import Confidence
 from engine.control import Offer
 from engine.prefix_store import PrefixStore
@@ -38,6 +38,7 @@ class DraftModelProposer:
         self._turn_end = turn_end
         self._confidence = confidence or Confidence()
         self._drafts: list[Draft] = []  # of the present round, a token each
+        self._logits = NO_TOKENS  # behind the last token that was read
         self._sequence: Sequence | None = None
 
     def offer(self, tokens: Tokens[int]) -> Offer:
@@ -55,14 +56,16 @@ class DraftModelProposer:
         way, so that the device always has something to work on."""
         sequence = self._follow(tokens)
         drafts: list[Draft] = []
-        unread = mx.array(sequence.tokens[sequence.caches.position :])
+        self._read_rest()
+        logits = self._logits
         sequence.caches.leave_trail()
         self._confidence.begin()
         for step in range(limit):
-            logits = sequence.feed(drafts[-1].tokens if drafts else unread)
-            sequence.caches.commit(1 if drafts else unread.size)
+            if drafts:
+                logits = sequence.feed(drafts[-1].tokens)
+                sequence.caches.commit(1)
             ahead = mx.concatenate([draft.tokens for draft in drafts]) if drafts else None
-            drafts.append(sampler.draft(logits[-1:], len(tokens) + step, ahead, self._confidence.sharpness))
+            drafts.append(sampler.draft(logits, len(tokens) + step, ahead, self._confidence.sharpness))
             mx.async_eval(drafts[-1].tokens, drafts[-1].sure, drafts[-1].rivals)
             if step and drafts[-2].tokens.item() in self._ends:
                 drafts.pop()
@@ -74,12 +77,25 @@ class DraftModelProposer:
         return Draft(mx.concatenate([draft.tokens for draft in drafts]), mx.concatenate(laws) if laws else None)
 
     def commit(self, emitted: Tokens[int]) -> None:
-        """The draft has read all that it drafted but the last token; what did not stand goes."""
+        """The draft has read all that it drafted but the last token; what did not stand goes.
+
+        It reads on at once, so that its next forward is under way while the text of this round goes out.
+        """
         assert self._sequence is not None
         sequence = self._sequence
         sequence.caches.rewind(min(sequence.caches.position, len(sequence.tokens) + len(emitted) - 1))
         sequence.tokens.extend(emitted)
+        if emitted[-1] not in self._ends:
+            self._read_rest()
+            mx.async_eval(self._logits)
         self._learn(emitted)
+
+    def _read_rest(self) -> None:
+        """The last tokens, in one forward, unless that has been done already."""
+        assert self._sequence is not None
+        if unread := self._sequence.unread:
+            self._logits = self._sequence.feed(mx.array(self._sequence.tokens[-unread:]))[-1:]
+            self._sequence.caches.commit(unread)
 
     def _learn(self, emitted: Tokens[int]) -> None:
         """What came of how sure it was, and of how sharply it drew."""
