@@ -126,7 +126,12 @@ class RoundCosts:
 
     def drafts_in_vain(self) -> bool:
         """Whether rounds of a draft model have brought less than plain ones."""
-        return any(self.gated_rate(source) * self.plain_s < 1 for source in self._gated)
+        return 0 < self.draft_speed < 1
+
+    @property
+    def draft_speed(self) -> float:
+        """What rounds of a draft model bring, as a multiple of plain decoding's speed; 0 while unknown."""
+        return max((self.gated_rate(source) * self.plain_s for source in self._gated), default=0.0)
 
     def has_seen(self, source: str) -> bool:
         """Whether `source` is a draft model that has drafted."""

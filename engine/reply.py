@@ -241,6 +241,7 @@ class Reply:
         if done.draft_s:
             stats.count_times(done.draft_s, done.verify_s, done.seconds)
         stats.plain_token_s = self._costs.plain_s
+        stats.draft_speed = self._costs.draft_speed if stats.drafting is DraftingState.PARKED else 0.0
         stats.proposer = self._drafting.source if self._drafting is not None and done.drafted else stats.proposer
         stats.context_tokens += len(done.emitted)
 

@@ -34,6 +34,7 @@ class RequestStats:
     shared_rounds: int = 0  # rounds in a batch, a token each; nothing is drafted for them
     shared_s: float = 0.0  # of decode_s: these rounds, and what steps of other replies took in between
     plain_token_s: float = 0.0  # what a plain round of this pair has taken lately; 0: not measured
+    draft_speed: float = 0.0  # where a draft rests: what drafting would bring, as a multiple of plain speed
     context_tokens: int = 0  # prompt and reply so far
     context_limit_tokens: int = 0
 
@@ -106,6 +107,7 @@ class StatsRecorder:
     shared_rounds: int = 0
     shared_s: float = 0.0
     plain_token_s: float = 0.0
+    draft_speed: float = 0.0
     context_tokens: int = 0
     context_limit_tokens: int = 0
 
@@ -157,6 +159,7 @@ class StatsRecorder:
             shared_rounds=self.shared_rounds,
             shared_s=self.shared_s,
             plain_token_s=self.plain_token_s,
+            draft_speed=self.draft_speed,
             context_tokens=self.context_tokens,
             context_limit_tokens=self.context_limit_tokens,
         )

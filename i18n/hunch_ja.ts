@@ -1245,6 +1245,10 @@
         <translation>このチャットの文章から予想しています。</translation>
     </message>
     <message>
+        <source>Drafting was %1 slower than plain decoding here, so it rests.</source>
+        <translation>ここではドラフトを使うと %1 遅くなるため、休止しています。</translation>
+    </message>
+    <message>
         <source>The main model kept %1 of %2 drafted tokens, in %3 passes.</source>
         <translation>%3 回のパスで、ドラフトの %2 トークンのうち %1 を受理しました。</translation>
     </message>

@@ -1245,6 +1245,10 @@
         <translation>이 채팅에 있는 글에서 추측을 가져와요.</translation>
     </message>
     <message>
+        <source>Drafting was %1 slower than plain decoding here, so it rests.</source>
+        <translation>지금은 초안을 쓰면 오히려 %1 느려져서 쉬고 있어요.</translation>
+    </message>
+    <message>
         <source>The main model kept %1 of %2 drafted tokens, in %3 passes.</source>
         <translation>패스 %3번에서 초안 토큰 %2개 중 %1개를 메인 모델이 수락했어요.</translation>
     </message>

@@ -1245,6 +1245,10 @@
         <translation>猜测取自本对话中的文字。</translation>
     </message>
     <message>
+        <source>Drafting was %1 slower than plain decoding here, so it rests.</source>
+        <translation>在这里起草反而慢 %1，所以已暂停。</translation>
+    </message>
+    <message>
         <source>The main model kept %1 of %2 drafted tokens, in %3 passes.</source>
         <translation>%3 轮中，主模型接受了 %2 个草稿 token 里的 %1 个。</translation>
     </message>

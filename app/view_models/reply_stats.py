@@ -18,6 +18,7 @@ PAR_MARGIN = 0.05
 VERDICT_TOKENS = 12
 VERDICT_SHARE = 0.2
 SEPARATOR = " · "
+_LEAST_LOSS = 0.01  # what is less is not worth a figure
 _LOOKUP = "lookup"  # the engine's name for guesses that no model makes
 
 
@@ -130,6 +131,11 @@ def _at_rest_text(drafting: DraftingState) -> str:
 def _source_sentence(stats: RequestStats) -> str:
     if stats.drafting is DraftingState.ACTIVE and stats.proposer == _LOOKUP:
         return QCoreApplication.translate("ReplyStats", "The guesses are taken from the text of this chat.")
+    if stats.drafting is DraftingState.PARKED and 0 < stats.draft_speed <= 1 - _LEAST_LOSS:
+        rests = QCoreApplication.translate(
+            "ReplyStats", "Drafting was %1 slower than plain decoding here, so it rests."
+        )
+        return wording.fill(rests, wording.percent(1 - stats.draft_speed))
     return drafting_sentence(stats.drafting)
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from engine import (
+    DraftingState,
     Event,
     Finished,
     FinishReason,
@@ -77,6 +78,15 @@ def test_an_end_token_ends_the_reply_and_is_not_text(client: EngineClient, zoo: 
     assert outcome.reason is FinishReason.STOP
     assert outcome.tokens == tokens[: tokens.index(end) + 1]
     assert outcome.stats.generated_tokens == len(outcome.tokens)
+
+
+def test_a_draft_at_rest_says_what_it_would_cost(client: EngineClient, zoo: Zoo) -> None:
+    """Here checking a token costs what writing one does, and nearly all of its guesses are wrong."""
+    client.set_draft(zoo.drafts["other"])
+    stats = [client.run(request(length=200, speculation=Speculation.auto())).stats for _ in range(3)][-1]
+
+    assert stats.drafting is DraftingState.PARKED
+    assert 0 < stats.draft_speed < 1
 
 
 def test_length_is_exact_whatever_the_draft(client: EngineClient, zoo: Zoo) -> None:

@@ -60,6 +60,19 @@ def test_a_draft_that_rests_by_now_needs_no_way_out() -> None:
     assert line.details.endswith("draft at rest")
 
 
+@pytest.mark.parametrize(
+    ("draft_speed", "sentence"),
+    [
+        (0.72, "Drafting was 28\u00a0% slower than plain decoding here, so it rests."),
+        (0.999, "Drafting was slower than plain decoding here, so it rests."),
+        (0.0, "Drafting was slower than plain decoding here, so it rests."),
+    ],
+)
+def test_a_draft_at_rest_says_what_it_would_cost(draft_speed: float, sentence: str) -> None:
+    stats = replace(PLAIN, drafting=DraftingState.PARKED, draft_speed=draft_speed)
+    assert footer_line(stats).tooltip.splitlines()[0] == sentence
+
+
 @pytest.mark.parametrize("plain_token_s", [1e-9, 1e-5, 0.001])
 def test_no_cost_is_told_as_nothing_times_the_speed(plain_token_s: float) -> None:
     stats = replace(DRAFTED, plain_token_s=plain_token_s)
