@@ -24,6 +24,7 @@ _FIRST_TOKENS = 3  # of the first draft ever
 # What probes may cost in one reply, whatever share of it that is, and how far apart they are then. Not at its start,
 # where a draft is at its worst: what a reply is about is decided in its first words.
 _UNNOTICED_S, _UNNOTICED_ROUNDS = 0.02, 8
+_READING_TOKENS = 64  # fewer are read no faster
 _ADVANTAGE = 1.02  # a change of plan must promise this much
 
 # How often a source is right, before anything is known of it, and how many trials that guess weighs.
@@ -102,11 +103,12 @@ class RoundCosts:
         return max(self.plain_s, scale * (self.plain_s + self._extra_s(source, length)))
 
     def observe_reading(self, source: str, tokens: int, seconds: float) -> None:
-        if tokens:
-            self._reading[source] = seconds / tokens
+        """The lowest price counts: one that is too high would never be corrected, for nobody would read again."""
+        price_s = seconds / max(tokens, _READING_TOKENS)
+        self._reading[source] = min(price_s, self._reading.get(source, price_s))
 
     def reading_s(self, source: str, tokens: int) -> float:
-        return self._reading.get(source, 0.0) * tokens
+        return self._reading.get(source, 0.0) * max(tokens, _READING_TOKENS) if tokens else 0.0
 
     def observe_gated(self, source: str, drafted: int, tokens: int) -> None:
         """A round in which a draft stopped by itself: what counts is what such rounds bring in all.
@@ -227,7 +229,7 @@ class AutoController:
         self._last_asked: dict[str, int] = {}
         self._behind: dict[str, int] = {}
         self._probes = 0
-        self._probe_paid = False  # the last one did, so another costs nothing
+        self._paid = ""  # the source whose last probe did, so that another costs nothing
         self._present = PLAIN
         self.parked = costs.drafts_in_vain()  # as the last reply left it; asked again after a while
 
@@ -237,7 +239,7 @@ class AutoController:
     def lets_read(self, offer: Offer) -> bool:
         """Until it is parked a draft reads at once; then only where that is as cheap as a probe has to be."""
         self._behind[offer.source] = offer.behind
-        return self.wants(offer.source)
+        return not self.parked or self._probe_due(offer.source)
 
     def observe_reading(self, source: str, tokens: int, seconds: float) -> None:
         self._costs.observe_reading(source, tokens, seconds)
@@ -271,8 +273,9 @@ class AutoController:
         if not drafted:
             return
         self._last_asked[plan.source] = self._rounds
-        self._probes += self.parked  # counted when made: a step in flight may have put the planned one off
-        self._probe_paid = self.parked and self._pays(plan.source, drafted, accepted + 1)
+        if plan.gated and self.parked:  # counted when made: a step in flight may have put the planned one off
+            self._probes += 1
+            self._paid = plan.source if self._pays(plan.source, drafted, accepted + 1) else ""
         if plan.gated and seconds is not None:
             self._costs.observe_gated(plan.source, drafted, accepted + 1)
             return
@@ -287,7 +290,7 @@ class AutoController:
 
     def _probe_due(self, source: str) -> bool:
         """Once a reply if nobody will notice; else rarely enough to cost at most about a hundredth."""
-        if self._probe_paid:
+        if self._paid == source:
             return True
         plain_s = self._costs.plain_s
         extra_s = max(0.0, self._costs.expected_s(source, self._probe_tokens(source)) - plain_s)

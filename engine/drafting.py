@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
+import mlx.core as mx
+
 from engine.control import PLAIN, Controller, Offer
 from engine.decode import Round
 from engine.proposers.base import Guarded, Proposer
@@ -52,6 +54,7 @@ class Drafting:
         offer = proposer.offer(tokens)
         if not offer.behind or not self._controller.lets_read(offer):
             return offer
+        mx.synchronize()  # a round in flight is not the reader's to pay
         started = time.perf_counter()
         proposer.read_on()
         read_on = proposer.offer(tokens)
@@ -62,9 +65,14 @@ class Drafting:
         """The round that was planned turns out to be plain."""
         self._plan = PLAIN
 
-    def observe(self, done: Round) -> None:
+    def observe(self, done: Round, *, reads_on: bool = False) -> None:
+        """With `reads_on`, who has drafted may go on reading at once, while the text of this round goes out."""
         plan = self._plan if done.drafted else PLAIN
-        self._controller.observe(plan, done.drafted, done.accepted, done.seconds if done.typical else None)
+        started = time.perf_counter()
+        if plan.source and reads_on and not self._controller.parked:
+            self._proposers[plan.source].read_on()
+        seconds = done.seconds + time.perf_counter() - started
+        self._controller.observe(plan, done.drafted, done.accepted, seconds if done.typical else None)
 
     def close(self) -> None:
         for proposer in self._proposers.values():

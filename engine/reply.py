@@ -163,7 +163,8 @@ class Reply:
             timed=length > 0 and self._stats.draft_rounds % _TIMED_EVERY_ROUNDS == 0,
         )
         if self._drafting is not None:
-            self._drafting.observe(done)
+            timed_next = (self._stats.draft_rounds + 1) % _TIMED_EVERY_ROUNDS == 0  # with all that belongs to it
+            self._drafting.observe(done, reads_on=alone and self._reason is None and not timed_next)
         elif done.typical:
             self._costs.observe("", 0, done.seconds)
         self.take(done, others_s=0.0 if alone else self._since_last_token_s() - done.seconds)

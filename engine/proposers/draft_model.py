@@ -39,17 +39,23 @@ class DraftModelProposer:
         self._confidence = confidence or Confidence()
         self._drafts: list[Draft] = []  # of the present round, a token each
         self._logits = NO_TOKENS  # behind the last token that was read
+        self._settled = 0  # the position before that forward
         self._sequence: Sequence | None = None
 
     def offer(self, tokens: Tokens[int]) -> Offer:
         sequence = self._follow(tokens)
-        if sequence.unread > _TAIL_TOKENS:
-            return Offer(self.name, 0, gated=True, behind=sequence.unread - 1)
-        return Offer(self.name, min(MAX_DRAFT_TOKENS, self._model.info.context_tokens - len(tokens)), gated=True)
+        room = self._model.info.context_tokens - len(tokens)
+        behind = sequence.unread - 1 if sequence.unread > _TAIL_TOKENS and room > 0 else 0
+        return Offer(self.name, 0 if behind else max(0, min(MAX_DRAFT_TOKENS, room)), gated=True, behind=behind)
 
     def read_on(self) -> None:
+        """A chunk; or, of the last tokens, what the next draft starts with: under way, but not waited for."""
         assert self._sequence is not None
-        self._sequence.prefill_chunk()
+        if self._sequence.unread > _TAIL_TOKENS:
+            self._sequence.prefill_chunk()
+        else:
+            self._read_rest()
+            mx.async_eval(self._logits)
 
     def propose(self, tokens: Tokens[int], limit: int, sampler: Sampler) -> Draft:
         """Stops early at an end, and where it is not sure enough. It looks at each token while the next one is under
@@ -66,7 +72,7 @@ class DraftModelProposer:
                 sequence.caches.commit(1)
             ahead = mx.concatenate([draft.tokens for draft in drafts]) if drafts else None
             drafts.append(sampler.draft(logits, len(tokens) + step, ahead, self._confidence.sharpness))
-            mx.async_eval(drafts[-1].tokens, drafts[-1].sure, drafts[-1].rivals)
+            mx.async_eval(drafts[-1].tokens, drafts[-1].rivals, *([drafts[-1].sure] if self._confidence.floor else []))
             if step and drafts[-2].tokens.item() in self._ends:
                 drafts.pop()
                 break
@@ -77,38 +83,37 @@ class DraftModelProposer:
         return Draft(mx.concatenate([draft.tokens for draft in drafts]), mx.concatenate(laws) if laws else None)
 
     def commit(self, emitted: Tokens[int]) -> None:
-        """The draft has read all that it drafted but the last token; what did not stand goes.
-
-        It reads on at once, so that its next forward is under way while the text of this round goes out.
-        """
+        """The draft has read all that it drafted but the last token; what did not stand goes."""
         assert self._sequence is not None
         sequence = self._sequence
         sequence.caches.rewind(min(sequence.caches.position, len(sequence.tokens) + len(emitted) - 1))
         sequence.tokens.extend(emitted)
-        if emitted[-1] not in self._ends:
-            self._read_rest()
-            mx.async_eval(self._logits)
         self._learn(emitted)
 
     def _read_rest(self) -> None:
         """The last tokens, in one forward, unless that has been done already."""
         assert self._sequence is not None
         if unread := self._sequence.unread:
+            self._settled = self._sequence.caches.position
+            self._sequence.caches.leave_trail()
             self._logits = self._sequence.feed(mx.array(self._sequence.tokens[-unread:]))[-1:]
             self._sequence.caches.commit(unread)
 
     def _learn(self, emitted: Tokens[int]) -> None:
-        """What came of how sure it was, and of how sharply it drew."""
-        for draft in self._drafts[self._confidence.heard :]:
-            self._confidence.goes_on(probability(draft))
-        right = [draft.tokens.item() == token for draft, token in zip(self._drafts, emitted, strict=False)]
-        self._confidence.learn(right)
+        """What came of how sure it was, if anybody asked, and of how sharply it drew."""
+        if self._confidence.floor:
+            for draft in self._drafts[self._confidence.heard :]:
+                self._confidence.goes_on(probability(draft))
+            right = [draft.tokens.item() == token for draft, token in zip(self._drafts, emitted, strict=False)]
+            self._confidence.learn(right)
         for draft, truth in zip(self._drafts, emitted, strict=False):
             if draft.rivals.size:
                 self._confidence.sharpness.learn(draft.rivals.tolist(), truth)  # type: ignore[arg-type]
 
     def close(self) -> None:
         if self._sequence is not None:
+            caches = self._sequence.caches
+            caches.rewind(caches.position if self._sequence.unread else self._settled)  # where any next turn goes on
             self._store.put(self._sequence)
             self._sequence = None
 

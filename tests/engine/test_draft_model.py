@@ -51,3 +51,28 @@ def test_it_goes_on_for_one_token_behind_its_doubt(model: LoadedModel) -> None:
     confidence.floor = 1.1  # more than any chance
 
     assert len(drafted(model, confidence)) == 2
+
+
+def test_beyond_its_context_it_offers_nothing_and_reads_nothing(model: LoadedModel) -> None:
+    short = replace(model, info=replace(model.info, context_tokens=len(PROMPT) - 5))
+    offer = DraftModelProposer(short, PrefixStore()).offer(PROMPT)
+
+    assert (offer.most, offer.behind) == (0, 0)
+
+
+def test_what_it_reads_ahead_changes_no_guess(model: LoadedModel) -> None:
+    """Nor do tokens that others wrote meanwhile: every draft is what one who read all of it afresh would say."""
+    sampler = Sampler(Sampling(temperature=0), 0, model.logit_width, PROMPT)
+    proposer, tokens = DraftModelProposer(model, PrefixStore()), list(PROMPT)
+    for others in (0, 1, 0, 3, 7, 0, 2):
+        afresh = DraftModelProposer(model, PrefixStore())
+        for reader in (proposer, afresh):
+            while reader.offer(tokens).behind:
+                reader.read_on()
+        guesses = [one.propose(tokens, 4, sampler).tokens.tolist() for one in (proposer, afresh)]
+        assert guesses[0] == guesses[1]
+        proposer.commit([guesses[0][0], 5])  # type: ignore[index, list-item]
+        tokens += [guesses[0][0], 5]  # type: ignore[index, list-item]
+        proposer.offer(tokens)
+        proposer.read_on()
+        tokens += range(100, 100 + others)

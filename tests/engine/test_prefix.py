@@ -247,6 +247,26 @@ def test_the_draft_goes_on_too(models: dict[str, LoadedModel]) -> None:
     assert second._follow([*tokens, 1, 2, 3]).caches.position >= len(tokens)
 
 
+@pytest.mark.parametrize("ahead", [False, True])
+def test_a_stopped_reply_is_continued_without_the_draft_reading_it_again(model: LoadedModel, ahead: bool) -> None:
+    """Also where its next forward was under way already, which a recurrent state cannot take back by itself."""
+    store, tokens = PrefixStore(), list(FIRST)
+    sampler = Sampler(Sampling(temperature=0), 0, model.logit_width, [])
+    first = DraftModelProposer(model, store)
+    while first.offer(tokens).behind:
+        first.read_on()
+    for _ in range(5):
+        first.propose(tokens, 4, sampler)
+        first.commit([1, 2])
+        tokens += [1, 2]
+        first.offer(tokens)
+        if ahead:
+            first.read_on()
+    first.close()
+
+    assert DraftModelProposer(model, store)._follow(tokens).caches.position >= len(tokens) - 2
+
+
 @pytest.mark.parametrize("width", [1, 3, 7])
 def test_going_back_and_on_equals_a_fresh_prefill(model: LoadedModel, width: int) -> None:
     """From each checkpoint, whatever has been read since, twice."""

@@ -184,3 +184,29 @@ def test_a_probe_that_pays_is_followed_by_another() -> None:
 
         assert plan.length == 1
         assert controller.wants("draft") == asked
+
+
+def test_lookup_that_pays_calls_for_no_probe_of_the_draft() -> None:
+    costs = RoundCosts(Calibration({1: 0.1, 17: 0.2}, {"draft": 0.01}))
+    for _ in range(30):
+        costs.observe_gated("draft", 4, 1)
+    controller = AutoController(costs, Confidence())
+    costs.observe_reading("draft", 512, 1.0)
+    controller.observe(Plan("lookup", 8, 4), 8, 8, 0.15)
+
+    assert controller.parked
+    assert not controller.wants("draft")
+    assert not controller.lets_read(Offer("draft", 0, gated=True, behind=4000))
+
+
+def test_a_price_of_reading_that_was_too_high_is_corrected() -> None:
+    """And a few tokens take as long as many."""
+    costs = RoundCosts()
+    costs.observe_reading("draft", 2, 0.64)
+    assert costs.reading_s("draft", 512) == pytest.approx(5.12)
+    costs.observe_reading("draft", 512, 0.512)
+    costs.observe_reading("draft", 512, 9.0)  # something else was going on
+
+    assert costs.reading_s("draft", 512) == pytest.approx(0.512)
+    assert costs.reading_s("draft", 2) == pytest.approx(0.064)
+    assert costs.reading_s("draft", 0) == 0
