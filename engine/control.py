@@ -17,13 +17,13 @@ from engine.types import MAX_DRAFT_TOKENS, Speculation, SpeculationMode
 
 LENGTHS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, MAX_DRAFT_TOKENS)
 _RECENT = 9
-_PROBE_EVERY_ROUNDS = 24
+_PROBE_EVERY_ROUNDS = 48
 _PROBE_SHARE = 0.01
 _PROBE_LENGTHS, _GOOD = (1, 2, 4, 8), 0.8  # how often a good draft is right
 _FIRST_TOKENS = 3  # of the first draft ever
 # What probes may cost in one reply, whatever share of it that is, and how far apart they are then. Not at its start,
 # where a draft is at its worst: what a reply is about is decided in its first words.
-_UNNOTICED_S, _UNNOTICED_ROUNDS = 0.02, 8
+_UNNOTICED_S, _UNNOTICED_ROUNDS = 0.01, 8
 _READING_TOKENS = 64  # fewer are read no faster
 _ADVANTAGE = 1.02  # a change of plan must promise this much
 

@@ -161,7 +161,7 @@ def test_a_parked_draft_does_not_read_a_long_chat_for_a_probe() -> None:
     for _ in range(30):
         costs.observe_gated("draft", 4, 1)
     controller = AutoController(costs, Confidence())
-    for _ in range(50):
+    for _ in range(100):
         controller.observe(PLAIN, 0, 0, 0.02)
 
     assert controller.parked
