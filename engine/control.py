@@ -21,9 +21,9 @@ _PROBE_EVERY_ROUNDS = 48
 _PROBE_SHARE = 0.01
 _PROBE_LENGTHS, _GOOD = (1, 2, 4, 8), 0.8  # how often a good draft is right
 _FIRST_TOKENS = 3  # of the first draft ever
-# What probes may cost in one reply, whatever share of it that is, and how far apart they are then. Not at its start,
-# where a draft is at its worst: what a reply is about is decided in its first words.
-_UNNOTICED_S, _UNNOTICED_ROUNDS = 0.01, 8
+_START_ROUNDS = (
+    8  # no probe in them: what a reply is about is decided in its first words, where a draft is at its worst
+)
 _READING_TOKENS = 64  # fewer are read no faster
 _ADVANTAGE = 1.02  # a change of plan must promise this much
 
@@ -76,6 +76,8 @@ class RoundCosts:
 
     calibration: Calibration = field(default_factory=Calibration)
     agreement: dict[tuple[str, int], float] = field(default_factory=dict)  # where the last reply left it
+    rounds: int = 0  # so far, of all replies
+    last_asked: dict[str, int] = field(default_factory=dict)  # the round in which a source drafted last
     _seen: dict[tuple[str, int], deque[float]] = field(default_factory=dict)
     _gated: dict[str, tuple[float, float]] = field(default_factory=dict)  # tokens and seconds, fading
     _reading: dict[str, float] = field(default_factory=dict)  # seconds a token of what a source has to read first
@@ -226,9 +228,7 @@ class AutoController:
         self._agreement = dict(costs.agreement)
         self._trials: dict[tuple[str, int], int] = {}
         self._rounds = 0
-        self._last_asked: dict[str, int] = {}
         self._behind: dict[str, int] = {}
-        self._probes = 0
         self._paid = ""  # the source whose last probe did, so that another costs nothing
         self._present = PLAIN
         self.parked = costs.drafts_in_vain()  # as the last reply left it; asked again after a while
@@ -268,13 +268,13 @@ class AutoController:
 
     def observe(self, plan: Plan, drafted: int, accepted: int, seconds: float | None) -> None:
         self._rounds += 1
+        self._costs.rounds += 1
         if seconds is not None:
             self._costs.observe(plan.source, drafted, seconds)
         if not drafted:
             return
-        self._last_asked[plan.source] = self._rounds
+        self._costs.last_asked[plan.source] = self._costs.rounds
         if plan.gated and self.parked:  # counted when made: a step in flight may have put the planned one off
-            self._probes += 1
             self._paid = plan.source if self._pays(plan.source, drafted, accepted + 1) else ""
         if plan.gated and seconds is not None:
             self._costs.observe_gated(plan.source, drafted, accepted + 1)
@@ -289,16 +289,15 @@ class AutoController:
         self._costs.agreement[key] = self._agreement[key]
 
     def _probe_due(self, source: str) -> bool:
-        """Once a reply if nobody will notice; else rarely enough to cost at most about a hundredth."""
+        """Rarely enough to cost at most about a hundredth of the time, counted over all replies."""
         if self._paid == source:
             return True
         plain_s = self._costs.plain_s
         extra_s = max(0.0, self._costs.expected_s(source, self._probe_tokens(source)) - plain_s)
         extra_s += self._costs.reading_s(source, self._behind.get(source, 0))
-        interval: float = _UNNOTICED_ROUNDS
-        if self._probes or extra_s > _UNNOTICED_S:
-            interval = max(_PROBE_EVERY_ROUNDS, extra_s / plain_s / _PROBE_SHARE if plain_s else 0.0)
-        return self._rounds - self._last_asked.get(source, 0) >= interval
+        interval = max(_PROBE_EVERY_ROUNDS, extra_s / plain_s / _PROBE_SHARE if plain_s else 0.0)
+        rested = self._costs.rounds - self._costs.last_asked.get(source, 0)
+        return self._rounds >= _START_ROUNDS and rested >= interval
 
     def _probe_tokens(self, source: str) -> int:
         """The shortest draft that would pay if it were a good one; if none would, the cheapest."""

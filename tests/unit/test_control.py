@@ -137,21 +137,28 @@ def test_recent_rounds_outweigh_old_ones() -> None:
     assert costs.plain_s == 2.0
 
 
-def test_a_probe_that_was_put_off_costs_nothing_of_its_budget() -> None:
-    """A plain step in flight puts a planned probe off; the next round asks for it again."""
-    costs = RoundCosts(Calibration({1: 0.005, 17: 0.085}, {"draft": 0.001}))  # a probe costs 18 ms: one is affordable
-    controller = AutoController(costs, Confidence())
-    controller.plan([DRAFT])
-    for _ in range(8):
-        controller.observe(PLAIN, 0, 0, 0.005)
+def test_probes_are_counted_over_all_replies() -> None:
+    """One that a plain step in flight has put off is asked for again; the next reply knows when the last one was."""
+    costs = RoundCosts(Calibration({1: 0.005, 17: 0.085}, {"draft": 0.001}))  # 6 ms beside 5: every 120 rounds
 
-    assert controller.plan([DRAFT]).length > 0
-    controller.observe(PLAIN, 0, 0, None)  # put off
-    assert controller.plan([DRAFT]).length > 0
-    controller.observe(controller.plan([DRAFT]), 3, 0, 0.023)
-    for _ in range(8):
-        controller.observe(PLAIN, 0, 0, 0.005)
-    assert controller.plan([DRAFT]) == PLAIN
+    def rest(controller: AutoController, rounds: int) -> bool:
+        """Whether a probe is due after so many plain rounds."""
+        for _ in range(rounds):
+            controller.observe(PLAIN, 0, 0, 0.005)
+        return controller.plan([DRAFT]).length > 0
+
+    first = AutoController(costs, Confidence())
+    first.plan([DRAFT])
+    assert not rest(first, 100)
+    assert rest(first, 30)
+    first.observe(PLAIN, 0, 0, None)  # put off
+    assert rest(first, 0)
+    first.observe(first.plan([DRAFT]), 1, 0, 0.011)
+    assert not rest(first, 100)
+    second = AutoController(costs, Confidence())
+    second.plan([DRAFT])
+    assert not rest(second, 5)
+    assert rest(second, 30)
 
 
 def test_a_parked_draft_does_not_read_a_long_chat_for_a_probe() -> None:
