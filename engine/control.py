@@ -21,9 +21,8 @@ _PROBE_EVERY_ROUNDS = 48
 _PROBE_SHARE = 0.01
 _PROBE_LENGTHS, _GOOD = (1, 2, 4, 8), 0.8  # how often a good draft is right
 _FIRST_TOKENS = 3  # of the first draft ever
-_START_ROUNDS = (
-    8  # no probe in them: what a reply is about is decided in its first words, where a draft is at its worst
-)
+# No probe in a reply's first rounds: what it is about is decided in its first words, where a draft is at its worst.
+_START_ROUNDS = 8
 _READING_TOKENS = 64  # fewer are read no faster
 _ADVANTAGE = 1.02  # a change of plan must promise this much
 

@@ -63,7 +63,7 @@ def decode_round(
         chosen = verify(sequence, draft, sampler)
     if look_ahead and not drafting:
         take_off(sequence, chosen, sampler)
-    mx.eval(draft.tokens, chosen)  # the round's one wait for the device
+    mx.eval(draft.tokens, chosen)  # the round's wait for the device
     verified = time.perf_counter()
 
     guesses: list[int] = draft.tokens.tolist()  # type: ignore[assignment]
