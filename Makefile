@@ -14,7 +14,7 @@ run: venv ## Open the app
 	@$(PYTHON) -m app $(ARGS)
 
 test: venv ## Run the tests
-	@$(PYTHON) -m app.platform_check
+	@$(PYTHON) -m app.system.platform_check
 	@$(PYTHON) -m pytest $(ARGS)
 
 families: venv ## Examine every model family of mlx-lm; some minutes

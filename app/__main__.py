@@ -16,7 +16,7 @@ def main(arguments: list[str] | None = None) -> int:
     alone = not _has_display()
     if alone:
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
-    from app.platform_check import qt_problem
+    from app.system.platform_check import qt_problem
 
     problem = qt_problem()
     if problem:

@@ -19,23 +19,23 @@ from PySide6.QtWidgets import QApplication, QMessageBox
 from app.bridge import EngineBridge
 from app.controllers.chat import ChatController
 from app.controllers.models import ModelController, StarterPair
-from app.garbage import GuiThreadGarbage
-from app.instance import OnlyInstance
-from app.interrupts import Interrupts
-from app.logs import ErrorWatch, open_log
-from app.paths import APP_NAME, Paths
-from app.session import SessionMark
 from app.settings import STARTER_FOLDER, Settings
 from app.storage import Database, DatabaseTooNew
+from app.system.crash_marker import SessionMark
+from app.system.gui_gc import GuiThreadGarbage
+from app.system.logs import ErrorWatch, open_log
+from app.system.only_instance import OnlyInstance
+from app.system.paths import APP_NAME, Paths
+from app.system.unix_signals import Interrupts
 from app.theme import Appearance, Theme
-from app.translation import Translation, compile_stale
 from app.view_models.model_list import PairState
-from app.views.main_window import MainWindow
-from app.wording import count, fill
+from app.views.shell.main_window import MainWindow
+from app.words.formats import count, fill
+from app.words.languages import Translation, compile_stale
 from engine import ChatEngine, Engine, ModelShelf, ModelStore, Sink
 
 if TYPE_CHECKING:
-    from app.views.settings_window import SettingsWindow
+    from app.views.settings.window import SettingsWindow
 
 STARTER = Path(__file__).resolve().parent.parent / "resources" / "starter"
 
@@ -161,7 +161,7 @@ class Application(QObject):
         if not self._is_open:
             return None
         if self._settings_window is None:
-            from app.views.settings_window import SettingsWindow
+            from app.views.settings.window import SettingsWindow
 
             self._settings_window = SettingsWindow(self.theme, self.settings, self.chats, self.models)
         if page:

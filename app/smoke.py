@@ -16,11 +16,11 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication
 
 from app.application import STARTER, Application, qt_application
-from app.logs import open_log
-from app.notices import Notice
-from app.paths import Paths
-from app.translation import compile_stale
+from app.system.logs import open_log
+from app.system.paths import Paths
 from app.view_models.model_list import PairState
+from app.words.languages import compile_stale
+from app.words.notices import Notice
 from engine import Event, Failed, Finished, ModelFailed, RequestStats
 
 QUESTION = "What is speculative decoding?"

@@ -5,8 +5,7 @@ engine.load("models/Qwen3-8B-4bit", print, draft="models/Qwen3-0.6B-4bit")
 engine.submit(Request(messages=(Message(MessageRole.USER, "Hello"),)), print)
 """
 
-from engine.door import ChatEngine, ModelShelf
-from engine.errors import (
+from engine.api.errors import (
     AccessDenied,
     ChecksumMismatch,
     ContextTooLong,
@@ -40,7 +39,7 @@ from engine.errors import (
     TemplateFailed,
     TokenizerBroken,
 )
-from engine.events import (
+from engine.api.events import (
     DeleteFailed,
     DownloadFailed,
     DownloadFinished,
@@ -64,12 +63,9 @@ from engine.events import (
     StoreEvent,
     TextDelta,
 )
-from engine.hub.store import ModelStore
-from engine.models.compatibility import draft_problem
-from engine.models.inspect import inspect_model, model_name
-from engine.service import Engine
-from engine.stats import RequestStats
-from engine.types import (
+from engine.api.protocols import ChatEngine, ModelShelf
+from engine.api.stats import RequestStats
+from engine.api.types import (
     MAX_DRAFT_TOKENS,
     MAX_SEED,
     Acceptance,
@@ -88,6 +84,10 @@ from engine.types import (
     Speculation,
     SpeculationMode,
 )
+from engine.hub.store import ModelStore
+from engine.models.compatibility import draft_problem
+from engine.models.inspect import inspect_model, model_name
+from engine.runtime.service import Engine
 
 __all__ = [
     "MAX_DRAFT_TOKENS",

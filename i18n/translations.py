@@ -19,7 +19,7 @@ import PySide6
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from app.translation import LANGUAGES, SOURCES, compile_stale  # noqa: E402
+from app.words.languages import LANGUAGES, SOURCES, compile_stale  # noqa: E402
 
 _PLACEHOLDER = re.compile(r"%(?:n|L?\d)")
 

@@ -10,12 +10,12 @@ from app.bridge import EngineBridge
 from app.controllers.models import ModelController
 from app.controllers.replies import Replies
 from app.controllers.rows import request_messages, storable, title_from
-from app.messages import notice_for
 from app.settings import Settings
 from app.storage import ChatStore, Database, MessageStore, StoredMessage
 from app.view_models.conversation_list import ConversationListModel
 from app.view_models.request_table import RequestTableModel
 from app.view_models.transcript import TranscriptModel
+from app.words.notices_for_errors import notice_for
 from engine import ChatEngine, MessageRole, NoModelLoaded, Request, RequestStats
 
 SEARCH_DELAY_MS = 120

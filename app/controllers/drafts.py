@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from PySide6.QtCore import QCoreApplication
 
-from app.messages import notice_for
 from app.view_models.model_list import DraftChoice, DraftGroup, ModelEntry
+from app.words.notices_for_errors import notice_for
 from engine import InstalledModel, ModelInfo, ModelSource, draft_problem
 
 # A draft up to this share of the main model's parameters is worth its time on most machines.

@@ -9,12 +9,9 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from app import wording
 from app.bridge import EngineBridge
 from app.controllers.drafts import best_draft, draft_choice, model_entry
 from app.controllers.pair import LoadedPair
-from app.messages import notice_for
-from app.notices import Notice
 from app.settings import STARTER_FOLDER, Settings
 from app.view_models.model_list import (
     DownloadEntry,
@@ -25,6 +22,9 @@ from app.view_models.model_list import (
     PairState,
     PairView,
 )
+from app.words import formats
+from app.words.notices import Notice
+from app.words.notices_for_errors import notice_for
 from engine import (
     ChatEngine,
     DeleteFailed,
@@ -316,7 +316,7 @@ class ModelController(QObject):
 
     def _not_deleted(self, folder: str, detail: str) -> Notice:
         sentence = self.tr("%1 could not be deleted: %2")
-        return Notice(self.tr("Not deleted"), wording.fill(sentence, Path(folder).name, detail))
+        return Notice(self.tr("Not deleted"), formats.fill(sentence, Path(folder).name, detail))
 
 
 def _reading_order(name: str) -> list[tuple[str, int]]:

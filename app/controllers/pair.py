@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from app.messages import notice_for
-from app.notices import drafting_sentence
 from app.view_models.model_list import DraftState, PairState, PairView
+from app.words.notices import drafting_sentence
+from app.words.notices_for_errors import notice_for
 from engine import (
     DraftingState,
     EngineError,

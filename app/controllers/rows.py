@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import groupby
 
-from app.messages import notice_for
-from app.notices import Notice, reply_was_cut, reply_was_interrupted
 from app.storage import StoredMessage, StoredStatus
 from app.view_models.reply_stats import FooterLine, footer_line, stopped_line
 from app.view_models.transcript import MessageStatus, TranscriptMessage
+from app.words.notices import Notice, reply_was_cut, reply_was_interrupted
+from app.words.notices_for_errors import notice_for
 from engine import FinishReason, Message, MessageRole
 
 TITLE_LENGTH = 60

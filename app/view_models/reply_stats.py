@@ -7,8 +7,8 @@ from enum import StrEnum
 
 from PySide6.QtCore import QCoreApplication
 
-from app import wording
-from app.notices import drafting_sentence
+from app.words import formats
+from app.words.notices import drafting_sentence
 from engine import DraftingState, RequestStats
 
 # Within this distance of 1× a difference is noise, and the line says that drafting neither gained nor cost.
@@ -70,7 +70,7 @@ def speed_up_text(stats: RequestStats) -> str:
     """ "1.6×", or a dash where there is nothing to judge by."""
     if stats.speed_up is None or tone_of(stats) is Tone.NONE:
         return "–"
-    return f"{wording.number(max(stats.speed_up, 0.01), 1 if stats.speed_up >= 1 else 2)}×"
+    return f"{formats.number(max(stats.speed_up, 0.01), 1 if stats.speed_up >= 1 else 2)}×"
 
 
 def _gain_text(stats: RequestStats, running: bool) -> str:
@@ -81,10 +81,10 @@ def _gain_text(stats: RequestStats, running: bool) -> str:
     if tone is Tone.PAR:
         return QCoreApplication.translate("ReplyStats", "same speed as without a draft")
     if tone is Tone.GAIN:
-        factor = wording.number(stats.speed_up, 1)
-        return wording.fill(QCoreApplication.translate("ReplyStats", "%1× faster"), factor)
-    lost = wording.percent(min(1 - stats.speed_up, 0.99))
-    return wording.fill(QCoreApplication.translate("ReplyStats", "%1 slower"), lost)
+        factor = formats.number(stats.speed_up, 1)
+        return formats.fill(QCoreApplication.translate("ReplyStats", "%1× faster"), factor)
+    lost = formats.percent(min(1 - stats.speed_up, 0.99))
+    return formats.fill(QCoreApplication.translate("ReplyStats", "%1 slower"), lost)
 
 
 def _way_out(stats: RequestStats, tone: Tone) -> str:
@@ -97,11 +97,11 @@ def _way_out(stats: RequestStats, tone: Tone) -> str:
 def details_text(stats: RequestStats) -> str:
     parts: list[str] = []
     if stats.tokens_per_second is not None:
-        rate = wording.number(stats.tokens_per_second, 0 if stats.tokens_per_second >= 10 else 1)
-        parts.append(wording.fill(QCoreApplication.translate("ReplyStats", "%1 tok/s"), rate))
+        rate = formats.number(stats.tokens_per_second, 0 if stats.tokens_per_second >= 10 else 1)
+        parts.append(formats.fill(QCoreApplication.translate("ReplyStats", "%1 tok/s"), rate))
     if stats.accept_rate is not None:
-        rate = wording.percent(stats.accept_rate)
-        parts.append(wording.fill(QCoreApplication.translate("ReplyStats", "%1 accepted"), rate))
+        rate = formats.percent(stats.accept_rate)
+        parts.append(formats.fill(QCoreApplication.translate("ReplyStats", "%1 accepted"), rate))
         parts.append(_per_pass_text(stats))
     if at_rest := _at_rest_text(stats.drafting):
         parts.append(at_rest)
@@ -110,11 +110,11 @@ def details_text(stats: RequestStats) -> str:
 
 def _per_pass_text(stats: RequestStats) -> str:
     """With what would have been needed, where it was not enough."""
-    each = wording.number(stats.tokens_per_pass or 0.0, 1)
+    each = formats.number(stats.tokens_per_pass or 0.0, 1)
     if stats.break_even is None or tone_of(stats) is not Tone.COST:
-        return wording.fill(QCoreApplication.translate("ReplyStats", "%1 tok/pass"), each)
+        return formats.fill(QCoreApplication.translate("ReplyStats", "%1 tok/pass"), each)
     needed = QCoreApplication.translate("ReplyStats", "%1 tok/pass, pays from %2")
-    return wording.fill(needed, each, wording.number(stats.break_even, 1))
+    return formats.fill(needed, each, formats.number(stats.break_even, 1))
 
 
 def _at_rest_text(drafting: DraftingState) -> str:
@@ -135,7 +135,7 @@ def _source_sentence(stats: RequestStats) -> str:
         rests = QCoreApplication.translate(
             "ReplyStats", "Drafting was %1 slower than plain decoding here, so it rests."
         )
-        return wording.fill(rests, wording.percent(1 - stats.draft_speed))
+        return formats.fill(rests, formats.percent(1 - stats.draft_speed))
     return drafting_sentence(stats.drafting)
 
 
@@ -143,9 +143,9 @@ def _tooltip(stats: RequestStats) -> str:
     lines = [_source_sentence(stats)]
     if stats.drafted:
         kept = QCoreApplication.translate("ReplyStats", "The main model kept %1 of %2 drafted tokens, in %3 passes.")
-        numbers = (wording.count(value) for value in (stats.accepted, stats.drafted, stats.rounds))
-        lines.append(wording.fill(kept, *numbers))
+        numbers = (formats.count(value) for value in (stats.accepted, stats.drafted, stats.rounds))
+        lines.append(formats.fill(kept, *numbers))
     if stats.break_even is not None and _drafted_enough(stats):
         even = QCoreApplication.translate("ReplyStats", "Drafting pays from %1 tokens per pass on.")
-        lines.append(wording.fill(even, wording.number(stats.break_even, 1)))
+        lines.append(formats.fill(even, formats.number(stats.break_even, 1)))
     return "\n".join(lines)

@@ -8,8 +8,8 @@ from enum import IntEnum, StrEnum
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from app import wording
 from app.view_models.reply_stats import footer_line, speed_up_text
+from app.words import formats
 from engine import RequestStats
 
 KEPT_ROWS = 50
@@ -129,11 +129,11 @@ class RequestTableModel(QAbstractTableModel):
             RequestColumn.PAIR: lambda: row.pair,
             RequestColumn.STATE: lambda: self._state_text(row.state),
             RequestColumn.ACCEPT_RATE: lambda: (
-                NOT_KNOWN if stats.accept_rate is None else wording.percent(stats.accept_rate)
+                NOT_KNOWN if stats.accept_rate is None else formats.percent(stats.accept_rate)
             ),
             RequestColumn.TOKENS_PER_PASS: lambda: _number(stats.tokens_per_pass if stats.drafted else None),
-            RequestColumn.DRAFTED: lambda: wording.count(stats.drafted),
-            RequestColumn.ACCEPTED: lambda: wording.count(stats.accepted),
+            RequestColumn.DRAFTED: lambda: formats.count(stats.drafted),
+            RequestColumn.ACCEPTED: lambda: formats.count(stats.accepted),
             RequestColumn.SPEED: lambda: _number(stats.tokens_per_second),
             RequestColumn.SPEED_UP: lambda: speed_up_text(stats),
         }[column]()
@@ -150,7 +150,7 @@ class RequestTableModel(QAbstractTableModel):
 
 
 def _number(value: float | None) -> str:
-    return NOT_KNOWN if value is None else wording.number(value, 1)
+    return NOT_KNOWN if value is None else formats.number(value, 1)
 
 
 def _alignment(column: RequestColumn) -> Qt.AlignmentFlag:

@@ -9,8 +9,8 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from app.notices import Notice
 from app.view_models.reply_stats import FooterLine
+from app.words.notices import Notice
 
 
 class MessageStatus(StrEnum):

@@ -6,7 +6,7 @@ from PySide6.QtCore import QCoreApplication, Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QMessageBox, QWidget
 
-from app.wording import fill
+from app.words.formats import fill
 
 _ALLOWED = ("http", "https", "mailto")
 

@@ -12,7 +12,7 @@ import mlx.core as mx
 from mlx_lm.models.base import create_causal_mask
 from mlx_lm.models.cache import RotatingKVCache
 
-from engine.types import MAX_DRAFT_TOKENS
+from engine.api.types import MAX_DRAFT_TOKENS
 
 # Steps wider than this (prefill) are never rolled back, so nothing behind the window is kept for them.
 SLACK_TOKENS = MAX_DRAFT_TOKENS + 1

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import quote
 
-from engine.errors import AccessDenied, DownloadError, HubMisbehaved, HubUnreachable, RepositoryNotFound
+from engine.api.errors import AccessDenied, DownloadError, HubMisbehaved, HubUnreachable, RepositoryNotFound
 from engine.hub.repository import RemoteFile, choose_files, is_commit
 from engine.hub.stop import StopSignal
 from engine.models.model_files import MIB

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from engine.errors import DiskFull, DownloadError, StorageFailed
+from engine.api.errors import DiskFull, DownloadError, StorageFailed
 from engine.hub.client import Hub, HubClient, Patience
 from engine.hub.manifest import lists, write_json, write_manifest
 from engine.hub.progress import INTERVAL_S, Meter

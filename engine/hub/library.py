@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.errors import ModelDamaged, ModelError, ModelHasNoWeights, ModelNotFound
-from engine.events import InstalledModel
+from engine.api.errors import ModelDamaged, ModelError, ModelHasNoWeights, ModelNotFound
+from engine.api.events import InstalledModel
+from engine.api.types import ModelInfo, ModelSource
 from engine.hub.manifest import repository_of
 from engine.hub.repository import is_repository
 from engine.models.inspect import inspect_model, model_name
-from engine.types import ModelInfo, ModelSource
 
 MAX_ENTRIES = 2_000  # of one folder: nobody's home folder gets searched
 

@@ -7,8 +7,8 @@ import threading
 import time
 from collections.abc import Callable
 
-from engine.events import DownloadProgress
-from engine.types import DownloadId
+from engine.api.events import DownloadProgress
+from engine.api.types import DownloadId
 
 INTERVAL_S = 0.1
 STALL_INTERVAL_S = 1.0

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from engine.errors import HubMisbehaved, NothingToInstall, RepositoryNotFound
+from engine.api.errors import HubMisbehaved, NothingToInstall, RepositoryNotFound
 from engine.models.inspect import WEIGHTS
 from engine.models.model_files import MIB
 

@@ -1,4 +1,5 @@
-"""ModelStore: the shelf of models (engine.door.ModelShelf). Who runs when, and what the sink hears; no HTTP, no files.
+"""ModelStore: the models on disk (engine.api.protocols.ModelShelf). Who runs when, and what the sink hears; no HTTP, no
+files.
 
 Each download has its own thread; scans and deletions share one. Nothing here or below imports MLX.
 """
@@ -14,8 +15,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from engine.errors import EngineError, InternalError, ModelError
-from engine.events import (
+from engine.api.errors import EngineError, InternalError, ModelError
+from engine.api.events import (
     DeleteFailed,
     DownloadFailed,
     DownloadFinished,
@@ -25,6 +26,7 @@ from engine.events import (
     Sink,
     StoreEvent,
 )
+from engine.api.types import DownloadId
 from engine.hub import leftovers, library
 from engine.hub.client import DEFAULT_ENDPOINT, Hub
 from engine.hub.deletion import CannotDelete, delete_model
@@ -33,7 +35,6 @@ from engine.hub.progress import Meter
 from engine.hub.repository import is_repository
 from engine.hub.stop import StopKind, Stopped
 from engine.models.vocabulary import load_known, save_known
-from engine.types import DownloadId
 
 VOCABULARIES = ".vocabularies.json"
 FILES_AT_ONCE = 8  # of all downloads together
@@ -42,7 +43,7 @@ _log = logging.getLogger(__name__)
 
 
 class ModelStore:
-    """See engine.door.ModelShelf. `folder` is ours to write; every other folder is only read."""
+    """See engine.api.protocols.ModelShelf. `folder` is ours to write; every other folder is only read."""
 
     tuning = Tuning()  # tests are less patient
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from engine.errors import ChecksumMismatch, HubMisbehaved
+from engine.api.errors import ChecksumMismatch, HubMisbehaved
 from engine.hub.client import HubClient, TryAgain
 from engine.hub.repository import RemoteFile
 from engine.hub.stop import StopSignal

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from engine.errors import DraftError, DraftIsMain, DraftTooLarge, DraftVocabularyDiffers
+from engine.api.errors import DraftError, DraftIsMain, DraftTooLarge, DraftVocabularyDiffers
+from engine.api.types import ModelInfo
 from engine.models.vocabulary import first_difference, read_vocabulary, token_texts
-from engine.types import ModelInfo
 
 
 def draft_problem(main: ModelInfo, draft: ModelInfo) -> DraftError | None:

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from engine.errors import ModelDamaged, ModelHasNoWeights, ModelNotFound, ModelRunsCode, ModelUnsupported
+from engine.api.errors import ModelDamaged, ModelHasNoWeights, ModelNotFound, ModelRunsCode, ModelUnsupported
+from engine.api.types import ModelInfo
 from engine.models.architectures import is_known
 from engine.models.model_files import (
     CONFIG_LIMIT_BYTES,
@@ -23,7 +24,6 @@ from engine.models.model_files import (
 )
 from engine.models.safetensors_header import Tensor, read_header
 from engine.models.vocabulary import read_vocabulary
-from engine.types import ModelInfo
 
 WEIGHTS = "model*.safetensors"  # as in mlx-lm
 MAX_SHARDS = 1024

@@ -17,9 +17,7 @@ import mlx.core as mx
 from mlx.utils import tree_flatten
 from mlx_lm import utils as mlx_utils
 
-from engine.caches.base import CacheSet
-from engine.caches.making import CacheMaker
-from engine.errors import (
+from engine.api.errors import (
     DraftCannotRewind,
     EngineError,
     ModelDamaged,
@@ -27,10 +25,12 @@ from engine.errors import (
     ModelUnsupported,
     TokenizerBroken,
 )
+from engine.api.types import ModelInfo
+from engine.caches.base import CacheSet
+from engine.caches.making import CacheMaker
 from engine.models.compatibility import vocabulary_difference
 from engine.models.inspect import WEIGHTS, inspect_model
 from engine.models.memory import LEAST_CONTEXT_TOKENS, MemoryNeed, available_bytes, memory_need
-from engine.types import ModelInfo
 
 # WORKAROUND: on a CPU, MLX has g++ compile small kernels at run time into a folder of /tmp that belongs to the
 # machine's first user: everybody else's replies fail. MEASURED: a token takes as long without (11.4 against 11.3 ms).

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.errors import TokenizerBroken
+from engine.api.errors import TokenizerBroken
 from engine.models.model_files import (
     CONFIG_LIMIT_BYTES,
     TEMPLATE_LIMIT_BYTES,

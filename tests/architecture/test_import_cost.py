@@ -17,7 +17,7 @@ _MODEL_LIBRARIES = ["mlx", "mlx_lm", "transformers", "huggingface_hub", "tokeniz
     [
         ("engine", [*_MODEL_LIBRARIES, "PySide6"]),
         ("app.application", _MODEL_LIBRARIES),
-        ("app.platform_check", [*_MODEL_LIBRARIES, "PySide6"]),
+        ("app.system.platform_check", [*_MODEL_LIBRARIES, "PySide6"]),
     ],
 )
 def test_import_loads_nothing_heavy(module: str, unwanted: list[str]) -> None:

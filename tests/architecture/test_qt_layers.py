@@ -17,8 +17,8 @@ _FORBIDDEN = {
     "app/markup/blocks.py": ["PySide6"],
     "app/settings.py": _SCREEN,
     "app/bridge.py": _SCREEN,
-    "app/messages.py": _SCREEN,
-    "app/paths.py": ["PySide6"],
+    "app/words/notices_for_errors.py": _SCREEN,
+    "app/system/paths.py": ["PySide6"],
 }
 
 

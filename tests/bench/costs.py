@@ -10,10 +10,10 @@ from pathlib import Path
 import mlx.core as mx
 
 from engine import Event, Finished, Request, RequestId, RequestStats, Sampling, Speculation, TextDelta
+from engine.decoding.sequence import Sequence as TokenSequence
 from engine.models.loading import LoadedModel, load_draft, load_model
-from engine.reply import Reply
-from engine.scheduler import Scheduler
-from engine.sequence import Sequence as TokenSequence
+from engine.runtime.reply import Reply
+from engine.runtime.scheduler import Scheduler
 from tests.bench.opponents import interleaved
 from tests.bench.rows import ROWS, Measure, Row
 from tests.bench.stage import Stage

@@ -29,7 +29,7 @@ import sys
 from pathlib import Path
 from PySide6.QtCore import QTimer
 from app.application import Application, qt_application
-from app.paths import Paths
+from app.system.paths import Paths
 qt = qt_application()
 application = Application(Paths.for_user(Path(sys.argv[2])), starter=Path(sys.argv[1]))
 def look():
@@ -51,7 +51,7 @@ _LOOK = """
 import json, sys
 from pathlib import Path
 from app.application import Application, qt_application
-from app.paths import Paths
+from app.system.paths import Paths
 qt = qt_application()
 application = Application(Paths.for_user(Path(sys.argv[2])), starter=Path(sys.argv[1]))
 def look():

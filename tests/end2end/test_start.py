@@ -17,7 +17,7 @@ PATIENCE_S = 120
 _FIRST_PAINT = """
 import json, sys
 from app.application import Application, qt_application
-from app.paths import Paths
+from app.system.paths import Paths
 from pathlib import Path
 qt = qt_application()
 application = Application(Paths.for_user(Path(sys.argv[1])))
@@ -35,8 +35,8 @@ _FIRST_INSTANCE = """
 import sys
 from pathlib import Path
 from app.application import Application, qt_application
-from app.instance import OnlyInstance
-from app.paths import Paths
+from app.system.only_instance import OnlyInstance
+from app.system.paths import Paths
 qt = qt_application()
 paths = Paths.for_user(Path(sys.argv[1]))
 instance = OnlyInstance(paths.lock)

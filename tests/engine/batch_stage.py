@@ -14,8 +14,8 @@ from mlx.utils import tree_map
 from engine import Event, Failed, Finished, Request, RequestId, Sampling, Speculation, TextDelta
 from engine.caches.making import CacheMaker
 from engine.models.loading import LoadedModel, load_model
-from engine.reply import Reply
-from engine.scheduler import Scheduler
+from engine.runtime.reply import Reply
+from engine.runtime.scheduler import Scheduler
 from tests.families import harness
 from tests.families.configs import VOCABULARY
 from tests.helpers.tiny_models import make_pair

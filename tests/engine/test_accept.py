@@ -12,7 +12,7 @@ from itertools import product
 import mlx.core as mx
 import pytest
 
-from engine.accept import Draft, coupled, rejection, standing
+from engine.decoding.accept import Draft, coupled, rejection, standing
 
 VOCABULARY, LENGTH, TRIALS = 4, 3, 20_000
 # Honest draws of 256 continuations come out at 0.021 to 0.026 here, the planted biases at 0.097 and 0.186.

@@ -21,9 +21,9 @@ from engine import (
     Speculation,
     TextDelta,
 )
+from engine.decoding.sequence import Sequence
 from engine.models.loading import LoadedModel
-from engine.scheduler import MAX_REPLIES
-from engine.sequence import Sequence
+from engine.runtime.scheduler import MAX_REPLIES
 from tests.engine.batch_stage import (
     GREEDY,
     MERGING_FAMILIES,

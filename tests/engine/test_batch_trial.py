@@ -7,9 +7,9 @@ from dataclasses import replace
 import mlx.core as mx
 import pytest
 
-from engine.batch import can_batch
 from engine.caches.merging import MergedCaches
-from engine.sequence import Sequence
+from engine.decoding.sequence import Sequence
+from engine.runtime.batch import can_batch
 from tests.engine.batch_stage import MERGING_FAMILIES, UNMERGED_FAMILY, model, prompt
 
 

@@ -8,11 +8,11 @@ from types import SimpleNamespace
 import pytest
 
 from engine import Sampling
-from engine.confidence import Confidence
+from engine.decoding.sampling import Sampler
+from engine.drafting.confidence import Confidence
+from engine.drafting.proposers.draft_model import DraftModelProposer
 from engine.models.loading import LoadedModel, load_model
-from engine.prefix_store import PrefixStore
-from engine.proposers.draft_model import DraftModelProposer
-from engine.sampling import Sampler
+from engine.prefix.memory import PrefixStore
 from tests.engine.conftest import Zoo
 
 PROMPT = list(range(40, 80))

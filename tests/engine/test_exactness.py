@@ -13,8 +13,8 @@ import pytest
 from mlx_lm import sample_utils
 
 from engine import Acceptance, DraftingState, ModelReady, Request, Sampling, Speculation, SpeculationMode
+from engine.decoding.sampling import Sampler, filtered, keyed_uniform
 from engine.models.loading import LoadedModel, load_model
-from engine.sampling import Sampler, filtered, keyed_uniform
 from tests.engine.conftest import Zoo
 from tests.helpers.engine_client import EngineClient
 

@@ -22,19 +22,19 @@ from engine import (
     Speculation,
     TextDelta,
 )
-from engine.accept import NOTHING, Draft
-from engine.arrival import Arrival
-from engine.control import Offer, RoundCosts, make_controller
-from engine.decode import decode_round
-from engine.drafting import Drafting
+from engine.decoding.accept import NOTHING, Draft
+from engine.decoding.round import decode_round
+from engine.decoding.sampling import Sampler
+from engine.decoding.sequence import Sequence
+from engine.drafting.controller import Offer, RoundCosts, make_controller
+from engine.drafting.planner import Drafting
+from engine.drafting.proposers.base import Guarded, Proposer
+from engine.drafting.proposers.draft_model import DraftModelProposer
 from engine.models.loading import LoadedModel, load_draft, load_model, loading_draft
-from engine.prefix_store import PrefixStore
-from engine.proposers.base import Guarded, Proposer
-from engine.proposers.draft_model import DraftModelProposer
-from engine.reply import Reply
-from engine.sampling import Sampler
-from engine.scheduler import Scheduler
-from engine.sequence import Sequence
+from engine.prefix.memory import PrefixStore
+from engine.runtime.background_load import Arrival
+from engine.runtime.reply import Reply
+from engine.runtime.scheduler import Scheduler
 from tests.engine.conftest import Zoo
 from tests.helpers.engine_client import EngineClient
 

@@ -21,12 +21,12 @@ from engine import (
     Sampling,
     Speculation,
 )
+from engine.decoding.sequence import Sequence
 from engine.models import loading, memory
 from engine.models.loading import LoadedModel, load_draft, load_model
 from engine.models.memory import LEAST_CONTEXT_TOKENS, MemoryNeed
-from engine.reply import Reply
-from engine.scheduler import Scheduler
-from engine.sequence import Sequence
+from engine.runtime.reply import Reply
+from engine.runtime.scheduler import Scheduler
 from tests.helpers.tiny_families import FAMILIES, WINDOW, save_family
 from tests.helpers.tiny_models import build, qwen3_config, save
 
@@ -151,7 +151,7 @@ def scheduler(models: dict[str, LoadedModel]) -> Scheduler:
 
 def test_full_memory_ends_the_reply_and_says_so(scheduler: Scheduler, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = iter(range(1000))
-    monkeypatch.setattr("engine.scheduler.is_short", lambda: next(asked) > 20)
+    monkeypatch.setattr("engine.runtime.scheduler.is_short", lambda: next(asked) > 20)
     (end,) = run(scheduler, PROMPT)
 
     assert isinstance(end, Finished)
@@ -163,7 +163,7 @@ def test_kept_caches_go_before_a_reply_does(scheduler: Scheduler, monkeypatch: p
     run(scheduler, PROMPT)
     store = scheduler._store
     assert store.nbytes > 0
-    monkeypatch.setattr("engine.scheduler.is_short", lambda: store.nbytes > 0)
+    monkeypatch.setattr("engine.runtime.scheduler.is_short", lambda: store.nbytes > 0)
     (end,) = run(scheduler, tuple(reversed(PROMPT)))
 
     assert isinstance(end, Finished)
@@ -172,7 +172,7 @@ def test_kept_caches_go_before_a_reply_does(scheduler: Scheduler, monkeypatch: p
 
 def test_of_several_replies_the_longest_ends(scheduler: Scheduler, monkeypatch: pytest.MonkeyPatch) -> None:
     calls = iter([False] * 12 + [True, True])
-    monkeypatch.setattr("engine.scheduler.is_short", lambda: next(calls, False))
+    monkeypatch.setattr("engine.runtime.scheduler.is_short", lambda: next(calls, False))
     ends = run(scheduler, PROMPT, tuple(reversed(PROMPT)) * 4)
 
     by_id = {int(end.request): end.reason for end in ends if isinstance(end, Finished)}

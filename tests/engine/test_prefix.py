@@ -10,14 +10,14 @@ import pytest
 
 from engine import Event, Finished, Request, RequestId, Sampling, Speculation
 from engine.caches.checkpoints import arrays_in
-from engine.control import RoundCosts
+from engine.decoding.sampling import Sampler
+from engine.decoding.sequence import Sequence
+from engine.drafting.controller import RoundCosts
+from engine.drafting.proposers.draft_model import DraftModelProposer
 from engine.models.loading import LoadedModel, load_model
-from engine.prefix_disk import PrefixDisk
-from engine.prefix_store import PrefixStore
-from engine.proposers.draft_model import DraftModelProposer
-from engine.reply import Reply
-from engine.sampling import Sampler
-from engine.sequence import Sequence
+from engine.prefix.disk import PrefixDisk
+from engine.prefix.memory import PrefixStore
+from engine.runtime.reply import Reply
 from tests.helpers.tiny_families import FAMILIES, save_family
 
 FIRST = tuple(40 + (7 * n) % 90 for n in range(70))  # longer than the window, which has wrapped after it

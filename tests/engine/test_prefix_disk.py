@@ -18,12 +18,12 @@ from mlx_lm.models.cache import KVCache, QuantizedKVCache
 from engine import Engine, Message, MessageRole, ModelReady, Request, Sampling, Speculation
 from engine.caches.base import CacheSet
 from engine.caches.checkpoints import arrays_in, go_back, go_forward, rows_between
+from engine.decoding.sequence import Sequence
 from engine.models.loading import LoadedModel, load_model
 from engine.models.model_files import FileError
-from engine.prefix_disk import PrefixDisk
-from engine.prefix_files import Stretch, read_index, read_stretch, write_stretch
-from engine.prefix_store import PrefixStore
-from engine.sequence import Sequence
+from engine.prefix.disk import PrefixDisk
+from engine.prefix.file import Stretch, read_index, read_stretch, write_stretch
+from engine.prefix.memory import PrefixStore
 from tests.helpers.engine_client import EngineClient, Outcome
 from tests.helpers.tiny_families import FAMILIES, save_family
 
@@ -165,7 +165,7 @@ def test_a_read_only_folder_costs_nothing_but_time(
     def refuse(*arguments: object, **keywords: object) -> int:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("engine.prefix_files.os.open", refuse)
+    monkeypatch.setattr("engine.prefix.file.os.open", refuse)
     store.tidy()
 
     assert not store.untidy
@@ -178,8 +178,8 @@ def test_kill_while_writing_leaves_nothing_that_can_be_read(folders: dict[str, P
         "import os, signal, sys, pathlib\n"
         "from tests.engine.test_prefix_disk import CHAT\n"
         "from engine.models.loading import load_model\n"
-        "from engine.prefix_disk import PrefixDisk\n"
-        "from engine.sequence import Sequence\n"
+        "from engine.prefix.disk import PrefixDisk\n"
+        "from engine.decoding.sequence import Sequence\n"
         "model = load_model(sys.argv[1])\n"
         "sequence = Sequence(model, list(CHAT)); sequence.turn_end = 150\n"
         "while sequence.unread > 1: sequence.prefill_chunk()\n"

@@ -9,10 +9,10 @@ from typing import cast
 import mlx.core as mx
 import pytest
 
+from engine.decoding.sequence import Sequence
 from engine.models.loading import LoadedModel
-from engine.prefix_disk import PrefixDisk
-from engine.prefix_store import PrefixStore
-from engine.sequence import Sequence
+from engine.prefix.disk import PrefixDisk
+from engine.prefix.memory import PrefixStore
 from tests.families.configs import FAIR_PART
 from tests.families.harness import PROMPT, build, fresh, loaded, says_next
 

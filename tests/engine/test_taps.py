@@ -10,15 +10,15 @@ import mlx.core as mx
 import pytest
 
 from engine import Event, Finished, ModelInfo, Request, RequestId, Sampling, Speculation
-from engine.accept import Draft
 from engine.caches.making import CacheMaker
-from engine.control import Offer, RoundCosts, make_controller
-from engine.drafting import Drafting
+from engine.decoding.accept import Draft
+from engine.decoding.sampling import Sampler
+from engine.drafting.controller import Offer, RoundCosts, make_controller
+from engine.drafting.planner import Drafting
 from engine.models.loading import LoadedModel
 from engine.models.memory import MemoryNeed
-from engine.prefix_store import PrefixStore
-from engine.reply import Reply
-from engine.sampling import Sampler
+from engine.prefix.memory import PrefixStore
+from engine.runtime.reply import Reply
 
 PROMPT = tuple(3 + 7 * n % 80 for n in range(30))
 CONFIGS: dict[str, dict[str, Any]] = {

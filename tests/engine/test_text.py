@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from tokenizers import AddedToken
 
 from engine import SpanKind
+from engine.decoding.text import ReplyText, encode
 from engine.models.loading import LoadedModel, load_model
-from engine.text import ReplyText, encode
 from tests.helpers.tiny_models import build, byte_tokenizer, qwen3_config, save
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.control import RoundCosts
+from engine.drafting.calibration import WIDTHS, Tuner
+from engine.drafting.controller import RoundCosts
 from engine.models.loading import LoadedModel, load_draft, load_model
-from engine.tuning import WIDTHS, Tuner
 from tests.engine.conftest import Zoo
 
 

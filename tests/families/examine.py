@@ -9,9 +9,9 @@ from math import inf
 import mlx.core as mx
 import numpy as np
 
+from engine.api.types import MAX_DRAFT_TOKENS
 from engine.caches.kinds import leaves
 from engine.models.loading import LoadedModel
-from engine.types import MAX_DRAFT_TOKENS
 from tests.families.harness import (
     PROMPT,
     WARM,

@@ -12,15 +12,15 @@ import mlx.core as mx
 from mlx.utils import tree_map_with_path
 from mlx_lm.utils import MODEL_REMAPPING
 
-from engine.accept import NOTHING, Draft
+from engine.api.types import Sampling
 from engine.caches.making import CacheMaker
-from engine.control import Offer
-from engine.decode import decode_round
+from engine.decoding.accept import NOTHING, Draft
+from engine.decoding.round import decode_round
+from engine.decoding.sampling import Sampler
+from engine.decoding.sequence import Sequence as Conversation
+from engine.drafting.controller import Offer
+from engine.drafting.proposers.base import Proposer
 from engine.models.loading import LoadedModel
-from engine.proposers.base import Proposer
-from engine.sampling import Sampler
-from engine.sequence import Sequence as Conversation
-from engine.types import Sampling
 from tests.families.configs import SEEDS, VOCABULARY, config
 
 Network = Any  # an mlx.nn.Module, which ships no types

@@ -11,12 +11,12 @@ import mlx.core as mx
 import pytest
 from mlx_lm.models.cache import ConcatenateKVCache, QuantizedKVCache
 
+from engine.api.types import MAX_DRAFT_TOKENS
 from engine.caches.base import CacheSet
 from engine.caches.replay import listen
 from engine.caches.window import SLACK_TOKENS
+from engine.decoding.sequence import Sequence
 from engine.models.loading import LoadedModel
-from engine.sequence import Sequence
-from engine.types import MAX_DRAFT_TOKENS
 from tests.families.examine import CLOSE, apart
 from tests.families.harness import PROMPT, build, fresh, loaded, says_next
 

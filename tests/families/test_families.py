@@ -12,8 +12,8 @@ from mlx_lm.utils import MODEL_ARCHITECTURE_REMAPPING, MODEL_REMAPPING
 
 from engine import DraftingState, Engine, ModelReady, Request, Speculation
 from engine.caches.making import WIDTH_MATTERS
-from engine.prefix_store import PrefixStore
-from engine.proposers.draft_model import DraftModelProposer
+from engine.drafting.proposers.draft_model import DraftModelProposer
+from engine.prefix.memory import PrefixStore
 from tests.architecture.project import ROOT
 from tests.families.configs import FAIR_PART, FAMILIES, NOT_FAMILIES, READS_OTHERWISE, UNBUILDABLE, config
 from tests.families.examine import CLOSE, EVERY_LENGTH, LEAST_VARIETY, Outcome, examine

@@ -15,9 +15,9 @@ from PySide6.QtCore import QCoreApplication
 from app.bridge import EngineBridge
 from app.controllers.chat import ChatController
 from app.controllers.models import ModelController, StarterPair
-from app.paths import Paths
 from app.settings import Settings
 from app.storage import Database
+from app.system.paths import Paths
 from engine import Event, TextDelta
 from tests.helpers.fake_engine import DRAFT, MAIN, FakeEngine, Script
 from tests.helpers.fake_shelf import FakeShelf

@@ -12,12 +12,12 @@ from pytestqt.qtbot import QtBot
 from app.bridge import EngineBridge
 from app.controllers.chat import ChatController
 from app.controllers.models import ModelController, StarterPair
-from app.notices import Notice
-from app.paths import Paths
 from app.settings import Settings
 from app.storage import Database
+from app.system.paths import Paths
 from app.view_models.model_list import PairState
 from app.view_models.transcript import TranscriptMessage
+from app.words.notices import Notice
 from engine import EngineError, InstalledModel, ModelInfo
 from tests.helpers.fake_engine import DRAFT, MAIN, FakeEngine
 from tests.helpers.fake_shelf import FakeShelf

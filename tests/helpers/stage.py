@@ -14,11 +14,11 @@ from pytestqt.qtbot import QtBot
 from app.application import Application
 from app.controllers.chat import ChatController
 from app.controllers.models import ModelController
-from app.paths import Paths
 from app.settings import Settings
-from app.translation import compile_stale
+from app.system.paths import Paths
 from app.view_models.model_list import PairState
-from app.views.main_window import MainWindow
+from app.views.shell.main_window import MainWindow
+from app.words.languages import compile_stale
 from engine import EngineError, InstalledModel, ModelInfo, ModelShelf, Sink
 from tests.helpers.fake_engine import DRAFT, MAIN, FakeEngine, model_info
 from tests.helpers.fake_shelf import FakeShelf

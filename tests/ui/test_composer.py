@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.theme import Theme
-from app.views.composer import Composer
+from app.views.shell.composer import Composer
 
 
 @pytest.fixture

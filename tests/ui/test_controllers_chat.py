@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.notices import NoticeAction
 from app.view_models.request_table import RequestState
 from app.view_models.transcript import MessageStatus
+from app.words.notices import NoticeAction
 from engine import (
     ContextTooLong,
     DraftingState,

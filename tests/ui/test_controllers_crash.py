@@ -12,8 +12,8 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.controllers.replies import SAVE_INTERVAL_MS
-from app.notices import NoticeAction
 from app.view_models.transcript import MessageStatus
+from app.words.notices import NoticeAction
 from tests.helpers.desk import open_desk
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -13,10 +13,10 @@ from pytestqt.qtbot import QtBot
 
 from app.settings import Settings
 from app.view_models.model_list import DownloadState
-from app.views.download_row import DownloadRow
-from app.views.model_row import FolderRow, ModelRow
-from app.views.settings_models import ModelsPage
-from app.views.settings_window import SettingsWindow
+from app.views.settings.download_row import DownloadRow
+from app.views.settings.model_row import FolderRow, ModelRow
+from app.views.settings.models import ModelsPage
+from app.views.settings.window import SettingsWindow
 from app.views.widgets.cards import Page
 from app.views.widgets.fields import LineField, NumberField, Switch, WholeField
 from engine import HubUnreachable

@@ -15,9 +15,9 @@ from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.translation import LANGUAGES, SOURCES, compile_stale, system_language
-from app.views.settings_window import SettingsWindow
+from app.views.settings.window import SettingsWindow
 from app.views.widgets.buttons import PillButton
+from app.words.languages import LANGUAGES, SOURCES, compile_stale, system_language
 from tests.helpers.stage import Stage, open_stage
 
 ROOT = SOURCES.parent

@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from app.storage import ChatStore, Database, MessageStore, StoredStatus
 from app.view_models.model_list import PairState
 from app.view_models.transcript import MessageStatus
-from app.views.chat_list import RenameField
+from app.views.shell.chat_list import RenameField
 from engine import ModelTooLarge, OutOfMemory
 from tests.helpers.fake_engine import DRAFT, MAIN, Script
 from tests.helpers.stage import Stage, open_stage

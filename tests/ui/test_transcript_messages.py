@@ -13,7 +13,6 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
-from app.notices import Notice, NoticeAction
 from app.theme import DARK
 from app.view_models.reply_stats import Tone
 from app.view_models.transcript import MessageStatus, TranscriptMessage
@@ -22,6 +21,7 @@ from app.views.transcript.lines import FoldPart, NoticePart, ProgressPart
 from app.views.transcript.meta import MetaPart
 from app.views.transcript.parts import PartKind
 from app.views.transcript.texts import BubblePart, TextPart
+from app.words.notices import Notice, NoticeAction
 from tests.helpers.transcript_desk import FOOTER, Desk, long_chat, question, reply
 
 Opener = Callable[[list[TranscriptMessage]], Desk]

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from engine.confidence import Confidence, Sharpness
+from engine.drafting.confidence import Confidence, Sharpness
 
 
 def test_it_goes_on_while_the_chance_is_worth_it() -> None:

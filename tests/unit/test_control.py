@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import pytest
 
-from engine.confidence import Confidence
-from engine.control import PLAIN, AutoController, Calibration, Offer, Plan, RoundCosts, make_controller
-from engine.types import Speculation
+from engine.api.types import Speculation
+from engine.drafting.confidence import Confidence
+from engine.drafting.controller import PLAIN, AutoController, Calibration, Offer, Plan, RoundCosts, make_controller
 
 DRAFT = Offer("draft", 16, gated=True)
 

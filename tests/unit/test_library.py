@@ -21,10 +21,10 @@ from engine import (
     ModelUnsupported,
     model_name,
 )
-from engine.events import DownloadProgress
+from engine.api.events import DownloadProgress
+from engine.api.types import DownloadId
 from engine.hub.library import default_hub_cache
 from engine.hub.progress import INTERVAL_S, Meter
-from engine.types import DownloadId
 from tests.helpers.model_folders import model_files, write_folder
 from tests.helpers.shelf_ear import Ear, QuickStore, tree
 

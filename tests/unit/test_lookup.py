@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.proposers.lookup import LookupProposer
-from engine.sampling import Sampler
-from engine.types import Sampling
+from engine.api.types import Sampling
+from engine.decoding.sampling import Sampler
+from engine.drafting.proposers.lookup import LookupProposer
 
 SAMPLER = Sampler(Sampling(), 0, 32, [])
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from app.messages import notice_for
-from app.notices import NoticeAction, action_text, drafting_sentence, reply_was_cut, reply_was_interrupted
+from app.words.notices import NoticeAction, action_text, drafting_sentence, reply_was_cut, reply_was_interrupted
+from app.words.notices_for_errors import notice_for
 from engine import (
     AccessDenied,
     DraftingState,
@@ -39,7 +39,7 @@ def build(kind: type[EngineError]) -> EngineError:
 
 @pytest.mark.parametrize("kind", list(concrete()), ids=lambda kind: kind.__name__)
 def test_every_error_has_a_title_and_a_sentence_of_its_own(kind: type[EngineError]) -> None:
-    assert kind in notice_for.registry, f"{kind.__name__} has no entry in app/messages.py"
+    assert kind in notice_for.registry, f"{kind.__name__} has no entry in app/words/notices_for_errors.py"
     notice = notice_for(build(kind))
     assert notice.title
     assert notice.sentence.endswith((".", "some-value"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from app.paths import Paths
+from app.system.paths import Paths
 
 
 def test_profile_folder_holds_everything(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app import platform_check
+from app.system import platform_check
 from tests.architecture.project import ROOT
 
 
@@ -38,7 +38,7 @@ def test_command_prints_the_line_and_fails(tmp_path: Path) -> None:
     (package / "__init__.py").touch()
     (package / "QtWidgets.py").write_text('raise ImportError("libEGL.so.1: cannot open shared object file")\n')
     done = subprocess.run(
-        [sys.executable, "-m", "app.platform_check"],
+        [sys.executable, "-m", "app.system.platform_check"],
         cwd=ROOT,
         env={"PYTHONPATH": str(tmp_path)},
         check=False,

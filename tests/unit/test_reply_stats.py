@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import QLocale
 
-from app import wording
 from app.view_models.reply_stats import FooterLine, Tone, footer_line, speed_up_text
+from app.words import formats
 from engine import DraftingState, RequestStats
 
 # Behind the first round, 100 of 50 ms for 290 tokens; a plain token takes 27.6 ms, so drafting pays from 1.8 tokens per
@@ -125,12 +125,12 @@ def test_numbers_are_written_as_the_language_does() -> None:
     before = QLocale()
     QLocale.setDefault(QLocale("de_DE"))
     try:
-        assert wording.number(1.6, 1) == "1,6"
-        assert wording.count(151_936) == "151.936"
-        assert wording.size(4_300_000_000).startswith("4,3")
+        assert formats.number(1.6, 1) == "1,6"
+        assert formats.count(151_936) == "151.936"
+        assert formats.size(4_300_000_000).startswith("4,3")
     finally:
         QLocale.setDefault(before)
 
 
 def test_fill_leaves_placeholders_inside_values_alone() -> None:
-    assert wording.fill("%2 then %1", "%2", "a") == "a then %2"
+    assert formats.fill("%2 then %1", "%2", "a") == "a then %2"

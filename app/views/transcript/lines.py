@@ -7,14 +7,14 @@ from PySide6.QtCore import QEvent, QRect, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QWidget
 
-from app import wording
-from app.notices import Notice, action_text
 from app.theme import RADIUS_CARD, UI_PX
 from app.views.icons import icon
 from app.views.transcript.card import paint_card
 from app.views.transcript.look import Look
 from app.views.transcript.parts import Part
 from app.views.widgets.buttons import PaintedButton, PillButton
+from app.words import formats
+from app.words.notices import Notice, action_text
 
 _MINUTE_S = 60
 
@@ -57,14 +57,14 @@ class FoldPart(PaintedButton):
         if self._fold.thinking and self._fold.seconds < 1:
             return self.tr("Thinking…")
         words = self.tr("Thinking for %1…") if self._fold.thinking else self.tr("Thought for %1")
-        return wording.fill(words, self._duration())
+        return formats.fill(words, self._duration())
 
     def _duration(self) -> str:
         seconds = max(1, round(self._fold.seconds))
         if seconds < _MINUTE_S:
-            return wording.fill(self.tr("%1 s"), wording.count(seconds))
+            return formats.fill(self.tr("%1 s"), formats.count(seconds))
         minutes, rest = divmod(seconds, _MINUTE_S)
-        return wording.fill(self.tr("%1 min %2 s"), wording.count(minutes), wording.count(rest))
+        return formats.fill(self.tr("%1 min %2 s"), formats.count(minutes), formats.count(rest))
 
     def paint_content(self, painter: QPainter) -> None:
         theme, colors = self.theme, self.theme.palette
@@ -96,7 +96,7 @@ class ProgressPart(QWidget):
     def _words(self) -> str:
         if self._share is None:
             return self.tr("Reading the chat…")
-        return wording.fill(self.tr("Reading the chat… %1"), wording.percent(self._share))
+        return formats.fill(self.tr("Reading the chat… %1"), formats.percent(self._share))
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         theme, colors = self._look.theme, self._look.theme.palette

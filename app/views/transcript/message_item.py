@@ -11,7 +11,6 @@ from itertools import accumulate
 
 from PySide6.QtCore import QCoreApplication
 
-from app import wording
 from app.markup.blocks import Block, BlockKind, Splitter
 from app.markup.document import list_step_px
 from app.theme import REPLY_LEADING, REPLY_PX, Theme
@@ -19,6 +18,7 @@ from app.view_models.transcript import MessageStatus, TranscriptMessage
 from app.views.transcript.lines import Fold
 from app.views.transcript.meta import ROW_PX, Meta
 from app.views.transcript.parts import Part, PartKind
+from app.words import formats
 
 _GROWING = (MessageStatus.WAITING, MessageStatus.STREAMING)
 _PART_OF_BLOCK = {
@@ -234,4 +234,4 @@ def message_name(from_user: bool, row: int, count: int) -> str:
         words = QCoreApplication.translate("TranscriptView", "Your message, %1 of %2")
     else:
         words = QCoreApplication.translate("TranscriptView", "Reply, message %1 of %2")
-    return wording.fill(words, wording.count(row + 1), wording.count(count))
+    return formats.fill(words, formats.count(row + 1), formats.count(count))

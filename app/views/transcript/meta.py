@@ -9,13 +9,13 @@ from PySide6.QtCore import QEvent, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
-from app import wording
-from app.notices import NoticeAction
 from app.theme import FOOTER_PX
 from app.view_models.reply_stats import SEPARATOR, FooterLine, Tone
 from app.views.transcript.look import Look
 from app.views.transcript.parts import Part
 from app.views.widgets.buttons import IconButton, PaintedButton
+from app.words import formats
+from app.words.notices import NoticeAction
 
 ROW_PX = 28
 _BUTTON_PX = 26
@@ -210,7 +210,7 @@ class MetaPart(QWidget):
         painter.drawText(area, Qt.AlignmentFlag.AlignCenter, self._count_words())
 
     def _count_words(self) -> str:
-        return f"{wording.count(self._meta.sibling)}/{wording.count(self._meta.siblings)}"
+        return f"{formats.count(self._meta.sibling)}/{formats.count(self._meta.siblings)}"
 
     def _tone_color(self, tone: Tone) -> QColor:
         colors = self._look.theme.palette

@@ -7,7 +7,7 @@ from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
 from app.theme import FOOTER_PX, Theme
-from app.wording import count, fill, percent
+from app.words.formats import count, fill, percent
 
 _SPEAKS_UP_AT = 0.8
 

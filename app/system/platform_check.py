@@ -1,0 +1,98 @@
+"""Can Qt start on this machine? One line for the person when a system library is missing. No Qt import at the top.
+
+`python -m app.system.platform_check` prints that line and ends with 1. Qt is not there to translate it, so it is in
+English.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+# What the PySide6 wheel for Linux expects from the system, and the Debian package that has it.
+_LIBRARIES = {
+    "libglib-2.0.so.0": "libglib2.0-0",
+    "libEGL.so.1": "libegl1",
+    "libGL.so.1": "libgl1",
+    "libxkbcommon.so.0": "libxkbcommon0",
+    "libfontconfig.so.1": "libfontconfig1",
+    "libfreetype.so.6": "libfreetype6",
+    "libdbus-1.so.3": "libdbus-1-3",
+    "libX11.so.6": "libx11-6",
+    "libzstd.so.1": "libzstd1",
+}
+# What its plugin for a screen expects on top of that.
+_SCREEN_LIBRARIES = {
+    "libqxcb.so": {
+        "libxkbcommon-x11.so.0": "libxkbcommon-x11-0",
+        "libX11-xcb.so.1": "libx11-xcb1",
+        "libxcb-cursor.so.0": "libxcb-cursor0",
+        "libxcb-icccm.so.4": "libxcb-icccm4",
+        "libxcb-image.so.0": "libxcb-image0",
+        "libxcb-keysyms.so.1": "libxcb-keysyms1",
+        "libxcb-randr.so.0": "libxcb-randr0",
+        "libxcb-render-util.so.0": "libxcb-render-util0",
+        "libxcb-shape.so.0": "libxcb-shape0",
+        "libxcb-sync.so.1": "libxcb-sync1",
+        "libxcb-xfixes.so.0": "libxcb-xfixes0",
+        "libxcb-xkb.so.1": "libxcb-xkb1",
+    },
+    "libqwayland.so": {
+        "libwayland-client.so.0": "libwayland-client0",
+        "libwayland-cursor.so.0": "libwayland-cursor0",
+    },
+}
+
+
+def qt_problem() -> str | None:
+    """Why Qt cannot start here, with what to do about it, in one line; None when it can."""
+    try:
+        import PySide6.QtWidgets  # noqa: F401 - asked whether it loads, not used
+    except ImportError as error:
+        return _sentence(_missing(_LIBRARIES), error)
+    return _screen_problem(_screen_plugins())
+
+
+def _screen_problem(plugins: list[Path]) -> str | None:
+    """Qt falls back from one plugin to the next, so one that loads is enough."""
+    failures = [failure for plugin in plugins if (failure := _load_error(str(plugin)))]
+    if not plugins or len(failures) < len(plugins):
+        return None
+    return _sentence(_missing(_SCREEN_LIBRARIES[plugins[0].name]), failures[0])
+
+
+def _screen_plugins() -> list[Path]:
+    """With what Qt may open a window on Linux, best first; none without a screen, or where the person chose another."""
+    package = find_spec("PySide6")
+    if sys.platform != "linux" or os.environ.get("QT_QPA_PLATFORM") or package is None or package.origin is None:
+        return []
+    folder = Path(package.origin).parent / "Qt" / "plugins" / "platforms"
+    by_screen = {"WAYLAND_DISPLAY": "libqwayland.so", "DISPLAY": "libqxcb.so"}
+    return [folder / plugin for screen, plugin in by_screen.items() if os.environ.get(screen)]
+
+
+def _missing(libraries: dict[str, str]) -> list[str]:
+    return [package for library, package in libraries.items() if _load_error(library)]
+
+
+def _load_error(library: str) -> OSError | None:
+    try:
+        ctypes.CDLL(library)
+    except OSError as error:
+        return error
+    return None
+
+
+def _sentence(packages: list[str], error: ImportError | OSError) -> str:
+    if not packages or sys.platform != "linux":
+        return f"Qt cannot start here: {error}"
+    # The loader's own words are kept: on other distributions the package has another name.
+    library = str(error).split(":", maxsplit=1)[0]
+    return f"Qt cannot start without {library}; on Debian or Ubuntu: sudo apt install {' '.join(packages)}"
+
+
+if __name__ == "__main__":
+    sys.exit(qt_problem())

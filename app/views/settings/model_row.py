@@ -1,0 +1,72 @@
+"""One installed model, and one folder that models are looked for in."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from app.theme import Theme
+from app.view_models.model_list import ModelEntry
+from app.views.widgets.buttons import IconButton
+from app.views.widgets.text import ElidedWords, Voice, Words
+from app.words.formats import fill, number, size
+
+
+class ModelRow(QWidget):
+    """Rebuilt whenever the list changes, so it does not follow the language by itself."""
+
+    delete_requested = Signal()
+
+    def __init__(self, theme: Theme, entry: ModelEntry, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.details = Words(theme, Voice.FINE)
+        self.details.setText(self._details(entry))
+        self.delete_button = IconButton(theme, "trash-2", 28)
+        self.delete_button.set_name(fill(self.tr("Delete %1"), entry.name))
+        self.delete_button.setVisible(entry.can_delete)
+        self.delete_button.clicked.connect(self.delete_requested)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(8)
+        row.addLayout(self._words(theme, entry), 1)
+        row.addWidget(self.delete_button)
+
+    def _words(self, theme: Theme, entry: ModelEntry) -> QVBoxLayout:
+        name = ElidedWords(theme, Voice.BODY, Qt.TextElideMode.ElideMiddle)
+        name.setText(entry.name)
+        words = QVBoxLayout()
+        words.setSpacing(2)
+        words.addWidget(name)
+        words.addWidget(self.details)
+        if entry.problem:
+            problem = Words(theme, Voice.FAULT)
+            problem.setText(entry.problem)
+            words.addWidget(problem)
+        return words
+
+    def _details(self, entry: ModelEntry) -> str:
+        parts = [size(entry.size_bytes)]
+        if entry.bits is not None:
+            parts.append(fill(self.tr("%1-bit"), number(entry.bits)))
+        parts.append(entry.source_text)
+        if entry.is_main:
+            parts.append(self.tr("main model now"))
+        if entry.is_draft:
+            parts.append(self.tr("draft model now"))
+        return " · ".join(parts)
+
+
+class FolderRow(QWidget):
+    remove_requested = Signal()
+
+    def __init__(self, theme: Theme, path: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        name = ElidedWords(theme, Voice.BODY, Qt.TextElideMode.ElideMiddle)
+        name.setText(path)
+        self.remove_button = IconButton(theme, "x", 28)
+        self.remove_button.set_name(fill(self.tr("No longer look in %1"), path))
+        self.remove_button.clicked.connect(self.remove_requested)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(name, 1)
+        row.addWidget(self.remove_button)

@@ -1,0 +1,174 @@
+"""Settings → Sampling: how the next word is drawn, how long replies may be, what the model is told first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QEvent, QRegularExpression, Qt
+from PySide6.QtGui import QRegularExpressionValidator
+from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QWidget
+
+from app.settings import STARTER_TEMPERATURE, Settings
+from app.theme import Theme
+from app.views.widgets.buttons import PillButton
+from app.views.widgets.cards import Card, Page, Row
+from app.views.widgets.fields import LineField, NumberField, Switch, WholeField, field_style
+from app.views.widgets.text import Voice, Words
+from app.words.formats import fill, number
+
+_NUMBERS = {"temperature": 0.1, "top_p": 0.05, "min_p": 0.01, "repetition_penalty": 0.05}
+_RESET = (*_NUMBERS, "top_k", "seed", "max_tokens", "thinking")
+_FIELD_PX = 96
+
+
+class SamplingPage(Page):
+    def __init__(self, theme: Theme, settings: Settings) -> None:
+        super().__init__(theme)
+        self._settings = settings
+        self._rows: dict[str, Row] = {}
+        self._show_value: dict[str, Callable[[], None]] = {}
+        self.fields: dict[str, QWidget] = {}
+        for name, step in _NUMBERS.items():
+            self._add_number(name, step)
+        self._add_whole("top_k")
+        self._add_optional("seed")
+        self._add_optional("max_tokens")
+        self._add_switch("thinking")
+        self._prompt_words = Words(theme, Voice.BODY)
+        self._prompt_explained = Words(theme, Voice.FINE)
+        self.prompt = PromptField(theme)
+        self.reset = PillButton(theme)
+        self._arrange()
+        self._connect()
+        self._retranslate()
+
+    def _arrange(self) -> None:
+        draw, reply = Card(self.theme), Card(self.theme)
+        for name in (*_NUMBERS, "top_k", "seed"):
+            draw.add(self._rows[name])
+        for name in ("max_tokens", "thinking"):
+            reply.add(self._rows[name])
+        prompt = Card(self.theme)
+        prompt.column.setSpacing(2)
+        prompt.column.addWidget(self._prompt_words)
+        prompt.column.addWidget(self._prompt_explained)
+        prompt.column.addSpacing(6)
+        prompt.column.addWidget(self.prompt)
+        foot = QHBoxLayout()
+        foot.addStretch(1)
+        foot.addWidget(self.reset)
+        self.column.addWidget(prompt)
+        self.column.addWidget(draw)
+        self.column.addWidget(reply)
+        self.column.addLayout(foot)
+        self.end()
+
+    def _connect(self) -> None:
+        self.prompt.setPlainText(self._settings.system_prompt)
+        self.prompt.textChanged.connect(lambda: self._settings.put("system_prompt", self.prompt.toPlainText()))
+        self.reset.clicked.connect(self._reset)
+        self._settings.changed.connect(self._on_changed)
+
+    def _on_changed(self, name: str) -> None:
+        if name in self._show_value:
+            self._show_value[name]()
+
+    def _reset(self) -> None:
+        for name in _RESET:
+            self._settings.reset(name)
+
+    def _limits(self, name: str) -> tuple[float, float]:
+        """The option's own bounds: whatever is asked for comes back within them."""
+        check = Settings.options()[name].check
+        return check(-1e9), check(1e9)
+
+    def _add_number(self, name: str, step: float) -> None:
+        field = NumberField(self.theme, self._limits(name), step, _FIELD_PX)
+        field.valueChanged.connect(lambda value: setattr(self._settings, name, round(value, 2)))
+        self._keep(name, field, lambda: field.setValue(getattr(self._settings, name)))
+
+    def _add_whole(self, name: str) -> None:
+        low, high = self._limits(name)
+        field = WholeField(self.theme, int(low), int(high), _FIELD_PX)
+        field.valueChanged.connect(lambda value: setattr(self._settings, name, value))
+        self._keep(name, field, lambda: field.setValue(getattr(self._settings, name)))
+
+    def _add_optional(self, name: str) -> None:
+        """A whole number that may be left out; longer than a spin box can hold."""
+        field = LineField(self.theme, _FIELD_PX)
+        field.setAlignment(Qt.AlignmentFlag.AlignRight)
+        field.setValidator(QRegularExpressionValidator(QRegularExpression(r"\d{0,20}"), field))
+
+        def keep() -> None:
+            setattr(self._settings, name, int(field.text()) if field.text() else None)
+            show()
+
+        def show() -> None:
+            value = getattr(self._settings, name)
+            field.setText("" if value is None else str(value))
+
+        field.editingFinished.connect(keep)
+        self._keep(name, field, show)
+
+    def _add_switch(self, name: str) -> None:
+        switch = Switch(self.theme)
+        switch.toggled.connect(lambda on: setattr(self._settings, name, on))
+        self._keep(name, switch, lambda: switch.setChecked(getattr(self._settings, name)))
+
+    def _keep(self, name: str, field: QWidget, show: Callable[[], None]) -> None:
+        self.fields[name] = field
+        self._show_value[name] = show
+        self._rows[name] = Row(self.theme, field)
+        show()
+
+    def _retranslate(self) -> None:
+        for name, (title, explanation) in self._words().items():
+            self._rows[name].set_words(title, explanation)
+        self._prompt_words.setText(self.tr("System prompt"))
+        self._prompt_explained.setText(self.tr("Told to the model before every chat."))
+        self.prompt.setPlaceholderText(self.tr("For example: answer briefly, in Korean."))
+        self.prompt.setAccessibleName(self.tr("System prompt"))
+        self.reset.setText(self.tr("Back to the defaults"))
+        for name, hint in (("seed", self.tr("Random")), ("max_tokens", self.tr("No limit"))):
+            field = self.fields[name]
+            assert isinstance(field, LineField)
+            field.setPlaceholderText(hint)
+
+    def _words(self) -> dict[str, tuple[str, str]]:
+        return {
+            "temperature": (
+                self.tr("Temperature"),
+                fill(
+                    self.tr("0 always takes the likeliest word; higher is freer. Untouched, the starter pair gets %1."),
+                    number(STARTER_TEMPERATURE, 1),
+                ),
+            ),
+            "top_p": (self.tr("Top-p"), self.tr("Draws from the likeliest words that reach this share together.")),
+            "min_p": (self.tr("Min-p"), self.tr("Leaves out words less likely than this share of the likeliest.")),
+            "repetition_penalty": (self.tr("Repetition penalty"), self.tr("1 is none; higher avoids what was said.")),
+            "top_k": (self.tr("Top-k"), self.tr("Draws from this many words; 0 is no limit.")),
+            "seed": (self.tr("Seed"), self.tr("The same seed gives the same reply, with and without a draft.")),
+            "max_tokens": (self.tr("Longest reply"), self.tr("In tokens.")),
+            "thinking": (self.tr("Think first"), self.tr("For models that can think before they answer.")),
+        }
+
+    def changeEvent(self, event: QEvent) -> None:
+        if event.type() == QEvent.Type.LanguageChange:
+            self._retranslate()
+        super().changeEvent(event)
+
+
+class PromptField(QPlainTextEdit):
+    """A few lines of text in the look of the other fields."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self.setTabChangesFocus(True)
+        theme.changed.connect(self._restyle)
+        self._restyle()
+
+    def _restyle(self) -> None:
+        self.setFont(self._theme.ui_font())
+        self.setStyleSheet(field_style(self._theme))
+        self.setFixedHeight(self._theme.px(88))

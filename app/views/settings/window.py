@@ -1,0 +1,119 @@
+"""The settings window: a list of pages at the left, the chosen one at the right. A page's content is its own file's."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+
+from app.controllers.chat import ChatController
+from app.controllers.models import ModelController
+from app.settings import Settings
+from app.theme import Theme
+from app.views.settings.general import GeneralPage
+from app.views.settings.models import ModelsPage
+from app.views.settings.sampling import SamplingPage
+from app.views.settings.speculation import SpeculationPage
+from app.views.widgets.buttons import Emphasis, PillButton
+from app.views.widgets.cards import Page
+
+_LIST_WIDTH = 190
+_LEAST_WIDTH, _LEAST_WIDTH_GROWS = 640, 160  # what the widest page needs at 100 %, and more at 200 %
+_ICONS = {"general": "settings", "models": "box", "speculation": "zap", "sampling": "sliders-horizontal"}
+
+
+class SettingsWindow(QWidget):
+    def __init__(self, theme: Theme, settings: Settings, chats: ChatController, models: ModelController) -> None:
+        super().__init__()
+        self._theme = theme
+        self.general = GeneralPage(theme, settings)
+        self.models = ModelsPage(theme, settings, models)
+        self.speculation = SpeculationPage(theme, settings, models, chats.requests)
+        self.sampling = SamplingPage(theme, settings)
+        self._pages: dict[str, Page] = {
+            "general": self.general,
+            "models": self.models,
+            "speculation": self.speculation,
+            "sampling": self.sampling,
+        }
+        self._tabs = {name: PageButton(theme, _ICONS[name]) for name in self._pages}
+        self._stack = QStackedWidget()
+        self._list = QWidget()
+        self._arrange()
+        theme.changed.connect(self._restyle)
+        self._restyle()
+        self._retranslate()
+        self.show_page("general")
+
+    def _arrange(self) -> None:
+        self.resize(960, 680)
+        group = QButtonGroup(self)
+        column = QVBoxLayout(self._list)
+        column.setContentsMargins(10, 16, 10, 10)
+        column.setSpacing(2)
+        for name, tab in self._tabs.items():
+            group.addButton(tab)
+            column.addWidget(tab)
+            tab.clicked.connect(lambda _checked=False, name=name: self.show_page(name))
+            self._stack.addWidget(self._pages[name])
+        column.addStretch(1)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        row.addWidget(self._list)
+        row.addWidget(self._stack, 1)
+
+    def show_page(self, name: str) -> None:
+        name = name if name in self._pages else "general"
+        self._tabs[name].setChecked(True)
+        self._stack.setCurrentWidget(self._pages[name])
+
+    def _retranslate(self) -> None:
+        self.setWindowTitle(self.tr("Settings"))
+        titles = {
+            "general": self.tr("General"),
+            "models": self.tr("Models"),
+            "speculation": self.tr("Speculation"),
+            "sampling": self.tr("Sampling"),
+        }
+        for name, title in titles.items():
+            self._tabs[name].setText(title)
+            self._pages[name].title.setText(title)
+
+    def changeEvent(self, event: QEvent) -> None:
+        if event.type() == QEvent.Type.LanguageChange:
+            self._retranslate()
+        super().changeEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        close_keys = event.key() == Qt.Key.Key_W and event.modifiers() == Qt.KeyboardModifier.ControlModifier
+        if event.key() == Qt.Key.Key_Escape or close_keys:
+            self.close()
+        else:
+            super().keyPressEvent(event)
+
+    def _restyle(self) -> None:
+        self.setMinimumSize(round(_LEAST_WIDTH + _LEAST_WIDTH_GROWS * (self._theme.scale - 1)), 420)
+        self._list.setFixedWidth(round(_LIST_WIDTH * (1 + (self._theme.scale - 1) * 0.5)))
+        self.update()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        colors = self._theme.palette
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), colors.window)
+        painter.fillRect(self._list.geometry(), colors.sidebar)
+        painter.end()
+
+
+class PageButton(PillButton):
+    """One page's name in the list; stays tinted while its page is shown."""
+
+    def __init__(self, theme: Theme, icon_name: str) -> None:
+        super().__init__(theme, Emphasis.QUIET, icon_name)
+        self.left_aligned = True
+        self.setCheckable(True)
+
+    def paint_content(self, painter: QPainter) -> None:
+        if self.isChecked():
+            self.fill(painter, self.theme.palette.hover)
+        super().paint_content(painter)

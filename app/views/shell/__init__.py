@@ -1,0 +1,1 @@
+"""The main window: side bar, header, composer, menus, picker."""

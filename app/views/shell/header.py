@@ -1,0 +1,206 @@
+"""The strip above the transcript: the chat's title and the pair chip.
+
+Here: painting the pair in its states. Not here: the picker that the chip opens (`views.picker`).
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
+
+from app.theme import Theme
+from app.view_models.model_list import DraftState, PairState, PairView
+from app.views.icons import icon
+from app.views.widgets.buttons import IconButton, PaintedButton
+from app.views.widgets.text import ElidedWords, Voice
+from app.words.formats import fill
+
+HEIGHT = 48
+_ARROW = "←"
+
+
+class Header(QWidget):
+    sidebar_requested = Signal()
+    new_chat_requested = Signal()
+    pair_requested = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._line = False
+        self.title = ElidedWords(theme, Voice.HEADING, parent=self)
+        self.chip = PairChip(theme, self)
+        self.show_button = IconButton(theme, "panel-left", parent=self)
+        self.new_button = IconButton(theme, "pencil", parent=self)
+        self._arrange()
+        self.show_button.clicked.connect(self.sidebar_requested)
+        self.new_button.clicked.connect(self.new_chat_requested)
+        self.chip.clicked.connect(self.pair_requested)
+        theme.changed.connect(self._restyle)
+        self._restyle()
+        self.retranslate()
+
+    def _arrange(self) -> None:
+        row = QHBoxLayout(self)
+        row.setContentsMargins(12, 0, 12, 0)
+        row.setSpacing(6)
+        row.addWidget(self.show_button)
+        row.addWidget(self.new_button)
+        row.addStretch(1)
+        row.addWidget(self.title, 0)
+        row.addSpacing(4)
+        row.addWidget(self.chip, 0)
+        row.addStretch(1)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._share_room()
+
+    def _share_room(self) -> None:
+        """Where both do not fit, the pair keeps more than half: it says more per letter than a title."""
+        self.chip.limit_width(round((self.width() - 24) * (0.62 if self.title.text() else 1.0)))
+
+    def set_title(self, title: str) -> None:
+        self.title.setText(title)
+        self.title.setVisible(bool(title))
+        self._share_room()
+
+    def set_sidebar_visible(self, visible: bool) -> None:
+        self.show_button.setVisible(not visible)
+        self.new_button.setVisible(not visible)
+
+    def set_line(self, shown: bool) -> None:
+        """A hairline under the strip, once something has scrolled beneath it."""
+        if shown != self._line:
+            self._line = shown
+            self.update()
+
+    def retranslate(self) -> None:
+        self.show_button.set_name(self.tr("Show sidebar"))
+        self.new_button.set_name(self.tr("New chat"))
+
+    def changeEvent(self, event: QEvent) -> None:
+        if event.type() == QEvent.Type.LanguageChange:
+            self.retranslate()
+        super().changeEvent(event)
+
+    def _restyle(self) -> None:
+        self.setFixedHeight(max(HEIGHT, self._theme.px(40)))
+        self.update()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        if self._line:
+            painter = QPainter(self)
+            painter.fillRect(0, self.height() - 1, self.width(), 1, self._theme.palette.hairline)
+            painter.end()
+
+
+class PairChip(PaintedButton):
+    """Main ← draft · mode, each part in the colour of its state."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self._pair = PairView()
+        self._most_px = 10_000
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self._describe()
+
+    def set_pair(self, pair: PairView) -> None:
+        if pair != self._pair:
+            self._pair = pair
+            self._describe()
+            self.updateGeometry()
+            self.update()
+
+    def changeEvent(self, event: QEvent) -> None:
+        if event.type() == QEvent.Type.LanguageChange:
+            self._describe()
+            self.updateGeometry()
+        super().changeEvent(event)
+
+    def corner_radius(self) -> float:
+        return self.height() / 2
+
+    def _describe(self) -> None:
+        words = " ".join(text for text, _, _ in self._parts())
+        self.setAccessibleName(fill(self.tr("Models: %1"), words))
+        self.setToolTip("\n".join(part for part in (words, self._pair.reason) if part))
+
+    def _parts(self) -> list[tuple[str, QColor, bool]]:
+        """Text, colour, and whether it is struck through."""
+        colors, pair = self.theme.palette, self._pair
+        if pair.state == PairState.NO_MODEL:
+            return [(self.tr("Choose a model"), colors.text, False)]
+        if pair.state == PairState.LOADING:
+            return [(fill(self.tr("Loading %1…"), pair.main_name), colors.secondary, False)]
+        if pair.state == PairState.FAILED:
+            return [(fill(self.tr("%1 could not be loaded"), pair.main_name), colors.fault, False)]
+        return [(pair.main_name, colors.text, False), *self._draft_parts()]
+
+    def _draft_parts(self) -> list[tuple[str, QColor, bool]]:
+        colors, pair = self.theme.palette, self._pair
+        if pair.draft_state == DraftState.NONE:
+            return []
+        color = colors.draft if pair.draft_state == DraftState.ACTIVE else colors.faint
+        refused = pair.draft_state == DraftState.REFUSED
+        parts = [(_ARROW, color, False), (pair.draft_name, color, refused)]
+        if pair.mode_text:
+            parts.append((f"· {pair.mode_text}", colors.secondary, False))
+        return parts
+
+    def _face(self, struck: bool = False) -> QFont:
+        font = self.theme.ui_font()
+        font.setStrikeOut(struck)
+        return font
+
+    def _gap(self) -> int:
+        return self.theme.px(5)
+
+    def _natural_width(self) -> int:
+        metrics = QFontMetrics(self._face())
+        parts = self._parts()
+        words = sum(metrics.horizontalAdvance(text) for text, _, _ in parts)
+        return words + self._gap() * (len(parts) - 1) + self.theme.px(12 + 8 + 12 + 8) + 2
+
+    def limit_width(self, most_px: int) -> None:
+        if most_px != self._most_px:
+            self._most_px = most_px
+            self.updateGeometry()
+
+    def sizeHint(self) -> QSize:
+        return QSize(min(self._natural_width(), self._most_px), self.theme.px(28))
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()
+
+    def paint_content(self, painter: QPainter) -> None:
+        colors = self.theme.palette
+        self.fill(painter, colors.hover)
+        if self.underMouse() or self.isDown():
+            self.fill(painter, colors.hover)
+        side = self.theme.px(12)
+        end = self.width() - self.theme.px(10)
+        icon("chevron-down", colors.secondary).paint(painter, end - side, (self.height() - side) // 2, side, side)
+        self._paint_parts(painter, self.theme.px(12), end - side - self.theme.px(6))
+
+    def _paint_parts(self, painter: QPainter, left: float, right: float) -> None:
+        parts = self._parts()
+        for (text, color, struck), width in zip(parts, self._widths(parts, int(right - left)), strict=True):
+            if not width:
+                continue
+            painter.setFont(self._face(struck))
+            painter.setPen(color)
+            shown = QFontMetrics(self._face()).elidedText(text, Qt.TextElideMode.ElideMiddle, width + 1)
+            painter.drawText(QRectF(left, 0, width + 2, self.height()), Qt.AlignmentFlag.AlignVCenter, shown)
+            left += width + self._gap()
+
+    def _widths(self, parts: list[tuple[str, QColor, bool]], room: int) -> list[int]:
+        """Without room for all, the mode goes first; then the two names share what is left."""
+        natural = [QFontMetrics(self._face()).horizontalAdvance(text) for text, _, _ in parts]
+        if sum(natural) + self._gap() * (len(parts) - 1) <= room or len(parts) == 1:
+            return [min(width, room) for width in natural]
+        main, arrow, draft = natural[:3]
+        names = room - arrow - 2 * self._gap()
+        main_width = max(min(main, names // 2), min(main, names - draft))
+        return [main_width, arrow, min(draft, names - main_width), *[0] * (len(parts) - 3)]

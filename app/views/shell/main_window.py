@@ -1,0 +1,376 @@
+"""The window: sidebar, header, transcript and composer, and what passes between them and the controllers.
+
+It opens without controllers, so that it can be painted before the database and the engine are there; `bind` brings
+them. Not here: anything that decides what a chat or a model is.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QByteArray, QEvent, Qt, Signal
+from PySide6.QtGui import QCloseEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
+
+from app.controllers.chat import ChatController
+from app.controllers.models import ModelController
+from app.settings import STARTER_FOLDER, Settings
+from app.theme import SCALE_MAX, SCALE_MIN, Theme
+from app.view_models.model_list import PairState
+from app.views.link_dialog import ask_to_open
+from app.views.shell.composer import COLUMN_WIDTH, Composer
+from app.views.shell.empty_chat import EmptyChat
+from app.views.shell.header import Header
+from app.views.shell.menu import MenuBar
+from app.views.shell.picker import Picker
+from app.views.shell.sidebar import Sidebar
+from app.views.widgets.banner import Banner
+from app.words.formats import fill
+from app.words.notices import Notice, NoticeAction, action_text
+
+if TYPE_CHECKING:
+    from app.views.transcript import TranscriptView
+
+_SCALE_STEP = 0.1
+_SIDE_PX = 24
+_CHAT_NEEDS_PX = 360
+
+
+class MainWindow(QWidget):
+    painted_first = Signal()
+    settings_requested = Signal(str)  # page
+    log_requested = Signal()
+    about_requested = Signal()
+    closed = Signal()
+
+    def __init__(self, theme: Theme, settings: Settings) -> None:
+        super().__init__()
+        self._theme = theme
+        self._settings = settings
+        self._was_painted = False
+        self._sidebar_fits = True
+        self.chats: ChatController | None = None
+        self.models: ModelController | None = None
+        self.sidebar = Sidebar(theme, self)
+        self.header = Header(theme, self)
+        self.transcript: TranscriptView | None = None
+        self.empty_chat = EmptyChat(theme, self)
+        self.composer = Composer(theme, self)
+        self.banner = Banner(theme, self)
+        self.picker = Picker(theme, self)
+        self.menu = MenuBar(self)
+        self._arrange()
+        self._connect_parts()
+        self._connect_menu()
+        self._restore()
+        theme.changed.connect(self.update)
+        self.setWindowTitle("Hunch")
+        self.composer.take_focus()
+
+    def _arrange(self) -> None:
+        self.setMinimumSize(720, 480)
+        self.resize(1120, 760)
+        self._stack = QStackedLayout()
+        self._stack.addWidget(self.empty_chat)
+        self._foot = foot = QHBoxLayout()
+        foot.setContentsMargins(_SIDE_PX, 4, _SIDE_PX, 18)
+        foot.addStretch(1)
+        foot.addWidget(self.composer, 1000)
+        foot.addStretch(1)
+        self._limit_column()
+        right = QVBoxLayout()
+        right.setSpacing(0)
+        right.addWidget(self.header)
+        right.addLayout(self._stack, 1)
+        right.addLayout(foot)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        row.addWidget(self.sidebar)
+        row.addLayout(right, 1)
+        self._theme.changed.connect(self._limit_column)
+
+    def _limit_column(self) -> None:
+        self.composer.setMaximumWidth(self._theme.px(COLUMN_WIDTH))
+
+    def _connect_parts(self) -> None:
+        self.sidebar.hide_requested.connect(self.toggle_sidebar)
+        self.header.sidebar_requested.connect(self.toggle_sidebar)
+        self.header.pair_requested.connect(self.open_picker)
+        self.banner.appeared.connect(self._place_banner)
+        self.composer.resized.connect(self._place_banner)
+        self._theme.changed.connect(self._fit_sidebar)
+        self.sidebar.models_requested.connect(lambda: self.settings_requested.emit("models"))
+        self.sidebar.settings_requested.connect(lambda: self.settings_requested.emit(""))
+        self.empty_chat.models_requested.connect(lambda: self.settings_requested.emit("models"))
+        self.picker.models_requested.connect(lambda: self.settings_requested.emit("models"))
+
+    def _connect_menu(self) -> None:
+        menu = self.menu
+        menu.close_window.triggered.connect(self._close_active)
+        menu.minimize.triggered.connect(lambda: self._front().showMinimized())
+        menu.zoom.triggered.connect(self._zoom)
+        menu.settings.triggered.connect(lambda: self.settings_requested.emit(""))
+        menu.about.triggered.connect(self.about_requested)
+        menu.show_log.triggered.connect(self.log_requested)
+        menu.quit.triggered.connect(self.close)
+        menu.search.triggered.connect(self.focus_search)
+        menu.sidebar.triggered.connect(self.toggle_sidebar)
+        menu.write.triggered.connect(self.composer.take_focus)
+        menu.pair.triggered.connect(self.open_picker)
+        menu.bigger.triggered.connect(lambda: self._scale_text(_SCALE_STEP))
+        menu.smaller.triggered.connect(lambda: self._scale_text(-_SCALE_STEP))
+        menu.usual_size.triggered.connect(lambda: self._settings.reset("text_scale"))
+
+    # Controllers
+
+    def bind(self, chats: ChatController, models: ModelController) -> None:
+        self.chats, self.models = chats, models
+        self.sidebar.set_model(chats.conversations)
+        self._bind_chats(chats)
+        self._bind_transcript(chats)
+        self._bind_messages(chats)
+        self._bind_models(models)
+        self._on_chat_changed(chats.chat_id, chats.title)
+        self._show_pair()
+
+    def _bind_chats(self, chats: ChatController) -> None:
+        listed, menu = self.sidebar.chats, self.menu
+        for request in (self.sidebar.new_chat_requested, self.header.new_chat_requested, menu.new_chat.triggered):
+            request.connect(self._new_chat)
+        self.sidebar.search_changed.connect(chats.search)
+        listed.chat_opened.connect(chats.open_chat)
+        listed.renamed.connect(chats.rename_chat)
+        listed.pin_requested.connect(chats.pin_chat)
+        listed.duplicate_requested.connect(chats.duplicate_chat)
+        listed.delete_requested.connect(chats.delete_chat)
+        menu.rename.triggered.connect(self._rename_open_chat)
+        menu.duplicate.triggered.connect(lambda: chats.duplicate_chat(chats.chat_id))
+        menu.delete.triggered.connect(lambda: chats.delete_chat(chats.chat_id))
+        chats.current_chat_changed.connect(self._on_chat_changed)
+        chats.chat_deleted.connect(self._on_chat_deleted)
+        chats.notice_raised.connect(self.show_notice)
+
+    def _bind_messages(self, chats: ChatController) -> None:
+        self.composer.send_requested.connect(self._send)
+        self.composer.edited.connect(chats.edit)
+        self.empty_chat.question_asked.connect(self._send)
+        self.composer.stop_requested.connect(chats.stop)
+        self.menu.stop.triggered.connect(chats.stop)
+        chats.generating_changed.connect(self.composer.set_generating)
+        chats.context_changed.connect(self.composer.set_context)
+        chats.message_deleted.connect(self._on_message_deleted)
+        model = chats.transcript
+        for signal in (model.was_reset, model.message_inserted, model.messages_removed):
+            signal.connect(self._show_page)
+
+    def _bind_transcript(self, chats: ChatController) -> None:
+        # Markdown, highlighting and formulas load here, after the first frame.
+        from app.views.transcript import TranscriptView
+
+        view = TranscriptView(self._theme, chats.transcript, self)
+        view.link_requested.connect(lambda link: ask_to_open(link, self))
+        view.regenerate_requested.connect(chats.regenerate)
+        view.edit_requested.connect(self._begin_edit)
+        view.delete_requested.connect(chats.delete_message)
+        view.continue_requested.connect(chats.continue_reply)
+        view.sibling_requested.connect(chats.show_version)
+        view.notice_action_requested.connect(self._follow_in_chat)
+        view.verticalScrollBar().valueChanged.connect(lambda value: self.header.set_line(value > 0))
+        self.transcript = view
+        # The composer stands under the column of replies, which a bar that is always there pushes aside.
+        always = view.verticalScrollBarPolicy() == Qt.ScrollBarPolicy.ScrollBarAlwaysOn
+        bar_px = view.verticalScrollBar().sizeHint().width() if always else 0
+        self._foot.setContentsMargins(_SIDE_PX, 4, _SIDE_PX + bar_px, 18)
+        self._stack.addWidget(view)
+
+    def _bind_models(self, models: ModelController) -> None:
+        models.pair_changed.connect(self._show_pair)
+        models.models_changed.connect(self._show_pair)
+        models.notice_raised.connect(self.show_notice)
+        models.model_installed.connect(self._on_model_installed)
+        self.picker.main_chosen.connect(models.choose_main)
+        self.picker.draft_chosen.connect(lambda folder: models.choose_draft(folder or None))
+        self.picker.speculation.chosen.connect(models.set_speculation)
+
+    # What the controllers say
+
+    def _on_chat_changed(self, chat_id: int, title: str) -> None:
+        assert self.chats is not None
+        self.header.set_title(title)
+        self.setWindowTitle(title or "Hunch")
+        self.sidebar.chats.set_open_chat(chat_id)
+        self.composer.open_chat(chat_id)
+        self.composer.set_generating(self.chats.generating)
+        for action in (self.menu.rename, self.menu.duplicate, self.menu.delete):
+            action.setEnabled(chat_id != 0)
+        self._show_page()
+
+    def _show_page(self) -> None:
+        empty = self.chats is None or not self.chats.transcript.messages
+        if empty or self.transcript is None:
+            self._stack.setCurrentWidget(self.empty_chat)
+            self.header.set_line(False)
+        else:
+            self._stack.setCurrentWidget(self.transcript)
+
+    def _show_pair(self) -> None:
+        if self.models is None:
+            return
+        pair = self.models.pair
+        self.header.chip.set_pair(pair)
+        starter = self._settings.main_folder == STARTER_FOLDER
+        self.empty_chat.show_for(starter, has_model=pair.state != PairState.NO_MODEL)
+        if self.picker.isVisible():
+            self._fill_picker()
+
+    def _fill_picker(self) -> None:
+        assert self.models is not None
+        self.picker.show_models(self.models.models, self.models.drafts_for_main(), self.models.pair)
+        self.picker.speculation.set_values(self._settings.speculation_mode, self._settings.speculation_tokens)
+
+    def _on_model_installed(self, repository: str, _folder: str) -> None:
+        self.banner.say(fill(self.tr("%1 is installed."), repository), self.tr("Choose models…"), self.open_picker)
+
+    def _on_chat_deleted(self, _chat_id: int, title: str) -> None:
+        self.banner.say(fill(self.tr("Deleted “%1”."), title), self.tr("Undo"), self._undo_delete)
+
+    def _on_message_deleted(self, _message_id: int) -> None:
+        self.banner.say(self.tr("Message deleted."), self.tr("Undo"), self._undo_delete)
+
+    def _undo_delete(self) -> None:
+        if self.chats is not None:
+            self.chats.undo_delete()
+
+    def show_notice(self, notice: Notice) -> None:
+        action = notice.action
+        button = action_text(action) if action is not None else ""
+        self.banner.warn(notice.title, notice.sentence, notice.hint, button, lambda: self._follow(action))
+
+    def _follow(self, action: NoticeAction | None) -> None:
+        if action in (NoticeAction.CHOOSE_MODEL, NoticeAction.CHOOSE_DRAFT):
+            self.open_picker()
+        elif action == NoticeAction.OPEN_MODELS:
+            self.settings_requested.emit("models")
+        elif action == NoticeAction.NEW_CHAT:
+            self._new_chat()
+        elif action == NoticeAction.RETRY and self.models is not None and self.models.pair.main_folder:
+            self.models.choose_main(self.models.pair.main_folder)
+
+    def _follow_in_chat(self, message_id: int, action: NoticeAction) -> None:
+        assert self.chats is not None
+        if action == NoticeAction.RETRY:
+            self.chats.regenerate(message_id)
+        elif action == NoticeAction.CONTINUE:
+            self.chats.continue_reply(message_id)
+        else:
+            self._follow(action)
+
+    # What the person does
+
+    def _send(self, text: str) -> None:
+        if self.chats is not None and not self.chats.send(text):
+            self.composer.set_text(text)
+
+    def _begin_edit(self, message_id: int) -> None:
+        message = self.chats.transcript.message(message_id) if self.chats is not None else None
+        if message is not None:
+            self.composer.begin_edit(message_id, message.text)
+
+    def _new_chat(self) -> None:
+        if self.chats is not None:
+            self.chats.new_chat()
+        self.composer.take_focus()
+
+    def _rename_open_chat(self) -> None:
+        assert self.chats is not None
+        row = self.chats.conversations.row_of(self.chats.chat_id)
+        if row is not None:
+            self.show_sidebar(True)
+            self.sidebar.chats.start_rename(self.chats.conversations.index(row))
+
+    def open_picker(self) -> None:
+        if self.models is not None:
+            self._fill_picker()
+            self.picker.open_under(self.header.chip)
+
+    def focus_search(self) -> None:
+        self.show_sidebar(True)
+        self.sidebar.search.setFocus()
+        self.sidebar.search.selectAll()
+
+    def toggle_sidebar(self) -> None:
+        self.show_sidebar(not self.sidebar.isVisibleTo(self))
+
+    def show_sidebar(self, visible: bool) -> None:
+        self._settings.sidebar_visible = visible
+        self._set_sidebar_visible(visible)
+
+    def _set_sidebar_visible(self, visible: bool) -> None:
+        self.sidebar.setVisible(visible)
+        self.header.set_sidebar_visible(visible)
+
+    def _fit_sidebar(self) -> None:
+        """Steps aside where large text in a small window would leave the chat no room; asking for it brings it back."""
+        fits = self.width() - self.sidebar.width() >= self._theme.px(_CHAT_NEEDS_PX)
+        if fits != self._sidebar_fits:
+            self._sidebar_fits = fits
+            self._set_sidebar_visible(fits and self._settings.sidebar_visible)
+
+    def _front(self) -> QWidget:
+        """The menu bar is the whole app's: what it does to a window, it does to the one in front."""
+        return QApplication.activeWindow() or self
+
+    def _close_active(self) -> None:
+        self._front().close()
+
+    def _zoom(self) -> None:
+        window = self._front()
+        if window.isMaximized():
+            window.showNormal()
+        else:
+            window.showMaximized()
+
+    def _scale_text(self, step: float) -> None:
+        scale = round(self._settings.text_scale + step, 2)
+        self._settings.text_scale = min(max(scale, SCALE_MIN), SCALE_MAX)
+
+    # The window itself
+
+    def _restore(self) -> None:
+        self._set_sidebar_visible(self._settings.sidebar_visible)
+        if self._settings.window_geometry:
+            self.restoreGeometry(QByteArray.fromBase64(self._settings.window_geometry.encode()))
+
+    def _place_banner(self) -> None:
+        if not self.banner.isVisibleTo(self):
+            return
+        at = self.composer.mapTo(self, self.composer.rect().topLeft())
+        self.banner.place(at.x(), at.y() - 10, self.composer.width())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_sidebar()
+        self._place_banner()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.composer.take_focus()
+
+    def changeEvent(self, event: QEvent) -> None:
+        if event.type() == QEvent.Type.LanguageChange:
+            self.menu.retranslate()
+        super().changeEvent(event)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        self._settings.window_geometry = bytes(self.saveGeometry().toBase64().data()).decode()
+        super().closeEvent(event)
+        self.closed.emit()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), self._theme.palette.window)
+        painter.end()
+        if not self._was_painted:
+            self._was_painted = True
+            self.painted_first.emit()

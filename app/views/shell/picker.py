@@ -1,0 +1,142 @@
+"""The popover of the pair chip: which main model, which draft for it, and how far to guess ahead.
+
+Everything installed is listed; what cannot serve is greyed and says why. A choice applies at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, QPoint, QRectF, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
+
+from app.theme import RADIUS_CARD, Theme
+from app.view_models.model_list import DraftChoice, ModelEntry, PairView
+from app.views.settings.speculation_controls import SpeculationControls
+from app.views.widgets.buttons import Emphasis, PillButton
+from app.views.widgets.cards import Hairline
+from app.views.widgets.option_list import Option, OptionList
+from app.views.widgets.text import Voice, Words
+from app.words.formats import fill, number, size
+
+_WIDTH = 640
+_LIST_HEIGHT = 300
+NO_DRAFT = ""
+
+
+class Picker(QWidget):
+    main_chosen = Signal(str)
+    draft_chosen = Signal(str)  # NO_DRAFT for none
+    models_requested = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent, Qt.WindowType.Popup | Qt.WindowType.FramelessWindowHint)
+        self.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground)
+        self._theme = theme
+        self.main_heading = Words(theme, Voice.HEADING)
+        self.draft_heading = Words(theme, Voice.HEADING)
+        self.mains = OptionList(theme)
+        self.drafts = OptionList(theme)
+        self.speculation = SpeculationControls(theme)
+        self.models_button = PillButton(theme, Emphasis.QUIET, "plus")
+        self._arrange()
+        self.mains.chosen.connect(self.main_chosen)
+        self.drafts.chosen.connect(self.draft_chosen)
+        self.models_button.clicked.connect(self._open_models)
+        self._retranslate()
+
+    def _arrange(self) -> None:
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(12)
+        grid.setVerticalSpacing(4)
+        for column, (heading, options) in enumerate(
+            ((self.main_heading, self.mains), (self.draft_heading, self.drafts))
+        ):
+            heading.setIndent(10)
+            grid.addWidget(heading, 0, column)
+            grid.addWidget(options, 1, column)
+            grid.setColumnStretch(column, 1)
+        grid.setRowStretch(1, 1)
+        foot = QHBoxLayout()
+        foot.addWidget(self.speculation, 1)
+        foot.addWidget(self.models_button, 0, Qt.AlignmentFlag.AlignTop)
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(12, 14, 12, 12)
+        self._column.setSpacing(10)
+        self._column.addLayout(grid, 1)
+        self._column.addWidget(Hairline(self._theme))
+        self._column.addLayout(foot)
+
+    def show_models(self, mains: Sequence[ModelEntry], drafts: Sequence[DraftChoice], pair: PairView) -> None:
+        options = [self._main_option(entry) for entry in mains] or [Option(self.tr("Nothing is installed yet."))]
+        self.mains.set_options(options, pair.main_folder)
+        self.drafts.set_options(self._draft_options(drafts), pair.draft_folder)
+
+    def _main_option(self, entry: ModelEntry) -> Option:
+        return Option(entry.name, entry.folder, self._details(entry), entry.problem or "")
+
+    def _draft_options(self, choices: Sequence[DraftChoice]) -> list[Option]:
+        options = [Option(self.tr("No draft"), NO_DRAFT, self.tr("Only the main model is loaded"))]
+        heading = ""
+        for choice in choices:
+            if choice.heading != heading:
+                heading = choice.heading
+                options.append(Option(heading))
+            reason = choice.reason or ""
+            options.append(Option(choice.model.name, choice.model.folder, self._details(choice.model), reason))
+        return options
+
+    def _details(self, entry: ModelEntry) -> str:
+        parts = [size(entry.size_bytes)]
+        if entry.bits is not None:
+            parts.append(fill(self.tr("%1-bit"), number(entry.bits)))
+        parts.append(entry.source_text)
+        return " · ".join(parts)
+
+    def open_under(self, anchor: QWidget) -> None:
+        """Below the chip, inside the window where that is possible."""
+        window = anchor.window()
+        width = min(self._theme.px(_WIDTH), window.width() - 24)
+        foot = self._column.totalMinimumHeightForWidth(width)
+        lists = max(self.mains.content_height(), self.drafts.content_height(), self._theme.px(120))
+        top = anchor.mapToGlobal(QPoint(0, anchor.height() + 6))
+        room = window.mapToGlobal(QPoint(0, window.height())).y() - top.y() - 12
+        self.resize(width, min(room, foot + min(lists, self._theme.px(_LIST_HEIGHT))))
+        left = anchor.mapToGlobal(QPoint((anchor.width() - width) // 2, 0)).x()
+        first = window.mapToGlobal(QPoint(12, 0)).x()
+        last = window.mapToGlobal(QPoint(window.width() - width - 12, 0)).x()
+        self.move(min(max(left, first), last), top.y())
+        self.show()
+        self.mains.setFocus(Qt.FocusReason.PopupFocusReason)
+
+    def _open_models(self) -> None:
+        self.close()
+        self.models_requested.emit()
+
+    def _retranslate(self) -> None:
+        self.main_heading.setText(self.tr("Main model"))
+        self.draft_heading.setText(self.tr("Draft model"))
+        self.mains.setAccessibleName(self.tr("Main model"))
+        self.drafts.setAccessibleName(self.tr("Draft model"))
+        self.models_button.setText(self.tr("More models…"))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.close()
+        else:
+            super().keyPressEvent(event)
+
+    def changeEvent(self, event: QEvent) -> None:
+        if event.type() == QEvent.Type.LanguageChange:
+            self._retranslate()
+        super().changeEvent(event)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        colors = self._theme.palette
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setBrush(colors.surface)
+        painter.setPen(QPen(colors.hairline, 1))
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS_CARD, RADIUS_CARD)
+        painter.end()

@@ -1,0 +1,166 @@
+"""The left column: new chat, search, the chats by day, and the doors to models and settings.
+
+It asks and shows; opening, renaming and deleting are the controller's.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPalette, QPen
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+
+from app.theme import RADIUS_ROW, Theme
+from app.view_models.conversation_list import ConversationListModel
+from app.views.icons import icon
+from app.views.shell.chat_list import ChatList
+from app.views.widgets.buttons import Emphasis, IconButton, PillButton
+from app.views.widgets.text import Voice, Words
+
+WIDTH = 248
+_SEARCH_DELAY_MS = 150
+
+
+class Sidebar(QWidget):
+    new_chat_requested = Signal()
+    search_changed = Signal(str)
+    models_requested = Signal()
+    settings_requested = Signal()
+    hide_requested = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.chats = ChatList(theme, self)
+        self.search = SearchField(theme, self)
+        self.hide_button = IconButton(theme, "panel-left", parent=self)
+        self.new_button = PillButton(theme, Emphasis.QUIET, "pencil", self)
+        self.nothing = Words(theme, Voice.SECONDARY, self)
+        self.models_button = PillButton(theme, Emphasis.QUIET, "box", self)
+        self.settings_button = IconButton(theme, "settings", parent=self)
+        self._delay = QTimer(self, singleShot=True, interval=_SEARCH_DELAY_MS)
+        self._arrange()
+        self._connect()
+        self._restyle()
+        self.retranslate()
+
+    def _arrange(self) -> None:
+        for button in (self.new_button, self.models_button):
+            button.left_aligned = True
+        top = QHBoxLayout()
+        top.addWidget(self.new_button, 1)
+        top.addWidget(self.hide_button)
+        foot = QHBoxLayout()
+        foot.addWidget(self.models_button, 1)
+        foot.addWidget(self.settings_button)
+        self.nothing.setVisible(False)
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(10, 9, 10, 10)
+        self._column.setSpacing(8)
+        self._column.addLayout(top)
+        self._column.addWidget(self.search)
+        self._column.addWidget(self.nothing)
+        self._column.addWidget(self.chats, 1)
+        self._column.addLayout(foot)
+
+    def _connect(self) -> None:
+        self.new_button.clicked.connect(self.new_chat_requested)
+        self.hide_button.clicked.connect(self.hide_requested)
+        self.models_button.clicked.connect(self.models_requested)
+        self.settings_button.clicked.connect(self.settings_requested)
+        self.search.textChanged.connect(lambda _text: self._delay.start())
+        self.search.left.connect(self._leave_search)
+        self.search.down_pressed.connect(self.chats.take_focus)
+        self._delay.timeout.connect(self._search_now)
+        self._theme.changed.connect(self._restyle)
+
+    def set_model(self, model: ConversationListModel) -> None:
+        self.chats.set_chats(model)
+        for signal in (model.rowsInserted, model.rowsRemoved, model.modelReset):
+            signal.connect(self._show_nothing)
+        self._show_nothing()
+
+    def _search_now(self) -> None:
+        self.search_changed.emit(self.search.text())
+        self._show_nothing()
+
+    def _leave_search(self) -> None:
+        self.search.clear()
+        self._delay.stop()
+        self._search_now()
+
+    def _show_nothing(self) -> None:
+        model = self.chats.model()
+        found = model is not None and model.rowCount() > 0
+        self.nothing.setVisible(not found and bool(self.search.text()))
+
+    def retranslate(self) -> None:
+        self.new_button.setText(self.tr("New chat"))
+        self.hide_button.set_name(self.tr("Hide sidebar"))
+        self.search.setPlaceholderText(self.tr("Search"))
+        self.search.setAccessibleName(self.tr("Search chats"))
+        self.nothing.setText(self.tr("No chat has these words."))
+        self.models_button.setText(self.tr("Models"))
+        self.settings_button.set_name(self.tr("Settings"))
+        self.chats.setAccessibleName(self.tr("Chats"))
+
+    def changeEvent(self, event: QEvent) -> None:
+        if event.type() == QEvent.Type.LanguageChange:
+            self.retranslate()
+        super().changeEvent(event)
+
+    def _restyle(self) -> None:
+        # Wider text needs a wider column, but never as much as the text grows.
+        self.setFixedWidth(round(WIDTH * (1 + (self._theme.scale - 1) * 0.6)))
+        self.update()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), self._theme.palette.sidebar)
+        painter.end()
+
+
+class SearchField(QLineEdit):
+    """A line with a magnifier; Escape empties it and leaves, Down goes to what was found."""
+
+    left = Signal()
+    down_pressed = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.setFrame(False)
+        self.setClearButtonEnabled(True)
+        theme.changed.connect(self._restyle)
+        self._restyle()
+
+    def _restyle(self) -> None:
+        palette = self.palette()
+        palette.setColor(QPalette.ColorRole.Text, self._theme.palette.text)
+        palette.setColor(QPalette.ColorRole.PlaceholderText, self._theme.palette.faint)
+        self.setPalette(palette)
+        self.setFont(self._theme.ui_font())
+        self.setStyleSheet("QLineEdit { background: transparent; border: none; }")
+        self.setFixedHeight(self._theme.px(30))
+        self.setTextMargins(self._theme.px(30), 0, 4, 0)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        key = event.key()
+        if key == Qt.Key.Key_Escape:
+            self.left.emit()
+        elif key == Qt.Key.Key_Down:
+            self.down_pressed.emit()
+        else:
+            super().keyPressEvent(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        colors = self._theme.palette
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(colors.ink, 1.5) if self.hasFocus() else QPen(colors.hairline, 1))
+        painter.setBrush(colors.hover)
+        painter.drawRoundedRect(self.rect().adjusted(1, 1, -1, -1), RADIUS_ROW + 2, RADIUS_ROW + 2)
+        side = self._theme.px(15)
+        left = self._theme.px(10)
+        icon("search", colors.faint).paint(painter, left, (self.height() - side) // 2, side, side)
+        painter.end()
+        super().paintEvent(event)

@@ -1,0 +1,83 @@
+"""The interface language: which ones exist, which one the system asks for, and switching while the app runs.
+
+Widgets hear of a switch as QEvent.LanguageChange. The sentences are in i18n/*.ts; the compiled files are built from
+them into build/i18n whenever they are missing or older.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import PySide6
+from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
+
+_ROOT = Path(__file__).resolve().parents[2]
+SOURCES = _ROOT / "i18n"
+COMPILED = _ROOT / "build" / "i18n"
+
+# Each in its own words, because somebody who looks for a language reads that one.
+LANGUAGES = {"en": "English", "ko": "한국어", "ja": "日本語", "zh_CN": "简体中文"}
+
+
+class Translation:
+    """Holds the translators of the running app."""
+
+    def __init__(self, compiled: Path = COMPILED) -> None:
+        self._compiled = compiled
+        self._installed: list[QTranslator] = []
+        self.language = ""
+
+    def switch(self, setting: str) -> None:
+        """`setting` is a code of LANGUAGES, or "" to follow the system."""
+        language = setting if setting in LANGUAGES else system_language()
+        if language == self.language:
+            return
+        self.language = language
+        QLocale.setDefault(_locale(language))
+        for translator in self._installed:
+            QCoreApplication.removeTranslator(translator)
+        self._installed = [*self._load("qtbase", QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath))]
+        self._installed += self._load("hunch", str(self._compiled))
+        for translator in self._installed:
+            QCoreApplication.installTranslator(translator)
+
+    def _load(self, name: str, folder: str) -> list[QTranslator]:
+        translator = QTranslator()
+        return [translator] if translator.load(f"{name}_{self.language}", folder) else []
+
+
+def _locale(language: str) -> QLocale:
+    """In the system's own language numbers and dates are written as in the person's country."""
+    system, asked = QLocale.system(), QLocale(language)
+    return system if system.language() == asked.language() else asked
+
+
+def system_language() -> str:
+    """The first of the system's preferred languages that the app speaks, else English."""
+    for tag in QLocale.system().uiLanguages():
+        short = tag.replace("_", "-").split("-")[0]
+        for code in LANGUAGES:
+            if code.split("_")[0] == short:
+                return code
+    return "en"
+
+
+def compile_stale(sources: Path = SOURCES, compiled: Path = COMPILED) -> list[Path]:
+    """Compiles each .ts whose .qm is missing or older; some stat calls when there is nothing to do."""
+    written = []
+    for source in sorted(sources.glob("hunch_*.ts")):
+        target = compiled / f"{source.stem}.qm"
+        if not target.exists() or target.stat().st_mtime < source.stat().st_mtime:
+            compiled.mkdir(parents=True, exist_ok=True)
+            _release(source, target)
+            written.append(target)
+    return written
+
+
+def _release(source: Path, target: Path) -> None:
+    folder = Path(PySide6.__file__).parent
+    tool = next(path for path in (folder / "lrelease", folder / "Qt" / "libexec" / "lrelease") if path.exists())
+    partial = target.with_suffix(".partial")
+    subprocess.run([tool, "-silent", source, "-qm", partial], check=True, timeout=60)
+    partial.replace(target)

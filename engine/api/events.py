@@ -1,0 +1,160 @@
+"""What the engine tells its caller: small frozen values, safe to hand to any thread.
+
+A request's events: Queued, then PromptProgress and TextDelta in any number, then exactly one of Finished or Failed.
+A model's: ModelLoading, then exactly one of ModelReady or ModelFailed (and ModelUnloaded whenever one goes).
+A download's: DownloadProgress in any number, then exactly one of DownloadFinished, DownloadStopped or DownloadFailed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from engine.api.errors import EngineError
+from engine.api.stats import RequestStats
+from engine.api.types import DownloadId, FinishReason, ModelInfo, ModelRole, ModelSource, RequestId, SpanKind
+
+
+@dataclass(frozen=True, slots=True)
+class ModelLoading:
+    role: ModelRole
+    folder: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReady:
+    role: ModelRole
+    info: ModelInfo
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFailed:
+    role: ModelRole
+    folder: str
+    error: EngineError
+
+
+@dataclass(frozen=True, slots=True)
+class ModelUnloaded:
+    role: ModelRole
+
+
+@dataclass(frozen=True, slots=True)
+class Queued:
+    request: RequestId
+
+
+@dataclass(frozen=True, slots=True)
+class PromptProgress:
+    request: RequestId
+    done_tokens: int
+    total_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """New text of a reply; joined, the deltas of one kind are the whole text. `stats` is the state after it."""
+
+    request: RequestId
+    kind: SpanKind
+    text: str
+    stats: RequestStats
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    request: RequestId
+    reason: FinishReason
+    stats: RequestStats
+    tokens: tuple[int, ...]
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    request: RequestId
+    error: EngineError
+    stats: RequestStats
+
+
+@dataclass(frozen=True, slots=True)
+class InstalledModel:
+    """A folder with a config.json, fit (`info`) or not (`error`)."""
+
+    folder: str
+    name: str
+    repository: str  # "mlx-community/Qwen3-8B-4bit", or "" when the folder does not tell
+    source: ModelSource
+    size_bytes: int
+    info: ModelInfo | None
+    error: EngineError | None
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryScanned:
+    models: tuple[InstalledModel, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelDeleted:
+    folder: str
+    freed_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteFailed:
+    folder: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class DownloadProgress:
+    download: DownloadId
+    repository: str
+    done_bytes: int
+    total_bytes: int  # 0 until the hub has told
+    bytes_per_second: float
+
+
+@dataclass(frozen=True, slots=True)
+class DownloadFinished:
+    download: DownloadId
+    repository: str
+    folder: str
+
+
+@dataclass(frozen=True, slots=True)
+class DownloadStopped:
+    """Paused (`kept_bytes` wait on disk for the next try) or cancelled (nothing is left).
+
+    Comes once more, with nothing kept, when a paused or failed download is cancelled later.
+    """
+
+    download: DownloadId
+    repository: str
+    kept_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class DownloadFailed:
+    download: DownloadId
+    repository: str
+    error: EngineError
+    kept_bytes: int
+
+
+ModelEvent = ModelLoading | ModelReady | ModelFailed | ModelUnloaded
+RequestEvent = Queued | PromptProgress | TextDelta | Finished | Failed
+StoreEvent = (
+    LibraryScanned
+    | ModelDeleted
+    | DeleteFailed
+    | DownloadProgress
+    | DownloadFinished
+    | DownloadStopped
+    | DownloadFailed
+)
+Event = ModelEvent | RequestEvent | StoreEvent
+
+# Runs on the thread that has the news: it must be quick and must not raise.
+Sink = Callable[[Event], None]

@@ -1,0 +1,165 @@
+"""What one request did, counted once on the engine thread. Rates are properties defined here and nowhere else.
+
+Counters: P rounds, D drafted (and verified), A accepted, N emitted. Every round emits one token of the main model's own
+besides what it accepted, so N = A + P as long as the reply's last round is not cut short. The first round ends the
+reading of the prompt, so rates are of what comes after it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from engine.api.types import DraftingState
+
+
+@dataclass(frozen=True, slots=True)
+class RequestStats:
+    prompt_tokens: int = 0
+    cached_tokens: int = 0  # of the prompt, taken from the prefix store
+    generated_tokens: int = 0
+    rounds: int = 0
+    draft_rounds: int = 0  # rounds that verified at least one drafted token
+    drafted: int = 0
+    accepted: int = 0
+    drafted_by_position: tuple[int, ...] = ()
+    accepted_by_position: tuple[int, ...] = ()
+    proposer: str = ""
+    drafting: DraftingState = DraftingState.OFF
+    queued_s: float = 0.0
+    prefill_s: float = 0.0  # from leaving the line to the first token
+    first_token_s: float = 0.0  # from submit to the first token
+    decode_s: float = 0.0  # from the first token to the last
+    draft_s: float = 0.0  # of decode_s: proposing, scaled up from the rounds that timed it
+    verify_s: float = 0.0  # of decode_s: the main model's forwards, scaled up likewise, and all plain rounds
+    shared_rounds: int = 0  # rounds in a batch, a token each; nothing is drafted for them
+    shared_s: float = 0.0  # of decode_s: these rounds, and what steps of other replies took in between
+    plain_token_s: float = 0.0  # what a plain round of this pair has taken lately; 0: not measured
+    draft_speed: float = 0.0  # where a draft rests: what drafting would bring, as a multiple of plain speed
+    context_tokens: int = 0  # prompt and reply so far
+    context_limit_tokens: int = 0
+
+    @property
+    def accept_rate(self) -> float | None:
+        """A / D: of the tokens that the main model checked, the share that it kept."""
+        return self.accepted / self.drafted if self.drafted else None
+
+    @property
+    def accept_rate_by_position(self) -> tuple[float, ...]:
+        pairs = zip(self.accepted_by_position, self.drafted_by_position, strict=True)
+        return tuple(accepted / drafted if drafted else 0.0 for accepted, drafted in pairs)
+
+    @property
+    def tokens_per_pass(self) -> float | None:
+        """(N - 1) / (P - 1): counts the main model's own token of each pass."""
+        return (self.generated_tokens - 1) / (self.rounds - 1) if self.rounds > 1 else None
+
+    @property
+    def tokens_per_second(self) -> float | None:
+        """Over the whole reply, from the first token on: never a burst."""
+        return (self.generated_tokens - 1) / self.decode_s if self.decode_s > 0 and self.generated_tokens > 1 else None
+
+    @property
+    def break_even(self) -> float | None:
+        """How many tokens a round must emit to be worth its time. Rounds that others shared are left out."""
+        rounds, seconds = self.rounds - 1 - self.shared_rounds, self.decode_s - self.shared_s
+        if not (self.plain_token_s and rounds > 0 and seconds > 0):
+            return None
+        return seconds / rounds / self.plain_token_s
+
+    @property
+    def speed_up(self) -> float | None:
+        """tokens per pass / break-even, alone; equals measured speed over plain speed."""
+        if self.break_even is None or not self.drafted:
+            return None
+        rounds = self.rounds - 1 - self.shared_rounds
+        return (self.generated_tokens - 1 - self.shared_rounds) / rounds / self.break_even
+
+    @property
+    def draft_cost(self) -> float | None:
+        """Share of the decoding time that went into drafting."""
+        return self.draft_s / self.decode_s if self.decode_s and self.draft_s else None
+
+
+@dataclass(slots=True)
+class StatsRecorder:
+    """The mutable side, one per running request, engine thread only."""
+
+    submitted_at: float
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    generated_tokens: int = 0
+    rounds: int = 0
+    draft_rounds: int = 0
+    drafted: int = 0
+    accepted: int = 0
+    drafted_by_position: list[int] = field(default_factory=list)
+    accepted_by_position: list[int] = field(default_factory=list)
+    proposer: str = ""
+    drafting: DraftingState = DraftingState.OFF
+    started_at: float = 0.0
+    first_token_at: float = 0.0
+    last_token_at: float = 0.0
+    timed_draft_s: float = 0.0
+    timed_verify_s: float = 0.0
+    timed_rounds_s: float = 0.0
+    draft_rounds_s: float = 0.0
+    plain_rounds_s: float = 0.0
+    shared_rounds: int = 0
+    shared_s: float = 0.0
+    plain_token_s: float = 0.0
+    draft_speed: float = 0.0
+    context_tokens: int = 0
+    context_limit_tokens: int = 0
+
+    def count_round(self, drafted: int, accepted: int, emitted: int, seconds: float) -> None:
+        self.rounds += 1
+        self.generated_tokens += emitted
+        if self.rounds == 1:
+            return
+        if not drafted:
+            self.plain_rounds_s += seconds
+            return
+        self.draft_rounds_s += seconds
+        self.draft_rounds += 1
+        self.drafted += drafted
+        self.accepted += accepted
+        missing = drafted - len(self.drafted_by_position)
+        self.drafted_by_position.extend([0] * missing)
+        self.accepted_by_position.extend([0] * missing)
+        for position in range(drafted):
+            self.drafted_by_position[position] += 1
+            self.accepted_by_position[position] += position < accepted
+
+    def count_times(self, draft_s: float, verify_s: float, round_s: float) -> None:
+        """One draft round in several is timed part by part; `freeze` scales its shares up to all of them."""
+        self.timed_draft_s += draft_s
+        self.timed_verify_s += verify_s
+        self.timed_rounds_s += round_s
+
+    def freeze(self) -> RequestStats:
+        scale = self.draft_rounds_s / self.timed_rounds_s if self.timed_rounds_s else 0.0
+        return RequestStats(
+            prompt_tokens=self.prompt_tokens,
+            cached_tokens=self.cached_tokens,
+            generated_tokens=self.generated_tokens,
+            rounds=self.rounds,
+            draft_rounds=self.draft_rounds,
+            drafted=self.drafted,
+            accepted=self.accepted,
+            drafted_by_position=tuple(self.drafted_by_position),
+            accepted_by_position=tuple(self.accepted_by_position),
+            proposer=self.proposer,
+            drafting=self.drafting,
+            queued_s=max(0.0, self.started_at - self.submitted_at),
+            prefill_s=max(0.0, self.first_token_at - self.started_at),
+            first_token_s=max(0.0, self.first_token_at - self.submitted_at),
+            decode_s=self.last_token_at - self.first_token_at,
+            draft_s=self.timed_draft_s * scale,
+            verify_s=self.timed_verify_s * scale + self.plain_rounds_s,
+            shared_rounds=self.shared_rounds,
+            shared_s=self.shared_s,
+            plain_token_s=self.plain_token_s,
+            draft_speed=self.draft_speed,
+            context_tokens=self.context_tokens,
+            context_limit_tokens=self.context_limit_tokens,
+        )

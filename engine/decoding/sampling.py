@@ -1,0 +1,237 @@
+"""From logits to tokens: penalties, filters, temperature and noise. One path for plain, drafted and verified tokens.
+
+The noise of a token depends on (seed, absolute position) only, and the token is argmax(log law + noise). So whoever
+computes the same law at the same position draws the same token, in one forward or in many: a draft proposes what it
+expects the main model to draw, and the text does not depend on the draft.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import mlx.core as mx
+
+from engine.api.types import Acceptance, Sampling
+from engine.decoding.accept import Draft, coupled, rejection
+from engine.drafting.confidence import Sharpness
+
+_MASK = 2**64 - 1
+# What sets other draws at a position apart from the noise of the same seed there.
+_COIN_OF_XTC = 0xC01C01C01C01C01C
+_COIN_OF_JUDGE = 0x5A5A1234A5A54321
+_NOISE_OF_JUDGE = 0x0F1E2D3C4B5A6978
+
+
+class Sampler:
+    """Draws the tokens of one reply. Holds no random state: every draw can be repeated."""
+
+    def __init__(
+        self,
+        sampling: Sampling,
+        seed: int,
+        vocabulary: int,
+        prefix: Sequence[int],
+        spared: Sequence[int] = (),
+        acceptance: Acceptance = Acceptance.COUPLED,
+    ) -> None:
+        """`prefix` is what the reply continues; `spared` are tokens that XTC must leave alone (ends, line breaks)."""
+        self._sampling = sampling
+        self._habits = replace(sampling, seed=None)
+        self._rejects = acceptance is Acceptance.REJECTION and sampling.temperature > 0
+        # MEASURED: coupled guesses are right as often without top-p, which costs a sort for each of them.
+        self._guessing = sampling if self._rejects else replace(sampling, top_p=1.0)
+        self._seed = seed
+        self._vocabulary = vocabulary
+        self._spared = mx.array(list(spared), dtype=mx.uint32)
+        self._bias = _bias(sampling, vocabulary)
+        self._noises: dict[int, mx.array] = {}  # of the positions that a draft has drawn this round
+        # How often the whole prefix holds each token; kept only when a penalty asks for it.
+        self._counts = _counted(mx.zeros(vocabulary), prefix) if _penalises(sampling) else None
+
+    def draw(self, logits: mx.array, position: int, ahead: mx.array | None = None) -> mx.array:
+        """The tokens at `position`, `position + 1`, …, one for each row of `logits` (rows, vocabulary).
+
+        `ahead` are the drafted tokens before the last row: the last row comes after all of them, the one above it
+        after all but one, and so on.
+        """
+        if self._sampling.temperature == 0:
+            return mx.argmax(self._processed(logits, ahead), axis=-1)
+        return coupled(self._law(logits, position, ahead, self._sampling), self._noise(position, logits.shape[0]))
+
+    def draft(self, logits: mx.array, position: int, ahead: mx.array | None, sharpness: Sharpness) -> Draft:
+        """The same for a row of a draft model, drawn sharper than its law, and how sure that was."""
+        if self._sampling.temperature == 0:
+            law = self._processed(logits, ahead)
+            return Draft(mx.argmax(law, axis=-1), sure=mx.exp(mx.max(law) - mx.logsumexp(law)))
+        laws = mx.array(sharpness.LEVELS)[:, None] * self._law(logits, position, ahead, self._guessing)
+        noise = self._noises[position] = gumbel_noise(self._seed, position, 1, self._vocabulary)
+        rivals = coupled(laws, noise)
+        token = rivals[sharpness.level : sharpness.level + 1]
+        law = laws[sharpness.level : sharpness.level + 1]
+        sure = mx.exp(law[0, token[0]] - mx.logsumexp(law))
+        return Draft(token, normalised(law) if self._rejects else None, sure, rivals)
+
+    def judge(self, logits: mx.array, position: int, draft: Draft) -> mx.array:
+        """The main model's verdict (len(draft) + 1,) on the tokens of `draft`, the first of which is at `position`."""
+        drafted = draft.tokens.size
+        if not self._rejects or not drafted:
+            return self.draw(logits, position, draft.tokens)
+        law = normalised(self._law(logits, position, draft.tokens, self._sampling))
+        coins = keyed_uniform(self._seed ^ _COIN_OF_JUDGE, position, drafted)[:, 0]
+        noise = gumbel_noise(self._seed ^ _NOISE_OF_JUDGE, position, drafted + 1, self._vocabulary)
+        return rejection(law, draft, coins, noise)
+
+    def draws_alike(self, other: Sampler) -> bool:
+        """Whether nothing but the seed sets the two apart, and no prefix or coin has a say."""
+        special = self._counts is not None or self._bias is not None or self._sampling.xtc_probability > 0
+        return not special and self._habits == other._habits
+
+    def draw_together(self, company: Sequence[Sampler], logits: mx.array, positions: Sequence[int]) -> mx.array:
+        """A token (rows,) for each of `company`, which all draw like this one: each as it would draw it, in one go."""
+        if self._sampling.temperature == 0:
+            return mx.argmax(self._processed(logits, None), axis=-1)
+        keys = [sampler.noise_key(position) for sampler, position in zip(company, positions, strict=True)]
+        return coupled(
+            self._law(logits, 0, None, self._sampling), _gumbel(mx.array(keys, dtype=mx.uint32), self._vocabulary)
+        )
+
+    def noise_key(self, position: int) -> tuple[int, int]:
+        return _key(self._seed, position)
+
+    def commit(self, tokens: Sequence[int]) -> None:
+        """`tokens` are now part of the prefix."""
+        self._noises.clear()
+        if self._counts is not None:
+            self._counts = _counted(self._counts, tokens)
+
+    def _noise(self, position: int, rows: int) -> mx.array:
+        """The noise of these positions; before the last of them, where a draft drew, its own."""
+        drawn = [self._noises[at] for at in range(position, position + rows - 1) if at in self._noises]
+        rest = gumbel_noise(self._seed, position + len(drawn), rows - len(drawn), self._vocabulary)
+        return mx.concatenate([*drawn, rest]) if drawn else rest
+
+    def _law(self, logits: mx.array, position: int, ahead: mx.array | None, sampling: Sampling) -> mx.array:
+        """Log-probabilities after all filters, over temperature; not normalised, which no draw needs."""
+        law = self._processed(logits, ahead)
+        drops = sampling.xtc_probability > 0
+        coins = keyed_uniform(self._seed ^ _COIN_OF_XTC, position, law.shape[0]) if drops else None
+        return filtered(law, sampling, coins, self._spared) * (1.0 / sampling.temperature)
+
+    def _processed(self, logits: mx.array, ahead: mx.array | None) -> mx.array:
+        """`logits` with bias and penalties."""
+        logits = _fit(logits, self._vocabulary).astype(mx.float32)
+        if self._bias is not None:
+            logits = logits + self._bias
+        if self._counts is None:
+            return logits
+        counts = self._counts_before_rows(self._counts, logits.shape[0], ahead)
+        seen, sampling = counts > 0, self._sampling
+        repeated = mx.where(logits < 0, logits * sampling.repetition_penalty, logits / sampling.repetition_penalty)
+        logits = mx.where(seen, repeated, logits)
+        return logits - seen * sampling.presence_penalty - counts * sampling.frequency_penalty
+
+    def _counts_before_rows(self, counts: mx.array, rows: int, ahead: mx.array | None) -> mx.array:
+        if ahead is None or not ahead.size:
+            return mx.broadcast_to(counts, (rows, self._vocabulary))
+        marks = ahead[:, None] == mx.arange(self._vocabulary)  # (len(ahead), vocabulary)
+        after = mx.cumsum(marks.astype(mx.float32), axis=0)
+        return counts + mx.concatenate([mx.zeros((1, self._vocabulary)), after])[-rows:]
+
+
+def filtered(
+    law: mx.array, sampling: Sampling, coins: mx.array | None = None, spared: mx.array | None = None
+) -> mx.array:
+    """`law` with -inf for what top-p, min-p, XTC and top-k leave out, in that order, as in mlx-lm.
+
+    It holds log-probabilities, up to a constant.
+    `coins` (rows, 1) are uniform draws, one a row: XTC acts where one falls below its probability.
+    """
+    if 0 < sampling.top_p < 1:
+        law = _top_p(law, sampling.top_p)
+    if sampling.min_p > 0:
+        floor = mx.max(law, axis=-1, keepdims=True) + mx.log(mx.array(sampling.min_p))
+        law = mx.where(law < floor, -mx.inf, law)
+    if coins is not None:
+        law = mx.where(coins < sampling.xtc_probability, _without_top_choices(law, sampling, spared), law)
+    if 0 < sampling.top_k < law.shape[-1]:
+        dropped = mx.argpartition(-law, kth=sampling.top_k - 1, axis=-1)[..., sampling.top_k :]
+        law = mx.put_along_axis(law, dropped, mx.array(-mx.inf, law.dtype), axis=-1)
+    return law
+
+
+def normalised(logits: mx.array) -> mx.array:
+    return logits - mx.logsumexp(logits, axis=-1, keepdims=True)
+
+
+def keyed_uniform(seed: int, position: int, rows: int) -> mx.array:
+    """One uniform draw for each of `rows` consecutive absolute positions (rows, 1)."""
+    return mx.vmap(lambda key: mx.random.uniform(shape=(1,), key=key))(_keys(seed, position, rows))
+
+
+def gumbel_noise(seed: int, position: int, rows: int, vocabulary: int) -> mx.array:
+    """Noise for `rows` consecutive absolute positions (rows, vocabulary)."""
+    return _gumbel(_keys(seed, position, rows), vocabulary)
+
+
+def _gumbel(keys: mx.array, vocabulary: int) -> mx.array:
+    return mx.vmap(lambda key: mx.random.gumbel((vocabulary,), key=key))(keys)
+
+
+def _keys(seed: int, position: int, rows: int) -> mx.array:
+    return mx.array([_key(seed, position + row) for row in range(rows)], dtype=mx.uint32)
+
+
+def _key(seed: int, position: int) -> tuple[int, int]:
+    """SplitMix64 of the pair, as the two words of an MLX key."""
+    word = (seed + (position + 1) * 0x9E3779B97F4A7C15) & _MASK
+    word = ((word ^ (word >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
+    word = ((word ^ (word >> 27)) * 0x94D049BB133111EB) & _MASK
+    word ^= word >> 31
+    return word >> 32, word & 0xFFFFFFFF
+
+
+def _top_p(law: mx.array, top_p: float) -> mx.array:
+    ascending = mx.sort(law, axis=-1)
+    mass = mx.exp(ascending - ascending[..., -1:])
+    above = mx.cumsum(mass, axis=-1, reverse=True, inclusive=False)
+    total = above[..., :1] + mass[..., :1]
+    dropped = (above >= top_p * total).sum(axis=-1, keepdims=True)
+    return mx.where(law < mx.take_along_axis(ascending, dropped, axis=-1), -mx.inf, law)
+
+
+def _without_top_choices(law: mx.array, sampling: Sampling, spared: mx.array | None) -> mx.array:
+    """XTC: of the tokens at least as likely as the threshold, only the least likely stays."""
+    likely = mx.softmax(law, axis=-1)
+    least = mx.where(likely > sampling.xtc_threshold, likely, mx.inf).min(axis=-1, keepdims=True)
+    excluded = likely > least
+    if spared is not None and spared.size:
+        excluded[..., spared] = False
+    return mx.where(excluded, -mx.inf, law)
+
+
+def _fit(logits: mx.array, vocabulary: int) -> mx.array:
+    """Padding of the output layer differs between models that share a tokenizer."""
+    extra = vocabulary - logits.shape[-1]
+    if extra > 0:
+        return mx.pad(logits, [(0, 0), (0, extra)], constant_values=-mx.inf)
+    return logits[:, :vocabulary]
+
+
+def _penalises(sampling: Sampling) -> bool:
+    return sampling.repetition_penalty != 1 or sampling.presence_penalty != 0 or sampling.frequency_penalty != 0
+
+
+def _bias(sampling: Sampling, vocabulary: int) -> mx.array | None:
+    if not sampling.logit_bias:
+        return None
+    tokens, added = zip(*sampling.logit_bias, strict=True)
+    return mx.zeros(vocabulary).at[mx.array(tokens)].add(mx.array(added))
+
+
+def _counted(counts: mx.array, tokens: Sequence[int]) -> mx.array:
+    if not tokens:
+        return counts
+    counts = counts.at[mx.array(list(tokens))].add(1.0)
+    mx.eval(counts)
+    return counts

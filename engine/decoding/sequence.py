@@ -1,0 +1,107 @@
+"""A conversation's tokens and one model's cache of them. The only writer of the cache position.
+
+INVARIANT: between rounds the cache holds all committed tokens but the last, which the next forward feeds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence as Tokens
+from contextlib import nullcontext
+from typing import TYPE_CHECKING
+
+import mlx.core as mx
+
+from engine.caches.base import CacheSet
+from engine.caches.checkpoints import Checkpoint, make_checkpoint, needs_checkpoints
+from engine.decoding.hidden_states import Taps
+
+if TYPE_CHECKING:
+    from engine.models.loading import LoadedModel
+
+PREFILL_CHUNK_TOKENS = 512
+# So few tokens the first round reads itself, drawing after the last of them: a forward less before the first token.
+TAIL_TOKENS = 64
+CHECKPOINTS = 3  # this turn's, the last reply's end, and the turn's before it
+
+
+class Sequence:
+    def __init__(self, model: LoadedModel, tokens: list[int], caches: CacheSet | None = None) -> None:
+        self.model = model
+        self.tokens = tokens
+        self.caches = caches if caches is not None else model.make_caches()
+        self.taps: Taps | None = None
+        self.turn_end = 0  # where another reply, or a next turn that forgets this one's thinking, would start from
+        self.checkpoints: dict[int, Checkpoint] = {}  # by position, the latest last
+        self.in_flight: mx.array | None = None  # the draw of a step that was opened ahead, on a token not yet read
+        assert self.caches.position < max(1, len(tokens)), "nothing is left to feed"
+
+    @property
+    def unread(self) -> int:
+        """Committed tokens that the cache lacks; 1 between rounds."""
+        return len(self.tokens) - self.caches.position
+
+    @property
+    def ready(self) -> bool:
+        """Whether a round may come next, and read what is unread."""
+        if self.unread == 1 or self.unread > TAIL_TOKENS or not self.caches.can_roll_back:  # for some, width matters
+            return self.unread == 1
+        return not (self.caches.position < self.turn_end and needs_checkpoints(self.caches))
+
+    def prefill_chunk(self) -> None:
+        """Read on, at most one chunk, leaving the last token to the first round."""
+        start = self.caches.position
+        end = min(start + PREFILL_CHUNK_TOKENS, len(self.tokens) - 1)
+        if start < self.turn_end < end and needs_checkpoints(self.caches):
+            end = self.turn_end
+        self.feed(mx.array(self.tokens[start:end]))
+        self.close_step(end - start)
+        self.caches.evaluate()
+        if self.taps is not None:
+            self.taps.evaluate()
+        if end == self.turn_end:
+            self.keep_checkpoint()
+        mx.clear_cache()
+
+    def keep_checkpoint(self) -> None:
+        """Remember the state here, if these caches can go back no other way."""
+        if self.caches.position and needs_checkpoints(self.caches):
+            self.checkpoints.pop(self.caches.position, None)
+            self.checkpoints[self.caches.position] = make_checkpoint(self.caches)
+            while len(self.checkpoints) > CHECKPOINTS:
+                del self.checkpoints[next(iter(self.checkpoints))]
+
+    def feed(self, tokens: mx.array) -> mx.array:
+        """One forward over `tokens` (n,) after what the cache holds; logits (n, vocabulary), not evaluated.
+
+        Opens a step: the caller commits how many of the tokens stand.
+        """
+        network, layers = self.model.network, self.caches.layers
+        with self.taps.step() if self.taps is not None else nullcontext():
+            logits: mx.array = self.caches.forward(tokens.size, lambda: network(tokens[None], cache=layers))
+        return logits[0]
+
+    def close_step(self, kept: int) -> None:
+        """Of the open step, the first `kept` tokens stand."""
+        if self.taps is not None:
+            self.taps.keep(self.caches.position, kept)
+        self.caches.commit(kept)
+
+    def commit(self, emitted: list[int]) -> None:
+        """`emitted` now follow the last token; of the step over [what was unread, draft…], as many more stand.
+
+        When the next step is already in flight, this one was closed before it took off.
+        """
+        if self.in_flight is None:
+            self.close_step(self.unread - 1 + len(emitted))
+        self.tokens.extend(emitted)
+        assert self.unread == 1
+
+    def settle(self) -> None:
+        """Call back what is in flight: nobody will read it."""
+        if self.in_flight is not None:
+            self.close_step(0)
+            self.in_flight = None
+
+
+def common_prefix(a: Tokens[int], b: Tokens[int]) -> int:
+    return next((at for at, (left, right) in enumerate(zip(a, b, strict=False)) if left != right), min(len(a), len(b)))

@@ -1,0 +1,201 @@
+"""Text to tokens: the chat template. Tokens to text: detokenizing, stop strings and thinking spans."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from engine.api.errors import EmptyConversation, EngineError, TemplateFailed, TokenizerBroken
+from engine.api.types import Message, MessageRole, Request, SpanKind
+from engine.decoding.sequence import common_prefix
+
+if TYPE_CHECKING:
+    from mlx_lm.tokenizer_utils import StreamingDetokenizer
+
+    from engine.models.loading import LoadedModel
+
+
+def prompt_tokens(request: Request, model: LoadedModel) -> list[int]:
+    """The tokens that the reply continues."""
+    if request.tokens:
+        return list(request.tokens)
+    if not request.messages or request.messages[-1].role is MessageRole.SYSTEM:
+        raise EmptyConversation
+    try:
+        tokens = _render(request, model)
+    except EngineError:
+        raise
+    except Exception as error:
+        raise TemplateFailed(f"{type(error).__name__}: {error}"[:500]) from error
+    except BaseException as error:
+        raise TokenizerBroken(model.info.folder, f"{type(error).__name__}: {error}"[:500]) from error
+    if not tokens:
+        raise EmptyConversation
+    return tokens
+
+
+def turn_end(request: Request, model: LoadedModel, prompt: list[int]) -> int:
+    """How much of `prompt` stays the same in another reply or a next turn: all but what announces this reply.
+
+    Templates may open or close a thinking span there, and drop it from the turn when it has become history.
+    """
+    asked = request.messages[:-1] if goes_on(request) else request.messages
+    whole = len(prompt) - 1
+    if not asked or not model.tokenizer.has_chat_template:
+        return whole
+    try:
+        before = model.tokenizer.apply_chat_template(
+            [_as_dict(message) for message in asked], add_generation_prompt=False, enable_thinking=request.thinking
+        )
+    except Exception:  # noqa: BLE001  some templates want an answer to follow; then the whole prompt has to do
+        return whole
+    return min(common_prefix(list(before), prompt), whole)
+
+
+def encode(text: str, model: LoadedModel) -> list[int]:
+    """Raw text, no template."""
+    try:
+        return list(model.tokenizer.encode(text))
+    except BaseException as error:
+        raise TokenizerBroken(model.info.folder, f"{type(error).__name__}: {error}"[:500]) from error
+
+
+def spared_tokens(model: LoadedModel) -> list[int]:
+    """What no sampling trick may suppress: the ends of a reply and its line breaks."""
+    return [*model.tokenizer.eos_token_ids, *model.tokenizer.encode("\n", add_special_tokens=False)]
+
+
+def _render(request: Request, model: LoadedModel) -> list[int]:
+    tokenizer = model.tokenizer
+    if not tokenizer.has_chat_template:
+        return encode("\n\n".join(message.content for message in request.messages), model)
+    unfinished = goes_on(request)
+    turns = [_as_dict(message) for message in request.messages]
+    return list(
+        tokenizer.apply_chat_template(
+            turns,
+            add_generation_prompt=not unfinished,
+            continue_final_message=unfinished,
+            enable_thinking=request.thinking,
+        )
+    )
+
+
+def goes_on(request: Request) -> bool:
+    """An unfinished reply is continued, not answered."""
+    return bool(request.messages) and request.messages[-1].role is MessageRole.ASSISTANT
+
+
+def _as_dict(message: Message) -> dict[str, str]:
+    return {"role": message.role.value, "content": message.content}
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    kind: SpanKind
+    text: str
+
+
+class ReplyText:
+    """Turns committed tokens into spans of text; holds back what might still become a stop string or a marker."""
+
+    def __init__(
+        self, model: LoadedModel, prompt: Sequence[int], stops: Sequence[str], *, within: bool = False
+    ) -> None:
+        """`within`: the prompt ends in the middle of the text, so what comes first is no beginning."""
+        self._detokenizer = model.tokenizer.detokenizer
+        if within:
+            _lead_in(self._detokenizer, model)
+        self._stops = tuple(stop for stop in stops if stop)
+        self._opens, self._closes = _thinking_markers(model)
+        self._kind = SpanKind.THINKING if _ends_thinking(model, prompt) else SpanKind.ANSWER
+        self._held = ""
+        self._fresh = not within  # nothing of the present span is out yet: leading blank lines may go
+        self.stopped = False  # a stop string has come; nothing follows
+
+    def push(self, token: int) -> list[Span]:
+        self._detokenizer.add_token(token)
+        return self._take(self._detokenizer.last_segment)
+
+    def finish(self) -> list[Span]:
+        """The rest, when no more tokens come."""
+        self._detokenizer.finalize()
+        spans = self._take(self._detokenizer.last_segment)
+        if not self.stopped and self._held:
+            spans.extend(self._span(self._held))
+            self._held = ""
+        return spans
+
+    def _take(self, text: str) -> list[Span]:
+        if self.stopped:
+            return []
+        self._held += text
+        spans: list[Span] = []
+        while (found := self._first_marker()) is not None:
+            at, marker = found
+            spans.extend(self._span(self._held[:at]))
+            self._held = self._held[at + len(marker) :]
+            if marker in self._stops:
+                self.stopped, self._held = True, ""
+                return spans
+            self._kind = SpanKind.THINKING if marker == self._opens else SpanKind.ANSWER
+            self._fresh = True
+        certain = len(self._held) - _possible_start(self._held, self._markers())
+        spans.extend(self._span(self._held[:certain]))
+        self._held = self._held[certain:]
+        return spans
+
+    def _markers(self) -> tuple[str, ...]:
+        marker = self._closes if self._kind is SpanKind.THINKING else self._opens
+        return (*self._stops, marker) if marker else self._stops
+
+    def _first_marker(self) -> tuple[int, str] | None:
+        found = [(at, marker) for marker in self._markers() if (at := self._held.find(marker)) >= 0]
+        return min(found, key=lambda pair: (pair[0], -len(pair[1]))) if found else None
+
+    def _span(self, text: str) -> list[Span]:
+        if self._fresh and self._opens:
+            text = text.lstrip("\n")
+        if not text:
+            return []
+        self._fresh = False
+        return [Span(self._kind, text)]
+
+
+def _lead_in(detokenizer: StreamingDetokenizer, model: LoadedModel) -> None:
+    """Detokenizers drop the space before the first word that they see, so they have to see one before it."""
+    for token in model.tokenizer.encode("x", add_special_tokens=False):
+        detokenizer.add_token(token)
+    _ = detokenizer.last_segment
+
+
+def _possible_start(text: str, markers: Sequence[str]) -> int:
+    """Length of the longest end of `text` that a marker could start with."""
+    longest = 0
+    for marker in markers:
+        for length in range(min(len(marker) - 1, len(text)), longest, -1):
+            if text.endswith(marker[:length]):
+                longest = length
+                break
+    return longest
+
+
+def _thinking_markers(model: LoadedModel) -> tuple[str, str]:
+    tokenizer = model.tokenizer
+    return (tokenizer.think_start, tokenizer.think_end) if tokenizer.has_thinking else ("", "")
+
+
+def _ends_thinking(model: LoadedModel, prompt: Sequence[int]) -> bool:
+    """Some templates open the thinking span themselves, at the very end of the prompt."""
+    tokenizer = model.tokenizer
+    if not tokenizer.has_thinking:
+        return False
+    tail = list(prompt[-64:])
+    return _last_index(tail, tokenizer.think_start_tokens) > _last_index(tail, tokenizer.think_end_tokens)
+
+
+def _last_index(tokens: list[int], wanted: Sequence[int]) -> int:
+    width = len(wanted)
+    starts = range(len(tokens) - width, -1, -1)
+    return next((at for at in starts if tuple(tokens[at : at + width]) == tuple(wanted)), -1)

@@ -1,0 +1,1 @@
+"""The drafting methods: a file each, with one protocol for all."""

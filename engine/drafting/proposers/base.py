@@ -1,0 +1,103 @@
+"""What every drafting method answers: what comes next, perhaps? A new method is one new file beside this one."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeVar, runtime_checkable
+
+import mlx.core as mx
+
+from engine.decoding.accept import NOTHING, Draft
+from engine.decoding.sampling import Sampler
+from engine.drafting.controller import Offer
+
+T = TypeVar("T")
+
+_log = logging.getLogger(__name__)
+
+
+class Proposer(Protocol):
+    """Drafts for one reply. It sees committed tokens only; whatever it proposes, the text stays the main model's.
+
+    Raising is allowed: the reply then goes on plainly.
+    """
+
+    name: str
+
+    def offer(self, tokens: Sequence[int]) -> Offer:
+        """How much could be drafted after `tokens` right now. Costs nothing."""
+
+    def propose(self, tokens: Sequence[int], limit: int, sampler: Sampler) -> Draft:
+        """Up to `limit` tokens (n,) that may follow `tokens`; not evaluated, so that verifying can queue up behind."""
+
+    def commit(self, emitted: Sequence[int]) -> None:
+        """`emitted` were appended to the tokens of the last `propose`; the rest of the draft did not stand."""
+
+    def close(self) -> None:
+        """The reply is over; what is worth keeping for the next turn may be kept."""
+
+
+@runtime_checkable
+class StateProposer(Proposer, Protocol):
+    """A proposer that drafts from the main model's hidden states behind `layers`."""
+
+    layers: tuple[int, ...]
+
+    def hear(self, position: int, states: mx.array) -> None:
+        """The states (tokens, layers × width) of committed tokens, the first of them at `position`, before each offer.
+
+        Tokens that the main model did not read in this reply, or read in a batch, are missing: positions leap.
+        """
+
+
+@runtime_checkable
+class ReadingProposer(Proposer, Protocol):
+    """A proposer that has to read the chat before it can draft. Its offers say how far it is behind."""
+
+    def read_on(self) -> None:
+        """At most one prefill chunk. Called only if that is thought to be worth its time."""
+
+
+class Guarded:
+    """A proposer that may fail without harm: after its first error it proposes nothing and says so."""
+
+    def __init__(self, proposer: Proposer) -> None:
+        self._proposer = proposer
+        self.layers = proposer.layers if isinstance(proposer, StateProposer) else ()
+        self.name = proposer.name
+        self.failed = False
+
+    def offer(self, tokens: Sequence[int]) -> Offer:
+        offer = None if self.failed else self._try(lambda: self._proposer.offer(tokens))
+        return Offer(self.name, 0) if offer is None else offer
+
+    def read_on(self) -> None:
+        proposer = self._proposer
+        if not self.failed and isinstance(proposer, ReadingProposer):
+            self._try(proposer.read_on)
+
+    def hear(self, position: int, states: mx.array) -> None:
+        proposer = self._proposer
+        if not self.failed and isinstance(proposer, StateProposer):
+            self._try(lambda: proposer.hear(position, states))
+
+    def propose(self, tokens: Sequence[int], limit: int, sampler: Sampler) -> Draft:
+        drafted = None if self.failed else self._try(lambda: self._proposer.propose(tokens, limit, sampler))
+        return NOTHING if drafted is None else drafted
+
+    def commit(self, emitted: Sequence[int]) -> None:
+        if not self.failed:
+            self._try(lambda: self._proposer.commit(emitted))
+
+    def close(self) -> None:
+        if not self.failed:
+            self._try(self._proposer.close)
+
+    def _try(self, act: Callable[[], T]) -> T | None:
+        try:
+            return act()
+        except Exception:  # noqa: BLE001  drafting is an offer: no error of it may cost the reply
+            _log.exception("the proposer %s failed; the reply goes on plainly", self.name)
+            self.failed = True
+            return None

@@ -1,0 +1,69 @@
+"""Drafting without a model: what followed the last time this chat said the same. A miss costs nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import mlx.core as mx
+
+from engine.api.types import MAX_DRAFT_TOKENS
+from engine.decoding.accept import Draft
+from engine.decoding.sampling import Sampler
+from engine.drafting.controller import Offer
+
+_SHORTEST_MATCH = 3  # pairs of tokens recur all the time in a chat, and mean nothing
+_LONGEST_MATCH = 32
+
+
+class LookupProposer:
+    """Remembers where each run of three tokens ended last, the prompt included.
+
+    >>> the tokens so far: a b c d e … a b c    the longest run that recurs: a b c    drafted: d e …
+    """
+
+    name = "lookup"
+
+    def __init__(self, ends: frozenset[int] = frozenset()) -> None:
+        """Nothing is drafted behind one of `ends`, for the reply ends there."""
+        self._ends_reply = ends
+        self._ends: dict[tuple[int, ...], int] = {}  # run -> index right behind its latest occurrence
+        self._indexed = 0
+        self._found = 0
+
+    def offer(self, tokens: Sequence[int]) -> Offer:
+        """The longer the match, the more tokens: a long match is a copy being made."""
+        self._index(tokens)
+        self._found, match = self._find(tokens)
+        most = min(2 * match if match >= 8 else match, MAX_DRAFT_TOKENS) if match else 0
+        return Offer(self.name, len(self._continuation(tokens, most)), grade=min(match, 8) // 2)
+
+    def propose(self, tokens: Sequence[int], limit: int, sampler: Sampler) -> Draft:
+        return Draft(mx.array(self._continuation(tokens, limit), dtype=mx.uint32))
+
+    def commit(self, emitted: Sequence[int]) -> None:
+        """The next offer indexes them."""
+
+    def close(self) -> None:
+        self._ends.clear()
+
+    def _continuation(self, tokens: Sequence[int], most: int) -> list[int]:
+        """What followed the match that was found."""
+        following = list(tokens[self._found : self._found + most])
+        end = next((at for at, token in enumerate(following) if token in self._ends_reply), most)
+        return following[: end + 1]
+
+    def _find(self, tokens: Sequence[int]) -> tuple[int, int]:
+        """Where the longest earlier run equal to the last tokens ends, and its length (0: none)."""
+        end = self._ends.get(tuple(tokens[-_SHORTEST_MATCH:]), 0)
+        if not end:
+            return 0, 0
+        match = _SHORTEST_MATCH
+        while match < min(_LONGEST_MATCH, end) and tokens[end - match - 1] == tokens[-match - 1]:
+            match += 1
+        return end, match
+
+    def _index(self, tokens: Sequence[int]) -> None:
+        """Learn all runs up to the last tokens; theirs is left out, for it has no continuation yet."""
+        for end in range(max(self._indexed, _SHORTEST_MATCH), len(tokens)):
+            self._ends[tuple(tokens[end - _SHORTEST_MATCH : end])] = end
+        self._indexed = max(self._indexed, len(tokens))

@@ -1,0 +1,1 @@
+"""Caches that wait for the next turn of their chat, in memory and on disk."""

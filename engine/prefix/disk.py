@@ -1,0 +1,239 @@
+"""Kept caches on disk: a folder of stretches for each model, from which the start of a conversation is pieced together.
+
+A turn adds one or two small files; branches share what they have in common. Bounded in bytes, least recently used out.
+Another version of MLX rounds differently, so it starts afresh. Engine thread only; others may share the folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import shutil
+import time
+from array import array
+from collections.abc import Generator
+from collections.abc import Sequence as Tokens
+from dataclasses import dataclass
+from pathlib import Path
+
+import mlx.core as mx
+import mlx_lm
+
+from engine.caches.base import CacheSet
+from engine.caches.checkpoints import Rows, bytes_in, go_forward, make_checkpoint, needs_checkpoints, rows_between
+from engine.decoding.sequence import Sequence, common_prefix
+from engine.models.model_files import FileError
+from engine.prefix.file import PART_SUFFIX, SUFFIX, Stretch, read_index, read_stretch, write_stretch
+
+DEFAULT_LIMIT_BYTES = 8 << 30
+_FORMAT = 1
+_PREFIX = "hunch-"
+_LONGEST_STRETCH_TOKENS = 2048  # a short beginning shared with a long prompt need not read all of it
+_WORTH_READING = 1 / 16  # of a stretch; less is read faster by the model
+
+_log = logging.getLogger(__name__)
+
+
+Part = tuple[Stretch, int]  # of it, the rows before this position are the conversation's
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """Stretches that lead from where a cache is to `end`, each up to some position, and the checkpoint there."""
+
+    parts: list[Part]
+    end: int
+    checkpoint: Stretch | None = None
+
+
+class PrefixDisk:
+    def __init__(self, folder: Path, limit_bytes: int = DEFAULT_LIMIT_BYTES) -> None:
+        self._limit_bytes = limit_bytes
+        self._root = folder
+        self._folder = folder / _version()
+        self._known: dict[Path, dict[str, Stretch]] = {}
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for kept in (folder, self._folder):
+            kept.chmod(0o700)
+        self._remove_leftovers()
+
+    def extend(self, sequence: Sequence) -> None:
+        """Take what is here of the tokens that `sequence`'s cache lacks; raises FileError when a file was damaged."""
+        route = self._route(sequence.model.identity, sequence.tokens, sequence.caches)
+        if route.end > sequence.caches.position:
+            self._follow(route, sequence.caches)
+
+    def write(self, sequence: Sequence) -> Generator[None]:
+        """Each step writes one tensor of what is not here yet. The caches must not change until the last.
+
+        A chat that would push out all others, and at last its own beginning, is not written.
+        """
+        if 2 * bytes_in(rows_between(sequence.caches, 0, sequence.caches.position)) > self._limit_bytes:
+            return
+        for start, end in self._missing(sequence):
+            yield from self._write(sequence, start, end)
+        self._make_room()
+
+    def _missing(self, sequence: Sequence) -> list[tuple[int, int]]:
+        """The stretches to write: cut where there is a checkpoint, and where they would grow too long."""
+        held = sequence.caches.position
+        start = self._reach(sequence.model.identity, sequence.tokens[:held])
+        cuts = {at for at in sequence.checkpoints if start < at < held} | {held}
+        cuts |= set(range(start + _LONGEST_STRETCH_TOKENS, held, _LONGEST_STRETCH_TOKENS))
+        ends = sorted(cuts)
+        return [(a, b) for a, b in zip([start, *ends], ends, strict=False) if a < b]
+
+    def _write(self, sequence: Sequence, start: int, end: int) -> Generator[None]:
+        caches, tokens = sequence.caches, sequence.tokens
+        checkpoint = sequence.checkpoints.get(end)
+        if checkpoint is None and end == caches.position and needs_checkpoints(caches):
+            checkpoint = make_checkpoint(caches)
+        folder = self._model_folder(sequence.model.identity)
+        path = folder / f"{_digests(tokens, {end})[end]}-{start}{SUFFIX}"
+        before = _digests(tokens, {start})[start]
+        stretch = Stretch(path, start, before, tuple(tokens[start:end]), checkpoint is not None)
+        yield from write_stretch(stretch, rows_between(caches, start, end), checkpoint)
+        self._stretches(sequence.model.identity)[path.name] = stretch
+        self._touch(self._covering(sequence.model.identity, tokens[:end]))
+
+    def _route(self, model: str, tokens: Tokens[int], caches: CacheSet) -> Route:
+        limit, here = len(tokens) - 1, caches.position
+        matching = self._matching(model, tokens[:limit])
+        chosen, reach = _chain(matching, here, _WORTH_READING)
+        if not needs_checkpoints(caches):
+            return Route(chosen, reach)
+        whole = [stretch for stretch, shared in matching if stretch.has_checkpoint and shared == stretch.end <= reach]
+        last = max(whole, key=lambda stretch: stretch.end, default=None)
+        end = last.end if last is not None else 0
+        return Route([(stretch, min(upto, end)) for stretch, upto in chosen if stretch.start < end], end, last)
+
+    def _follow(self, route: Route, caches: CacheSet) -> None:
+        here, stretches, checkpoint = caches.position, [], None
+        for stretch, upto in route.parts:
+            rows, noted = self._read(stretch)
+            stretches.append(_part(rows, here - stretch.start, upto - stretch.start))
+            here = upto
+            checkpoint = noted if stretch is route.checkpoint else checkpoint
+        if route.checkpoint is not None and checkpoint is None:
+            checkpoint = self._read(route.checkpoint)[1]
+        go_forward(caches, stretches, route.end, checkpoint)
+        self._touch([stretch for stretch, _ in route.parts])
+        self._touch([route.checkpoint] if route.checkpoint is not None else [])
+
+    def _read(self, stretch: Stretch) -> tuple[Rows, list[object] | None]:
+        try:
+            return read_stretch(stretch.path)
+        except FileError as error:
+            self._discard(stretch.path, str(error))
+            raise
+
+    def _reach(self, model: str, tokens: Tokens[int]) -> int:
+        return _chain(self._matching(model, tokens), 0, 0)[1]
+
+    def _covering(self, model: str, tokens: Tokens[int]) -> list[Stretch]:
+        return [stretch for stretch, _ in _chain(self._matching(model, tokens), 0, 0)[0]]
+
+    def _matching(self, model: str, tokens: Tokens[int]) -> list[Part]:
+        """The stretches of conversations that begin like `tokens`, by their start, and how far each is the same."""
+        near = [stretch for stretch in self._stretches(model).values() if stretch.start < len(tokens)]
+        digests = _digests(tokens, {stretch.start for stretch in near})
+        same = [stretch for stretch in near if stretch.before == digests[stretch.start]]
+        shared = [(s, s.start + common_prefix(s.tokens, tokens[s.start : s.end])) for s in same]
+        return sorted(shared, key=lambda pair: (pair[0].start, -pair[1]))
+
+    def _stretches(self, model: str) -> dict[str, Stretch]:
+        """What the model's folder holds now: files that came are read, files that went are forgotten."""
+        folder = self._model_folder(model)
+        known = self._known.setdefault(folder, {})
+        present = {path.name: path for path in folder.iterdir()}
+        for name in known.keys() - present.keys():
+            del known[name]
+        for name in present.keys() - known.keys():
+            if present[name].suffix == SUFFIX:
+                self._learn(present[name], known)
+        return known
+
+    def _learn(self, path: Path, known: dict[str, Stretch]) -> None:
+        try:
+            known[path.name] = read_index(path)
+        except FileError as error:
+            self._discard(path, str(error))
+
+    def _discard(self, path: Path, reason: str) -> None:
+        _log.warning("dropping a kept cache: %s", reason)
+        path.unlink(missing_ok=True)
+        self._known.get(path.parent, {}).pop(path.name, None)
+
+    def _model_folder(self, model: str) -> Path:
+        folder = self._folder / model
+        folder.mkdir(mode=0o700, exist_ok=True)
+        return folder
+
+    def _touch(self, stretches: Tokens[Stretch]) -> None:
+        """One time for all that a conversation needs, so that no part of it goes long before the others."""
+        now = time.time()
+        for stretch in stretches:
+            if stretch.path.exists():
+                os.utime(stretch.path, (now, now))
+
+    def _make_room(self) -> None:
+        found = [(path, path.stat()) for path in self._folder.glob(f"*/*{SUFFIX}")]
+        left = sum(stat.st_size for _, stat in found)
+        for path, stat in sorted(found, key=lambda pair: (pair[1].st_mtime, -_start(pair[0]))):
+            if left <= self._limit_bytes:
+                return
+            path.unlink(missing_ok=True)
+            left -= stat.st_size
+
+    def _remove_leftovers(self) -> None:
+        """Of other versions, and half files of processes that are gone."""
+        for path in self._root.glob(f"{_PREFIX}*"):
+            if path != self._folder:
+                shutil.rmtree(path, ignore_errors=True)
+        for path in self._folder.glob(f"*/*{PART_SUFFIX}"):
+            if not _is_alive(path.stem.rpartition(".")[2]):
+                path.unlink(missing_ok=True)
+
+
+def _chain(matching: list[Part], here: int, worth: float) -> tuple[list[Part], int]:
+    """Stretches that follow on one another from `here`, and how far their rows are the conversation's."""
+    chosen: list[Part] = []
+    reach = here
+    for stretch, shared in matching:
+        if stretch.start <= reach and shared - reach > worth * len(stretch.tokens):
+            chosen.append((stretch, shared))
+            reach = shared
+    return chosen, reach
+
+
+def _part(rows: Rows, first: int, end: int) -> Rows:
+    return [[stored[..., first:end, :] for stored in arrays] for arrays in rows]
+
+
+def _digests(tokens: Tokens[int], ends: set[int]) -> dict[int, str]:
+    """The digest of the first `end` tokens, for each of `ends`."""
+    digests, running, done = {}, hashlib.blake2b(digest_size=16), 0
+    for end in sorted(ends):
+        running.update(array("I", tokens[done:end]).tobytes())
+        digests[end], done = running.copy().hexdigest(), end
+    return digests
+
+
+def _version() -> str:
+    return f"{_PREFIX}{_FORMAT}-mlx{mx.__version__}-lm{mlx_lm.__version__}-{mx.default_device().type.name}"  # type: ignore[attr-defined]
+
+
+def _start(path: Path) -> int:
+    start = path.stem.rpartition("-")[2]
+    return int(start) if start.isdecimal() else 0
+
+
+def _is_alive(process: str) -> bool:
+    try:
+        os.kill(int(process), 0)
+    except (ValueError, ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True

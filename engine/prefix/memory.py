@@ -1,0 +1,178 @@
+"""Caches of finished replies, so that a chat's next turn reads only what is new. Bounded in bytes; the newest stays.
+
+Moves caches in and out, never copies them: a sequence is either here or in use. Behind it may be a disk (see
+`prefix_disk.py`): what waits here is written there while nothing else is to be done, and comes back from there.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from engine.caches.checkpoints import bytes_in, can_go_back, go_back, needs_checkpoints
+from engine.decoding.sequence import Sequence, common_prefix
+from engine.models.model_files import FileError
+from engine.prefix.disk import PrefixDisk
+
+if TYPE_CHECKING:
+    from engine.models.loading import LoadedModel
+
+DEFAULT_LIMIT_BYTES = 2 << 30
+_ANNOUNCEMENT_TOKENS = 16  # what a template puts before a reply, at most
+_MOST_OVER = 1.5  # what has to be written first may stay so far above the limit
+
+_DONE = object()
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True, eq=False)
+class Kept:
+    sequence: Sequence
+    written: bool = False
+
+    @property
+    def nbytes(self) -> int:
+        return self.sequence.caches.nbytes + bytes_in(list(self.sequence.checkpoints.values()))
+
+
+class PrefixStore:
+    def __init__(self, limit_bytes: int = DEFAULT_LIMIT_BYTES, disk: PrefixDisk | None = None) -> None:
+        self._limit_bytes = limit_bytes
+        self._disk = disk
+        self._kept: list[Kept] = []  # least recently used first
+        self._writing: tuple[Kept, Generator[None]] | None = None
+
+    @property
+    def nbytes(self) -> int:
+        return sum(kept.nbytes for kept in self._kept)
+
+    @property
+    def untidy(self) -> bool:
+        """Whether `tidy` has something to do."""
+        return self._disk is not None and not all(kept.written for kept in self._kept)
+
+    @property
+    def crowded(self) -> bool:
+        """Above the limit: tidying should not wait until nothing else is to be done."""
+        return self.nbytes > self._limit_bytes and len(self._kept) > len(self._newest())
+
+    def take(self, model: LoadedModel, tokens: list[int]) -> Sequence:
+        """A sequence over `tokens` whose cache already holds as much of them as any kept one can give."""
+        best, position = self._best(model, tokens)
+        sequence = Sequence(model, tokens) if best is None else self._move_out(best, position, tokens)
+        try:
+            if self._disk is not None:
+                self._disk.extend(sequence)
+        except (FileError, OSError) as error:
+            _log.warning("a kept cache could not be read: %s", error)
+        return sequence
+
+    def put(self, sequence: Sequence) -> None:
+        if sequence.caches.position == 0:
+            return
+        self._kept.append(Kept(sequence))
+        self._drop_surplus()
+
+    def tidy(self) -> None:
+        """A small step of writing what the disk does not have yet, the least recently used first."""
+        if self._disk is None:
+            return
+        if self._writing is None:
+            kept = next(kept for kept in self._kept if not kept.written)
+            self._writing = kept, self._disk.write(kept.sequence)
+        kept, steps = self._writing
+        try:
+            if next(steps, _DONE) is _DONE:
+                self._writing, kept.written = None, True
+                self._drop_surplus()
+        except OSError as error:
+            _log.warning("caches are no longer kept on disk: %s", error)
+            self._writing = self._disk = None
+            self._drop_surplus()
+        except (TypeError, KeyError) as error:
+            _log.warning("caches of %s are not kept on disk: %s", kept.sequence.model.info.model_type, error)
+            self._writing, kept.written = None, True
+
+    def relieve(self) -> bool:
+        """Give memory back at once, the least recently used first; False when there is none left to give."""
+        if self._kept:
+            self._drop(self._kept[0])
+        return bool(self._kept)
+
+    def save(self, patience_s: float) -> None:
+        """Write what there is before it goes, as far as `patience_s` allows."""
+        deadline = time.perf_counter() + patience_s
+        while self.untidy and time.perf_counter() < deadline:
+            self.tidy()
+
+    def forget_others(self, *models: LoadedModel | None) -> None:
+        """Let go of all models but these."""
+        for kept in [kept for kept in self._kept if all(kept.sequence.model is not model for model in models)]:
+            self._drop(kept)
+
+    def clear(self) -> None:
+        self._stop_writing()
+        self._kept.clear()
+
+    def _move_out(self, kept: Kept, position: int, tokens: list[int]) -> Sequence:
+        old = kept.sequence
+        self._drop(kept)
+        if position == old.caches.position:
+            old.keep_checkpoint()
+        go_back(old.caches, position, old.checkpoints.get(position))
+        sequence = Sequence(old.model, tokens, old.caches)
+        sequence.checkpoints = {at: made for at, made in old.checkpoints.items() if at <= position}
+        return sequence
+
+    def _drop_surplus(self) -> None:
+        """What is not written yet waits for that, within reason.
+
+        The newest stays however large it is: a moment ago it was in use, and a long chat needs it most.
+        """
+        newest = self._newest()
+        for kept in [kept for kept in self._kept if kept not in newest]:
+            over = self.nbytes - self._limit_bytes
+            if over <= 0:
+                return
+            if kept.written or self._disk is None or self.nbytes > _MOST_OVER * self._limit_bytes:
+                self._drop(kept)
+
+    def _newest(self) -> list[Kept]:
+        """One of each model."""
+        return list({id(kept.sequence.model): kept for kept in self._kept}.values())
+
+    def _drop(self, kept: Kept) -> None:
+        if self._writing is not None and self._writing[0] is kept:
+            self._stop_writing()
+        self._kept.remove(kept)
+
+    def _stop_writing(self) -> None:
+        if self._writing is not None:
+            self._writing[1].close()
+            self._writing = None
+
+    def _best(self, model: LoadedModel, tokens: list[int]) -> tuple[Kept | None, int]:
+        best, most = None, 0
+        for kept in reversed(self._kept):
+            position = self._usable(kept.sequence, model, tokens)
+            if position > most:
+                best, most = kept, position
+        return best, most
+
+    def _usable(self, sequence: Sequence, model: LoadedModel, tokens: list[int]) -> int:
+        """The position in `sequence` that a chat going on with `tokens` could start from; 0: better left alone."""
+        if sequence.model is not model:
+            return 0
+        held = sequence.caches.position
+        shared = min(common_prefix(sequence.tokens[:held], tokens), len(tokens) - 1)
+        # Another chat that only shares the system prompt keeps its cache; the same turn written anew does not need it.
+        same_turn = shared == len(tokens) - 1 or shared + _ANNOUNCEMENT_TOKENS > sequence.turn_end > 0
+        if not same_turn and 2 * shared < held:
+            return 0
+        if not needs_checkpoints(sequence.caches) or can_go_back(sequence.caches, shared):
+            return shared
+        return max((at for at in sequence.checkpoints if at <= shared), default=0)

@@ -1,0 +1,173 @@
+"""Several replies in one forward a step, a token each. Who is in it, and when, is `scheduler.py`'s business.
+
+Each row is drawn by its own reply's sampler, at its own position, and each reply takes its token as it would alone: so
+the text of a reply does not depend on the company that it was written in.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+import mlx.core as mx
+
+from engine.caches.merging import MergedCaches, can_merge
+from engine.decoding.round import Round
+from engine.decoding.sequence import Sequence as Conversation
+from engine.runtime.reply import Reply
+
+if TYPE_CHECKING:
+    from engine.models.loading import LoadedModel
+
+_log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+Faults = dict[Reply, BaseException]
+
+
+# It picks keys in blocks, counted from the start of the cache: padding shifts them, in texts too long for a trial.
+_UNEVEN = ("mlx_lm.models.minimax_m3_vl",)
+
+
+class Batch:
+    """Between steps its caches hold all committed tokens of each reply but the last; or with it, when `in_flight`."""
+
+    def __init__(self) -> None:
+        self.replies: list[Reply] = []
+        self._caches = MergedCaches()
+        self._drawn: mx.array | None = None  # the draws of a step that was opened ahead, on tokens not yet read
+
+    @property
+    def in_flight(self) -> bool:
+        return self._drawn is not None
+
+    def join(self, replies: Sequence[Reply]) -> None:
+        """Take in replies that are past their prompt. Their own caches are empty from here on."""
+        assert not self.in_flight
+        self.replies.extend(replies)
+        for reply in replies:
+            reply.sequence.settle()
+        self._caches.append([reply.sequence.caches.layers for reply in replies])
+        for reply in replies:
+            reply.sequence.caches = reply.sequence.model.make_caches()
+
+    def step(self, *, look_ahead: bool) -> Faults:
+        """One token for each reply. Who has come to an end leaves; who failed by its own fault is in the answer.
+
+        With `look_ahead` the next forward is queued before this one's draws are read. What raises concerns all.
+        """
+        started = time.perf_counter()
+        faults: Faults = {}
+        for reply in self.replies:
+            reply.begin_shared_round()
+        drawn = self._drawn
+        if drawn is None:
+            drawn = self._forward(mx.array([reply.sequence.tokens[-1] for reply in self.replies]), faults, ahead=False)
+        go_on = sum(reply.room > 1 for reply in self.replies)
+        self._drawn = self._forward(drawn, faults, ahead=True) if look_ahead and go_on > 1 else None
+        tokens: list[int] = drawn.tolist()  # type: ignore[assignment]
+        self._hand_out(tokens, time.perf_counter() - started, faults)
+        return faults
+
+    def release(self, replies: Sequence[Reply]) -> None:
+        """Let replies go, each with its own caches."""
+        for reply in replies:
+            sequence = reply.sequence
+            fresh, held = sequence.model.make_caches(), len(sequence.tokens) - 1
+            row = self.replies.index(reply)
+            sequence.caches = self._caches.extract(row, fresh, held, back=self.in_flight)
+        self._forget(replies)
+
+    def clear(self) -> list[Reply]:
+        """Give up on all of them: what the caches hold is in doubt."""
+        replies = self.replies
+        self._forget(replies)
+        return replies
+
+    def _forward(self, tokens: mx.array, faults: Faults, *, ahead: bool) -> mx.array:
+        """The draws after `tokens`, one a row (B,), not evaluated. `ahead`: these are not committed yet."""
+        self._caches.remember()
+        logits = self.replies[0].sequence.model.network(tokens[:, None], cache=self._caches.layers)[:, -1, :]
+        samplers = [reply.sampler for reply in self.replies]
+        if all(sampler.draws_alike(samplers[0]) for sampler in samplers):
+            positions = [len(reply.sequence.tokens) + ahead for reply in self.replies]
+            drawn = samplers[0].draw_together(samplers, logits, positions)
+        else:
+            drawn = mx.concatenate(self._draws(logits, tokens if ahead else None, faults))
+        mx.async_eval(drawn)
+        return drawn
+
+    def _draws(self, logits: mx.array, ahead: mx.array | None, faults: Faults) -> list[mx.array]:
+        return [
+            self._draw(reply, logits[row : row + 1], None if ahead is None else ahead[row : row + 1], faults)
+            for row, reply in enumerate(self.replies)
+        ]
+
+    def _draw(self, reply: Reply, logits: mx.array, ahead: mx.array | None, faults: Faults) -> mx.array:
+        position = len(reply.sequence.tokens) + (ahead is not None)
+        try:
+            return reply.sampler.draw(logits, position, ahead)
+        except Exception as error:  # noqa: BLE001  one row's fault is not the others'
+            faults[reply] = error
+            return mx.zeros((1,), dtype=mx.uint32)
+
+    def _hand_out(self, tokens: Sequence[int], seconds: float, faults: Faults) -> None:
+        """Each reply's token to it; who ends with it gets its caches back before it says so."""
+        for reply, token in zip(self.replies, tokens, strict=True):
+            if reply not in faults:
+                _attempt(reply, faults, reply.receive, token)
+        self._forget(list(faults))
+        written = list(self.replies)
+        self.release([reply for reply in self.replies if reply.ended])
+        for reply in written:
+            _attempt(reply, faults, reply.take, Round(0, 0, (reply.sequence.tokens[-1],), seconds))
+        self._forget([reply for reply in self.replies if reply in faults])
+
+    def _forget(self, replies: Sequence[Reply]) -> None:
+        if not replies:
+            return
+        rows = [row for row, reply in enumerate(self.replies) if reply not in replies]
+        self._caches.keep(rows)
+        self.replies = [self.replies[row] for row in rows]
+        if self._drawn is not None:
+            self._drawn = self._drawn[mx.array(rows)] if rows else None
+
+
+def _attempt(reply: Reply, faults: Faults, act: Callable[[T], object], argument: T) -> None:
+    """What a reply does by itself; if it fails, the others go on."""
+    try:
+        act(argument)
+    except BaseException as error:  # noqa: BLE001  a tokenizer's Rust panic is a BaseException
+        faults[reply] = error
+
+
+def can_batch(model: LoadedModel) -> bool:
+    """Whether replies of `model` can share a forward: its caches merge, and each row is read at its own position.
+
+    THE place that says who runs in turns instead: models with chunked or otherwise unknown caches, networks known to
+    read rows unevenly, and networks that a trial shows to take all rows for equally long, or to fail.
+    """
+    if type(model.network).__module__ in _UNEVEN or not can_merge(model.make_caches().layers):
+        return False
+    try:
+        return _rows_agree(model)
+    except Exception:  # noqa: BLE001  whatever a network makes of a batch, its replies can be written in turns
+        _log.warning("%s cannot run batches", model.info.model_type, exc_info=True)
+        return False
+
+
+def _rows_agree(model: LoadedModel) -> bool:
+    """Two short texts of different lengths say the same in a batch as alone, but for rounding."""
+    texts = [[1, 2, 3, 4, 5], [6, 7]]
+    merged = MergedCaches()
+    rows = [Conversation(model, text) for text in texts]
+    for row in rows:
+        row.prefill_chunk()
+    merged.append([row.caches.layers for row in rows])
+    together = model.network(mx.array([[text[-1]] for text in texts]), cache=merged.layers)[:, -1, :]
+    alone = mx.concatenate([row.feed(mx.array(text[-1:])) for row, text in zip(rows, texts, strict=True)])
+    tolerance = 1e-3 if alone.dtype == mx.float32 else 0.05
+    difference = mx.abs(together - alone).max() / (alone.max() - alone.min())
+    return bool((difference <= tolerance).item())
