@@ -122,7 +122,7 @@ class Batch:
         written = list(self.replies)
         self.release([reply for reply in self.replies if reply.ended])
         for reply in written:
-            _attempt(reply, faults, reply.take, Round(0, 0, (reply.sequence.tokens[-1],), seconds))
+            _attempt(reply, faults, reply.take, Round((reply.sequence.tokens[-1],), seconds))
         self._forget([reply for reply in self.replies if reply in faults])
 
     def _forget(self, replies: Sequence[Reply]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Sequence as Tokens
+from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -16,13 +17,12 @@ from engine.api.events import Event, Failed, Finished, PromptProgress, Sink, Tex
 from engine.api.stats import StatsRecorder
 from engine.api.types import DraftingState, FinishReason, Request, RequestId, SpeculationMode
 from engine.caches.checkpoints import needs_checkpoints
-from engine.decoding.round import Round, decode_round
+from engine.decoding.round import Round, plain_round, speculative_round
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
 from engine.decoding.text import ReplyText, Span, goes_on, prompt_tokens, spared_tokens, turn_end
-from engine.drafting.controller import RoundCosts
+from engine.drafting.controller import PLAIN, History, Plan
 from engine.drafting.planner import Drafting
-from engine.drafting.proposers.base import Proposer
 from engine.runtime.requests import check_request, check_tokens
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Reply:
         self._soon = False  # the next round is to draft
         self._seed = request.sampling.seed if request.sampling.seed is not None else secrets.randbits(53)
 
-    def start(self, model: LoadedModel, store: PrefixStore, costs: RoundCosts) -> None:
+    def start(self, model: LoadedModel, store: PrefixStore, history: History) -> None:
         """Turn the request into tokens and take what the store already has of them."""
         check_request(self.request)
         prompt = prompt_tokens(self.request, model)
@@ -59,7 +59,8 @@ class Reply:
             raise ContextTooLong(limit, len(prompt))
         self._stats.started_at = time.perf_counter()
         self._store = store
-        self._costs = costs
+        self._history = history
+        self._costs = history.costs
         self._sequence = store.take(model, prompt)
         exact = needs_checkpoints(self._sequence.caches)  # others go back to anywhere
         self._sequence.turn_end = turn_end(self.request, model, prompt) if exact else len(prompt) - 1
@@ -152,22 +153,25 @@ class Reply:
         self._post(PromptProgress(self.id, self._sequence.caches.position, self._stats.prompt_tokens))
 
     def _decode(self, alone: bool) -> None:
-        proposer, length = self._plan()
-        done = decode_round(
-            self._sequence,
-            self._sampler,
-            proposer,
-            length,
-            self._ending,
-            look_ahead=alone and length == 0 and self._goes_on_plainly(),
-            timed=length > 0 and self._stats.draft_rounds % _TIMED_EVERY_ROUNDS == 0,
-        )
+        plan = self._plan()
+        done = self._speculative_round(plan) if plan.length else self._plain_round(alone)
         if self._drafting is not None:
             timed_next = (self._stats.draft_rounds + 1) % _TIMED_EVERY_ROUNDS == 0  # with all that belongs to it
-            self._drafting.observe(done, reads_on=alone and self._reason is None and not timed_next)
+            self._drafting.observe(plan, done, reads_on=alone and self._reason is None and not timed_next)
         elif done.typical:
             self._costs.observe("", 0, done.seconds)
         self.take(done, others_s=0.0 if alone else self._since_last_token_s() - done.seconds)
+
+    def _plain_round(self, alone: bool) -> Round:
+        look_ahead = alone and self._goes_on_plainly()
+        return plain_round(self._sequence, self._sampler, self._ending, look_ahead=look_ahead)
+
+    def _speculative_round(self, plan: Plan) -> Round:
+        drafting, sequence, sampler = self._drafting, self._sequence, self._sampler
+        assert drafting is not None
+        timed = self._stats.draft_rounds % _TIMED_EVERY_ROUNDS == 0
+        propose = partial(drafting.propose, plan, sequence.tokens, sampler)
+        return speculative_round(sequence, sampler, propose, self._ending, timed=timed)
 
     def take(self, done: Round, *, others_s: float | None = None) -> None:
         """A round of this reply is done: count it, tell it, and end if it was the last.
@@ -184,22 +188,19 @@ class Reply:
         else:
             self._tell()
 
-    def _plan(self) -> tuple[Proposer | None, int]:
+    def _plan(self) -> Plan:
         """Who drafts how many tokens now. Neither the first token nor a step in flight waits for a draft."""
         if self._drafting is None:
             self._stats.drafting = self._undrafted_state()
-            return None, 0
+            return PLAIN
         if not self._emitted:
             self._stats.drafting = DraftingState.CATCHING_UP
-            return None, 0
+            return PLAIN
         self._drafting.hear(self._sequence)
-        proposer, length = self._drafting.plan(self._sequence.tokens, self.room - 1)
+        plan = self._drafting.plan(self._sequence.tokens, self.room - 1)
         self._stats.drafting = self._drafting.state
-        self._soon = length > 0
-        if length and self._sequence.in_flight is not None:
-            self._drafting.put_off()
-            return None, 0
-        return proposer, length
+        self._soon = plan.length > 0
+        return PLAIN if self._sequence.in_flight is not None else plan
 
     def _undrafted_state(self) -> DraftingState:
         if self.request.speculation.mode is SpeculationMode.OFF:
@@ -242,7 +243,7 @@ class Reply:
         if done.draft_s:
             stats.count_times(done.draft_s, done.verify_s, done.seconds)
         stats.plain_token_s = self._costs.plain_s
-        stats.draft_speed = self._costs.draft_speed if stats.drafting is DraftingState.PARKED else 0.0
+        stats.draft_speed = self._history.draft_speed if stats.drafting is DraftingState.PARKED else 0.0
         stats.proposer = self._drafting.source if self._drafting is not None and done.drafted else stats.proposer
         stats.context_tokens += len(done.emitted)
 
