@@ -48,7 +48,7 @@ class Batch:
         assert not self.in_flight
         self.replies.extend(replies)
         for reply in replies:
-            reply.sequence.settle()
+            reply.sequence.discard_in_flight()
         self._caches.append([reply.sequence.caches.layers for reply in replies])
         for reply in replies:
             reply.sequence.caches = reply.sequence.model.make_caches()

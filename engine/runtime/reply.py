@@ -251,7 +251,7 @@ class Reply:
         self._spans.extend(self._text.finish())
         self._tell()
         self._drop_drafting()
-        self._sequence.settle()
+        self._sequence.discard_in_flight()
         self._store.put(self._sequence)
         self._post(Finished(self.id, reason, self._stats.freeze(), tuple(self._emitted), self._seed))
 
