@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from asyncio import CancelledError
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
@@ -12,6 +13,8 @@ import pytest
 
 from engine import (
     DraftingState,
+    Event,
+    Finished,
     FinishReason,
     InternalError,
     OutOfMemory,
@@ -21,6 +24,7 @@ from engine import (
     Speculation,
     TextDelta,
 )
+from engine.caches.merging import MergedCaches
 from engine.decoding.sequence import Sequence
 from engine.models.loading import LoadedModel
 from engine.runtime.scheduler import MAX_REPLIES
@@ -349,3 +353,68 @@ def assert_matches_a_fresh_prefill(sequence: Sequence) -> None:
     theirs = fresh.feed(mx.array(fresh.tokens))[-1]
     assert mx.allclose(ours, theirs, rtol=1e-3, atol=1e-3 * float(mx.std(theirs).item()))  # type: ignore[arg-type]
     sequence.caches.commit(0)
+
+
+def raising_once(monkeypatch: pytest.MonkeyPatch, owner: type, name: str, when: Callable[[], bool]) -> None:
+    """The next call of a method after `when` holds raises; the ones after it are as ever."""
+    whole, left = getattr(owner, name), iter([True])
+
+    def act(*arguments: object, **named: object) -> object:
+        if when() and next(left, False):
+            raise RuntimeError("[METAL] the device is gone")
+        return whole(*arguments, **named)
+
+    monkeypatch.setattr(owner, name, act)
+
+
+@pytest.mark.parametrize("part", ["text", "sampler"])
+@pytest.mark.parametrize("second", ["extract", "keep"])
+def test_a_second_fault_in_the_same_step_neither_loses_nor_doubles_the_first(
+    monkeypatch: pytest.MonkeyPatch, part: str, second: str
+) -> None:
+    """One row's own fault, then the merged caches break while another row leaves: one last event for everybody."""
+    harness = Harness(model("qwen3"))
+    heard = [harness.submit(asking(prompt(6 + salt, salt), 24, replace(SAMPLED, seed=salt))) for salt in range(3)]
+    harness.until_written(heard[2], 5)
+    assert harness.batched == 3
+    broken, leaving = heard[1].reply, heard[0].reply
+    place, name = {"text": (broken._text, "push"), "sampler": (broken.sampler, "draw")}[part]
+    setattr(place, name, raising(ValueError("broken")))
+    leaving._room = len(leaving._emitted) + 1  # its next token is its last one
+    raising_once(monkeypatch, MergedCaches, second, lambda: True)
+    harness.run_dry()
+
+    assert [len(recorder.terminal) for recorder in heard] == [1, 1, 1]
+    assert isinstance(heard[1].failed.error, InternalError)
+
+
+@pytest.mark.parametrize("error", [ValueError(), CancelledError(), SystemExit(), KeyboardInterrupt()], ids=repr)
+@pytest.mark.parametrize("replies", [1, 3])
+def test_a_sink_that_raises_on_the_last_event_hears_no_other(error: BaseException, replies: int) -> None:
+    """Alone and in a batch, even where nobody keeps what it raises from the scheduler; the others end as alone."""
+    harness = Harness(model("qwen3"))
+    asked = [asking(prompt(6 + salt, salt), 12) for salt in range(replies)]
+    heard = [harness.submit(one) for one in asked]
+    faulty = heard[0]
+
+    def sink(event: Event) -> None:
+        faulty.events.append(event)
+        if isinstance(event, Finished):
+            raise error
+
+    faulty.queued.sink = sink
+    harness.run_dry()
+
+    assert len(faulty.terminal) == 1
+    assert faulty.tokens == alone("qwen3", asked[0]).tokens
+    for recorder, one in list(zip(heard, asked, strict=True))[1:]:
+        assert recorder.tokens == alone("qwen3", one).tokens
+
+
+def test_joining_a_batch_in_flight_is_refused() -> None:
+    harness = Harness(model("qwen3"))
+    heard = [harness.submit(asking(prompt(6, salt), 30)) for salt in range(2)]
+    harness.until_written(heard[1], 5)
+    assert harness.scheduler._batch.in_flight
+    with pytest.raises(RuntimeError):
+        harness.scheduler._batch.join([])
