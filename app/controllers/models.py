@@ -38,6 +38,7 @@ from engine import (
     Finished,
     InstalledModel,
     LibraryScanned,
+    LoadAborted,
     ModelDeleted,
     ModelFailed,
     ModelInfo,
@@ -223,6 +224,8 @@ class ModelController(QObject):
             self.pair_changed.emit()
 
     def _hear_model(self, event: ModelLoading | ModelReady | ModelFailed | ModelUnloaded) -> None:
+        if isinstance(event, ModelFailed) and isinstance(event.error, LoadAborted):
+            return  # this app has asked for something else meanwhile
         self._loaded.hear(event)
         if isinstance(event, ModelReady) and event.role is ModelRole.MAIN:
             self._settings.main_folder = _as_setting(event.info.folder, self._starter.main)

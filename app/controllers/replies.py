@@ -149,7 +149,8 @@ class Replies(QObject):
             case TextDelta():
                 self._hear_text(reply, event)
             case Finished(reason=reason, stats=stats):
-                status = StoredStatus.STOPPED if reason is FinishReason.CANCELLED else StoredStatus.DONE
+                stopped = reason in (FinishReason.CANCELLED, FinishReason.MODEL_CHANGED)
+                status = StoredStatus.STOPPED if stopped else StoredStatus.DONE
                 self._end(reply, status, reason, stats, None)
             case Failed(error=error, stats=stats):
                 self._end(reply, StoredStatus.FAILED, None, stats, error)

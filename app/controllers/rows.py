@@ -46,6 +46,8 @@ def notice_of(stored: StoredMessage) -> Notice | None:
         return reply_was_interrupted(with_text=bool(stored.text or stored.thinking))
     if stored.finish in (FinishReason.LENGTH, FinishReason.CONTEXT, FinishReason.MEMORY):
         return reply_was_cut(stored.finish)
+    if stored.finish is FinishReason.MODEL_CHANGED and (stored.text or stored.thinking):
+        return reply_was_cut(stored.finish)
     return None
 
 

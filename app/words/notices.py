@@ -73,7 +73,14 @@ def reply_was_interrupted(*, with_text: bool) -> Notice:
 
 
 def reply_was_cut(reason: FinishReason) -> Notice:
-    """A reply that ended at a limit and not at its own end."""
+    """A reply that ended at a limit, or with its model, and not at its own end."""
+    if reason is FinishReason.MODEL_CHANGED:
+        return Notice(
+            QCoreApplication.translate("Messages", "The model was changed"),
+            QCoreApplication.translate("Messages", "The reply stopped because its model was unloaded."),
+            QCoreApplication.translate("Messages", "Continue it with the model that is loaded now."),
+            NoticeAction.CONTINUE,
+        )
     if reason is FinishReason.MEMORY:
         return Notice(
             QCoreApplication.translate("Messages", "The memory is full"),

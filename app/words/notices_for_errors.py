@@ -25,6 +25,7 @@ from engine import (
     HubUnreachable,
     InternalError,
     InvalidRequest,
+    LoadAborted,
     ModelDamaged,
     ModelHasNoWeights,
     ModelNotFound,
@@ -128,6 +129,16 @@ def _(error: ModelTooLarge) -> Notice:
         fill(sentence, _model_name(error.folder), size(error.needed_bytes), size(error.available_bytes)),
         QCoreApplication.translate("Messages", "Choose a smaller model or one with fewer bits."),
         NoticeAction.CHOOSE_MODEL,
+    )
+
+
+@notice_for.register
+def _(error: LoadAborted) -> Notice:
+    sentence = QCoreApplication.translate("Messages", "Another model was chosen before %1 was loaded.")
+    return Notice(
+        QCoreApplication.translate("Messages", "Loading stopped"),
+        fill(sentence, _model_name(error.folder)),
+        action=NoticeAction.CHOOSE_MODEL,
     )
 
 

@@ -241,6 +241,18 @@ def test_reply_cut_by_its_limit_offers_to_continue(desk: Desk) -> None:
     assert (reply.status, reply.notice and reply.notice.action) == (MessageStatus.DONE, NoticeAction.CONTINUE)
 
 
+def test_reply_whose_model_is_changed_says_so_and_offers_to_continue(desk: Desk) -> None:
+    desk.engine.gate.hold()
+    desk.chat.send("Hello")
+    desk.engine.gate.let_through(2)
+    desk.wait_for_text("A draft guesses, ")
+    desk.models.choose_main(MAIN.folder)
+    desk.qtbot.waitUntil(lambda: desk.rows[-1].status is MessageStatus.STOPPED)
+    notice = desk.rows[-1].notice
+    assert notice is not None
+    assert (notice.title, notice.action) == ("The model was changed", NoticeAction.CONTINUE)
+
+
 def test_chats_survive_a_restart(tmp_path: Path, qtbot: QtBot) -> None:
     with open_desk(tmp_path, qtbot) as desk:
         desk.load_pair()

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from app.controllers.models import StarterPair
 from app.view_models.model_list import DownloadState, DraftGroup, DraftState, PairState
-from engine import HubUnreachable, ModelDamaged, ModelSource
+from engine import HubUnreachable, LoadAborted, ModelDamaged, ModelFailed, ModelRole, ModelSource
 from tests.helpers.desk import Desk, heard, open_desk
 from tests.helpers.fake_engine import DRAFT, MAIN, model_info
 from tests.helpers.fake_shelf import TOTAL_BYTES, installed
@@ -108,6 +108,19 @@ def test_new_main_keeps_a_draft_that_fits_or_takes_one_that_does(desk: Desk) -> 
     desk.wait_for_pair()
     assert (desk.models.pair.main_name, desk.models.pair.draft_name) == ("Other-9B", "Other-1B")
     assert (desk.settings.main_folder, desk.settings.draft_folder) == (OTHER_MAIN.folder, OTHER.folder)
+
+
+def test_a_load_that_gave_way_to_another_is_no_news(desk: Desk) -> None:
+    """The engine says so of each half of the pair; the app has asked for it."""
+    before = desk.models.pair
+    for role in ModelRole:
+        desk.bridge.post(ModelFailed(role, OTHER.folder, LoadAborted(OTHER.folder)))
+    desk.models.refresh()
+    desk.models.choose_main(MIDDLE.folder)
+    desk.wait_for_pair()
+    assert desk.notices == []
+    assert before.state is desk.models.pair.state is PairState.READY
+    assert desk.models.pair.main_name == "Middle-4B"
 
 
 def test_every_model_is_listed_as_draft_with_its_reason(desk: Desk) -> None:

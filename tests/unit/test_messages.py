@@ -85,7 +85,7 @@ def test_every_code_has_words() -> None:
     sentences = [drafting_sentence(state) for state in DraftingState]
     assert len(set(sentences)) == len(DraftingState)
     assert len({action_text(action) for action in NoticeAction}) == len(NoticeAction)
-    limits = (FinishReason.LENGTH, FinishReason.CONTEXT, FinishReason.MEMORY)
+    limits = (FinishReason.LENGTH, FinishReason.CONTEXT, FinishReason.MEMORY, FinishReason.MODEL_CHANGED)
     assert len({reply_was_cut(reason) for reason in limits}) == len(limits)
 
 
