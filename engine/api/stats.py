@@ -7,9 +7,13 @@ reading of the prompt, so rates are of what comes after it.
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from dataclasses import dataclass, field
 
 from engine.api.types import DraftingState
+
+_CERTAIN_ERRORS = 1.64  # so many standard errors hold nineteen of twenty truths
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +37,8 @@ class RequestStats:
     verify_s: float = 0.0  # of decode_s: the main model's forwards, scaled up likewise, and all plain rounds
     shared_rounds: int = 0  # rounds in a batch, a token each; nothing is drafted for them
     shared_s: float = 0.0  # of decode_s: these rounds, and what steps of other replies took in between
-    plain_token_s: float = 0.0  # what a plain round of this pair has taken lately; 0: not measured
+    plain_rounds: float = 0.0  # what its own rounds behind the first have taken, counted in plain rounds; 0: not known
+    plain_rounds_error: float = 0.0  # of that: one standard error, as a share
     draft_speed: float = 0.0  # where a draft rests: what drafting would bring, as a multiple of plain speed
     context_tokens: int = 0  # prompt and reply so far
     context_limit_tokens: int = 0
@@ -60,19 +65,24 @@ class RequestStats:
 
     @property
     def break_even(self) -> float | None:
-        """How many tokens a round must emit to be worth its time. Rounds that others shared are left out."""
-        rounds, seconds = self.rounds - 1 - self.shared_rounds, self.decode_s - self.shared_s
-        if not (self.plain_token_s and rounds > 0 and seconds > 0):
-            return None
-        return seconds / rounds / self.plain_token_s
+        """How many tokens a round must emit to be worth its time: what it takes, in plain rounds.
+
+        Rounds that others shared are left out. Never below 1, so no speed-up is above the tokens per pass.
+        """
+        rounds = self.rounds - 1 - self.shared_rounds
+        return max(1.0, self.plain_rounds / rounds) if self.plain_rounds and rounds > 0 else None
 
     @property
     def speed_up(self) -> float | None:
-        """tokens per pass / break-even, alone; equals measured speed over plain speed."""
+        """Tokens per pass / break-even, alone; None while it is not certain whether that is a gain or a loss.
+
+        Drafted rounds are compared with plain ones at the same time and depth, so load from elsewhere cancels out.
+        """
         if self.break_even is None or not self.drafted:
             return None
         rounds = self.rounds - 1 - self.shared_rounds
-        return (self.generated_tokens - 1 - self.shared_rounds) / rounds / self.break_even
+        speed_up = (self.generated_tokens - 1 - self.shared_rounds) / rounds / self.break_even
+        return speed_up if abs(math.log(speed_up)) > _CERTAIN_ERRORS * self.plain_rounds_error else None
 
     @property
     def draft_cost(self) -> float | None:
@@ -106,7 +116,9 @@ class StatsRecorder:
     plain_rounds_s: float = 0.0
     shared_rounds: int = 0
     shared_s: float = 0.0
-    plain_token_s: float = 0.0
+    own_rounds: Counter[tuple[str, int]] = field(default_factory=Counter)  # by source and drafted tokens
+    plain_rounds: float = 0.0
+    plain_rounds_error: float = 0.0
     draft_speed: float = 0.0
     context_tokens: int = 0
     context_limit_tokens: int = 0
@@ -158,7 +170,8 @@ class StatsRecorder:
             verify_s=self.timed_verify_s * scale + self.plain_rounds_s,
             shared_rounds=self.shared_rounds,
             shared_s=self.shared_s,
-            plain_token_s=self.plain_token_s,
+            plain_rounds=self.plain_rounds,
+            plain_rounds_error=self.plain_rounds_error,
             draft_speed=self.draft_speed,
             context_tokens=self.context_tokens,
             context_limit_tokens=self.context_limit_tokens,

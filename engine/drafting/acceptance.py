@@ -14,7 +14,7 @@ from engine.api.types import MAX_DRAFT_TOKENS
 
 _BUCKET_ENDS = (1, 2, 3, 4, 6, 8, 12, 16, MAX_DRAFT_TOKENS)  # positions in a draft that share a rate
 _HOPE, _DOUBT = 0.6, 0.0  # how often the first token stands, before anything is known
-_PRIOR_TRIALS = 3.0
+_PRIOR_TRIALS = 2.0
 _SLOW_FADING = 0.995  # of older trials, for each new one
 _FAST_FADING = 0.92  # of older trials, each round
 _ERROR_FADING = 0.99

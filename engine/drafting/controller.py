@@ -25,6 +25,7 @@ _PROBE_EVERY_ROUNDS = 3
 # No probe in a reply's first rounds: what it is about is decided in its first words, where a draft is at its worst.
 _START_ROUNDS = 4
 _SELF_STOPPING_FADING, _SELF_STOPPING_PRIOR_ROUNDS = 0.97, 8.0
+_MOST_ROUNDS_WITHOUT_PLAIN = 96
 _TYPICAL_REPLY_TOKENS = 200.0
 
 
@@ -187,6 +188,7 @@ class AutoController:
         self._costs = history.costs
         self._rounds = 0
         self._tokens = 1  # of this reply
+        self._since_plain = 0
         self._present = ("", False)  # source of the latest plan, and whether it stops by itself
         self._behind: dict[str, int] = {}
         self.parked = False
@@ -208,8 +210,8 @@ class AutoController:
 
     def plan(self, offers: Sequence[Offer]) -> Plan:
         plain_s = self._costs.plain_s
-        if not plain_s:
-            return PLAIN  # what a draft is worth can only be said against a plain round
+        if not plain_s or self._since_plain >= _MOST_ROUNDS_WITHOUT_PLAIN:
+            return PLAIN  # what a draft is worth can only be said against a plain round, and one not long ago
         options = [option for offer in offers if offer.most for option in self._options(offer)]
         chosen = self._choose(options, plain_s)
         if any(option.plan.source != "lookup" for option in options):
@@ -231,6 +233,7 @@ class AutoController:
         for rates in history.rates.values():
             rates.end_round()
         self._tokens += outcome.accepted + 1
+        self._since_plain = self._since_plain + 1 if outcome.drafted else 0
         gain = _CREDIT_PER_ROUND
         if outcome.drafted:
             history.last_drafted[plan.source] = history.rounds

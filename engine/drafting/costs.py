@@ -18,11 +18,11 @@ _PADDING_GAIN = 0.97  # a forward is padded only where that takes at most so muc
 _RECENT = 7
 _READING_TOKENS = 64  # reading fewer takes as long
 _GUESSED_TOKEN = 0.13  # before anything is measured: a drafted token and checking it, as a share of a plain round
-_CALIBRATION_ROUNDS = 6.0  # how many rounds of a length the calibration weighs against what such rounds really took
+_CALIBRATION_MEETINGS = 4.0  # with plain rounds: the calibration weighs as much as so many of them
 _SLOWEST_LEARNING = 0.05
-_PLAIN_WITHIN = 16  # rounds: else a busy machine could not be told from a length that costs more
+_GUESS_ERROR, _CALIBRATION_ERROR, _LEAST_ERROR = 0.5, 0.06, 0.02  # of a price, as shares
 _MOST_TOKENS_SEEN = 30  # of older ones is learnt no slower
-_LARGEST_STEP = math.log(2)  # one round corrects a price by no more than this
+_LARGEST_STEP = math.log(1.5)  # one round corrects a price by no more than this
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +58,9 @@ class RoundCosts:
         self._calibration = calibration
         self._forward_s = _forward_times(calibration.verify_s)
         self._padded = _padded_widths(self._forward_s, calibration.rollback_s)
-        self._recent: deque[float] = deque(maxlen=_RECENT)  # log of measured over expected, of the latest rounds
-        self._since_plain = 0
-        self._beyond: dict[str, dict[int, tuple[float, int]]] = {}  # by source and length: log of the excess, rounds
+        # The latest rounds: source, drafted tokens, log of what they took beyond the price known then.
+        self._recent: deque[tuple[str, int, float]] = deque(maxlen=_RECENT)
+        self._beyond: dict[str, dict[int, tuple[float, int]]] = {}  # by source and length: log of the excess, meetings
         self._token_share: dict[str, tuple[float, int]] = {}  # without a calibration: of a plain round, tokens seen
         self._reading: dict[str, float] = {}  # seconds a token of what a source has to read first
 
@@ -88,6 +88,32 @@ class RoundCosts:
         now = self._now
         return [now * self._expected_s(source, length) for length in range(longest + 1)]
 
+    def in_plain_rounds(self, rounds: Mapping[tuple[str, int], int], reading_s: float = 0.0) -> tuple[float, float]:
+        """What so many rounds by (source, drafted tokens) take, in plain rounds, and one standard error as a share.
+
+        `reading_s` is what drafts have read meanwhile. Never less than as many plain rounds. (0, 0) while nothing is
+        known.
+        """
+        plain_s = self.plain_s
+        if not plain_s:
+            return 0.0, 0.0
+        total, error = reading_s / plain_s, 0.0
+        for (source, drafted), count in rounds.items():
+            cost = count * max(1.0, self.price_s(source, drafted) / plain_s) if drafted else float(count)
+            total += cost
+            error += cost * self._price_error(source, drafted)
+        return total, error / total if total else 0.0
+
+    def _price_error(self, source: str, drafted: int) -> float:
+        """Of the price beside that of a plain round, as a share: what is not measured is not relied on."""
+        if not drafted:
+            return 0.0
+        if not self.calibrated:
+            tokens = self._token_share.get(source, (0.0, 0))[1]
+            return _GUESS_ERROR / math.sqrt(1 + tokens)
+        _, meetings = self._beyond.get(source, {}).get(drafted, (0.0, 0))
+        return _CALIBRATION_ERROR / math.sqrt(1 + meetings / _CALIBRATION_MEETINGS) + _LEAST_ERROR
+
     def longest_priced(self, source: str) -> int:
         """Drafts of up to so many tokens have a price that can be relied on."""
         if self.calibrated:
@@ -96,43 +122,50 @@ class RoundCosts:
 
     def observe(self, source: str, drafted: int, seconds: float) -> None:
         """A round of this kind took `seconds`, all that belongs to it included."""
-        self._since_plain = self._since_plain + 1 if drafted else 0
-        if drafted and self._recent and self._since_plain <= _PLAIN_WITHIN:
-            self._learn(source, drafted, max(seconds, 1e-9) / self._now)
-        self._recent.append(math.log(max(seconds, 1e-9) / self._expected_s(source, drafted)))
+        ratio = math.log(max(seconds, 1e-9) / self._expected_s(source, drafted))
+        before = [seen for seen in self._recent if bool(seen[1]) != bool(drafted)]
+        if before and 2 * len(before) >= len(self._recent):
+            changed = ratio - median(seen[2] for seen in before)
+            if drafted:
+                self._learn(source, drafted, changed)
+            else:
+                self._learn(before[-1][0], before[-1][1], -changed)
+        self._recent.append((source, drafted, math.log(max(seconds, 1e-9) / self._expected_s(source, drafted))))
 
     @property
     def _now(self) -> float:
-        return math.exp(median(self._recent)) if self._recent else 1.0
+        return math.exp(median(ratio for *_, ratio in self._recent)) if self._recent else 1.0
 
     def _expected_s(self, source: str, length: int) -> float:
-        """Of this length, beyond its calibration as the nearest length that was seen."""
-        base_s = self._calibrated_s(source, length)
+        return self._calibrated_s(source, length) * math.exp(self._beyond_calibration(source, length))
+
+    def _beyond_calibration(self, source: str, length: int) -> float:
+        """Of this length, or else of the nearest that was seen."""
         seen = self._beyond.get(source)
         if not length or not seen:
-            return base_s
-        nearest = length if length in seen else min(seen, key=lambda drafted: abs(drafted - length))
-        return base_s * math.exp(seen[nearest][0])
+            return 0.0
+        return seen[length if length in seen else min(seen, key=lambda drafted: abs(drafted - length))][0]
 
     def _calibrated_s(self, source: str, length: int) -> float:
         if not self.calibrated:
             return 1 + length * self._token_share.get(source, (_GUESSED_TOKEN, 0))[0]
         return self._forward_s[self.padded(length + 1)] + length * self._calibration.draft_s.get(source, 0.0)
 
-    def _learn(self, source: str, drafted: int, seconds: float) -> None:
-        """`seconds` are what the round would have taken on the machine as calibrated."""
+    def _learn(self, source: str, drafted: int, excess: float) -> None:
+        """Beside plain rounds just before or after, rounds of this length took more than their price, by this log.
+
+        Only where plain and drafted rounds meet: else a busy machine could not be told from a length that costs more.
+        """
         if not self.calibrated:
-            share, tokens = self._token_share.get(source, (0.0, 0))
-            seen = (seconds - 1) / drafted
+            share, tokens = self._token_share.get(source, (_GUESSED_TOKEN, 0))
+            seen = ((1 + drafted * share) * math.exp(excess) - 1) / drafted
             share += drafted / (tokens + drafted) * (max(0.0, seen) - share)
             self._token_share[source] = (share, min(tokens + drafted, _MOST_TOKENS_SEEN))
             return
         lengths = self._beyond.setdefault(source, {})
-        excess = math.log(self._expected_s(source, drafted) / self._calibrated_s(source, drafted))
-        rounds = lengths.get(drafted, (0.0, 0))[1] + 1
-        step = math.log(seconds / self._calibrated_s(source, drafted)) - excess
-        weight = max(1 / (rounds + _CALIBRATION_ROUNDS), _SLOWEST_LEARNING)
-        lengths[drafted] = (excess + weight * max(-_LARGEST_STEP, min(_LARGEST_STEP, step)), rounds)
+        beyond, meetings = lengths.get(drafted, (self._beyond_calibration(source, drafted), 0))
+        weight = max(1 / (meetings + 1 + _CALIBRATION_MEETINGS), _SLOWEST_LEARNING)
+        lengths[drafted] = (beyond + weight * max(-_LARGEST_STEP, min(_LARGEST_STEP, excess)), meetings + 1)
 
     def observe_reading(self, source: str, tokens: int, seconds: float) -> None:
         """The lowest price counts: one that is too high would never be corrected, for nobody would read again."""

@@ -35,6 +35,7 @@ class Drafting:
     def __init__(self, proposers: Sequence[Proposer], controller: Controller) -> None:
         self.state = DraftingState.NO_DRAFT
         self.source = ""  # of the latest draft
+        self.reading_s = 0.0  # what proposers have read of the chat in this reply
         self._proposers = {proposer.name: Guarded(proposer) for proposer in proposers}
         self._controller = controller
         self._unused: list[_Unused] = []
@@ -97,6 +98,7 @@ class Drafting:
             started = time.perf_counter()
             proposer.read_on()
             seconds = time.perf_counter() - started
+            self.reading_s += seconds
             behind, offer = offer.behind, proposer.offer(tokens)
             self._controller.observe_reading(offer.source, behind - offer.behind, seconds)
         return replace(offer, most=max(0, min(offer.most, room)))

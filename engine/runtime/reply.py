@@ -234,6 +234,8 @@ class Reply:
         if self._emitted:
             self._stats.shared_rounds += others_s is None
             self._stats.shared_s += self._since_last_token_s() if others_s is None else max(0.0, others_s)
+            if others_s is not None:
+                self._stats.own_rounds[self._source(done), done.drafted] += 1
         self._count(done)
         self._emitted.extend(done.emitted)
         if self.complete:
@@ -287,6 +289,9 @@ class Reply:
             return None
         return FinishReason.LENGTH if self._room == self.request.max_tokens else FinishReason.CONTEXT
 
+    def _source(self, done: Round) -> str:
+        return self._drafting.source if self._drafting is not None and done.drafted else ""
+
     def _since_last_token_s(self) -> float:
         return time.perf_counter() - self._stats.last_token_at
 
@@ -298,9 +303,10 @@ class Reply:
         stats.count_round(done.drafted, done.accepted, len(done.emitted), done.seconds)
         if done.draft_s:
             stats.count_times(done.draft_s, done.verify_s, done.seconds)
-        stats.plain_token_s = self._costs.plain_s
+        reading_s = self._drafting.reading_s if self._drafting is not None else 0.0
+        stats.plain_rounds, stats.plain_rounds_error = self._costs.in_plain_rounds(stats.own_rounds, reading_s)
         stats.draft_speed = self._history.draft_speed if stats.drafting is DraftingState.PARKED else 0.0
-        stats.proposer = self._drafting.source if self._drafting is not None and done.drafted else stats.proposer
+        stats.proposer = self._source(done) or stats.proposer
         stats.context_tokens += len(done.emitted)
 
     def _finish(self) -> None:

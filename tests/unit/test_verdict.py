@@ -1,0 +1,162 @@
+"""How much faster drafting made a reply: computed from round times under load, and compared with the known truth."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import pytest
+
+from engine.api.stats import RequestStats, StatsRecorder
+from engine.drafting.costs import Calibration, RoundCosts
+
+Load = Callable[[int], float]
+
+
+def steady(number: int) -> float:
+    return 1.0
+
+
+def busy_at_first(number: int) -> float:
+    """What was seen once: plain rounds measured while the machine was busy, drafted ones when it was not."""
+    return 2.6 if number < 12 else 1.0
+
+
+def busy_later(number: int) -> float:
+    return 1.0 if number < 12 else 2.6
+
+
+def in_bursts(number: int) -> float:
+    return 2.5 if (number // 17) % 3 == 1 else 1.0
+
+
+def heating_up(number: int) -> float:
+    return 1.0 + number / 300
+
+
+LOADS: tuple[Load, ...] = (steady, busy_at_first, busy_later, in_bursts, heating_up)
+
+
+class Replay:
+    """Rounds of one reply on a machine whose true costs are known, beside what the calibration says of them."""
+
+    def __init__(self, accepted: float, load: Load, seed: int, calibration_error: float = 0.0) -> None:
+        self._generator = random.Random(seed)
+        self._accepted, self._load = accepted, load
+        known = {width: 1 + (1 + calibration_error) * (self._forward(width) - 1) for width in range(1, 34)}
+        self._costs = RoundCosts(Calibration(known, {"draft": 0.06}))
+        self._recorder = StatsRecorder(submitted_at=0.0)
+        self._number, self._true_s = 0, 0.0
+
+    def round(self, drafted: int) -> tuple[RequestStats, float]:
+        """The statistics after one more round, and the true speed-up so far."""
+        accepted = 0
+        while accepted < drafted and self._generator.random() < self._accepted:
+            accepted += 1
+        true_s = self._forward(drafted + 1) + 0.06 * drafted
+        depth = 1 + self._number / 2000  # every round reads a longer chat
+        seconds = true_s * depth * self._load(self._number) * self._generator.lognormvariate(0, 0.05)
+        if self._generator.random() < 0.03:
+            seconds *= 4  # something else for a moment
+        source = "draft" if drafted else ""
+        self._costs.observe(source, drafted, seconds)
+        recorder = self._recorder
+        recorder.count_round(drafted, accepted, accepted + 1, seconds)
+        if self._number:
+            recorder.own_rounds[source, drafted] += 1
+            self._true_s += true_s
+        recorder.plain_rounds, recorder.plain_rounds_error = self._costs.in_plain_rounds(recorder.own_rounds)
+        self._number += 1
+        stats = recorder.freeze()
+        return stats, (stats.generated_tokens - 1) / self._true_s if self._true_s else 1.0
+
+    @staticmethod
+    def _forward(width: int) -> float:
+        return 1 + 0.06 * (width - 1)
+
+
+def replayed(replay: Replay, drafted: int, rounds: int = 150) -> list[tuple[RequestStats, float]]:
+    """Some plain rounds first, as in a reply whose draft still reads; then drafts."""
+    return [replay.round(0 if number < 6 else drafted) for number in range(rounds)]
+
+
+@pytest.mark.parametrize("load", LOADS)
+@pytest.mark.parametrize(("accepted", "drafted"), [(0.02, 4), (0.15, 2), (0.5, 3), (0.75, 4), (0.95, 12)])
+@pytest.mark.parametrize("calibration_error", [-0.3, 0.0, 0.3])
+def test_the_verdict_has_the_right_sign_and_size(
+    load: Load, accepted: float, drafted: int, calibration_error: float
+) -> None:
+    """Never the wrong sign; within a tenth after 64 tokens."""
+    for seed in range(4):
+        for stats, truth in replayed(Replay(accepted, load, seed, calibration_error), drafted):
+            if stats.speed_up is None:
+                continue
+            assert (stats.speed_up > 1) == (truth > 1)
+            if stats.generated_tokens > 64:
+                assert stats.speed_up == pytest.approx(truth, rel=0.1)
+
+
+def test_a_clear_gain_and_a_clear_loss_are_said_soon() -> None:
+    gain = replayed(Replay(0.9, steady, 1), drafted=4, rounds=24)[-1][0]
+    loss = replayed(Replay(0.02, steady, 1), drafted=8, rounds=60)[-1][0]
+
+    assert gain.speed_up is not None
+    assert gain.speed_up > 2
+    assert loss.speed_up is not None
+    assert loss.speed_up < 0.7
+
+
+def test_no_gain_is_above_the_tokens_per_pass() -> None:
+    """Where a drafted round seems to take less than a plain one, it was the machine."""
+    for load in LOADS:
+        for stats, _ in replayed(Replay(0.6, load, 2), drafted=3):
+            if stats.speed_up is not None:
+                assert stats.tokens_per_pass is not None
+                assert stats.speed_up <= stats.tokens_per_pass + 1e-9
+    cheap = RoundCosts(Calibration({1: 1.0, 33: 0.5}, {}))
+    assert cheap.in_plain_rounds({("draft", 4): 10}) == (10.0, pytest.approx(0.08))
+
+
+def test_nothing_is_said_near_par() -> None:
+    par = RequestStats(generated_tokens=101, rounds=51, drafted=100, accepted=50, plain_rounds=98.0)
+
+    assert par.speed_up == pytest.approx(100 / 98)
+    assert (
+        RequestStats(
+            generated_tokens=101, rounds=51, drafted=100, accepted=50, plain_rounds=98.0, plain_rounds_error=0.02
+        ).speed_up
+        is None
+    )
+
+
+def test_nothing_is_said_while_nothing_is_known() -> None:
+    assert RoundCosts().in_plain_rounds({("draft", 4): 10}) == (0.0, 0.0)
+    assert RequestStats(generated_tokens=101, rounds=51, drafted=100, accepted=50).speed_up is None
+    assert RequestStats(generated_tokens=101, rounds=51, drafted=100, accepted=50).break_even is None
+
+
+def test_rounds_that_others_shared_and_the_first_are_left_out() -> None:
+    stats = RequestStats(
+        generated_tokens=1 + 10 + 40, rounds=1 + 10 + 20, shared_rounds=10, drafted=40, accepted=20, plain_rounds=25.0
+    )
+
+    assert stats.break_even == pytest.approx(25 / 20)
+    assert stats.speed_up == pytest.approx(40 / 20 / 1.25)
+
+
+def test_what_a_draft_reads_is_a_part_of_what_it_costs() -> None:
+    costs = RoundCosts(Calibration({1: 0.5, 33: 0.5}, {"draft": 0.0}))
+
+    assert costs.in_plain_rounds({("", 0): 5, ("draft", 2): 5}, reading_s=2.0)[0] == pytest.approx(14.0)
+
+
+def test_without_a_calibration_more_rounds_bring_more_certainty() -> None:
+    costs = RoundCosts()
+    costs.observe("", 0, 1.0)
+    errors = []
+    for _ in range(6):
+        costs.observe("draft", 2, 1.2)
+        errors.append(costs.in_plain_rounds({("draft", 2): 1})[1])
+
+    assert errors == sorted(errors, reverse=True)
+    assert errors[0] > 0.25
