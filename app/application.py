@@ -30,6 +30,7 @@ from app.system.unix_signals import Interrupts
 from app.theme import Appearance, Theme
 from app.view_models.model_list import PairState
 from app.views.shell.main_window import MainWindow
+from app.views.widgets.banner import BannerText
 from app.words.formats import count, fill
 from app.words.languages import Translation, compile_stale
 from engine import ChatEngine, Engine, ModelShelf, ModelStore, Sink
@@ -128,19 +129,28 @@ class Application(QObject):
     def _tell_about_last_time(self) -> None:
         rescued = self.database.rescued
         if rescued is not None:
-            sentence = self.tr("The file with your chats was damaged. %1 messages were saved from it.")
-            self.window.banner.warn(self.tr("Chats repaired"), fill(sentence, count(rescued.saved_messages)))
+            self.window.banner.warn(lambda: self._repaired_text(rescued.saved_messages))
         elif self.mark.ended_badly:
             self._tell_about_crash(self.mark.was_loading)
+
+    def _repaired_text(self, saved_messages: int) -> BannerText:
+        sentence = self.tr("The file with your chats was damaged. %1 messages were saved from it.")
+        return BannerText(fill(sentence, count(saved_messages)), self.tr("Chats repaired"))
 
     def _tell_about_crash(self, was_loading: str) -> None:
         if was_loading and was_loading != str(self._starter / "main"):
             self.settings.main_folder = self.settings.draft_folder = STARTER_FOLDER
-            sentence = self.tr("Hunch ended while it loaded %1, so the starter pair is loaded this time.")
-            self.window.banner.warn(self.tr("Another model is loaded"), fill(sentence, Path(was_loading).name))
+            self.window.banner.warn(lambda: self._replaced_text(Path(was_loading).name))
         else:
-            sentence = self.tr("Hunch did not end properly last time. Your chats are kept.")
-            self.window.banner.say(sentence, self.tr("Show Log"), self.window.log_requested.emit)
+            self.window.banner.say(self._crashed_text, self.window.log_requested.emit)
+
+    def _replaced_text(self, model: str) -> BannerText:
+        sentence = self.tr("Hunch ended while it loaded %1, so the starter pair is loaded this time.")
+        return BannerText(fill(sentence, model), self.tr("Another model is loaded"))
+
+    def _crashed_text(self) -> BannerText:
+        sentence = self.tr("Hunch did not end properly last time. Your chats are kept.")
+        return BannerText(sentence, button=self.tr("Show Log"))
 
     def _refuse_newer_database(self) -> None:
         sentence = self.tr("Your chats were written by a newer version of Hunch. Open them with that one.")
@@ -174,9 +184,6 @@ class Application(QObject):
     def _on_setting(self, name: str) -> None:
         if name == "language":
             self.translation.switch(self.settings.language)
-            if self._is_open:
-                self.chats.retranslate()
-                self.models.retranslate()
         if name in ("language", "appearance", "text_scale"):
             self._apply_looks()
 
@@ -189,8 +196,10 @@ class Application(QObject):
         self.theme.set_scale(self.settings.text_scale)
 
     def _tell_unexpected(self, summary: str) -> None:
-        title = self.tr("Something went wrong in Hunch")
-        self.window.banner.warn(title, summary, "", self.tr("Show Log"), self.window.log_requested.emit)
+        self.window.banner.warn(
+            lambda: BannerText(summary, self.tr("Something went wrong in Hunch"), button=self.tr("Show Log")),
+            self.window.log_requested.emit,
+        )
 
     def _show_about(self) -> None:
         sentence = self.tr("Chat with language models on your own Mac. A small draft guesses, the main model checks.")

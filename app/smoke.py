@@ -20,7 +20,7 @@ from app.system.logs import open_log
 from app.system.paths import Paths
 from app.view_models.model_list import PairState
 from app.words.languages import compile_stale
-from app.words.notices import Notice
+from app.words.replies import footer_line
 from engine import Event, Failed, Finished, ModelFailed, RequestStats
 
 QUESTION = "What is speculative decoding?"
@@ -52,7 +52,7 @@ class SmokeTest(QObject):
         application.settings.seed = SEED
         application.bridge.event_arrived.connect(self._on_event)
         for controller in (application.chats, application.models):
-            controller.notice_raised.connect(self._on_notice)
+            controller.problem_raised.connect(lambda problem: self._fail(str(problem)))
         if application.models.pair.state == PairState.NO_MODEL:
             self._fail("the starter pair is missing")
         else:
@@ -73,9 +73,6 @@ class SmokeTest(QObject):
                 # Once the controllers and the transcript have heard it too.
                 QTimer.singleShot(0, lambda: self._finish(stats))
 
-    def _on_notice(self, notice: Notice) -> None:
-        self._fail(f"{notice.title}: {notice.sentence}")
-
     def _finish(self, stats: RequestStats) -> None:
         reply = self._application.chats.transcript.messages[-1]
         if reply.from_user or not reply.text.strip():
@@ -91,7 +88,7 @@ class SmokeTest(QObject):
             "rounds": stats.rounds,
             "drafted": stats.drafted,
             "accepted": stats.accepted,
-            "footer": reply.footer.text if reply.footer else "",
+            "footer": footer_line(stats).text,
         }
         self._save_screenshot()
         self.over.emit()

@@ -15,7 +15,6 @@ from app.storage import ChatStore, Database, MessageStore, StoredMessage
 from app.view_models.conversation_list import ConversationListModel
 from app.view_models.request_table import RequestTableModel
 from app.view_models.transcript import TranscriptModel
-from app.words.notices_for_errors import notice_for
 from engine import ChatEngine, MessageRole, NoModelLoaded, Request, RequestStats
 
 SEARCH_DELAY_MS = 120
@@ -27,7 +26,7 @@ class ChatController(QObject):
     current_chat_changed = Signal(int, str)  # chat, title
     generating_changed = Signal(bool)  # of the open chat
     context_changed = Signal(int, int)  # tokens used, tokens that the model holds; 0, 0: not known
-    notice_raised = Signal(object)  # Notice
+    problem_raised = Signal(object)  # EngineError
     chat_deleted = Signal(int, str)  # chat, title; undo_delete brings it back
     message_deleted = Signal(int)  # message; undo_delete brings it back
 
@@ -121,11 +120,12 @@ class ChatController(QObject):
         with self._database.transaction():
             chat_id = self.chat_id or self._chats.create(title_from(text))
             user_id = self._messages.add_user(chat_id, self._chats.leaf(chat_id), text)
+            reply_id = self._store_reply(chat_id, user_id)
         if not self.chat_id:
             self.chat_id, self.title = chat_id, title_from(text)
             self.current_chat_changed.emit(self.chat_id, self.title)
         self._append(user_id)
-        self._reply_to(user_id)
+        self._begin(reply_id)
         return True
 
     def stop(self) -> None:
@@ -140,9 +140,10 @@ class ChatController(QObject):
         replied_to = message.id if message.role is MessageRole.USER else message.parent_id
         if replied_to is None:
             return False
-        self._chats.set_leaf(self.chat_id, replied_to)
+        with self._database.transaction():
+            reply_id = self._store_reply(self.chat_id, replied_to)
         self._show_branch_after(replied_to)
-        self._reply_to(replied_to)
+        self._begin(reply_id)
         return True
 
     def edit(self, message_id: int, text: str) -> bool:
@@ -161,9 +162,10 @@ class ChatController(QObject):
             user_id = self._messages.add_user(message.chat_id, message.parent_id, text)
             if message.parent_id is None:
                 self._chats.set_title_from_text(message.chat_id, title_from(text))
+            reply_id = self._store_reply(message.chat_id, user_id)
         self._replace(message, user_id)
         self._say_titles(message.chat_id)
-        self._reply_to(user_id)
+        self._begin(reply_id)
         return True
 
     def show_version(self, message_id: int, step: int) -> None:
@@ -197,12 +199,6 @@ class ChatController(QObject):
         self._show_branch()
         return True
 
-    def retranslate(self) -> None:
-        """The language changed: says again what was said in words."""
-        self.conversations.refresh()
-        self.requests.retranslate()
-        self._show_branch()
-
     def close(self) -> None:
         """Before the engine closes: keeps replies under way as far as they came."""
         self._replies.close()
@@ -211,12 +207,14 @@ class ChatController(QObject):
 
     def _can_reply(self) -> bool:
         if not self._models.can_reply:
-            self.notice_raised.emit(notice_for(NoModelLoaded()))
+            self.problem_raised.emit(NoModelLoaded())
         return self._models.can_reply
 
-    def _reply_to(self, user_id: int) -> None:
+    def _store_reply(self, chat_id: int, user_id: int) -> int:
         pair = self._models.pair
-        reply_id = self._messages.begin_reply(self.chat_id, user_id, pair.main_name, pair.draft_name)
+        return self._messages.begin_reply(chat_id, user_id, pair.main_name, pair.draft_name)
+
+    def _begin(self, reply_id: int) -> None:
         self._start(reply_id)
         self._append(reply_id)
         self.conversations.refresh()

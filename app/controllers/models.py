@@ -22,9 +22,6 @@ from app.view_models.model_list import (
     PairState,
     PairView,
 )
-from app.words import formats
-from app.words.notices import Notice
-from app.words.notices_for_errors import notice_for
 from engine import (
     ChatEngine,
     DeleteFailed,
@@ -47,8 +44,6 @@ from engine import (
     ModelShelf,
     ModelUnloaded,
     NoModelLoaded,
-    Speculation,
-    SpeculationMode,
     TextDelta,
     draft_problem,
 )
@@ -66,7 +61,7 @@ class ModelController(QObject):
     models_changed = Signal()
     downloads_changed = Signal()
     pair_changed = Signal()
-    notice_raised = Signal(object)  # Notice
+    problem_raised = Signal(object)  # EngineError or DeleteFailed, for words.notices_for_errors
     model_installed = Signal(str, str)  # repository, folder
 
     def __init__(
@@ -103,8 +98,7 @@ class ModelController(QObject):
 
     @property
     def pair(self) -> PairView:
-        speculation = self._settings.speculation()
-        return self._loaded.view(speculation.mode, self._mode_text(speculation))
+        return self._loaded.view(self._settings.speculation())
 
     @property
     def can_reply(self) -> bool:
@@ -194,11 +188,6 @@ class ModelController(QObject):
         self._settings.hub_endpoint, self._settings.hub_token = endpoint, token
         self._shelf.set_hub(endpoint or None, token or None)
 
-    def retranslate(self) -> None:
-        self.pair_changed.emit()
-        self.models_changed.emit()
-        self.downloads_changed.emit()
-
     # What arrives
 
     def _hear(self, event: Event) -> None:
@@ -213,8 +202,8 @@ class ModelController(QObject):
                 self.models_changed.emit()
             case ModelDeleted():
                 self._shelf.scan()
-            case DeleteFailed(folder=folder, detail=detail):
-                self.notice_raised.emit(self._not_deleted(folder, detail))
+            case DeleteFailed():
+                self.problem_raised.emit(event)
             case DownloadProgress() | DownloadFinished() | DownloadStopped() | DownloadFailed():
                 self._hear_download(event)
 
@@ -227,7 +216,7 @@ class ModelController(QObject):
         if isinstance(event, ModelReady) and event.role is ModelRole.MAIN:
             self._settings.main_folder = _as_setting(event.info.folder, self._starter.main)
         if isinstance(event, ModelFailed) and not isinstance(event.error, NoModelLoaded):
-            self.notice_raised.emit(notice_for(event.error))  # a draft without its main model is no news
+            self.problem_raised.emit(event.error)  # a draft without its main model is no news
             if event.role is ModelRole.DRAFT and event.folder == self._loaded.draft_folder:
                 # The engine would go on with the one before, which the chip no longer names.
                 self._engine.set_draft(None, self._bridge.post)
@@ -243,9 +232,7 @@ class ModelController(QObject):
             case DownloadStopped(kept_bytes=kept):
                 self._put(event, done_bytes=kept, bytes_per_second=0.0, state=DownloadState.PAUSED)
             case DownloadFailed(kept_bytes=kept, error=error):
-                notice, failed = notice_for(error), DownloadState.FAILED
-                problem = "\n".join(words for words in (notice.sentence, notice.hint) if words)
-                self._put(event, done_bytes=kept, bytes_per_second=0.0, state=failed, problem=problem)
+                self._put(event, done_bytes=kept, bytes_per_second=0.0, state=DownloadState.FAILED, error=error)
             case DownloadFinished(folder=folder):
                 self._drop(event.download)
                 self._shelf.scan()
@@ -274,7 +261,7 @@ class ModelController(QObject):
 
     def _put(self, event: DownloadProgress | DownloadStopped | DownloadFailed, **fields: Any) -> None:
         known = self._downloads.get(event.download) or DownloadEntry(event.download, event.repository)
-        self._downloads[event.download] = replace(known, **({"problem": None} | fields))
+        self._downloads[event.download] = replace(known, **({"error": None} | fields))
         self.downloads_changed.emit()
 
     def _drop(self, download: int) -> None:
@@ -304,19 +291,6 @@ class ModelController(QObject):
 
     def _entry(self, model: InstalledModel) -> ModelEntry:
         return model_entry(model, self._loaded.main_folder, self._loaded.draft_folder)
-
-    def _mode_text(self, speculation: Speculation) -> str:
-        tokens = speculation.tokens
-        return {
-            SpeculationMode.OFF: self.tr("off"),
-            SpeculationMode.AUTO: self.tr("auto"),
-            # WORKAROUND: lupdate sees that a text has plural forms only in self.tr, and only with a plain name for n.
-            SpeculationMode.FIXED: self.tr("%n token(s)", "drafted per pass", tokens),
-        }[speculation.mode]
-
-    def _not_deleted(self, folder: str, detail: str) -> Notice:
-        sentence = self.tr("%1 could not be deleted: %2")
-        return Notice(self.tr("Not deleted"), formats.fill(sentence, Path(folder).name, detail))
 
 
 def _reading_order(name: str) -> list[tuple[str, int]]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from app.view_models.model_list import DraftState, PairState, PairView
-from app.words.notices import drafting_sentence
-from app.words.notices_for_errors import notice_for
 from engine import (
     DraftingState,
     EngineError,
@@ -16,6 +14,7 @@ from engine import (
     ModelReady,
     ModelRole,
     ModelUnloaded,
+    Speculation,
     SpeculationMode,
     model_name,
 )
@@ -66,17 +65,16 @@ class LoadedPair:
         self._drafting = drafting
         return True
 
-    def view(self, mode: SpeculationMode, mode_text: str) -> PairView:
-        draft_state, reason = self._draft_view(mode)
-        if self._main_error is not None:
-            reason = notice_for(self._main_error).sentence
+    def view(self, speculation: Speculation) -> PairView:
+        draft_state, drafting = self._draft_view(speculation.mode)
         return PairView(
             main_name=_name(self.main, self.main_folder),
             draft_name=_name(self.draft, self.draft_folder),
-            mode_text=mode_text,
+            speculation=speculation,
             state=self.state,
             draft_state=draft_state,
-            reason=reason,
+            error=self._main_error or self._draft_error,
+            drafting=drafting,
             main_folder=self.main_folder,
             draft_folder=self.draft_folder,
         )
@@ -106,16 +104,16 @@ class LoadedPair:
             case ModelUnloaded():
                 self.draft = None
 
-    def _draft_view(self, mode: SpeculationMode) -> tuple[DraftState, str]:
+    def _draft_view(self, mode: SpeculationMode) -> tuple[DraftState, DraftingState | None]:
         if self._draft_error is not None:
-            return DraftState.REFUSED, notice_for(self._draft_error).sentence
+            return DraftState.REFUSED, None
         if self.draft is None:
-            return DraftState.LOADING if self._draft_loading else DraftState.NONE, ""
+            return DraftState.LOADING if self._draft_loading else DraftState.NONE, None
         drafting = DraftingState.OFF if mode is SpeculationMode.OFF else self._drafting
         if drafting is DraftingState.ACTIVE:
-            return DraftState.ACTIVE, ""
+            return DraftState.ACTIVE, None
         refused = drafting is DraftingState.UNSUPPORTED
-        return DraftState.REFUSED if refused else DraftState.PARKED, drafting_sentence(drafting)
+        return DraftState.REFUSED if refused else DraftState.PARKED, drafting
 
 
 def _name(info: ModelInfo | None, folder: str) -> str:

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import groupby
 
-from app.storage import StoredMessage, StoredStatus
-from app.view_models.reply_stats import FooterLine, footer_line, stopped_line
-from app.view_models.transcript import MessageStatus, TranscriptMessage
-from app.words.notices import Notice, reply_was_cut, reply_was_interrupted
-from app.words.notices_for_errors import notice_for
-from engine import FinishReason, Message, MessageRole
+from app.storage import StoredMessage
+from app.view_models.transcript import TranscriptMessage
+from engine import Message, MessageRole
 
 TITLE_LENGTH = 60
 
@@ -22,31 +19,13 @@ def transcript_row(stored: StoredMessage) -> TranscriptMessage:
         text=stored.text,
         thinking=stored.thinking,
         thinking_s=stored.thinking_s,
-        status=MessageStatus(stored.status.value),
-        footer=_footer_of(stored),
-        notice=notice_of(stored),
+        status=stored.status,
+        stats=stored.stats,
+        error=stored.error,
         model=stored.main_name,
         sibling=stored.sibling,
         siblings=stored.siblings,
     )
-
-
-def _footer_of(stored: StoredMessage) -> FooterLine | None:
-    if stored.stats and stored.stats.generated_tokens:
-        return footer_line(stored.stats)
-    if stored.status is StoredStatus.STOPPED and not (stored.text or stored.thinking):
-        return stopped_line()
-    return None
-
-
-def notice_of(stored: StoredMessage) -> Notice | None:
-    if stored.status is StoredStatus.FAILED and stored.error is not None:
-        return notice_for(stored.error)
-    if stored.status is StoredStatus.INTERRUPTED:
-        return reply_was_interrupted(with_text=bool(stored.text or stored.thinking))
-    if stored.finish in (FinishReason.LENGTH, FinishReason.CONTEXT, FinishReason.MEMORY):
-        return reply_was_cut(stored.finish)
-    return None
 
 
 def request_messages(branch: Iterable[StoredMessage], system_prompt: str) -> tuple[Message, ...]:

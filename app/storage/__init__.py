@@ -3,7 +3,7 @@
 from app.storage.chats import ChatStore
 from app.storage.database import Database, DatabaseTooNew
 from app.storage.messages import MessageStore
-from app.storage.records import ChatSummary, ReplyText, StoredMessage, StoredStatus
+from app.storage.records import ChatSummary, ReplyStatus, ReplyText, StoredMessage
 from app.storage.rescue import Rescued
 
 __all__ = [
@@ -12,8 +12,8 @@ __all__ = [
     "Database",
     "DatabaseTooNew",
     "MessageStore",
+    "ReplyStatus",
     "ReplyText",
     "Rescued",
     "StoredMessage",
-    "StoredStatus",
 ]

@@ -10,6 +10,7 @@ import sqlite3
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 log = logging.getLogger(__name__)
 
@@ -108,10 +109,19 @@ def _copy_rows(source: sqlite3.Connection, fresh: sqlite3.Connection, table: str
     for number in range(1, _last_id(source, table) + 1):
         row = _read_row(source, table, number)
         if row is not None:
-            names, marks = ", ".join(row.keys()), ", ".join("?" * len(row.keys()))
-            fresh.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", tuple(row))
+            values = _as_of_today(dict(row))
+            names, marks = ", ".join(values), ", ".join("?" * len(values))
+            fresh.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", tuple(values.values()))
             saved += 1
     return saved
+
+
+def _as_of_today(values: dict[str, Any]) -> dict[str, Any]:
+    """A row of schema version 1 without the column that version 2 made part of the status."""
+    finish = values.pop("finish", None)
+    if finish in ("length", "context", "memory") and values["status"] == "done":
+        values["status"] = finish
+    return values
 
 
 def _last_id(source: sqlite3.Connection, table: str) -> int:

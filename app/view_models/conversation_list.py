@@ -12,8 +12,6 @@ from itertools import groupby
 from PySide6.QtCore import (
     QAbstractListModel,
     QByteArray,
-    QDate,
-    QLocale,
     QModelIndex,
     QObject,
     QPersistentModelIndex,
@@ -21,6 +19,7 @@ from PySide6.QtCore import (
 )
 
 from app.storage import ChatSummary
+from app.words.chat_groups import ChatGroup, group_text
 
 
 class RowKind(StrEnum):
@@ -39,17 +38,28 @@ class ConversationRole(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class ConversationRow:
-    kind: RowKind
-    chat_id: int  # 0 for a heading
-    title: str
+    """A chat, or the heading of a group (`group` is set then, and `chat_id` is 0)."""
+
+    chat_id: int = 0
+    title: str = ""
     generating: bool = False
     pinned: bool = False
     snippet: str = ""
+    group: ChatGroup | date | None = None
 
     @property
-    def key(self) -> tuple[int, str]:
+    def kind(self) -> RowKind:
+        return RowKind.CHAT if self.group is None else RowKind.HEADING
+
+    @property
+    def text(self) -> str:
+        """The chat's title, or the heading in the interface's language."""
+        return self.title if self.group is None else group_text(self.group)
+
+    @property
+    def key(self) -> object:
         """What makes two rows the same row, so that a change keeps the selection and the scroll position."""
-        return self.chat_id, self.title if self.kind is RowKind.HEADING else ""
+        return self.group or self.chat_id
 
 
 class ConversationListModel(QAbstractListModel):
@@ -68,11 +78,11 @@ class ConversationListModel(QAbstractListModel):
             return None
         row = self.rows[index.row()]
         values: dict[int, object] = {
-            Qt.ItemDataRole.DisplayRole: row.title,
-            Qt.ItemDataRole.AccessibleTextRole: row.title,
+            Qt.ItemDataRole.DisplayRole: row.text,
+            Qt.ItemDataRole.AccessibleTextRole: row.text,
             ConversationRole.KIND: str(row.kind),
             ConversationRole.ID: row.chat_id,
-            ConversationRole.TITLE: row.title,
+            ConversationRole.TITLE: row.text,
             ConversationRole.GENERATING: row.generating,
             ConversationRole.PINNED: row.pinned,
             ConversationRole.SNIPPET: row.snippet,
@@ -105,27 +115,13 @@ class ConversationListModel(QAbstractListModel):
 
     def _build(self, chats: Iterable[ChatSummary], today: date) -> list[ConversationRow]:
         rows: list[ConversationRow] = []
-        for heading, group in groupby(chats, key=lambda chat: self._heading(chat, today)):
-            rows.append(ConversationRow(RowKind.HEADING, 0, heading))
+        for group, members in groupby(chats, key=lambda chat: _group(chat, today)):
+            rows.append(ConversationRow(group=group))
             rows += [
-                ConversationRow(
-                    RowKind.CHAT, chat.id, chat.title, chat.id in self._generating, chat.pinned, chat.snippet
-                )
-                for chat in group
+                ConversationRow(chat.id, chat.title, chat.id in self._generating, chat.pinned, chat.snippet)
+                for chat in members
             ]
         return rows
-
-    def _heading(self, chat: ChatSummary, today: date) -> str:
-        day = datetime.fromtimestamp(chat.updated_at).astimezone().date()
-        if chat.pinned:
-            return self.tr("Pinned")
-        if day >= today:
-            return self.tr("Today")
-        if day == today - timedelta(days=1):
-            return self.tr("Yesterday")
-        if day > today - timedelta(days=7):
-            return self.tr("Previous 7 days")
-        return QLocale().toString(QDate(day.year, day.month, 1), self.tr("MMMM yyyy", "a month, as a date format"))
 
     def _apply(self, rows: list[ConversationRow]) -> None:
         old, new = [row.key for row in self.rows], [row.key for row in rows]
@@ -146,3 +142,14 @@ class ConversationListModel(QAbstractListModel):
                 self.beginInsertRows(QModelIndex(), first, first + stop - start - 1)
                 self.rows[first:first] = rows[start:stop]
                 self.endInsertRows()
+
+
+def _group(chat: ChatSummary, today: date) -> ChatGroup | date:
+    day = datetime.fromtimestamp(chat.updated_at).astimezone().date()
+    if chat.pinned:
+        return ChatGroup.PINNED
+    if day >= today:
+        return ChatGroup.TODAY
+    if day == today - timedelta(days=1):
+        return ChatGroup.YESTERDAY
+    return ChatGroup.WEEK if day > today - timedelta(days=7) else day.replace(day=1)

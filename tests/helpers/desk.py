@@ -18,6 +18,7 @@ from app.system.paths import Paths
 from app.view_models.model_list import PairState
 from app.view_models.transcript import TranscriptMessage
 from app.words.notices import Notice
+from app.words.notices_for_errors import Problem, notice_for
 from engine import EngineError, InstalledModel, ModelInfo
 from tests.helpers.fake_engine import DRAFT, MAIN, FakeEngine
 from tests.helpers.fake_shelf import FakeShelf
@@ -42,9 +43,13 @@ class Desk:
         starter = starter or StarterPair(folder / "no-starter-main", folder / "no-starter-draft")
         self.models = ModelController(self.engine, self.shelf, self.bridge, self.settings, starter)
         self.chat = ChatController(self.engine, self.bridge, self.database, self.settings, self.models)
-        self.notices: list[Notice] = []
-        for signal in (self.chat.notice_raised, self.models.notice_raised):
-            signal.connect(self.notices.append)
+        self.problems: list[Problem] = []
+        for signal in (self.chat.problem_raised, self.models.problem_raised):
+            signal.connect(self.problems.append)
+
+    @property
+    def notices(self) -> list[Notice]:
+        return [notice_for(problem) for problem in self.problems]
 
     def load_pair(self, main: str = MAIN.folder, draft: str = DRAFT.folder) -> None:
         self.settings.main_folder, self.settings.draft_folder = main, draft
@@ -101,7 +106,7 @@ def open_desk(folder: Path, qtbot: QtBot, **parts: object) -> Iterator[Desk]:
         desk.close()
 
 
-def heard(signal: SignalInstance) -> list[tuple[object, ...]]:
+def recorded(signal: SignalInstance) -> list[tuple[object, ...]]:
     """Collects what a signal says from now on."""
     said: list[tuple[object, ...]] = []
     signal.connect(lambda *values: said.append(values))

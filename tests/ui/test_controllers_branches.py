@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.view_models.transcript import MessageStatus
-from tests.helpers.desk import Desk, heard, open_desk
+from app.view_models.transcript import ReplyStatus
+from tests.helpers.desk import Desk, open_desk, recorded
 from tests.helpers.fake_engine import Script
 
 
@@ -63,7 +63,7 @@ def test_regenerate_while_generating_stops_the_old_and_starts_the_new(desk: Desk
     desk.wait_until_quiet()
     assert desk.texts == ["Question", "new"]
     desk.chat.show_version(desk.rows[1].id, -1)
-    assert (desk.rows[1].id, desk.rows[1].status) == (old, MessageStatus.STOPPED)
+    assert (desk.rows[1].id, desk.rows[1].status) == (old, ReplyStatus.STOPPED)
 
 
 def test_edit_of_a_question_asks_again_and_keeps_the_old_branch(desk: Desk) -> None:
@@ -116,7 +116,7 @@ def test_deleted_message_is_not_sent_again(desk: Desk) -> None:
 
 def test_delete_chat_with_undo(desk: Desk) -> None:
     desk.say("Question")
-    said, chat_id = heard(desk.chat.chat_deleted), desk.chat.chat_id
+    said, chat_id = recorded(desk.chat.chat_deleted), desk.chat.chat_id
     desk.chat.delete_chat(chat_id)
     assert (said, desk.titles(), desk.rows, desk.chat.chat_id) == ([(chat_id, "Question")], [], [], 0)
     desk.chat.undo_delete()
@@ -132,9 +132,9 @@ def test_delete_of_a_generating_chat_stops_it_and_undo_keeps_its_text(desk: Desk
     desk.wait_for_text("A draft ")
     chat_id = desk.chat.chat_id
     desk.chat.delete_chat(chat_id)
-    desk.qtbot.waitUntil(lambda: not any(row.running for row in desk.chat.requests.rows))
+    desk.qtbot.waitUntil(lambda: not any(row.status.under_way for row in desk.chat.requests.rows))
     desk.chat.undo_delete()
-    assert (desk.rows[-1].text, desk.rows[-1].status) == ("A draft ", MessageStatus.STOPPED)
+    assert (desk.rows[-1].text, desk.rows[-1].status) == ("A draft ", ReplyStatus.STOPPED)
 
 
 def test_deleted_things_are_gone_after_a_restart(tmp_path: Path, qtbot: QtBot) -> None:
@@ -171,7 +171,7 @@ def test_pinned_chats_come_first(desk: Desk) -> None:
     desk.say("Newer")
     assert desk.titles() == ["Newer", "Older"]
     desk.chat.pin_chat(older, True)
-    assert [row.title for row in desk.chat.conversations.rows] == ["Pinned", "Older", "Today", "Newer"]
+    assert [row.text for row in desk.chat.conversations.rows] == ["Pinned", "Older", "Today", "Newer"]
 
 
 def test_search_finds_titles_and_messages(desk: Desk) -> None:

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.view_models.request_table import RequestState
-from app.view_models.transcript import MessageStatus
+from app.view_models.transcript import ReplyStatus
 from app.words.notices import NoticeAction
 from engine import (
     ContextTooLong,
@@ -20,8 +19,9 @@ from engine import (
     MessageRole,
     SpeculationMode,
 )
-from tests.helpers.desk import Desk, heard, open_desk
+from tests.helpers.desk import Desk, open_desk, recorded
 from tests.helpers.fake_engine import DRAFT, MAIN, Script
+from tests.helpers.reply_words import footer_of, notice_of, pair_reason
 
 REPLY = "".join(Script().pieces)
 
@@ -34,17 +34,16 @@ def desk(tmp_path: Path, qtbot: QtBot) -> Iterator[Desk]:
 
 
 def test_send_shows_question_and_streams_reply(desk: Desk) -> None:
-    grown = heard(desk.chat.transcript.text_appended)
+    grown = recorded(desk.chat.transcript.text_appended)
     reply = desk.say("How does drafting work?")
     assert desk.texts == ["How does drafting work?", REPLY]
-    assert (reply.status, reply.model, reply.from_user) == (MessageStatus.DONE, "Main-8B", False)
+    assert (reply.status, reply.model, reply.from_user) == (ReplyStatus.DONE, "Main-8B", False)
     assert grown
     assert {row for (row,) in grown} == {1}
 
 
 def test_reply_keeps_its_statistics_as_footer(desk: Desk) -> None:
-    footer = desk.say("Hello").footer
-    assert footer is not None
+    footer = footer_of(desk.say("Hello"))
     # Behind the first token 3 rounds of 0.06 s, 13 tokens; 10 of 16 drafted tokens kept, 0.04 s a plain token.
     assert footer.text == "2.9× faster · 72 tok/s · 63\u00a0% accepted · 4.3 tok/pass"
 
@@ -52,10 +51,10 @@ def test_reply_keeps_its_statistics_as_footer(desk: Desk) -> None:
 def test_reply_waits_then_reads_then_streams(desk: Desk) -> None:
     desk.engine.gate.hold()
     assert desk.chat.send("Hello")
-    assert desk.rows[-1].status is MessageStatus.WAITING
+    assert desk.rows[-1].status is ReplyStatus.QUEUED
     desk.qtbot.waitUntil(lambda: desk.rows[-1].progress == 0.5)
     desk.engine.gate.let_through(1)
-    desk.qtbot.waitUntil(lambda: desk.rows[-1].status is MessageStatus.STREAMING)
+    desk.qtbot.waitUntil(lambda: desk.rows[-1].status is ReplyStatus.STREAMING)
     assert (desk.rows[-1].progress, desk.rows[-1].text) == (None, "A draft ")
     desk.engine.gate.open()
     desk.wait_until_quiet()
@@ -95,7 +94,7 @@ def test_stop_keeps_what_was_written(desk: Desk) -> None:
     desk.wait_for_text("A draft guesses, ")
     desk.chat.stop()
     desk.wait_until_quiet()
-    assert (desk.rows[-1].text, desk.rows[-1].status) == ("A draft guesses, ", MessageStatus.STOPPED)
+    assert (desk.rows[-1].text, desk.rows[-1].status) == ("A draft guesses, ", ReplyStatus.STOPPED)
     assert desk.rows[-1].can_continue
 
 
@@ -138,7 +137,7 @@ def test_request_has_system_prompt_branch_and_settings(desk: Desk) -> None:
 
 
 def test_title_is_first_line_until_renamed(desk: Desk) -> None:
-    changes = heard(desk.chat.current_chat_changed)
+    changes = recorded(desk.chat.current_chat_changed)
     desk.say("초안 모델은 무엇인가요?\n자세히 알려 주세요.")
     assert desk.titles() == ["초안 모델은 무엇인가요?"]
     desk.chat.rename_chat(desk.chat.chat_id, "Drafts")
@@ -153,8 +152,7 @@ def test_a_reply_stopped_before_its_first_word_says_so(desk: Desk) -> None:
     desk.chat.send("Hello")
     desk.chat.stop()
     desk.wait_until_quiet()
-    footer = desk.rows[-1].footer
-    assert footer is not None
+    footer = footer_of(desk.rows[-1])
     assert (desk.rows[-1].text, footer.text) == ("", "stopped before the first word")
 
 
@@ -209,47 +207,46 @@ def test_cancel_while_queued_ends_the_waiting_reply(desk: Desk) -> None:
     assert desk.chat.generating
     desk.engine.gate.open()
     desk.wait_until_quiet()
-    assert desk.rows[-1].status is MessageStatus.DONE
-    desk.qtbot.waitUntil(lambda: not any(row.running for row in desk.chat.requests.rows))
-    assert [row.state for row in desk.chat.requests.rows] == [RequestState.STOPPED, RequestState.DONE]
+    assert desk.rows[-1].status is ReplyStatus.DONE
+    desk.qtbot.waitUntil(lambda: not any(row.status.under_way for row in desk.chat.requests.rows))
+    assert [row.status for row in desk.chat.requests.rows] == [ReplyStatus.STOPPED, ReplyStatus.DONE]
 
 
 def test_error_becomes_a_notice_in_the_row(desk: Desk) -> None:
     desk.engine.scripts.append(Script(pieces=("Half",), error=ContextTooLong(4096, 5000)))
     reply = desk.say("Long")
-    assert (reply.status, reply.text) == (MessageStatus.FAILED, "Half")
-    assert reply.notice is not None
-    assert reply.notice.title == "The chat is too long"
-    assert "5000" in reply.notice.sentence.replace(",", "")  # as the language before this test groups digits
-    assert reply.notice.hint
+    assert (reply.status, reply.text) == (ReplyStatus.FAILED, "Half")
+    assert notice_of(reply).title == "The chat is too long"
+    assert "5000" in notice_of(reply).sentence.replace(",", "")  # as the language before this test groups digits
+    assert notice_of(reply).hint
 
 
 def test_error_is_said_again_after_a_restart(tmp_path: Path, qtbot: QtBot) -> None:
     with open_desk(tmp_path, qtbot) as desk:
         desk.load_pair()
         desk.engine.scripts.append(Script(error=InternalError("oh")))
-        notice = desk.say("Hello").notice
+        notice = notice_of(desk.say("Hello"))
         chat_id = desk.chat.chat_id
     with open_desk(tmp_path, qtbot) as desk:
         desk.chat.open_chat(chat_id)
-        assert desk.rows[-1].notice == notice
+        assert notice_of(desk.rows[-1]) == notice
 
 
 def test_reply_cut_by_its_limit_offers_to_continue(desk: Desk) -> None:
     desk.engine.scripts.append(Script(finish=FinishReason.LENGTH))
     reply = desk.say("Hello")
-    assert (reply.status, reply.notice and reply.notice.action) == (MessageStatus.DONE, NoticeAction.CONTINUE)
+    assert (reply.status, notice_of(reply).action) == (ReplyStatus.LENGTH, NoticeAction.CONTINUE)
 
 
 def test_chats_survive_a_restart(tmp_path: Path, qtbot: QtBot) -> None:
     with open_desk(tmp_path, qtbot) as desk:
         desk.load_pair()
-        footer = desk.say("Hello").footer
+        footer = footer_of(desk.say("Hello"))
     with open_desk(tmp_path, qtbot) as desk:
         assert desk.titles() == ["Hello"]
         desk.chat.open_chat(1)
         assert desk.texts == ["Hello", REPLY]
-        assert desk.rows[-1].footer == footer
+        assert footer_of(desk.rows[-1]) == footer
 
 
 def test_quitting_in_the_middle_keeps_the_reply_and_offers_to_continue(tmp_path: Path, qtbot: QtBot) -> None:
@@ -261,12 +258,12 @@ def test_quitting_in_the_middle_keeps_the_reply_and_offers_to_continue(tmp_path:
         desk.wait_for_text("A draft guesses, ")
     with open_desk(tmp_path, qtbot) as desk:
         desk.chat.open_chat(1)
-        assert (desk.rows[-1].text, desk.rows[-1].status) == ("A draft guesses, ", MessageStatus.INTERRUPTED)
+        assert (desk.rows[-1].text, desk.rows[-1].status) == ("A draft guesses, ", ReplyStatus.INTERRUPTED)
         assert desk.rows[-1].can_continue
 
 
 def test_context_says_how_full_the_chat_is(desk: Desk) -> None:
-    said = heard(desk.chat.context_changed)
+    said = recorded(desk.chat.context_changed)
     desk.say("Hello")
     assert said[-1] == (34, 4096)
     desk.chat.new_chat()
@@ -276,7 +273,7 @@ def test_context_says_how_full_the_chat_is(desk: Desk) -> None:
 def test_requests_are_listed_with_their_numbers(desk: Desk) -> None:
     desk.say("Hello")
     row = desk.chat.requests.rows[0]
-    assert (row.chat, row.pair, row.state) == ("Hello", f"{MAIN.name} ← {DRAFT.name}", RequestState.DONE)
+    assert (row.chat, row.pair, row.status) == ("Hello", f"{MAIN.name} ← {DRAFT.name}", ReplyStatus.DONE)
     assert (row.stats.drafted, row.stats.accepted) == (16, 10)
 
 
@@ -284,7 +281,7 @@ def test_parked_draft_is_said_in_the_pair(desk: Desk) -> None:
     desk.engine.scripts.append(Script(drafting=DraftingState.PARKED))
     desk.say("Hello")
     assert desk.models.pair.draft_state == "parked"
-    assert "slower" in desk.models.pair.reason
+    assert "slower" in pair_reason(desk.models.pair)
     desk.say("Again")
     assert desk.models.pair.draft_state == "active"
 
@@ -298,7 +295,7 @@ def test_reply_ends_on_the_screen_when_it_cannot_be_saved(desk: Desk) -> None:
         desk.wait_until_quiet()
     desk.database.execute("PRAGMA query_only = OFF")
     assert errors
-    assert (desk.rows[-1].text, desk.rows[-1].status) == (REPLY, MessageStatus.DONE)
+    assert (desk.rows[-1].text, desk.rows[-1].status) == (REPLY, ReplyStatus.DONE)
 
 
 def test_new_chat_that_cannot_be_stored_stays_new(desk: Desk) -> None:

@@ -12,9 +12,10 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.controllers.replies import SAVE_INTERVAL_MS
-from app.view_models.transcript import MessageStatus
+from app.view_models.transcript import ReplyStatus
 from app.words.notices import NoticeAction
 from tests.helpers.desk import open_desk
+from tests.helpers.reply_words import notice_of
 
 ROOT = Path(__file__).resolve().parents[2]
 # Saves are 400 ms apart; the rest is for a machine that runs other things than the child.
@@ -29,10 +30,9 @@ def test_kill_loses_at_most_half_a_second_of_the_reply(pieces: int, tmp_path: Pa
         desk.chat.open_chat(1)
         question, reply = desk.rows
         assert (question.text, desk.titles()) == ("Count", ["Count"])
-        assert reply.status is MessageStatus.INTERRUPTED
+        assert reply.status is ReplyStatus.INTERRUPTED
         assert reply.can_continue
-        assert reply.notice is not None
-        assert reply.notice.action is NoticeAction.CONTINUE
+        assert notice_of(reply).action is NoticeAction.CONTINUE
         saved = [int(piece) for piece in reply.text.split()]
         assert saved == list(range(len(saved)))
         first_lost = came_at[len(saved)] if len(saved) < len(came_at) else killed_at

@@ -10,10 +10,11 @@ from pytestqt.qtbot import QtBot
 
 from app.controllers.models import StarterPair
 from app.view_models.model_list import DownloadState, DraftGroup, DraftState, PairState
-from engine import HubUnreachable, ModelDamaged, ModelSource
-from tests.helpers.desk import Desk, heard, open_desk
+from engine import HubUnreachable, ModelDamaged, ModelSource, Speculation
+from tests.helpers.desk import Desk, open_desk, recorded
 from tests.helpers.fake_engine import DRAFT, MAIN, model_info
 from tests.helpers.fake_shelf import TOTAL_BYTES, installed
+from tests.helpers.reply_words import pair_reason
 
 MIDDLE = model_info("/models/Middle-4B", parameters=4_000_000_000)
 OTHER = model_info("/models/Other-1B", parameters=1_000_000_000, digest="vocabulary-b")
@@ -34,8 +35,8 @@ def desk(tmp_path: Path, qtbot: QtBot) -> Iterator[Desk]:
 
 def test_start_loads_the_last_pair(desk: Desk) -> None:
     pair = desk.models.pair
-    assert (pair.main_name, pair.draft_name, pair.mode_text) == ("Main-8B", "Draft-1B", "auto")
-    assert (pair.state, pair.draft_state, pair.reason) == (PairState.READY, DraftState.ACTIVE, "")
+    assert (pair.main_name, pair.draft_name, pair.speculation.mode) == ("Main-8B", "Draft-1B", "auto")
+    assert (pair.state, pair.draft_state, pair_reason(pair)) == (PairState.READY, DraftState.ACTIVE, "")
     assert desk.engine.loads == [(MAIN.folder, DRAFT.folder)]
 
 
@@ -76,7 +77,7 @@ def test_main_that_is_gone_is_told_and_not_replaced(tmp_path: Path, qtbot: QtBot
     with open_desk(tmp_path, qtbot) as desk:
         desk.load_pair(main="/models/Gone")
         assert desk.models.pair.state is PairState.FAILED
-        assert "/models/Gone" in desk.models.pair.reason
+        assert "/models/Gone" in pair_reason(desk.models.pair)
         assert [notice.title for notice in desk.notices] == ["Model not found"]
         assert desk.settings.main_folder == "/models/Gone"
 
@@ -95,7 +96,7 @@ def test_draft_of_another_family_is_refused_with_the_reason(desk: Desk) -> None:
     desk.models.choose_draft(OTHER.folder)
     desk.qtbot.waitUntil(lambda: desk.models.pair.draft_state is DraftState.REFUSED)
     assert desk.engine.drafts == [OTHER.folder, None]  # nothing drafts that the chip does not name
-    assert desk.models.pair.reason == "The same token numbers mean different text to the two models."
+    assert pair_reason(desk.models.pair) == "The same token numbers mean different text to the two models."
     assert [notice.title for notice in desk.notices] == ["Different vocabulary"]
     assert desk.models.pair.state is PairState.READY
 
@@ -111,10 +112,10 @@ def test_new_main_keeps_a_draft_that_fits_or_takes_one_that_does(desk: Desk) -> 
 
 
 def test_every_model_is_listed_as_draft_with_its_reason(desk: Desk) -> None:
-    choices = [(choice.group, choice.model.name, choice.reason) for choice in desk.models.drafts_for_main()]
+    choices = [(choice.group, choice.model.name, choice.error) for choice in desk.models.drafts_for_main()]
     recommended, compatible, refused = DraftGroup
     assert choices[:2] == [(recommended, "Draft-1B", None), (compatible, "Middle-4B", None)]
-    assert {name for group, name, reason in choices if group is refused and reason} == {
+    assert {name for group, name, error in choices if group is refused and error} == {
         "Broken",
         "Main-8B",
         "Other-1B",
@@ -125,10 +126,10 @@ def test_every_model_is_listed_as_draft_with_its_reason(desk: Desk) -> None:
 def test_models_say_what_they_are(desk: Desk) -> None:
     by_name = {model.name: model for model in desk.models.models}
     assert (by_name["Main-8B"].is_main, by_name["Draft-1B"].is_draft) == (True, True)
-    assert by_name["Main-8B"].source_text == "Installed by Hunch"
-    problem = by_name["Broken"].problem
-    assert problem is not None
-    assert "truncated" in problem
+    assert by_name["Main-8B"].source is ModelSource.OWN
+    error = by_name["Broken"].error
+    assert isinstance(error, ModelDamaged)
+    assert "truncated" in error.detail
 
 
 def test_models_are_listed_as_people_read_their_names(tmp_path: Path, qtbot: QtBot) -> None:
@@ -150,7 +151,7 @@ def test_only_our_own_models_can_be_deleted(tmp_path: Path, qtbot: QtBot) -> Non
 
 def test_install_shows_progress_and_ends_as_a_model(desk: Desk) -> None:
     desk.shelf.gate.hold()
-    done = heard(desk.models.model_installed)
+    done = recorded(desk.models.model_installed)
     download = desk.models.install(" org/New-2B ")
     assert desk.models.downloads[0].state is DownloadState.WAITING
     desk.shelf.gate.let_through(2)
@@ -193,9 +194,7 @@ def test_failed_download_says_why_and_can_be_tried_again(desk: Desk) -> None:
     desk.shelf.failures["org/New-2B"] = HubUnreachable("org/New-2B", "https://hub.test", "timed out")
     download = desk.models.install("org/New-2B")
     desk.qtbot.waitUntil(lambda: desk.models.downloads[0].state is DownloadState.FAILED)
-    assert desk.models.downloads[0].problem == (
-        "https://hub.test does not answer: timed out\nCheck the connection and try again; what has arrived is kept."
-    )
+    assert desk.models.downloads[0].error is desk.shelf.failures["org/New-2B"]
     desk.shelf.failures.clear()
     desk.models.resume(download)
     desk.qtbot.waitUntil(lambda: "New-2B" in [model.name for model in desk.models.models])
@@ -248,11 +247,11 @@ def test_folders_and_hub_are_kept_and_passed_on(desk: Desk) -> None:
 
 
 def test_speculation_is_part_of_the_pair(desk: Desk) -> None:
-    said = heard(desk.models.pair_changed)
+    said = recorded(desk.models.pair_changed)
     desk.settings.speculation_tokens = 5
     assert said == [()]
     desk.models.set_speculation("off", 4)
-    assert (desk.models.pair.mode_text, desk.models.pair.draft_state) == ("off", DraftState.PARKED)
+    assert (desk.models.pair.speculation.mode, desk.models.pair.draft_state) == ("off", DraftState.PARKED)
     desk.models.set_speculation("fixed", 6)
-    assert desk.models.pair.mode_text.startswith("6 token")
+    assert desk.models.pair.speculation == Speculation.fixed(6)
     assert desk.models.pair.draft_state is DraftState.ACTIVE

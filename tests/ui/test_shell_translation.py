@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 from PySide6.QtGui import QFontMetrics
@@ -16,8 +17,12 @@ from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.views.settings.window import SettingsWindow
+from app.views.transcript import view as transcript_view
+from app.views.transcript.message_item import MessageItem
 from app.views.widgets.buttons import PillButton
 from app.words.languages import LANGUAGES, SOURCES, compile_stale, system_language
+from engine import NoModelLoaded
+from tests.helpers.desk import recorded
 from tests.helpers.stage import Stage, open_stage
 
 ROOT = SOURCES.parent
@@ -86,6 +91,36 @@ def test_a_switch_reaches_every_part_and_comes_back(stage: Stage, qtbot: QtBot) 
     stage.application.settings.language = "en"
     QApplication.processEvents()
     assert [text for window in windows(stage) for text in texts(window)] == before
+
+
+def test_a_switch_rebuilds_the_transcript_once(stage: Stage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    stage.ask(qtbot, "Hello")
+    stage.ask(qtbot, "Again")
+    resets = recorded(stage.chats.transcript.was_reset)
+    made: list[int] = []
+
+    class CountedItem(MessageItem):
+        def __init__(self, *args: Any) -> None:
+            super().__init__(*args)
+            made.append(self.message.id)
+
+    monkeypatch.setattr(transcript_view, "MessageItem", CountedItem)
+    for language in ("ko", "ja", "en"):
+        made.clear()
+        stage.application.settings.language = language
+        QApplication.processEvents()
+        assert made == [1, 2, 3, 4]
+    assert resets == []
+
+
+def test_what_stands_in_the_banner_and_the_chat_list_follows_a_switch(stage: Stage, qtbot: QtBot) -> None:
+    stage.ask(qtbot, "Hello")
+    stage.window.show_problem(NoModelLoaded())
+    rows = stage.window.sidebar.chats.model()
+    assert (stage.window.banner.title.text(), rows.index(0, 0).data()) == ("No model is loaded", "Today")
+    stage.application.settings.language = "ko"
+    QApplication.processEvents()
+    assert (stage.window.banner.title.text(), rows.index(0, 0).data()) == ("불러온 모델이 없어요", "오늘")
 
 
 @pytest.mark.parametrize("scale", [1.0, 2.0])

@@ -11,12 +11,13 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.storage import ChatStore, Database, MessageStore, StoredStatus
+from app.storage import ChatStore, Database, MessageStore
 from app.view_models.model_list import PairState
-from app.view_models.transcript import MessageStatus
+from app.view_models.transcript import ReplyStatus
 from app.views.shell.chat_list import RenameField
 from engine import ModelTooLarge, OutOfMemory
 from tests.helpers.fake_engine import DRAFT, MAIN, Script
+from tests.helpers.reply_words import footer_of, notice_of
 from tests.helpers.stage import Stage, open_stage
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
@@ -36,8 +37,7 @@ def test_a_question_typed_gets_its_reply(stage: Stage, qtbot: QtBot) -> None:
     assert stage.ask(qtbot, "How does drafting work?") == "A draft guesses, the main model checks."
     rows = stage.chats.transcript.messages
     assert [row.from_user for row in rows] == [True, False]
-    assert rows[1].footer is not None
-    assert "accepted" in rows[1].footer.details
+    assert "accepted" in footer_of(rows[1]).details
     assert stage.window.header.title.text() == "How does drafting work?"
     assert stage.window.transcript is not None
     assert stage.window.transcript.isVisible()
@@ -107,7 +107,7 @@ def test_escape_stops_the_reply(stage: Stage, qtbot: QtBot) -> None:
     assert stage.chats.generating
     press(stage.window.composer.edit, Qt.Key.Key_Escape)
     qtbot.waitUntil(lambda: not stage.chats.generating)
-    assert stage.chats.transcript.messages[-1].status is MessageStatus.STOPPED
+    assert stage.chats.transcript.messages[-1].status is ReplyStatus.STOPPED
     stage.engine.gate.open()
 
 
@@ -233,12 +233,11 @@ def test_a_failed_reply_can_be_tried_again_from_the_transcript(stage: Stage, qtb
     stage.engine.scripts.append(Script(pieces=(), error=OutOfMemory("metal")))
     stage.ask(qtbot, "Big")
     failed = stage.chats.transcript.messages[-1]
-    assert failed.status is MessageStatus.FAILED
-    assert failed.notice is not None
+    assert failed.status is ReplyStatus.FAILED
     assert stage.window.transcript is not None
-    stage.window.transcript.notice_action_requested.emit(failed.id, failed.notice.action)
+    stage.window.transcript.notice_action_requested.emit(failed.id, notice_of(failed).action)
     qtbot.waitUntil(lambda: not stage.chats.generating)
-    assert stage.chats.transcript.messages[-1].status is MessageStatus.DONE
+    assert stage.chats.transcript.messages[-1].status is ReplyStatus.DONE
 
 
 def test_a_model_that_cannot_load_is_said_with_a_way_out(tmp_path: Path, qtbot: QtBot) -> None:
@@ -262,7 +261,7 @@ def test_closing_while_a_reply_runs_keeps_what_was_written(tmp_path: Path, qtbot
     assert stage.engine.close()  # its thread has ended
     database = Database(stage.paths.database)
     messages = MessageStore(database, ChatStore(database)).branch(ChatStore(database).leaf(1))
-    assert (messages[-1].text, messages[-1].status) == ("A draft ", StoredStatus.INTERRUPTED)
+    assert (messages[-1].text, messages[-1].status) == ("A draft ", ReplyStatus.INTERRUPTED)
     database.close()
     assert not (stage.paths.data / "running").exists()
 

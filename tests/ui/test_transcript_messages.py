@@ -7,22 +7,22 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import QEvent, QLocale, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
 from app.theme import DARK
-from app.view_models.reply_stats import Tone
-from app.view_models.transcript import MessageStatus, TranscriptMessage
+from app.view_models.transcript import ReplyStatus, TranscriptMessage
 from app.views.transcript.code import CodePart
 from app.views.transcript.lines import FoldPart, NoticePart, ProgressPart
-from app.views.transcript.meta import MetaPart
+from app.views.transcript.message_footer import MessageFooter
 from app.views.transcript.parts import PartKind
 from app.views.transcript.texts import BubblePart, TextPart
-from app.words.notices import Notice, NoticeAction
-from tests.helpers.transcript_desk import FOOTER, Desk, long_chat, question, reply
+from app.words.notices import NoticeAction
+from engine import InvalidRequest
+from tests.helpers.transcript_desk import STATS, Desk, long_chat, question, reply
 
 Opener = Callable[[list[TranscriptMessage]], Desk]
 
@@ -48,14 +48,14 @@ def code_of(desk: Desk) -> CodePart:
     return widget
 
 
-def meta_of(desk: Desk, message_id: int) -> MetaPart:
-    part = next(part for part in desk.parts(PartKind.META) if part.message_id == message_id)
-    assert isinstance(part.widget, MetaPart)
+def footer_of(desk: Desk, message_id: int) -> MessageFooter:
+    part = next(part for part in desk.parts(PartKind.FOOTER) if part.message_id == message_id)
+    assert isinstance(part.widget, MessageFooter)
     return part.widget
 
 
-def shown_acts(meta: MetaPart) -> set[str]:
-    return {act for act, button in meta.buttons.items() if button.isVisible()}
+def shown_acts(footer: MessageFooter) -> set[str]:
+    return {act for act, button in footer.buttons.items() if button.isVisible()}
 
 
 # Text
@@ -75,7 +75,7 @@ def test_a_reply_is_shown_in_blocks(open_desk: Opener) -> None:
 
 
 def test_growing_text_shows_no_half_marks(open_desk: Opener) -> None:
-    desk = open_desk([reply(1, "", MessageStatus.STREAMING)])
+    desk = open_desk([reply(1, "", ReplyStatus.STREAMING)])
     for piece in ("작은 **초", "안 모델(dra", "ft)**이 👩", "\u200d👧 제안"):
         desk.model.append_text(1, piece)
         assert "*" not in texts(desk)[0]
@@ -84,17 +84,17 @@ def test_growing_text_shows_no_half_marks(open_desk: Opener) -> None:
 
 
 def test_what_waited_is_shown_when_the_reply_ends(open_desk: Opener) -> None:
-    desk = open_desk([reply(1, "", MessageStatus.STREAMING)])
+    desk = open_desk([reply(1, "", ReplyStatus.STREAMING)])
     desk.model.append_text(1, "costs 3 * ")
     desk.model.append_text(1, "x\n-")
     assert texts(desk) == ["costs 3 * x"]
-    desk.model.change(1, status=MessageStatus.STOPPED)
+    desk.model.change(1, status=ReplyStatus.STOPPED)
     assert texts(desk) == ["costs 3 * x\n-"]
 
 
 def test_a_reply_can_go_on(open_desk: Opener) -> None:
-    desk = open_desk([reply(1, "half a", MessageStatus.STOPPED)])
-    desk.model.change(1, status=MessageStatus.STREAMING)
+    desk = open_desk([reply(1, "half a", ReplyStatus.STOPPED)])
+    desk.model.change(1, status=ReplyStatus.STREAMING)
     desk.model.append_text(1, " sentence")
     assert texts(desk) == ["half a sentence"]
     desk.model.change(1, text="anew")
@@ -102,7 +102,7 @@ def test_a_reply_can_go_on(open_desk: Opener) -> None:
 
 
 def test_a_selection_outlives_growth(open_desk: Opener) -> None:
-    desk = open_desk([reply(1, "", MessageStatus.STREAMING)])
+    desk = open_desk([reply(1, "", ReplyStatus.STREAMING)])
     desk.model.append_text(1, "some words here")
     widget = desk.parts(PartKind.TEXT)[0].widget
     assert isinstance(widget, TextPart)
@@ -116,7 +116,7 @@ def test_a_selection_outlives_growth(open_desk: Opener) -> None:
 
 
 def test_open_code_is_appended_to_and_coloured_when_closed(open_desk: Opener) -> None:
-    desk = open_desk([reply(1, "", MessageStatus.STREAMING)])
+    desk = open_desk([reply(1, "", ReplyStatus.STREAMING)])
     desk.model.append_text(1, "```python\nimport os\n")
     widget = code_of(desk)
     removed: list[int] = []
@@ -175,7 +175,7 @@ def test_thinking_opens_in_place(open_desk: Opener) -> None:
 
 
 def test_thinking_grows_while_it_is_open(open_desk: Opener) -> None:
-    desk = open_desk([reply(1, "", MessageStatus.STREAMING)])
+    desk = open_desk([reply(1, "", ReplyStatus.STREAMING)])
     desk.model.append_text(1, "Let me ", thinking=True)
     fold = desk.parts(PartKind.FOLD)[0].widget
     assert isinstance(fold, FoldPart)
@@ -187,25 +187,26 @@ def test_thinking_grows_while_it_is_open(open_desk: Opener) -> None:
 
 
 def test_progress_until_the_first_token(open_desk: Opener) -> None:
-    desk = open_desk([question(1), reply(2, "", MessageStatus.WAITING)])
+    desk = open_desk([question(1), reply(2, "", ReplyStatus.QUEUED)])
     desk.model.change(2, progress=0.4)
     widget = desk.parts(PartKind.PROGRESS)[0].widget
     assert isinstance(widget, ProgressPart)
     assert "40" in widget.accessibleName()
-    desk.model.change(2, status=MessageStatus.STREAMING)
+    desk.model.change(2, status=ReplyStatus.STREAMING)
     desk.model.append_text(2, "Now")
     assert not desk.parts(PartKind.PROGRESS)
     assert texts(desk) == ["Now"]
 
 
 def test_a_notice_says_what_to_do(open_desk: Opener, qtbot: QtBot) -> None:
-    message = reply(1, "Half", MessageStatus.FAILED)
-    message.notice = Notice("Not enough memory", "Needs <b>21 GB</b>.", "Try 8k.", NoticeAction.RETRY)
+    message = reply(1, "Half", ReplyStatus.FAILED)
+    message.error = InvalidRequest("<b>seed</b>", "-1", "0..9")
     desk = open_desk([message])
     widget = desk.parts(PartKind.NOTICE)[0].widget
     assert isinstance(widget, NoticePart)
     labels = [label.text() for label in widget.findChildren(QLabel) if label.isVisible()]
-    assert labels == ["Not enough memory", "Needs <b>21 GB</b>.", "Try 8k."]
+    assert labels[:2] == ["Setting out of range", "<b>seed</b> is set to -1; allowed is 0..9."]
+    assert len(labels) == 3
     assert all(label.textFormat() is Qt.TextFormat.PlainText for label in widget.findChildren(QLabel))
     with qtbot.waitSignal(desk.view.notice_action_requested) as asked:
         widget.button.click()
@@ -218,14 +219,14 @@ def test_a_notice_says_what_to_do(open_desk: Opener, qtbot: QtBot) -> None:
 def test_icons_come_with_the_pointer_and_nothing_moves(open_desk: Opener) -> None:
     desk = open_desk([question(1), reply(2, "Answer"), question(3), reply(4, "More")])
     places = [place for _, place in desk.view.window_of_parts.shown()]
-    assert shown_acts(meta_of(desk, 2)) == set()
+    assert shown_acts(footer_of(desk, 2)) == set()
     text = next(part.widget for part in desk.parts(PartKind.TEXT) if part.message_id == 2)
     QApplication.sendEvent(text, QEvent(QEvent.Type.Enter))  # type: ignore[arg-type]
-    assert shown_acts(meta_of(desk, 2)) == {"copy", "regenerate", "delete"}
-    assert shown_acts(meta_of(desk, 4)) == set()
+    assert shown_acts(footer_of(desk, 2)) == {"copy", "regenerate", "delete"}
+    assert shown_acts(footer_of(desk, 4)) == set()
     assert [place for _, place in desk.view.window_of_parts.shown()] == places
     QApplication.sendEvent(desk.view, QEvent(QEvent.Type.Leave))
-    assert shown_acts(meta_of(desk, 2)) == set()
+    assert shown_acts(footer_of(desk, 2)) == set()
 
 
 @pytest.mark.parametrize(
@@ -239,50 +240,50 @@ def test_icons_come_with_the_pointer_and_nothing_moves(open_desk: Opener) -> Non
     ],
 )
 def test_icons_ask(open_desk: Opener, qtbot: QtBot, message_id: int, act: str, signal: str) -> None:
-    desk = open_desk([question(1), reply(2, "Half", MessageStatus.STOPPED)])
+    desk = open_desk([question(1), reply(2, "Half", ReplyStatus.STOPPED)])
     desk.view.step(-1)
     desk.view.step(-1 if message_id == 1 else 1)
     with qtbot.waitSignal(getattr(desk.view, signal)) as asked:
-        meta_of(desk, message_id).buttons[act].click()
+        footer_of(desk, message_id).buttons[act].click()
     assert asked.args == [message_id]
 
 
 def test_a_footer_that_tells_of_a_cost_has_a_way_out(open_desk: Opener, qtbot: QtBot) -> None:
-    slow = replace(FOOTER, gain="12 % slower", tone=Tone.COST, way_out="Change drafting…")
-    desk = open_desk([question(1), replace(reply(2, "Answer"), footer=slow), question(3), reply(4, "More")])
-    assert not meta_of(desk, 4).way_out.isVisible()
-    assert meta_of(desk, 2).way_out.focusPolicy() is Qt.FocusPolicy.NoFocus
+    slow = replace(STATS, plain_token_s=0.0152)
+    desk = open_desk([question(1), replace(reply(2, "Answer"), stats=slow), question(3), reply(4, "More")])
+    assert not footer_of(desk, 4).link.isVisible()
+    assert footer_of(desk, 2).link.focusPolicy() is Qt.FocusPolicy.NoFocus
     desk.view.step(-1)
     desk.view.step(-1)
     desk.view.step(-1)
-    assert meta_of(desk, 2).way_out.focusPolicy() is Qt.FocusPolicy.TabFocus
+    assert footer_of(desk, 2).link.focusPolicy() is Qt.FocusPolicy.TabFocus
     with qtbot.waitSignal(desk.view.notice_action_requested) as asked:
-        meta_of(desk, 2).way_out.click()
+        footer_of(desk, 2).link.click()
     assert asked.args == [2, NoticeAction.CHOOSE_DRAFT]
 
 
 def test_a_reply_being_written_can_only_be_copied(open_desk: Opener) -> None:
-    desk = open_desk([reply(1, "Half", MessageStatus.STREAMING)])
+    desk = open_desk([reply(1, "Half", ReplyStatus.STREAMING)])
     desk.view.step(1)
-    assert shown_acts(meta_of(desk, 1)) == {"copy"}
+    assert shown_acts(footer_of(desk, 1)) == {"copy"}
 
 
 def test_versions_are_always_in_sight(open_desk: Opener, qtbot: QtBot) -> None:
     message = reply(2, "Second try")
     message.sibling, message.siblings = 2, 3
     desk = open_desk([question(1), message])
-    meta = meta_of(desk, 2)
-    assert shown_acts(meta) == {"earlier", "later"}
+    footer = footer_of(desk, 2)
+    assert shown_acts(footer) == {"earlier", "later"}
     with qtbot.waitSignal(desk.view.sibling_requested) as asked:
-        meta.buttons["earlier"].click()
+        footer.buttons["earlier"].click()
     assert asked.args == [2, -1]
     desk.model.change(2, sibling=3)
-    assert not meta.buttons["later"].isEnabled()
+    assert not footer.buttons["later"].isEnabled()
 
 
 def test_every_icon_has_a_name_and_a_tooltip(open_desk: Opener) -> None:
     desk = open_desk([question(1), reply(2, "Answer")])
-    for button in meta_of(desk, 2).buttons.values():
+    for button in footer_of(desk, 2).buttons.values():
         assert button.accessibleName() == button.toolTip() != ""
 
 
@@ -294,13 +295,13 @@ def test_keys_step_through_messages(open_desk: Opener) -> None:
     desk.view.setFocus()
     for expected in (40, 39, 38):
         QTest.keyClick(desk.view, Qt.Key.Key_Up, Qt.KeyboardModifier.ControlModifier)
-        assert shown_acts(meta_of(desk, expected))
+        assert shown_acts(footer_of(desk, expected))
     QTest.keyClick(desk.view, Qt.Key.Key_Down, Qt.KeyboardModifier.ControlModifier)
-    assert shown_acts(meta_of(desk, 39))
+    assert shown_acts(footer_of(desk, 39))
     for _ in range(60):
         desk.view.step(-1)
     assert desk.value == 0
-    assert shown_acts(meta_of(desk, 1))
+    assert shown_acts(footer_of(desk, 1))
 
 
 def test_copy_takes_the_message_in_focus_as_markdown(open_desk: Opener, qtbot: QtBot) -> None:
@@ -315,7 +316,7 @@ def test_escape_leaves_the_message(open_desk: Opener) -> None:
     desk = open_desk([question(1), reply(2, "Answer")])
     desk.view.step(-1)
     QTest.keyClick(desk.view, Qt.Key.Key_Escape)
-    assert not shown_acts(meta_of(desk, 2))
+    assert not shown_acts(footer_of(desk, 2))
 
 
 def test_parts_say_which_message_they_belong_to(open_desk: Opener) -> None:
@@ -347,9 +348,14 @@ def test_colours_follow_the_theme(open_desk: Opener) -> None:
 
 def test_words_follow_the_language(open_desk: Opener) -> None:
     desk = open_desk([question(1), reply(2, "Answer")])
-    before = meta_of(desk, 2)
-    QApplication.sendEvent(desk.view, QEvent(QEvent.Type.LanguageChange))
-    assert meta_of(desk, 2) is not before
+    before = footer_of(desk, 2)
+    language = QLocale()
+    try:
+        QLocale.setDefault(QLocale("ko_KR"))
+        QApplication.sendEvent(desk.view, QEvent(QEvent.Type.LanguageChange))
+        assert footer_of(desk, 2) is not before
+    finally:
+        QLocale.setDefault(language)
     assert texts(desk) == ["Answer"]
 
 

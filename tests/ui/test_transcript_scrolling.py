@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.view_models.transcript import MessageStatus, TranscriptMessage
+from app.view_models.transcript import ReplyStatus, TranscriptMessage
 from app.views.transcript.parts import PartKind
 from app.views.transcript.texts import BubblePart, TextPart
 from tests.helpers.transcript_desk import PARAGRAPH, Desk, long_chat, question, reply
@@ -32,7 +32,7 @@ def open_desk(qtbot: QtBot) -> Opener:
 def streaming_desk(open_desk: Opener, turns: int = 20) -> Desk:
     desk = open_desk(long_chat(turns))
     desk.model.append(question(1001))
-    desk.model.append(reply(1002, "", MessageStatus.STREAMING))
+    desk.model.append(reply(1002, "", ReplyStatus.STREAMING))
     return desk
 
 
@@ -46,7 +46,7 @@ def wheel(widget: QWidget, delta_y: int) -> None:
 def test_a_chat_opens_at_its_end(open_desk: Opener) -> None:
     desk = open_desk(long_chat(20))
     assert desk.value == desk.bottom > 0
-    assert desk.parts(PartKind.META)[-1].message_id == 40
+    assert desk.parts(PartKind.FOOTER)[-1].message_id == 40
 
 
 def test_another_version_of_an_early_message_leaves_the_reader_there(open_desk: Opener) -> None:
@@ -266,10 +266,10 @@ def test_the_column_is_never_wider_than_760(open_desk: Opener) -> None:
 
 @pytest.mark.parametrize("scale", [1.0, 1.5, 2.0])
 def test_nothing_moves_when_the_first_words_come(open_desk: Opener, scale: float) -> None:
-    desk = open_desk([*long_chat(20), question(1001), reply(1002, "", MessageStatus.WAITING)])
+    desk = open_desk([*long_chat(20), question(1001), reply(1002, "", ReplyStatus.QUEUED)])
     desk.theme.set_scale(scale)
     QApplication.processEvents()
     before = desk.value, desk.bottom
     desk.model.append_text(1002, "A word")
-    desk.model.change(1002, status=MessageStatus.STREAMING)
+    desk.model.change(1002, status=ReplyStatus.STREAMING)
     assert (desk.value, desk.bottom) == before

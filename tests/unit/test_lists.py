@@ -9,18 +9,17 @@ import pytest
 from PySide6.QtCore import QLocale, Qt
 from pytestqt.modeltest import ModelTester
 
-from app.storage import ChatSummary
+from app.storage import ChatSummary, ReplyStatus
 from app.view_models.conversation_list import ConversationListModel, ConversationRole, RowKind
 from app.view_models.request_table import (
     KEPT_ROWS,
-    RequestColumn,
     RequestRole,
     RequestRow,
-    RequestState,
     RequestTableModel,
 )
+from app.words.requests import RequestColumn
 from engine import RequestStats
-from tests.helpers.desk import heard
+from tests.helpers.desk import recorded
 
 DAY_S = 86_400
 
@@ -54,7 +53,7 @@ def model(chats: Chats, qtmodeltester: ModelTester) -> ConversationListModel:
 
 
 def titles(model: ConversationListModel) -> list[str]:
-    return [row.title for row in model.rows]
+    return [str(model.index(row).data()) for row in range(model.rowCount())]
 
 
 def test_chats_stand_under_their_days(model: ConversationListModel) -> None:
@@ -76,7 +75,7 @@ def test_headings_cannot_be_selected(model: ConversationListModel) -> None:
 
 
 def test_query_leaves_what_fits_without_a_reset(model: ConversationListModel) -> None:
-    resets, removed = heard(model.modelReset), heard(model.rowsRemoved)
+    resets, removed = recorded(model.modelReset), recorded(model.rowsRemoved)
     model.set_query(" Long ")
     assert (titles(model), model.query, resets) == (["September 2020", "Long ago", "Longer ago"], "Long", [])
     assert removed
@@ -85,7 +84,7 @@ def test_query_leaves_what_fits_without_a_reset(model: ConversationListModel) ->
 
 
 def test_change_of_a_chat_changes_its_row_only(model: ConversationListModel, chats: Chats) -> None:
-    changed, inserted = heard(model.dataChanged), heard(model.rowsInserted)
+    changed, inserted = recorded(model.dataChanged), recorded(model.rowsInserted)
     chats[1] = replace(chats[1], title="Renamed")
     model.refresh()
     assert (titles(model)[3], len(changed), inserted) == ("Renamed", 1, [])
@@ -95,7 +94,7 @@ def test_change_of_a_chat_changes_its_row_only(model: ConversationListModel, cha
 
 
 def test_chat_that_moves_to_the_top_is_moved_alone(model: ConversationListModel, chats: Chats) -> None:
-    inserted = heard(model.rowsInserted)
+    inserted = recorded(model.rowsInserted)
     chats.insert(1, replace(chats.pop(4), updated_at=time.time()))
     model.refresh()
     assert titles(model)[2:5] == ["Today", "Long ago", "Now"]
@@ -124,8 +123,8 @@ STATS = RequestStats(
 def table(qtmodeltester: ModelTester) -> RequestTableModel:
     table = RequestTableModel()
     qtmodeltester.check(table)  # type: ignore[no-untyped-call]
-    table.put(RequestRow(1, "Old", "Main", RequestState.DONE))
-    table.put(RequestRow(2, "New", "Main ← Draft", RequestState.WRITING, STATS))
+    table.put(RequestRow(1, "Old", "Main", ReplyStatus.DONE))
+    table.put(RequestRow(2, "New", "Main ← Draft", ReplyStatus.STREAMING, STATS))
     return table
 
 
@@ -141,12 +140,12 @@ def test_requests_stand_newest_first_with_their_numbers(table: RequestTableModel
 
 
 def test_put_of_a_known_request_changes_its_row(table: RequestTableModel) -> None:
-    changed = heard(table.dataChanged)
+    changed = recorded(table.dataChanged)
     row = table.row(2)
     assert row is not None
     table.put(row)
     assert changed == []
-    table.put(replace(row, state=RequestState.DONE))
+    table.put(replace(row, status=ReplyStatus.DONE))
     assert (len(changed), table.rowCount(), cells(table, 0)[2]) == (1, 2, "Done")
 
 

@@ -11,12 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.storage import ChatStore, Database, MessageStore, ReplyText, StoredStatus
+from app.storage import ChatStore, Database, MessageStore, ReplyStatus, ReplyText
 from app.storage.codec import error_from_json, error_to_json, stats_from_json, stats_to_json
 from engine import (
     ContextTooLong,
     DraftingState,
-    FinishReason,
     InternalError,
     NothingToInstall,
     RequestStats,
@@ -38,7 +37,7 @@ class Shelf:
         asked = self.messages.add_user(chat_id, parent, question)
         reply = self.messages.begin_reply(chat_id, asked, "Main", "Draft")
         text = ReplyText(reply, answer, "", 0.0)
-        self.messages.finish_reply(text, StoredStatus.DONE, FinishReason.STOP, STATS, None)
+        self.messages.finish_reply(text, ReplyStatus.DONE, STATS, None)
         return asked, reply
 
     def texts(self, chat_id: int) -> list[str]:
@@ -64,9 +63,9 @@ def test_reply_comes_back_as_it_was_written(shelf: Shelf) -> None:
     shelf.messages.save_texts([ReplyText(reply, "Half", "Hm", 1.5)])
     half = shelf.messages.message(reply)
     assert half is not None
-    assert (half.text, half.thinking, half.thinking_s, half.status) == ("Half", "Hm", 1.5, StoredStatus.STREAMING)
+    assert (half.text, half.thinking, half.thinking_s, half.status) == ("Half", "Hm", 1.5, ReplyStatus.STREAMING)
     whole, error = ReplyText(reply, "Half and half", "Hm", 2.0), ContextTooLong(10, 20)
-    shelf.messages.finish_reply(whole, StoredStatus.FAILED, None, STATS, error)
+    shelf.messages.finish_reply(whole, ReplyStatus.FAILED, STATS, error)
     done = shelf.messages.message(reply)
     assert done is not None
     assert (done.text, done.stats, str(done.error), done.main_name, done.draft_name) == (
@@ -89,7 +88,7 @@ def test_session_start_marks_unfinished_replies_and_forgets_deleted_things(shelf
     shelf.chats.begin_session()
     message = shelf.messages.message(reply)
     assert message is not None
-    assert message.status is StoredStatus.INTERRUPTED
+    assert message.status is ReplyStatus.INTERRUPTED
     assert {row["chat_id"] for row in shelf.database.rows("SELECT chat_id FROM messages")} == {kept}
     assert found(shelf, "deleted answer") == []
 
@@ -188,7 +187,7 @@ def test_copy_stands_on_its_own(shelf: Shelf) -> None:
     shelf.messages.begin_reply(chat, asked, "Main", "")
     copy = shelf.chats.duplicate(chat, "Copy")
     branch = shelf.messages.branch(shelf.chats.leaf(copy))
-    assert [(m.text, m.status) for m in branch] == [("q", StoredStatus.DONE), ("", StoredStatus.INTERRUPTED)]
+    assert [(m.text, m.status) for m in branch] == [("q", ReplyStatus.DONE), ("", ReplyStatus.INTERRUPTED)]
     shelf.database.execute("DELETE FROM chats WHERE id = ?", (chat,))
     assert [m.text for m in shelf.messages.branch(shelf.chats.leaf(copy))] == ["q", ""]
 

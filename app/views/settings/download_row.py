@@ -11,6 +11,7 @@ from app.view_models.model_list import DownloadEntry, DownloadState
 from app.views.widgets.buttons import IconButton
 from app.views.widgets.text import ElidedWords, Voice, Words
 from app.words.formats import fill, size
+from app.words.notices_for_errors import Problem, notice_for
 
 
 class DownloadRow(QWidget):
@@ -58,7 +59,7 @@ class DownloadRow(QWidget):
 
     def _sentence(self, entry: DownloadEntry) -> str:
         if entry.state == DownloadState.FAILED:
-            return entry.problem or self.tr("The download failed.")
+            return _reason(entry.error) if entry.error is not None else self.tr("The download failed.")
         if not entry.total_bytes:
             return self.tr("Asking the hub…")
         values = (size(entry.done_bytes), size(entry.total_bytes), size(round(entry.bytes_per_second)))
@@ -74,6 +75,11 @@ class DownloadRow(QWidget):
         if event.type() == QEvent.Type.LanguageChange and self._entry is not None:
             self.show_entry(self._entry)
         super().changeEvent(event)
+
+
+def _reason(error: Problem) -> str:
+    notice = notice_for(error)
+    return "\n".join(words for words in (notice.sentence, notice.hint) if words)
 
 
 class ProgressLine(QWidget):

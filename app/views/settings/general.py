@@ -54,7 +54,7 @@ class GeneralPage(Page):
         self._language_row.set_words(self.tr("Language"), self.tr("Changes at once, menus included."))
         self._appearance_row.set_words(self.tr("Appearance"))
         self._scale_row.set_words(self.tr("Text size"), self.tr("For everything in the window."))
-        self.language.set_choices([("", self.tr("As the system")), *LANGUAGES.items()])
+        self.language.set_choices([("", self.tr("Match system")), *LANGUAGES.items()])
         self.appearance.set_choices((("auto", self.tr("Auto")), ("light", self.tr("Light")), ("dark", self.tr("Dark"))))
 
     def changeEvent(self, event: QEvent) -> None:

@@ -9,7 +9,9 @@ from app.theme import Theme
 from app.view_models.model_list import ModelEntry
 from app.views.widgets.buttons import IconButton
 from app.views.widgets.text import ElidedWords, Voice, Words
-from app.words.formats import fill, number, size
+from app.words.formats import fill
+from app.words.models import model_details
+from app.words.notices_for_errors import notice_for
 
 
 class ModelRow(QWidget):
@@ -38,17 +40,14 @@ class ModelRow(QWidget):
         words.setSpacing(2)
         words.addWidget(name)
         words.addWidget(self.details)
-        if entry.problem:
+        if entry.error is not None:
             problem = Words(theme, Voice.FAULT)
-            problem.setText(entry.problem)
+            problem.setText(notice_for(entry.error).sentence)
             words.addWidget(problem)
         return words
 
     def _details(self, entry: ModelEntry) -> str:
-        parts = [size(entry.size_bytes)]
-        if entry.bits is not None:
-            parts.append(fill(self.tr("%1-bit"), number(entry.bits)))
-        parts.append(entry.source_text)
+        parts = model_details(entry.size_bytes, entry.bits, entry.source)
         if entry.is_main:
             parts.append(self.tr("main model now"))
         if entry.is_draft:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
+from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QPalette, QWheelEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -15,8 +15,9 @@ from PySide6.QtWidgets import (
 )
 
 from app.theme import FOOTER_PX, Theme
-from app.view_models.request_table import RequestColumn, RequestRole, RequestTableModel
+from app.view_models.request_table import RequestRole, RequestTableModel
 from app.views.widgets.scrolling import QuietBars
+from app.words.requests import RequestColumn
 
 _ROW_PX = 42
 _FIRST_COLUMN_PX = 180
@@ -80,6 +81,12 @@ class RequestTable(QTableView):
         rows = min(self._requests.rowCount(), _SHOWN_ROWS)
         height = self.horizontalHeader().height() + rows * self.verticalHeader().defaultSectionSize() + 4
         return QSize(self.theme.px(_FIRST_COLUMN_PX + 7 * _NUMBER_COLUMN_PX), height)
+
+    def changeEvent(self, event: QEvent) -> None:
+        if event.type() == QEvent.Type.LanguageChange:
+            self.horizontalHeader().viewport().update()
+            self.viewport().update()
+        super().changeEvent(event)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """With nothing to scroll in the table, the page scrolls."""

@@ -314,7 +314,7 @@ class EditLine(QWidget):
 
     def _retranslate(self) -> None:
         self._words.setText(self.tr("Editing a message"))
-        self.close_button.set_name(self.tr("Leave it as it was"))
+        self.close_button.set_name(self.tr("Cancel editing"))
 
     def changeEvent(self, event: QEvent) -> None:
         if event.type() == QEvent.Type.LanguageChange:

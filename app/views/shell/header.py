@@ -15,6 +15,8 @@ from app.views.icons import icon
 from app.views.widgets.buttons import IconButton, PaintedButton
 from app.views.widgets.text import ElidedWords, Voice
 from app.words.formats import fill
+from app.words.notices import drafting_sentence
+from app.words.notices_for_errors import notice_for
 
 HEIGHT = 48
 _ARROW = "←"
@@ -125,7 +127,22 @@ class PairChip(PaintedButton):
     def _describe(self) -> None:
         words = " ".join(text for text, _, _ in self._parts())
         self.setAccessibleName(fill(self.tr("Models: %1"), words))
-        self.setToolTip("\n".join(part for part in (words, self._pair.reason) if part))
+        self.setToolTip("\n".join(part for part in (words, self._reason()) if part))
+
+    def _reason(self) -> str:
+        """Why the main model or the draft is not at work."""
+        if self._pair.error is not None:
+            return notice_for(self._pair.error).sentence
+        return drafting_sentence(self._pair.drafting) if self._pair.drafting is not None else ""
+
+    def _mode_text(self) -> str:
+        tokens = self._pair.speculation.tokens
+        return {
+            "off": self.tr("off"),
+            "auto": self.tr("auto"),
+            # WORKAROUND: lupdate sees that a text has plural forms only in self.tr, and only with a plain name for n.
+            "fixed": self.tr("%n token(s)", "drafted per pass", tokens),
+        }[self._pair.speculation.mode]
 
     def _parts(self) -> list[tuple[str, QColor, bool]]:
         """Text, colour, and whether it is struck through."""
@@ -145,9 +162,7 @@ class PairChip(PaintedButton):
         color = colors.draft if pair.draft_state == DraftState.ACTIVE else colors.faint
         refused = pair.draft_state == DraftState.REFUSED
         parts = [(_ARROW, color, False), (pair.draft_name, color, refused)]
-        if pair.mode_text:
-            parts.append((f"· {pair.mode_text}", colors.secondary, False))
-        return parts
+        return [*parts, (f"· {self._mode_text()}", colors.secondary, False)]
 
     def _face(self, struck: bool = False) -> QFont:
         font = self.theme.ui_font()

@@ -24,9 +24,10 @@ from app.views.shell.header import Header
 from app.views.shell.menu import MenuBar
 from app.views.shell.picker import Picker
 from app.views.shell.sidebar import Sidebar
-from app.views.widgets.banner import Banner
+from app.views.widgets.banner import Banner, BannerText
 from app.words.formats import fill
-from app.words.notices import Notice, NoticeAction, action_text
+from app.words.notices import NoticeAction, action_text
+from app.words.notices_for_errors import Problem, notice_for
 
 if TYPE_CHECKING:
     from app.views.transcript import TranscriptView
@@ -149,7 +150,7 @@ class MainWindow(QWidget):
         menu.delete.triggered.connect(lambda: chats.delete_chat(chats.chat_id))
         chats.current_chat_changed.connect(self._on_chat_changed)
         chats.chat_deleted.connect(self._on_chat_deleted)
-        chats.notice_raised.connect(self.show_notice)
+        chats.problem_raised.connect(self.show_problem)
 
     def _bind_messages(self, chats: ChatController) -> None:
         self.composer.send_requested.connect(self._send)
@@ -187,7 +188,7 @@ class MainWindow(QWidget):
     def _bind_models(self, models: ModelController) -> None:
         models.pair_changed.connect(self._show_pair)
         models.models_changed.connect(self._show_pair)
-        models.notice_raised.connect(self.show_notice)
+        models.problem_raised.connect(self.show_problem)
         models.model_installed.connect(self._on_model_installed)
         self.picker.main_chosen.connect(models.choose_main)
         self.picker.draft_chosen.connect(lambda folder: models.choose_draft(folder or None))
@@ -230,22 +231,29 @@ class MainWindow(QWidget):
         self.picker.speculation.set_values(self._settings.speculation_mode, self._settings.speculation_tokens)
 
     def _on_model_installed(self, repository: str, _folder: str) -> None:
-        self.banner.say(fill(self.tr("%1 is installed."), repository), self.tr("Choose models…"), self.open_picker)
+        self.banner.say(
+            lambda: BannerText(fill(self.tr("%1 is installed."), repository), button=self.tr("Choose models…")),
+            self.open_picker,
+        )
 
     def _on_chat_deleted(self, _chat_id: int, title: str) -> None:
-        self.banner.say(fill(self.tr("Deleted “%1”."), title), self.tr("Undo"), self._undo_delete)
+        self.banner.say(
+            lambda: BannerText(fill(self.tr("Deleted “%1”."), title), button=self.tr("Undo")), self._undo_delete
+        )
 
     def _on_message_deleted(self, _message_id: int) -> None:
-        self.banner.say(self.tr("Message deleted."), self.tr("Undo"), self._undo_delete)
+        self.banner.say(lambda: BannerText(self.tr("Message deleted."), button=self.tr("Undo")), self._undo_delete)
 
     def _undo_delete(self) -> None:
         if self.chats is not None:
             self.chats.undo_delete()
 
-    def show_notice(self, notice: Notice) -> None:
-        action = notice.action
-        button = action_text(action) if action is not None else ""
-        self.banner.warn(notice.title, notice.sentence, notice.hint, button, lambda: self._follow(action))
+    def show_problem(self, problem: Problem) -> None:
+        def text() -> BannerText:
+            notice = notice_for(problem)
+            return BannerText(notice.sentence, notice.title, notice.hint, action_text(notice.action))
+
+        self.banner.warn(text, lambda: self._follow(notice_for(problem).action))
 
     def _follow(self, action: NoticeAction | None) -> None:
         if action in (NoticeAction.CHOOSE_MODEL, NoticeAction.CHOOSE_DRAFT):

@@ -102,6 +102,7 @@ class Sidebar(QWidget):
         self.models_button.setText(self.tr("Models"))
         self.settings_button.set_name(self.tr("Settings"))
         self.chats.setAccessibleName(self.tr("Chats"))
+        self.chats.viewport().update()
 
     def changeEvent(self, event: QEvent) -> None:
         if event.type() == QEvent.Type.LanguageChange:

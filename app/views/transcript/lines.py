@@ -8,13 +8,15 @@ from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QWidget
 
 from app.theme import RADIUS_CARD, UI_PX
+from app.view_models.transcript import EngineError, ReplyStatus
 from app.views.icons import icon
 from app.views.transcript.card import paint_card
 from app.views.transcript.look import Look
 from app.views.transcript.parts import Part
 from app.views.widgets.buttons import PaintedButton, PillButton
 from app.words import formats
-from app.words.notices import Notice, action_text
+from app.words.notices import NoticeAction, action_text
+from app.words.replies import reply_notice
 
 _MINUTE_S = 60
 
@@ -116,13 +118,20 @@ class ProgressPart(QWidget):
         painter.end()
 
 
+@dataclass(frozen=True, slots=True)
+class NoticeContent:
+    status: ReplyStatus
+    error: EngineError | None
+    empty: bool
+
+
 class NoticePart(QWidget):
     """What could not be, why, and what to do about it."""
 
     def __init__(self, look: Look, parent: QWidget) -> None:
         super().__init__(parent)
         self._look = look
-        self._notice = Notice("", "")
+        self._action: NoticeAction | None = None
         self._message_id = 0
         self._title, self._sentence, self._hint = (self._label() for _ in range(3))
         self.button = PillButton(look.theme, parent=self)
@@ -137,13 +146,15 @@ class NoticePart(QWidget):
         return label
 
     def _act(self) -> None:
-        if self._notice.action is not None:
-            self._look.notice_action_requested.emit(self._message_id, self._notice.action)
+        if self._action is not None:
+            self._look.notice_action_requested.emit(self._message_id, self._action)
 
     def show_part(self, part: Part, width_px: int) -> int:
-        assert isinstance(part.content, Notice)
-        self._notice, self._message_id = part.content, part.message_id
-        notice, colors = self._notice, self._look.theme.palette
+        assert isinstance(part.content, NoticeContent)
+        content, colors = part.content, self._look.theme.palette
+        notice = reply_notice(content.status, content.error, empty=content.empty)
+        assert notice is not None
+        self._action, self._message_id = notice.action, part.message_id
         self._title.setStyleSheet(f"color: {colors.text.name()}; font-weight: 600")
         self._sentence.setStyleSheet(f"color: {colors.text.name()}")
         self._hint.setStyleSheet(f"color: {colors.secondary.name()}")
@@ -152,7 +163,7 @@ class NoticePart(QWidget):
             label.setText(words)
             label.setVisible(bool(words))
         self.button.setVisible(notice.action is not None)
-        self.button.setText(action_text(notice.action) if notice.action else "")
+        self.button.setText(action_text(notice.action))
         self.button.setAccessibleName(self.button.text())
         self.setAccessibleName(". ".join(each for each in (notice.title, notice.sentence, notice.hint) if each))
         return self._arrange(width_px)

@@ -14,13 +14,12 @@ from PySide6.QtCore import QCoreApplication
 from app.markup.blocks import Block, BlockKind, Splitter
 from app.markup.document import list_step_px
 from app.theme import REPLY_LEADING, REPLY_PX, Theme
-from app.view_models.transcript import MessageStatus, TranscriptMessage
-from app.views.transcript.lines import Fold
-from app.views.transcript.meta import ROW_PX, Meta
+from app.view_models.transcript import TranscriptMessage
+from app.views.transcript.lines import Fold, NoticeContent
+from app.views.transcript.message_footer import ROW_PX, FooterContent
 from app.views.transcript.parts import Part, PartKind
 from app.words import formats
 
-_GROWING = (MessageStatus.WAITING, MessageStatus.STREAMING)
 _PART_OF_BLOCK = {
     BlockKind.TEXT: PartKind.TEXT,
     BlockKind.CODE: PartKind.CODE,
@@ -54,7 +53,7 @@ class MessageItem:
         self.name = name
         self.top_px = 0
         self.height_px = 0
-        self.hot = False
+        self.highlighted = False
         self.opened = False
         self.is_read = False  # its text has been cut into parts
         self._theme = theme
@@ -68,7 +67,7 @@ class MessageItem:
 
     @property
     def is_growing(self) -> bool:
-        return self.message.status in _GROWING
+        return self.message.under_way
 
     @property
     def read_chars(self) -> int:
@@ -135,22 +134,23 @@ class MessageItem:
 
     def _foot_contents(self) -> Iterator[tuple[PartKind, object, int]]:
         message = self.message
-        waiting = message.status is MessageStatus.WAITING and not message.text and not message.thinking
+        waiting = message.under_way and message.empty
         if waiting:
             yield PartKind.PROGRESS, message.progress, 0
-        if message.notice is not None:
-            yield PartKind.NOTICE, message.notice, _GAP_PX
-        meta = Meta(
+        if message.has_notice:
+            yield PartKind.NOTICE, NoticeContent(message.status, message.error, message.empty), _GAP_PX
+        footer = FooterContent(
             from_user=message.from_user,
-            footer=message.footer,
-            growing=self.is_growing,
+            status=message.status,
+            stats=message.stats,
+            empty=message.empty,
             can_continue=message.can_continue,
             sibling=message.sibling,
             siblings=message.siblings,
-            hot=self.hot,
+            highlighted=self.highlighted,
         )
         # Progress and no gap are as high as a first line and its gap, so that nothing moves when that comes.
-        yield PartKind.META, meta, 2 if message.from_user else 0 if waiting else 6
+        yield PartKind.FOOTER, footer, 2 if message.from_user else 0 if waiting else 6
 
     def _set_fixed(self, parts: list[Part], contents: list[tuple[PartKind, object, int]]) -> None:
         for index, (kind, content, gap_px) in enumerate(contents):

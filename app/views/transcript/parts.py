@@ -22,7 +22,7 @@ class PartKind(StrEnum):
     FORMULA = "formula"
     PROGRESS = "progress"
     NOTICE = "notice"
-    META = "meta"
+    FOOTER = "footer"
 
 
 @dataclass(eq=False, slots=True)

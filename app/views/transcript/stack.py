@@ -68,7 +68,7 @@ class Stack:
             item.release_all()
         del self.items[kept:]
         for item, message in pairs[:kept]:
-            item.message, item.hot = message, False
+            item.message, item.highlighted = message, False
             if item.is_read:
                 item.sync(width_px)
         return kept

@@ -4,7 +4,7 @@ Here: scrolling, sticking to the end, keyboard and pointer. Not here: what a mes
 where messages stand (`stack.py`), which parts get widgets (`window.py`).
 """
 
-from PySide6.QtCore import QEvent, QRect, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QLocale, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleAnnouncementEvent,
@@ -22,7 +22,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QAbstractSlider, QFrame, QSty
 
 from app.markup.formula import FormulaKey
 from app.theme import Theme
-from app.view_models.transcript import MessageStatus, TranscriptModel
+from app.view_models.transcript import TranscriptModel
 from app.views.transcript.backdrop import paint_ring, paint_thought_bars
 from app.views.transcript.jump_button import JumpButton
 from app.views.transcript.look import Look
@@ -57,6 +57,7 @@ class TranscriptView(QAbstractScrollArea):
         self.window_of_parts = PartWindow(self._look, self.viewport())
         self._follows = True
         self._anchor: Anchor | None = None
+        self._built_in = QLocale()  # the language of the words that are shown
         self._settling = False
         self._hovered: int | None = None
         self._current: int | None = None
@@ -154,7 +155,7 @@ class TranscriptView(QAbstractScrollArea):
     def _on_changed(self, row: int) -> None:
         was_growing = self._stack.items[row].is_growing
         self._sync(row)
-        if was_growing and self._model.messages[row].status is MessageStatus.DONE:
+        if was_growing and self._model.messages[row].finished:
             self._announce(self.tr("Reply finished"))
 
     def _on_removed(self, first: int, count: int) -> None:
@@ -175,6 +176,7 @@ class TranscriptView(QAbstractScrollArea):
 
     def _rebuild(self) -> None:
         """New colours, sizes or words: every widget is made again."""
+        self._built_in = QLocale()
         for item in self._stack.items:
             item.release_all()
         self.window_of_parts.clear()
@@ -301,13 +303,13 @@ class TranscriptView(QAbstractScrollArea):
     def _hover(self, row: int | None) -> None:
         if row != self._hovered:
             before, self._hovered = self._hovered, row
-            self._refresh_hot(before, row)
+            self._highlight(before, row)
 
-    def _refresh_hot(self, *rows: int | None) -> None:
+    def _highlight(self, *rows: int | None) -> None:
         for row in rows:
             if row is not None and row < len(self._stack.items):
                 item = self._stack.items[row]
-                item.hot = row in (self._hovered, self._current)
+                item.highlighted = row in (self._hovered, self._current)
                 if item.is_read:
                     item.sync(self._column_px())
         self._settle()
@@ -339,7 +341,7 @@ class TranscriptView(QAbstractScrollArea):
     def _set_current(self, row: int | None) -> None:
         if row != self._current:
             before, self._current = self._current, row
-            self._refresh_hot(before, row)
+            self._highlight(before, row)
             self.viewport().update()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -387,6 +389,7 @@ class TranscriptView(QAbstractScrollArea):
         QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, words))
 
     def changeEvent(self, event: QEvent) -> None:
-        if event.type() == QEvent.Type.LanguageChange:
+        # A new theme comes with most languages, and its rebuild has the new words already.
+        if event.type() == QEvent.Type.LanguageChange and self._built_in != QLocale():
             self._rebuild()
         super().changeEvent(event)

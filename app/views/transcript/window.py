@@ -14,7 +14,7 @@ from app.views.transcript.code import CodePart
 from app.views.transcript.formula import FormulaPart
 from app.views.transcript.lines import FoldPart, NoticePart, ProgressPart
 from app.views.transcript.look import Look
-from app.views.transcript.meta import MetaPart
+from app.views.transcript.message_footer import MessageFooter
 from app.views.transcript.parts import Part, PartKind, PartPool, PartWidget, as_widget
 from app.views.transcript.stack import Stack
 from app.views.transcript.texts import BubblePart, TablePart, TextPart
@@ -31,7 +31,7 @@ _MAKERS: dict[PartKind, Callable[[Look, QWidget], PartWidget]] = {
     PartKind.FORMULA: FormulaPart,
     PartKind.PROGRESS: ProgressPart,
     PartKind.NOTICE: NoticePart,
-    PartKind.META: MetaPart,
+    PartKind.FOOTER: MessageFooter,
 }
 
 

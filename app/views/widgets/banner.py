@@ -6,6 +6,7 @@ Nothing moves when it appears. One at a time; a newer one takes the place of an 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QRect, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
@@ -19,13 +20,24 @@ from app.views.widgets.text import Voice, Words
 _BRIEF_MS = 10_000
 
 
+@dataclass(frozen=True, slots=True)
+class BannerText:
+    sentence: str
+    title: str = ""
+    hint: str = ""
+    button: str = ""
+
+
 class Banner(QWidget):
+    """What it shows is given as a function, which is called again when the language changes."""
+
     appeared = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
         self._icon_name = ""
+        self._text: Callable[[], BannerText] = lambda: BannerText("")
         self._act: Callable[[], None] | None = None
         self.title = Words(theme, Voice.HEADING, self)
         self.sentence = Words(theme, Voice.BODY, self)
@@ -52,29 +64,19 @@ class Banner(QWidget):
         row.addWidget(self.button, 0, Qt.AlignmentFlag.AlignVCenter)
         row.addWidget(self.close_button, 0, Qt.AlignmentFlag.AlignTop)
 
-    def say(self, sentence: str, button: str = "", act: Callable[[], None] | None = None) -> None:
+    def say(self, text: Callable[[], BannerText], act: Callable[[], None] | None = None) -> None:
         """Something that happened; goes by itself."""
-        self._show("info", "", sentence, "", button, act)
+        self._show("info", text, act)
         self._timer.start()
 
-    def warn(
-        self, title: str, sentence: str, hint: str = "", button: str = "", act: Callable[[], None] | None = None
-    ) -> None:
+    def warn(self, text: Callable[[], BannerText], act: Callable[[], None] | None = None) -> None:
         """Something that could not be; stays until it is dismissed."""
         self._timer.stop()
-        self._show("alert-triangle", title, sentence, hint, button, act)
+        self._show("alert-triangle", text, act)
 
-    def _show(
-        self, icon_name: str, title: str, sentence: str, hint: str, button: str, act: Callable[[], None] | None
-    ) -> None:
-        self._icon_name = icon_name
-        self._act = act
-        for label, text in ((self.title, title), (self.sentence, sentence), (self.hint, hint)):
-            label.setText(text)
-            label.setVisible(bool(text))
-        self.button.setText(button)
-        self.button.setVisible(bool(button))
-        self.setAccessibleName(" ".join(part for part in (title, sentence, hint) if part))
+    def _show(self, icon_name: str, text: Callable[[], BannerText], act: Callable[[], None] | None) -> None:
+        self._icon_name, self._text, self._act = icon_name, text, act
+        self._retranslate()
         self.show()
         self.raise_()
         self.appeared.emit()
@@ -93,10 +95,18 @@ class Banner(QWidget):
 
     def _retranslate(self) -> None:
         self.close_button.set_name(self.tr("Close"))
+        text = self._text()
+        for label, words in ((self.title, text.title), (self.sentence, text.sentence), (self.hint, text.hint)):
+            label.setText(words)
+            label.setVisible(bool(words))
+        self.button.setText(text.button)
+        self.button.setVisible(bool(text.button))
+        self.setAccessibleName(" ".join(part for part in (text.title, text.sentence, text.hint) if part))
 
     def changeEvent(self, event: QEvent) -> None:
         if event.type() == QEvent.Type.LanguageChange:
             self._retranslate()
+            self.appeared.emit()
         super().changeEvent(event)
 
     def _icon_place(self) -> QRect:

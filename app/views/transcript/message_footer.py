@@ -10,37 +10,40 @@ from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
 from app.theme import FOOTER_PX
-from app.view_models.reply_stats import SEPARATOR, FooterLine, Tone
+from app.view_models.transcript import ReplyStatus, RequestStats
 from app.views.transcript.look import Look
 from app.views.transcript.parts import Part
 from app.views.widgets.buttons import IconButton, PaintedButton
 from app.words import formats
 from app.words.notices import NoticeAction
+from app.words.replies import SEPARATOR, FooterLine, Tone, reply_footer
 
 ROW_PX = 28
 _BUTTON_PX = 26
-_WAY_OUT_SIDE_PX = 8
+_LINK_SIDE_PX = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Meta:
-    """What the row says. `hot`: under the pointer or the focus."""
+class FooterContent:
+    """What the row is about. `highlighted`: under the pointer or the focus, so that the icons are shown."""
 
-    from_user: bool
-    footer: FooterLine | None
-    growing: bool
-    can_continue: bool
-    sibling: int
-    siblings: int
-    hot: bool
+    from_user: bool = False
+    status: ReplyStatus = ReplyStatus.DONE
+    stats: RequestStats | None = None
+    empty: bool = False
+    can_continue: bool = False
+    sibling: int = 1
+    siblings: int = 1
+    highlighted: bool = False
 
 
-class MetaPart(QWidget):
+class MessageFooter(QWidget):
     def __init__(self, look: Look, parent: QWidget) -> None:
         super().__init__(parent)
         self._look = look
         self._message_id = 0
-        self._meta = Meta(False, None, False, False, 1, 1, False)
+        self._content = FooterContent()
+        self._line: FooterLine | None = None
         self._icon_names = {
             "earlier": "chevron-left",
             "later": "chevron-right",
@@ -51,13 +54,13 @@ class MetaPart(QWidget):
             "delete": "trash-2",
         }
         self.buttons = {act: IconButton(look.theme, name, _BUTTON_PX, self) for act, name in self._icon_names.items()}
-        self.way_out = WayOut(look, self)
+        self.link = FooterLink(look, self)
         self._connect()
         self._retranslate()
 
     def _connect(self) -> None:
         look, buttons = self._look, self.buttons
-        self.way_out.clicked.connect(
+        self.link.clicked.connect(
             lambda: look.notice_action_requested.emit(self._message_id, NoticeAction.CHOOSE_DRAFT)
         )
         buttons["earlier"].clicked.connect(lambda: look.sibling_requested.emit(self._message_id, -1))
@@ -72,35 +75,38 @@ class MetaPart(QWidget):
             buttons[act].clicked.connect(lambda _=False, request=request: request.emit(self._message_id))
 
     def show_part(self, part: Part, width_px: int) -> int:
-        assert isinstance(part.content, Meta)
-        self._meta, self._message_id = part.content, part.message_id
-        footer = self._meta.footer
+        assert isinstance(part.content, FooterContent)
+        self._content, self._message_id = part.content, part.message_id
+        content = self._content
+        self._line = footer = (
+            None if content.from_user else reply_footer(content.stats, content.status, empty=content.empty)
+        )
         self.setToolTip(footer.tooltip if footer else "")
         self.setAccessibleName(footer.text if footer else "")
         for act, button in self.buttons.items():
             button.setVisible(act in self._shown_acts())
-        for each in (*self.buttons.values(), self.way_out):
+        for each in (*self.buttons.values(), self.link):
             # Tab walks through the buttons of the message in focus, not through those of every message in sight.
-            each.setFocusPolicy(Qt.FocusPolicy.TabFocus if self._meta.hot else Qt.FocusPolicy.NoFocus)
-        self.way_out.setText(footer.way_out if footer else "")
-        self.way_out.setVisible(bool(self.way_out.text()))
+            each.setFocusPolicy(Qt.FocusPolicy.TabFocus if self._content.highlighted else Qt.FocusPolicy.NoFocus)
+        self.link.setText(footer.link if footer else "")
+        self.link.setVisible(bool(self.link.text()))
         self._arrange(width_px)
         self.update()
         return self._height(width_px)
 
     def _possible_acts(self) -> list[str]:
         """In the order of the row; also those that wait for the pointer, so that their room is kept."""
-        meta = self._meta
-        if meta.growing:
+        content = self._content
+        if content.status.under_way:
             return ["copy"]
-        acts = ["copy", "edit"] if meta.from_user else ["copy", "regenerate"]
-        if meta.can_continue:
+        acts = ["copy", "edit"] if content.from_user else ["copy", "regenerate"]
+        if content.can_continue:
             acts.insert(1, "continue")
         return [*acts, "delete"]
 
     def _shown_acts(self) -> list[str]:
-        versions = ["earlier", "later"] if self._meta.siblings > 1 else []
-        return versions + (self._possible_acts() if self._meta.hot else [])
+        versions = ["earlier", "later"] if self._content.siblings > 1 else []
+        return versions + (self._possible_acts() if self._content.highlighted else [])
 
     def _height(self, width_px: int) -> int:
         rows = 2 if self._is_narrow(width_px) else 1
@@ -115,18 +121,18 @@ class MetaPart(QWidget):
         return self._footer_width() > 0 and self._footer_width() + self._icons_width() > width_px
 
     def _footer_width(self) -> int:
-        footer = self._meta.footer
-        return QFontMetrics(self._bold()).horizontalAdvance(footer.text) + self._way_out_width() if footer else 0
+        footer = self._line
+        return QFontMetrics(self._bold()).horizontalAdvance(footer.text) + self._link_width() if footer else 0
 
-    def _way_out_width(self) -> int:
-        return self.way_out.sizeHint().width() if self._meta.footer and self._meta.footer.way_out else 0
+    def _link_width(self) -> int:
+        return self.link.sizeHint().width() if self._line and self._line.link else 0
 
     def _icons_width(self) -> int:
         return self._look.theme.px(_BUTTON_PX) * (len(self._possible_acts()) + 1) + self._versions_width()
 
     def _versions_width(self) -> int:
         side = self._look.theme.px(_BUTTON_PX)
-        return 2 * side + self._count_width() if self._meta.siblings > 1 else 0
+        return 2 * side + self._count_width() if self._content.siblings > 1 else 0
 
     def _count_width(self) -> int:
         return QFontMetrics(self._plain()).horizontalAdvance(self._count_words()) + self._look.theme.px(4)
@@ -142,18 +148,18 @@ class MetaPart(QWidget):
         x = width_px - side * len(self._possible_acts()) - self._versions_width()
         self.buttons["earlier"].setGeometry(x, y, side, side)
         self.buttons["later"].setGeometry(x + side + self._count_width(), y, side, side)
-        self._arrange_way_out(width_px)
-        self.buttons["earlier"].setEnabled(self._meta.sibling > 1)
-        self.buttons["later"].setEnabled(self._meta.sibling < self._meta.siblings)
+        self._arrange_link(width_px)
+        self.buttons["earlier"].setEnabled(self._content.sibling > 1)
+        self.buttons["later"].setEnabled(self._content.sibling < self._content.siblings)
 
-    def _arrange_way_out(self, width_px: int) -> None:
+    def _arrange_link(self, width_px: int) -> None:
         """After the words, or after the gain where the details go below it."""
-        footer, size = self._meta.footer, self.way_out.sizeHint()
+        footer, size = self._line, self.link.sizeHint()
         if footer is None:
             return
         words = footer.gain if self._wraps(width_px) else footer.text
         x = min(QFontMetrics(self._bold()).horizontalAdvance(words), width_px - size.width())
-        self.way_out.setGeometry(x, (self._look.theme.px(ROW_PX) - size.height()) // 2, size.width(), size.height())
+        self.link.setGeometry(x, (self._look.theme.px(ROW_PX) - size.height()) // 2, size.width(), size.height())
 
     def changeEvent(self, event: QEvent) -> None:
         if event.type() == QEvent.Type.LanguageChange:
@@ -176,9 +182,9 @@ class MetaPart(QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)
-        if self._meta.footer is not None:
-            self._paint_footer(painter, self._meta.footer)
-        if self._meta.siblings > 1:
+        if self._line is not None:
+            self._paint_footer(painter, self._line)
+        if self._content.siblings > 1:
             self._paint_count(painter)
         painter.end()
 
@@ -210,7 +216,7 @@ class MetaPart(QWidget):
         painter.drawText(area, Qt.AlignmentFlag.AlignCenter, self._count_words())
 
     def _count_words(self) -> str:
-        return f"{formats.count(self._meta.sibling)}/{formats.count(self._meta.siblings)}"
+        return f"{formats.count(self._content.sibling)}/{formats.count(self._content.siblings)}"
 
     def _tone_color(self, tone: Tone) -> QColor:
         colors = self._look.theme.palette
@@ -220,12 +226,12 @@ class MetaPart(QWidget):
         return self._look.theme.ui_font(FOOTER_PX, tabular=True)
 
     def _bold(self) -> QFont:
-        medium = self._meta.footer is not None and self._meta.footer.tone in (Tone.GAIN, Tone.COST)
+        medium = self._line is not None and self._line.tone in (Tone.GAIN, Tone.COST)
         weight = QFont.Weight.DemiBold if medium else QFont.Weight.Normal
         return self._look.theme.ui_font(FOOTER_PX, weight, tabular=True)
 
 
-class WayOut(PaintedButton):
+class FooterLink(PaintedButton):
     """Words in the accent's colour behind the footer: what to do where drafting costs time."""
 
     def __init__(self, look: Look, parent: QWidget) -> None:
@@ -234,7 +240,7 @@ class WayOut(PaintedButton):
 
     def sizeHint(self) -> QSize:
         metrics = QFontMetrics(self.theme.ui_font(FOOTER_PX))
-        width = metrics.horizontalAdvance(self.text()) + 2 * self.theme.px(_WAY_OUT_SIDE_PX)
+        width = metrics.horizontalAdvance(self.text()) + 2 * self.theme.px(_LINK_SIDE_PX)
         return QSize(width, metrics.height() + self.theme.px(4))
 
     def paint_content(self, painter: QPainter) -> None:
