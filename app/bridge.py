@@ -7,9 +7,10 @@ the controllers' business.
 
 from __future__ import annotations
 
+import math
 import time
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
@@ -28,14 +29,15 @@ class EngineBridge(QObject):
     _wake = Signal()
     _wake_now = Signal()
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, parent: QObject | None = None, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(parent)
+        self._clock = clock
         self._queue: deque[Event] = deque()
         self._armed = False
         self._closed = False
-        self._drained_at = 0.0
+        self._drained_at = -math.inf
         self._timer = QTimer(self, singleShot=True, timerType=Qt.TimerType.PreciseTimer)
-        self._timer.timeout.connect(self._drain)
+        self._timer.timeout.connect(self._drain_when_due)
         self._wake.connect(self._drain_when_due, Qt.ConnectionType.QueuedConnection)
         self._wake_now.connect(self._drain, Qt.ConnectionType.QueuedConnection)
 
@@ -59,7 +61,7 @@ class EngineBridge(QObject):
 
     @Slot()
     def _drain_when_due(self) -> None:
-        wait_ms = DRAIN_INTERVAL_MS - (time.monotonic() - self._drained_at) * 1000
+        wait_ms = DRAIN_INTERVAL_MS - (self._clock() - self._drained_at) * 1000
         if wait_ms <= 0:
             self._drain()
         elif not self._timer.isActive():
@@ -74,7 +76,7 @@ class EngineBridge(QObject):
             if self._closed:  # a slot may close the bridge
                 return
             self.event_arrived.emit(event)
-        self._drained_at = time.monotonic()
+        self._drained_at = self._clock()
 
 
 def merged(events: Iterable[Event]) -> list[Event]:

@@ -63,11 +63,17 @@ class ConversationRow:
 
 
 class ConversationListModel(QAbstractListModel):
-    def __init__(self, find: Callable[[str], Sequence[ChatSummary]], parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        find: Callable[[str], Sequence[ChatSummary]],
+        parent: QObject | None = None,
+        today: Callable[[], date] = lambda: datetime.now().astimezone().date(),
+    ) -> None:
         super().__init__(parent)
         self.rows: list[ConversationRow] = []
         self.query = ""
         self._find = find
+        self._today = today
         self._generating: frozenset[int] = frozenset()
 
     def rowCount(self, parent: QModelIndex | QPersistentModelIndex | None = None) -> int:
@@ -108,7 +114,7 @@ class ConversationListModel(QAbstractListModel):
 
     def refresh(self) -> None:
         """Asks for the chats again and changes only the rows that differ."""
-        self._apply(self._build(self._find(self.query), datetime.now().astimezone().date()))
+        self._apply(self._build(self._find(self.query), self._today()))
 
     def row_of(self, chat_id: int) -> int | None:
         return next((row for row, each in enumerate(self.rows) if chat_id and each.chat_id == chat_id), None)

@@ -11,8 +11,8 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -352,17 +352,19 @@ def test_a_paused_download_goes_on_where_it_was(tmp_path: Path, hub: TinyHub, st
     assert_installed(tmp_path, hub)
 
 
+class PatientStore(QuickStore):
+    tuning = replace(QuickStore.tuning, patience=replace(QuickStore.tuning.patience, read_s=7200.0))
+
+
 def test_a_hub_that_accepts_and_says_nothing_can_be_left_at_once(tmp_path: Path, ear: Ear) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         endpoint = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        store = QuickStore(tmp_path / "models", sink=ear, hub_cache=tmp_path / "no-cache", endpoint=endpoint)
+        store = PatientStore(tmp_path / "models", sink=ear, hub_cache=tmp_path / "no-cache", endpoint=endpoint)
         download = store.install(REPO)
         connection, _ = silent.accept()
         connection.recv(100)  # the question is there; nobody will answer it
-        began = time.monotonic()
         store.cancel(download)
-        assert ear.wait_for(DownloadStopped, download).kept_bytes == 0
-        assert time.monotonic() - began < QuickStore.tuning.patience.read_s
+        assert ear.wait_for(DownloadStopped, download).kept_bytes == 0  # waits for half a minute at most, not for hours
         connection.close()
     assert store.close()
 

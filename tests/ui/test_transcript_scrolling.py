@@ -252,16 +252,18 @@ def pointer(widget: QWidget, kind: QEvent.Type, x: int, button: Qt.MouseButton, 
     QApplication.sendEvent(widget, event)
 
 
-def test_the_column_is_never_wider_than_760(open_desk: Opener) -> None:
+@pytest.mark.parametrize("scale", [1.0, 2.0])
+def test_the_column_is_never_wider_than_760_at_normal_text_size(open_desk: Opener, scale: float) -> None:
     desk = open_desk([question(1, "word " * 400), reply(2, PARAGRAPH)])
-    desk.view.resize(1600, 600)
+    desk.theme.set_scale(scale)
+    desk.view.resize(2600, 600)
     QApplication.processEvents()
     for _, place in desk.view.window_of_parts.shown():
-        assert place.width() <= 760
+        assert place.width() == 760 * scale
         assert abs(place.center().x() - desk.view.viewport().rect().center().x()) <= 1
     bubble = desk.parts(PartKind.BUBBLE)[0].widget
     assert isinstance(bubble, BubblePart)
-    assert bubble.text.width() <= 760 * 0.8
+    assert bubble.text.width() <= 760 * scale * 0.8
 
 
 @pytest.mark.parametrize("scale", [1.0, 1.5, 2.0])

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
+from datetime import datetime
 
 import pytest
 from PySide6.QtCore import QLocale, Qt
@@ -22,6 +22,8 @@ from engine import RequestStats
 from tests.helpers.desk import recorded
 
 DAY_S = 86_400
+NOW = datetime(2026, 11, 20, 12).astimezone()
+NOW_S = NOW.timestamp()
 
 
 class Chats(list[ChatSummary]):
@@ -31,13 +33,12 @@ class Chats(list[ChatSummary]):
 
 @pytest.fixture
 def chats() -> Chats:
-    now = time.time()
     return Chats(
         [
-            ChatSummary(9, "Pinned one", True, now - 90 * DAY_S),
-            ChatSummary(5, "Now", False, now),
-            ChatSummary(4, "A day ago", False, now - DAY_S),
-            ChatSummary(3, "Days ago", False, now - 4 * DAY_S),
+            ChatSummary(9, "Pinned one", True, NOW_S - 90 * DAY_S),
+            ChatSummary(5, "Now", False, NOW_S),
+            ChatSummary(4, "A day ago", False, NOW_S - DAY_S),
+            ChatSummary(3, "Days ago", False, NOW_S - 4 * DAY_S),
             ChatSummary(2, "Long ago", False, 1_600_000_000),
             ChatSummary(1, "Longer ago", False, 1_599_990_000),
         ]
@@ -46,7 +47,7 @@ def chats() -> Chats:
 
 @pytest.fixture
 def model(chats: Chats, qtmodeltester: ModelTester) -> ConversationListModel:
-    model = ConversationListModel(chats.find)
+    model = ConversationListModel(chats.find, today=NOW.date)
     qtmodeltester.check(model)  # type: ignore[no-untyped-call]
     model.refresh()
     return model
@@ -95,7 +96,7 @@ def test_change_of_a_chat_changes_its_row_only(model: ConversationListModel, cha
 
 def test_chat_that_moves_to_the_top_is_moved_alone(model: ConversationListModel, chats: Chats) -> None:
     inserted = recorded(model.rowsInserted)
-    chats.insert(1, replace(chats.pop(4), updated_at=time.time()))
+    chats.insert(1, replace(chats.pop(4), updated_at=NOW_S))
     model.refresh()
     assert titles(model)[2:5] == ["Today", "Long ago", "Now"]
     assert len(inserted) == 1
@@ -106,7 +107,7 @@ def test_month_is_written_in_the_language(chats: Chats) -> None:
     before = QLocale()
     QLocale.setDefault(QLocale("ko_KR"))
     try:
-        model = ConversationListModel(chats.find)
+        model = ConversationListModel(chats.find, today=NOW.date)
         model.refresh()
         assert "9월 2020" in titles(model)
     finally:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QRectF, Qt, Signal
+from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
@@ -10,11 +10,12 @@ from app.theme import Theme
 from app.view_models.model_list import DownloadEntry, DownloadState
 from app.views.widgets.buttons import IconButton
 from app.views.widgets.text import ElidedWords, Voice, Words
+from app.views.widgets.translated import Translated
 from app.words.formats import fill, size
 from app.words.notices_for_errors import Problem, notice_for
 
 
-class DownloadRow(QWidget):
+class DownloadRow(Translated, QWidget):
     pause_requested = Signal()
     resume_requested = Signal()
     cancel_requested = Signal()
@@ -57,6 +58,10 @@ class DownloadRow(QWidget):
         self.go_button.set_name(self.tr("Try again") if failed else names[running])
         self.cancel_button.set_name(self.tr("Cancel and delete what has arrived"))
 
+    def _retranslate(self) -> None:
+        if self._entry is not None:
+            self.show_entry(self._entry)
+
     def _sentence(self, entry: DownloadEntry) -> str:
         if entry.state == DownloadState.FAILED:
             return _reason(entry.error) if entry.error is not None else self.tr("The download failed.")
@@ -70,11 +75,6 @@ class DownloadRow(QWidget):
     def _on_go(self) -> None:
         running = self._entry is not None and self._entry.state in (DownloadState.RUNNING, DownloadState.WAITING)
         (self.pause_requested if running else self.resume_requested).emit()
-
-    def changeEvent(self, event: QEvent) -> None:
-        if event.type() == QEvent.Type.LanguageChange and self._entry is not None:
-            self.show_entry(self._entry)
-        super().changeEvent(event)
 
 
 def _reason(error: Problem) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMessageBox, QVBoxLayout, QWidget
 
 from app.controllers.models import ModelController
@@ -17,12 +17,13 @@ from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.cards import Card, Page, Row
 from app.views.widgets.fields import LineField
 from app.views.widgets.text import Voice, Words
+from app.views.widgets.translated import Translated
 from app.words.formats import fill, size
 
 _FIELD_PX = 260  # whatever the text's size, so that large text leaves a page its width
 
 
-class ModelsPage(Page):
+class ModelsPage(Translated, Page):
     def __init__(self, theme: Theme, settings: Settings, models: ModelController) -> None:
         super().__init__(theme)
         self._settings = settings
@@ -214,11 +215,6 @@ class ModelsPage(Page):
         self._token_row.set_words(self.tr("Token"), self.tr("Only for private and gated models. Kept on this machine."))
         self._show_installed()
         self._show_folders()
-
-    def changeEvent(self, event: QEvent) -> None:
-        if event.type() == QEvent.Type.LanguageChange:
-            self._retranslate()
-        super().changeEvent(event)
 
 
 def _is_repository(text: str) -> bool:

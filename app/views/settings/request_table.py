@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QPalette, QWheelEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 from app.theme import FOOTER_PX, Theme
 from app.view_models.request_table import RequestRole, RequestTableModel
 from app.views.widgets.scrolling import QuietBars
+from app.views.widgets.translated import Translated
 from app.words.requests import RequestColumn
 
 _ROW_PX = 42
@@ -26,7 +27,7 @@ _HEADER_LINES = 2
 _SHOWN_ROWS = 12
 
 
-class RequestTable(QTableView):
+class RequestTable(Translated, QTableView):
     """Chat and models share the first column; the rest are numbers."""
 
     def __init__(self, theme: Theme, requests: RequestTableModel) -> None:
@@ -82,11 +83,9 @@ class RequestTable(QTableView):
         height = self.horizontalHeader().height() + rows * self.verticalHeader().defaultSectionSize() + 4
         return QSize(self.theme.px(_FIRST_COLUMN_PX + 7 * _NUMBER_COLUMN_PX), height)
 
-    def changeEvent(self, event: QEvent) -> None:
-        if event.type() == QEvent.Type.LanguageChange:
-            self.horizontalHeader().viewport().update()
-            self.viewport().update()
-        super().changeEvent(event)
+    def _retranslate(self) -> None:
+        self.horizontalHeader().viewport().update()
+        self.viewport().update()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """With nothing to scroll in the table, the page scrolls."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent
-
 from app.controllers.models import ModelController
 from app.settings import Settings
 from app.theme import Theme
@@ -12,9 +10,10 @@ from app.views.settings.request_table import RequestTable
 from app.views.settings.speculation_controls import SpeculationControls
 from app.views.widgets.cards import Card, Page
 from app.views.widgets.text import Voice, Words
+from app.views.widgets.translated import Translated
 
 
-class SpeculationPage(Page):
+class SpeculationPage(Translated, Page):
     def __init__(self, theme: Theme, settings: Settings, models: ModelController, requests: RequestTableModel) -> None:
         super().__init__(theme)
         self._settings = settings
@@ -59,8 +58,3 @@ class SpeculationPage(Page):
         )
         self._nothing.setText(self.tr("Replies appear here while they are written."))
         self.table.setAccessibleName(self.tr("Requests"))
-
-    def changeEvent(self, event: QEvent) -> None:
-        if event.type() == QEvent.Type.LanguageChange:
-            self._retranslate()
-        super().changeEvent(event)

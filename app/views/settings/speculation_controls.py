@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.settings import Settings
 from app.theme import Theme
 from app.views.widgets.fields import Segments, WholeField
 from app.views.widgets.text import Voice, Words
+from app.views.widgets.translated import Translated
 
 _MOST_TOKENS = Settings.options()["speculation_tokens"].check(10**6)
 
 
-class SpeculationControls(QWidget):
+class SpeculationControls(Translated, QWidget):
     chosen = Signal(str, int)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -60,8 +61,3 @@ class SpeculationControls(QWidget):
         self.modes.setAccessibleName(self.tr("Speculation"))
         self.tokens.setAccessibleName(self.tr("Tokens to guess ahead"))
         self._explain()
-
-    def changeEvent(self, event: QEvent) -> None:
-        if event.type() == QEvent.Type.LanguageChange:
-            self._retranslate()
-        super().changeEvent(event)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
@@ -16,13 +16,14 @@ from app.views.settings.sampling import SamplingPage
 from app.views.settings.speculation import SpeculationPage
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.cards import Page
+from app.views.widgets.translated import Translated
 
 _LIST_WIDTH = 190
 _LEAST_WIDTH, _LEAST_WIDTH_GROWS = 640, 160  # what the widest page needs at 100 %, and more at 200 %
 _ICONS = {"general": "settings", "models": "box", "speculation": "zap", "sampling": "sliders-horizontal"}
 
 
-class SettingsWindow(QWidget):
+class SettingsWindow(Translated, QWidget):
     def __init__(self, theme: Theme, settings: Settings, chats: ChatController, models: ModelController) -> None:
         super().__init__()
         self._theme = theme
@@ -79,11 +80,6 @@ class SettingsWindow(QWidget):
         for name, title in titles.items():
             self._tabs[name].setText(title)
             self._pages[name].title.setText(title)
-
-    def changeEvent(self, event: QEvent) -> None:
-        if event.type() == QEvent.Type.LanguageChange:
-            self._retranslate()
-        super().changeEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         close_keys = event.key() == Qt.Key.Key_W and event.modifiers() == Qt.KeyboardModifier.ControlModifier

@@ -5,7 +5,7 @@ Unsent text is kept per chat. Not here: what happens to a message once it is sen
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QMimeData, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QMimeData, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QGuiApplication,
     QInputMethodEvent,
@@ -20,13 +20,13 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QSizePolicy, QVBoxLayout, QWidget
 
-from app.theme import RADIUS_BUBBLE, Theme
+from app.theme import COLUMN_PX, RADIUS_BUBBLE, Theme
 from app.views.widgets.buttons import STOP, IconButton, RoundButton
 from app.views.widgets.context_ring import ContextRing
 from app.views.widgets.scrolling import QuietBars
 from app.views.widgets.text import Voice, Words
+from app.views.widgets.translated import Translated
 
-COLUMN_WIDTH = 760
 _GROWS_TO = 0.4  # of the window's height
 _RETURN_KEYS = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
@@ -109,7 +109,7 @@ class MessageEdit(QPlainTextEdit):
             self.height_wanted.emit()
 
 
-class Composer(QWidget):
+class Composer(Translated, QWidget):
     """The card with the text, the context meter and the round button."""
 
     send_requested = Signal(str)
@@ -135,7 +135,7 @@ class Composer(QWidget):
         self._arrange()
         self._connect()
         self._restyle()
-        self.retranslate()
+        self._retranslate()
 
     def _connect(self) -> None:
         self.edit.submitted.connect(self._submit)
@@ -205,15 +205,10 @@ class Composer(QWidget):
     def set_context(self, used_tokens: int, limit_tokens: int) -> None:
         self.ring.set_usage(used_tokens, limit_tokens)
 
-    def retranslate(self) -> None:
+    def _retranslate(self) -> None:
         self.edit.set_hint(self.tr("Ask anything"))
         self.edit.setAccessibleName(self.tr("Message"))
         self._show_button()
-
-    def changeEvent(self, event: QEvent) -> None:
-        if event.type() == QEvent.Type.LanguageChange:
-            self.retranslate()
-        super().changeEvent(event)
 
     def _submit(self) -> None:
         text, edited_id = self.text().strip(), self._edited_id
@@ -276,13 +271,14 @@ class Composer(QWidget):
         super().mousePressEvent(event)
 
     def _restyle(self) -> None:
+        self.setMaximumWidth(self._theme.px(COLUMN_PX))
         self.edit.restyle()
         self._column.setContentsMargins(self._theme.px(18), self._padding(), self._padding(), self._padding())
         self._fit()
         self.update()
 
     def sizeHint(self) -> QSize:
-        return QSize(self._theme.px(COLUMN_WIDTH), super().sizeHint().height())
+        return QSize(self._theme.px(COLUMN_PX), super().sizeHint().height())
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         colors = self._theme.palette
@@ -294,7 +290,7 @@ class Composer(QWidget):
         painter.end()
 
 
-class EditLine(QWidget):
+class EditLine(Translated, QWidget):
     """Says, above the text, that a sent message is being changed."""
 
     cancelled = Signal()
@@ -315,8 +311,3 @@ class EditLine(QWidget):
     def _retranslate(self) -> None:
         self._words.setText(self.tr("Editing a message"))
         self.close_button.set_name(self.tr("Cancel editing"))
-
-    def changeEvent(self, event: QEvent) -> None:
-        if event.type() == QEvent.Type.LanguageChange:
-            self._retranslate()
-        super().changeEvent(event)

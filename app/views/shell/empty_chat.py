@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
@@ -12,11 +12,12 @@ from app.views.widgets.buttons import Emphasis, PaintedButton, PillButton
 from app.views.widgets.cards import Card
 from app.views.widgets.scrolling import QuietBars
 from app.views.widgets.text import Voice, Words, voice_font
+from app.views.widgets.translated import Translated
 
 _WIDTH = 560
 
 
-class EmptyChat(QScrollArea):
+class EmptyChat(Translated, QScrollArea):
     question_asked = Signal(str)
     models_requested = Signal()
 
@@ -33,7 +34,7 @@ class EmptyChat(QScrollArea):
             button.clicked.connect(lambda _checked=False, button=button: self.question_asked.emit(button.text()))
         self.offer_button.clicked.connect(self.models_requested)
         self._has_model = True
-        self.retranslate()
+        self._retranslate()
 
     def show_for(self, starter: bool, has_model: bool) -> None:
         """The questions are the starter pair's; the way to other models is for who has that one, or none."""
@@ -95,7 +96,7 @@ class EmptyChat(QScrollArea):
         card.column.addLayout(row)
         return card
 
-    def retranslate(self) -> None:
+    def _retranslate(self) -> None:
         self.line.setText(self.tr("Guess ahead, check at once, read sooner."))
         #: Three questions that the starter pair was taught; use the exact words of packaging/starter/guide.
         asked = (
@@ -117,11 +118,6 @@ class EmptyChat(QScrollArea):
         self.offer_reason.setText(
             self.tr("The starter pair knows only Hunch. Install a larger model, and a draft for it.")
         )
-
-    def changeEvent(self, event: QEvent) -> None:
-        if event.type() == QEvent.Type.LanguageChange:
-            self.retranslate()
-        super().changeEvent(event)
 
 
 class QuestionButton(PaintedButton):

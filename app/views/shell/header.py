@@ -5,7 +5,7 @@ Here: painting the pair in its states. Not here: the picker that the chip opens 
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
@@ -14,6 +14,7 @@ from app.view_models.model_list import DraftState, PairState, PairView
 from app.views.icons import icon
 from app.views.widgets.buttons import IconButton, PaintedButton
 from app.views.widgets.text import ElidedWords, Voice
+from app.views.widgets.translated import Translated
 from app.words.formats import fill
 from app.words.notices import drafting_sentence
 from app.words.notices_for_errors import notice_for
@@ -22,7 +23,7 @@ HEIGHT = 48
 _ARROW = "←"
 
 
-class Header(QWidget):
+class Header(Translated, QWidget):
     sidebar_requested = Signal()
     new_chat_requested = Signal()
     pair_requested = Signal()
@@ -41,7 +42,7 @@ class Header(QWidget):
         self.chip.clicked.connect(self.pair_requested)
         theme.changed.connect(self._restyle)
         self._restyle()
-        self.retranslate()
+        self._retranslate()
 
     def _arrange(self) -> None:
         row = QHBoxLayout(self)
@@ -78,14 +79,9 @@ class Header(QWidget):
             self._line = shown
             self.update()
 
-    def retranslate(self) -> None:
+    def _retranslate(self) -> None:
         self.show_button.set_name(self.tr("Show sidebar"))
         self.new_button.set_name(self.tr("New chat"))
-
-    def changeEvent(self, event: QEvent) -> None:
-        if event.type() == QEvent.Type.LanguageChange:
-            self.retranslate()
-        super().changeEvent(event)
 
     def _restyle(self) -> None:
         self.setFixedHeight(max(HEIGHT, self._theme.px(40)))
@@ -98,7 +94,7 @@ class Header(QWidget):
             painter.end()
 
 
-class PairChip(PaintedButton):
+class PairChip(Translated, PaintedButton):
     """Main ← draft · mode, each part in the colour of its state."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -106,28 +102,22 @@ class PairChip(PaintedButton):
         self._pair = PairView()
         self._most_px = 10_000
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        self._describe()
+        self._retranslate()
 
     def set_pair(self, pair: PairView) -> None:
         if pair != self._pair:
             self._pair = pair
-            self._describe()
-            self.updateGeometry()
-            self.update()
-
-    def changeEvent(self, event: QEvent) -> None:
-        if event.type() == QEvent.Type.LanguageChange:
-            self._describe()
-            self.updateGeometry()
-        super().changeEvent(event)
+            self._retranslate()
 
     def corner_radius(self) -> float:
         return self.height() / 2
 
-    def _describe(self) -> None:
+    def _retranslate(self) -> None:
         words = " ".join(text for text, _, _ in self._parts())
         self.setAccessibleName(fill(self.tr("Models: %1"), words))
         self.setToolTip("\n".join(part for part in (words, self._reason()) if part))
+        self.updateGeometry()
+        self.update()
 
     def _reason(self) -> str:
         """Why the main model or the draft is not at work."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, QEvent, Qt, Signal
+from PySide6.QtCore import QByteArray, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
 
@@ -18,13 +18,14 @@ from app.settings import STARTER_FOLDER, Settings
 from app.theme import SCALE_MAX, SCALE_MIN, Theme
 from app.view_models.model_list import PairState
 from app.views.link_dialog import ask_to_open
-from app.views.shell.composer import COLUMN_WIDTH, Composer
+from app.views.shell.composer import Composer
 from app.views.shell.empty_chat import EmptyChat
 from app.views.shell.header import Header
 from app.views.shell.menu import MenuBar
 from app.views.shell.picker import Picker
 from app.views.shell.sidebar import Sidebar
 from app.views.widgets.banner import Banner, BannerText
+from app.views.widgets.translated import Translated
 from app.words.formats import fill
 from app.words.notices import NoticeAction, action_text
 from app.words.notices_for_errors import Problem, notice_for
@@ -37,7 +38,7 @@ _SIDE_PX = 24
 _CHAT_NEEDS_PX = 360
 
 
-class MainWindow(QWidget):
+class MainWindow(Translated, QWidget):
     painted_first = Signal()
     settings_requested = Signal(str)  # page
     log_requested = Signal()
@@ -78,7 +79,6 @@ class MainWindow(QWidget):
         foot.addStretch(1)
         foot.addWidget(self.composer, 1000)
         foot.addStretch(1)
-        self._limit_column()
         right = QVBoxLayout()
         right.setSpacing(0)
         right.addWidget(self.header)
@@ -89,10 +89,6 @@ class MainWindow(QWidget):
         row.setSpacing(0)
         row.addWidget(self.sidebar)
         row.addLayout(right, 1)
-        self._theme.changed.connect(self._limit_column)
-
-    def _limit_column(self) -> None:
-        self.composer.setMaximumWidth(self._theme.px(COLUMN_WIDTH))
 
     def _connect_parts(self) -> None:
         self.sidebar.hide_requested.connect(self.toggle_sidebar)
@@ -365,10 +361,8 @@ class MainWindow(QWidget):
         super().showEvent(event)
         self.composer.take_focus()
 
-    def changeEvent(self, event: QEvent) -> None:
-        if event.type() == QEvent.Type.LanguageChange:
-            self.menu.retranslate()
-        super().changeEvent(event)
+    def _retranslate(self) -> None:
+        self.menu.retranslate()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         self._settings.window_geometry = bytes(self.saveGeometry().toBase64().data()).decode()

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
-from PySide6.QtCore import QEvent, QPoint, QRectF, Qt, Signal
+from PySide6.QtCore import QPoint, QRectF, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
@@ -19,6 +19,7 @@ from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.cards import Hairline
 from app.views.widgets.option_list import Option, OptionList
 from app.views.widgets.text import Voice, Words
+from app.views.widgets.translated import Translated
 from app.words.models import model_details
 from app.words.notices_for_errors import Problem, notice_for
 
@@ -27,7 +28,7 @@ _LIST_HEIGHT = 300
 NO_DRAFT = ""
 
 
-class Picker(QWidget):
+class Picker(Translated, QWidget):
     main_chosen = Signal(str)
     draft_chosen = Signal(str)  # NO_DRAFT for none
     models_requested = Signal()
@@ -125,11 +126,6 @@ class Picker(QWidget):
             self.close()
         else:
             super().keyPressEvent(event)
-
-    def changeEvent(self, event: QEvent) -> None:
-        if event.type() == QEvent.Type.LanguageChange:
-            self._retranslate()
-        super().changeEvent(event)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         colors = self._theme.palette

@@ -5,7 +5,7 @@ It asks and shows; opening, renaming and deleting are the controller's.
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPalette, QPen
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
@@ -15,12 +15,13 @@ from app.views.icons import icon
 from app.views.shell.chat_list import ChatList
 from app.views.widgets.buttons import Emphasis, IconButton, PillButton
 from app.views.widgets.text import Voice, Words
+from app.views.widgets.translated import Translated
 
 WIDTH = 248
 _SEARCH_DELAY_MS = 150
 
 
-class Sidebar(QWidget):
+class Sidebar(Translated, QWidget):
     new_chat_requested = Signal()
     search_changed = Signal(str)
     models_requested = Signal()
@@ -41,7 +42,7 @@ class Sidebar(QWidget):
         self._arrange()
         self._connect()
         self._restyle()
-        self.retranslate()
+        self._retranslate()
 
     def _arrange(self) -> None:
         for button in (self.new_button, self.models_button):
@@ -93,7 +94,7 @@ class Sidebar(QWidget):
         found = model is not None and model.rowCount() > 0
         self.nothing.setVisible(not found and bool(self.search.text()))
 
-    def retranslate(self) -> None:
+    def _retranslate(self) -> None:
         self.new_button.setText(self.tr("New chat"))
         self.hide_button.set_name(self.tr("Hide sidebar"))
         self.search.setPlaceholderText(self.tr("Search"))
@@ -103,11 +104,6 @@ class Sidebar(QWidget):
         self.settings_button.set_name(self.tr("Settings"))
         self.chats.setAccessibleName(self.tr("Chats"))
         self.chats.viewport().update()
-
-    def changeEvent(self, event: QEvent) -> None:
-        if event.type() == QEvent.Type.LanguageChange:
-            self.retranslate()
-        super().changeEvent(event)
 
     def _restyle(self) -> None:
         # Wider text needs a wider column, but never as much as the text grows.

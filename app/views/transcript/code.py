@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import islice
 from time import perf_counter
 
-from PySide6.QtCore import QEvent, QRectF, Qt, QTimer
+from PySide6.QtCore import QRectF, Qt, QTimer
 from PySide6.QtGui import (
     QColor,
     QFontMetricsF,
@@ -33,13 +33,14 @@ from app.views.transcript.look import Look
 from app.views.transcript.parts import Part
 from app.views.transcript.texts import ReadOnlyText
 from app.views.widgets.buttons import IconButton
+from app.views.widgets.translated import Translated
 
 _COPIED_MS = 1400
 _SLICE_S = 0.004
 _SPANS_PER_STEP = 100
 
 
-class CodePart(QWidget):
+class CodePart(Translated, QWidget):
     def __init__(self, look: Look, parent: QWidget) -> None:
         super().__init__(parent)
         self._look = look
@@ -164,11 +165,6 @@ class CodePart(QWidget):
             QGuiApplication.clipboard().setText(self._block.text)
             self.copy_button.set_icon("check")
             self._copied_timer.start()
-
-    def changeEvent(self, event: QEvent) -> None:
-        if event.type() == QEvent.Type.LanguageChange:
-            self._retranslate()
-        super().changeEvent(event)
 
     def _retranslate(self) -> None:
         self.copy_button.set_name(self.tr("Copy code"))

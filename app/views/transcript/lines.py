@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QRect, QRectF, Qt
+from PySide6.QtCore import QRect, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QWidget
 
@@ -14,6 +14,7 @@ from app.views.transcript.card import paint_card
 from app.views.transcript.look import Look
 from app.views.transcript.parts import Part
 from app.views.widgets.buttons import PaintedButton, PillButton
+from app.views.widgets.translated import Translated
 from app.words import formats
 from app.words.notices import NoticeAction, action_text
 from app.words.replies import reply_notice
@@ -28,7 +29,7 @@ class Fold:
     thinking: bool  # still at it
 
 
-class FoldPart(PaintedButton):
+class FoldPart(Translated, PaintedButton):
     """“Thought for 12 s”, with what was thought behind it."""
 
     def __init__(self, look: Look, parent: QWidget) -> None:
@@ -43,11 +44,6 @@ class FoldPart(PaintedButton):
         self._fold, self._message_id = part.content, part.message_id
         self._retranslate()
         return self.theme.px(26)
-
-    def changeEvent(self, event: QEvent) -> None:
-        if event.type() == QEvent.Type.LanguageChange:
-            self._retranslate()
-        super().changeEvent(event)
 
     def _retranslate(self) -> None:
         self.setText(self._words())

@@ -5,7 +5,7 @@ Always there, so that nothing moves when the icons appear under the pointer or t
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QRect, QSize, Qt
+from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
@@ -14,6 +14,7 @@ from app.view_models.transcript import ReplyStatus, RequestStats
 from app.views.transcript.look import Look
 from app.views.transcript.parts import Part
 from app.views.widgets.buttons import IconButton, PaintedButton
+from app.views.widgets.translated import Translated
 from app.words import formats
 from app.words.notices import NoticeAction
 from app.words.replies import SEPARATOR, FooterLine, Tone, reply_footer
@@ -37,7 +38,7 @@ class FooterContent:
     highlighted: bool = False
 
 
-class MessageFooter(QWidget):
+class MessageFooter(Translated, QWidget):
     def __init__(self, look: Look, parent: QWidget) -> None:
         super().__init__(parent)
         self._look = look
@@ -160,11 +161,6 @@ class MessageFooter(QWidget):
         words = footer.gain if self._wraps(width_px) else footer.text
         x = min(QFontMetrics(self._bold()).horizontalAdvance(words), width_px - size.width())
         self.link.setGeometry(x, (self._look.theme.px(ROW_PX) - size.height()) // 2, size.width(), size.height())
-
-    def changeEvent(self, event: QEvent) -> None:
-        if event.type() == QEvent.Type.LanguageChange:
-            self._retranslate()
-        super().changeEvent(event)
 
     def _retranslate(self) -> None:
         for act, words in {

@@ -21,7 +21,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractScrollArea, QAbstractSlider, QFrame, QStyle, QWidget
 
 from app.markup.formula import FormulaKey
-from app.theme import Theme
+from app.theme import COLUMN_PX, Theme
 from app.view_models.transcript import TranscriptModel
 from app.views.transcript.backdrop import paint_ring, paint_thought_bars
 from app.views.transcript.jump_button import JumpButton
@@ -30,7 +30,6 @@ from app.views.transcript.message_item import MessageItem, message_name
 from app.views.transcript.stack import Anchor, Stack
 from app.views.transcript.window import PartWindow
 
-COLUMN_PX = 760
 SIDE_PX = 24
 STICK_PX = 48
 _SETTLING_ROUNDS = 6
@@ -199,7 +198,7 @@ class TranscriptView(QAbstractScrollArea):
     # Geometry
 
     def _column_px(self) -> int:
-        return max(120, min(COLUMN_PX, self.viewport().width() - 2 * SIDE_PX))
+        return max(120, min(self._theme.px(COLUMN_PX), self.viewport().width() - 2 * SIDE_PX))
 
     def _left_px(self) -> int:
         return (self.viewport().width() - self._column_px()) // 2

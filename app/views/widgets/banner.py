@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QRect, QRectF, Qt, QTimer, Signal
+from PySide6.QtCore import QRect, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
@@ -16,6 +16,7 @@ from app.theme import RADIUS_CARD, Theme
 from app.views.icons import icon
 from app.views.widgets.buttons import Emphasis, IconButton, PillButton
 from app.views.widgets.text import Voice, Words
+from app.views.widgets.translated import Translated
 
 _BRIEF_MS = 10_000
 
@@ -28,7 +29,7 @@ class BannerText:
     button: str = ""
 
 
-class Banner(QWidget):
+class Banner(Translated, QWidget):
     """What it shows is given as a function, which is called again when the language changes."""
 
     appeared = Signal()
@@ -76,10 +77,9 @@ class Banner(QWidget):
 
     def _show(self, icon_name: str, text: Callable[[], BannerText], act: Callable[[], None] | None) -> None:
         self._icon_name, self._text, self._act = icon_name, text, act
-        self._retranslate()
         self.show()
         self.raise_()
-        self.appeared.emit()
+        self._retranslate()
         self.update()
 
     def _on_button(self) -> None:
@@ -102,12 +102,7 @@ class Banner(QWidget):
         self.button.setText(text.button)
         self.button.setVisible(bool(text.button))
         self.setAccessibleName(" ".join(part for part in (text.title, text.sentence, text.hint) if part))
-
-    def changeEvent(self, event: QEvent) -> None:
-        if event.type() == QEvent.Type.LanguageChange:
-            self._retranslate()
-            self.appeared.emit()
-        super().changeEvent(event)
+        self.appeared.emit()  # its height is another one with other words
 
     def _icon_place(self) -> QRect:
         side = self._theme.px(18)
