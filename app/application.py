@@ -33,7 +33,7 @@ from app.views.shell.main_window import MainWindow
 from app.views.widgets.banner import BannerText
 from app.words.formats import count, fill
 from app.words.languages import Translation, compile_stale
-from engine import ChatEngine, Engine, ModelShelf, ModelStore, Sink
+from engine import ChatEngine, Engine, ModelLibrary, ModelStore, Sink
 
 if TYPE_CHECKING:
     from app.views.settings.window import SettingsWindow
@@ -43,14 +43,14 @@ STARTER = Path(__file__).resolve().parent.parent / "resources" / "starter"
 _log = logging.getLogger(__name__)
 
 EngineFactory = Callable[[Path], ChatEngine]
-ShelfFactory = Callable[[Path, Sink, Path], ModelShelf]
+StoreFactory = Callable[[Path, Sink, Path], ModelLibrary]
 
 
 def open_engine(cache: Path) -> ChatEngine:
     return Engine(cache)
 
 
-def open_shelf(folder: Path, sink: Sink, starter: Path) -> ModelShelf:
+def open_store(folder: Path, sink: Sink, starter: Path) -> ModelLibrary:
     return ModelStore(folder, sink=sink, starter=starter)
 
 
@@ -64,13 +64,13 @@ class Application(QObject):
         self,
         paths: Paths,
         make_engine: EngineFactory = open_engine,
-        make_shelf: ShelfFactory = open_shelf,
+        make_store: StoreFactory = open_store,
         starter: Path = STARTER,
     ) -> None:
         super().__init__()
         self.paths = paths
         self._make_engine = make_engine
-        self._make_shelf = make_shelf
+        self._make_store = make_store
         self._starter = starter
         self.errors = ErrorWatch()
         self.settings = Settings(paths.settings, paths.hub_token, self)
@@ -85,7 +85,7 @@ class Application(QObject):
 
     def _connect(self) -> None:
         self.settings.changed.connect(self._on_setting)
-        self.errors.unexpected.connect(self._tell_unexpected, Qt.ConnectionType.QueuedConnection)
+        self.errors.unexpected.connect(self._show_unexpected_error, Qt.ConnectionType.QueuedConnection)
         window = self.window
         # After the paint event that says it, so that the first frame is on the screen before any of this costs time.
         window.painted_first.connect(lambda: QTimer.singleShot(0, self.open))
@@ -111,14 +111,14 @@ class Application(QObject):
         if self.database.holds_deleted:  # and is about to be purged: nothing of it may stay in a cache
             Engine.forget_chats(self.paths.cache)
         self.engine = self._make_engine(self.paths.cache)
-        self.shelf = self._make_shelf(self.paths.models, self.bridge.post, self._starter)
+        self.store = self._make_store(self.paths.models, self.bridge.post, self._starter)
         starter = StarterPair(self._starter / "main", self._starter / "draft")
-        self.models = ModelController(self.engine, self.shelf, self.bridge, self.settings, starter, self)
+        self.models = ModelController(self.engine, self.store, self.bridge, self.settings, starter, self)
         self.chats = ChatController(self.engine, self.bridge, self.database, self.settings, self.models, self)
         self._is_open = True
         self.window.bind(self.chats, self.models)
         self.models.pair_changed.connect(self._mark_loading)
-        self._tell_about_last_time()
+        self._show_last_session_notice()
         self.models.start()
         self.opened.emit()
 
@@ -126,23 +126,23 @@ class Application(QObject):
         pair = self.models.pair
         self.mark.set_loading(pair.main_folder if pair.state == PairState.LOADING else "")
 
-    def _tell_about_last_time(self) -> None:
+    def _show_last_session_notice(self) -> None:
         rescued = self.database.rescued
         if rescued is not None:
-            self.window.banner.warn(lambda: self._repaired_text(rescued.saved_messages))
+            self.window.banner.show_warning(lambda: self._repaired_text(rescued.saved_messages))
         elif self.mark.ended_badly:
-            self._tell_about_crash(self.mark.was_loading)
+            self._show_crash_notice(self.mark.was_loading)
 
     def _repaired_text(self, saved_messages: int) -> BannerText:
         sentence = self.tr("The file with your chats was damaged. %1 messages were saved from it.")
         return BannerText(fill(sentence, count(saved_messages)), self.tr("Chats repaired"))
 
-    def _tell_about_crash(self, was_loading: str) -> None:
+    def _show_crash_notice(self, was_loading: str) -> None:
         if was_loading and was_loading != str(self._starter / "main"):
             self.settings.main_folder = self.settings.draft_folder = STARTER_FOLDER
-            self.window.banner.warn(lambda: self._replaced_text(Path(was_loading).name))
+            self.window.banner.show_warning(lambda: self._replaced_text(Path(was_loading).name))
         else:
-            self.window.banner.say(self._crashed_text, self.window.log_requested.emit)
+            self.window.banner.show_info(self._crashed_text, self.window.log_requested.emit)
 
     def _replaced_text(self, model: str) -> BannerText:
         sentence = self.tr("Hunch ended while it loaded %1, so the starter pair is loaded this time.")
@@ -195,8 +195,8 @@ class Application(QObject):
         self.theme.set_appearance(appearance)
         self.theme.set_scale(self.settings.text_scale)
 
-    def _tell_unexpected(self, summary: str) -> None:
-        self.window.banner.warn(
+    def _show_unexpected_error(self, summary: str) -> None:
+        self.window.banner.show_warning(
             lambda: BannerText(summary, self.tr("Something went wrong in Hunch"), button=self.tr("Show Log")),
             self.window.log_requested.emit,
         )
@@ -216,7 +216,7 @@ class Application(QObject):
             self._is_open = False
             self.chats.close()
             self.bridge.close()
-            if not (self.engine.close() and self.shelf.close()):
+            if not (self.engine.close() and self.store.close()):
                 _log.warning("the engine did not end in time")
             self.mark.end()
             self.database.close()

@@ -64,7 +64,7 @@ from engine.api.events import (
     TextDelta,
 )
 from engine.api.files import write_atomically
-from engine.api.protocols import ChatEngine, ModelShelf
+from engine.api.protocols import ChatEngine, ModelLibrary
 from engine.api.stats import RequestStats
 from engine.api.types import (
     MAX_DRAFT_TOKENS,
@@ -135,12 +135,12 @@ __all__ = [
     "ModelFailed",
     "ModelHasNoWeights",
     "ModelInfo",
+    "ModelLibrary",
     "ModelLoading",
     "ModelNotFound",
     "ModelReady",
     "ModelRole",
     "ModelRunsCode",
-    "ModelShelf",
     "ModelSource",
     "ModelStore",
     "ModelTooLarge",

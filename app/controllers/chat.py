@@ -7,9 +7,9 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.bridge import EngineBridge
+from app.controllers.messages import request_messages, storable, title_from
 from app.controllers.models import ModelController
 from app.controllers.replies import Replies
-from app.controllers.rows import request_messages, storable, title_from
 from app.settings import Settings
 from app.storage import ChatStore, Database, MessageStore, StoredMessage
 from app.view_models.conversation_list import ConversationListModel
@@ -53,8 +53,8 @@ class ChatController(QObject):
         self.conversations = ConversationListModel(self._chats.find, self)
         self.requests = RequestTableModel(self)
         self._replies = Replies(engine, bridge, self._messages, self.transcript, self.requests, self)
-        self._replies.changed.connect(self._say_who_generates)
-        self._replies.stats_changed.connect(self._say_context)
+        self._replies.changed.connect(self._update_generating)
+        self._replies.stats_changed.connect(self._emit_context)
         self._undo: Callable[[], None] | None = None
         self._query = ""
         self._search_timer = QTimer(self, singleShot=True, interval=SEARCH_DELAY_MS)
@@ -73,7 +73,7 @@ class ChatController(QObject):
     def rename_chat(self, chat_id: int, title: str) -> None:
         if title := storable(title):
             self._chats.rename(chat_id, title)
-            self._say_titles(chat_id)
+            self._refresh_titles(chat_id)
 
     def pin_chat(self, chat_id: int, pinned: bool) -> None:
         self._chats.pin(chat_id, pinned)
@@ -164,7 +164,7 @@ class ChatController(QObject):
                 self._chats.set_title_from_text(message.chat_id, title_from(text))
             reply_id = self._store_reply(message.chat_id, user_id)
         self._replace(message, user_id)
-        self._say_titles(message.chat_id)
+        self._refresh_titles(message.chat_id)
         self._begin(reply_id)
         return True
 
@@ -249,14 +249,14 @@ class ChatController(QObject):
         summary = self._chats.summary(chat_id)
         self.chat_id, self.title = (summary.id, summary.title) if summary else (0, "")
         self._show_branch()
-        self._say_who_generates()
+        self._update_generating()
         self.current_chat_changed.emit(self.chat_id, self.title)
 
     def _show_branch(self) -> None:
         branch = self._messages.branch(self._chats.leaf(self.chat_id))
         self.transcript.set_messages([self._replies.row(stored) for stored in branch])
         stats = next((stored.stats for stored in reversed(branch) if stored.stats), RequestStats())
-        self._say_context(self.chat_id, stats)
+        self._emit_context(self.chat_id, stats)
 
     def _show_branch_after(self, message_id: int) -> None:
         row = self.transcript.row_of(message_id)
@@ -275,14 +275,14 @@ class ChatController(QObject):
         if chat_id == self.chat_id:
             self._show_branch()
 
-    def _say_titles(self, chat_id: int) -> None:
+    def _refresh_titles(self, chat_id: int) -> None:
         self.conversations.refresh()
         summary = self._chats.summary(chat_id)
         if summary is not None and chat_id == self.chat_id:
             self.title = summary.title
             self.current_chat_changed.emit(self.chat_id, self.title)
 
-    def _say_who_generates(self) -> None:
+    def _update_generating(self) -> None:
         chats = self._replies.chats()
         self.conversations.set_generating(chats)
         generating = self.chat_id in chats
@@ -290,6 +290,6 @@ class ChatController(QObject):
             self.generating = generating
             self.generating_changed.emit(generating)
 
-    def _say_context(self, chat_id: int, stats: RequestStats) -> None:
+    def _emit_context(self, chat_id: int, stats: RequestStats) -> None:
         if chat_id == self.chat_id:
             self.context_changed.emit(stats.context_tokens, stats.context_limit_tokens)

@@ -10,8 +10,8 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from app.bridge import EngineBridge
-from app.controllers.drafts import best_draft, draft_choice, model_entry
-from app.controllers.pair import LoadedPair
+from app.controllers.draft_choices import best_draft, draft_choice, model_entry
+from app.controllers.loaded_pair import LoadedPair
 from app.settings import STARTER_FOLDER, Settings
 from app.view_models.model_list import (
     DownloadEntry,
@@ -38,10 +38,10 @@ from engine import (
     ModelDeleted,
     ModelFailed,
     ModelInfo,
+    ModelLibrary,
     ModelLoading,
     ModelReady,
     ModelRole,
-    ModelShelf,
     ModelUnloaded,
     NoModelLoaded,
     TextDelta,
@@ -67,7 +67,7 @@ class ModelController(QObject):
     def __init__(
         self,
         engine: ChatEngine,
-        shelf: ModelShelf,
+        store: ModelLibrary,
         bridge: EngineBridge,
         settings: Settings,
         starter: StarterPair,
@@ -75,7 +75,7 @@ class ModelController(QObject):
     ) -> None:
         super().__init__(parent)
         self._engine = engine
-        self._shelf = shelf
+        self._store = store
         self._bridge = bridge
         self._settings = settings
         self._starter = starter
@@ -83,14 +83,14 @@ class ModelController(QObject):
         self._installed: tuple[InstalledModel, ...] = ()
         self._downloads: dict[int, DownloadEntry] = {}
         self._cancelled: set[int] = set()
-        bridge.event_arrived.connect(self._hear)
-        settings.changed.connect(self._hear_setting)
+        bridge.event_arrived.connect(self._on_event)
+        settings.changed.connect(self._on_setting)
 
     def start(self) -> None:
         """Loads what was used last, or the pair that comes with the app, and looks at what is installed."""
-        self._shelf.set_hub(self._settings.hub_endpoint or None, self._settings.hub_token or None)
-        self._shelf.set_folders(self._settings.model_folders)
-        self._shelf.scan()
+        self._store.set_hub(self._settings.hub_endpoint or None, self._settings.hub_token or None)
+        self._store.set_folders(self._settings.model_folders)
+        self._store.scan()
         main = _from_setting(self._settings.main_folder, self._starter.main)
         draft = _from_setting(self._settings.draft_folder, self._starter.draft)
         if main:
@@ -123,7 +123,7 @@ class ModelController(QObject):
         return sorted(choices, key=lambda choice: (order.index(choice.group), choice.model.parameters))
 
     def refresh(self) -> None:
-        self._shelf.scan()
+        self._store.scan()
 
     def choose_main(self, folder: str) -> None:
         """Loads another main model; the draft stays if it fits, else the best that is installed comes with it."""
@@ -134,9 +134,9 @@ class ModelController(QObject):
     def choose_draft(self, folder: str | None) -> None:
         """Changes the draft at once, without loading the main model again."""
         self._settings.draft_folder = _as_setting(folder or "", self._starter.draft)
-        self._loaded.want_draft(folder or "")
+        self._loaded.begin_loading_draft(folder or "")
         self._engine.set_draft(folder, self._bridge.post)
-        self._say_pair_changed()
+        self._emit_pair_changed()
 
     def set_speculation(self, mode: str, tokens: int) -> None:
         """For the next request."""
@@ -149,14 +149,14 @@ class ModelController(QObject):
         for entry in self._downloads.values():
             if entry.repository == repository and entry.state in running:
                 return entry.id
-        download = self._shelf.install(repository)
+        download = self._store.install(repository)
         self._downloads = {key: entry for key, entry in self._downloads.items() if entry.repository != repository}
         self._downloads[download] = DownloadEntry(download, repository)
         self.downloads_changed.emit()
         return download
 
     def pause(self, download: int) -> None:
-        self._shelf.pause(DownloadId(download))
+        self._store.pause(DownloadId(download))
 
     def resume(self, download: int) -> None:
         """Goes on where it stopped, as a new download."""
@@ -166,7 +166,7 @@ class ModelController(QObject):
     def cancel(self, download: int) -> None:
         """Ends a download and throws away what has arrived."""
         self._cancelled.add(download)
-        self._shelf.cancel(DownloadId(download))
+        self._store.cancel(DownloadId(download))
         self._drop(download)
 
     def delete(self, folder: str) -> None:
@@ -174,7 +174,7 @@ class ModelController(QObject):
             self.choose_draft(None)
         if folder == self._loaded.main_folder:
             self._load_starter_or_nothing()
-        self._shelf.delete(folder)
+        self._store.delete(folder)
 
     def add_folder(self, path: str) -> None:
         if path not in self._settings.model_folders:
@@ -186,33 +186,33 @@ class ModelController(QObject):
     def set_hub(self, endpoint: str, token: str) -> None:
         endpoint, token = _as_address(endpoint.strip()), token.strip()
         self._settings.hub_endpoint, self._settings.hub_token = endpoint, token
-        self._shelf.set_hub(endpoint or None, token or None)
+        self._store.set_hub(endpoint or None, token or None)
 
     # What arrives
 
-    def _hear(self, event: Event) -> None:
+    def _on_event(self, event: Event) -> None:
         match event:
             case ModelLoading() | ModelReady() | ModelFailed() | ModelUnloaded():
-                self._hear_model(event)
+                self._on_model_event(event)
             case TextDelta(stats=stats) | Finished(stats=stats) | Failed(stats=stats):
-                if self._loaded.hear_drafting(stats.drafting):
+                if self._loaded.apply_drafting(stats.drafting):
                     self.pair_changed.emit()
             case LibraryScanned(models=models):
                 self._installed = models
                 self.models_changed.emit()
             case ModelDeleted():
-                self._shelf.scan()
+                self._store.scan()
             case DeleteFailed():
                 self.problem_raised.emit(event)
             case DownloadProgress() | DownloadFinished() | DownloadStopped() | DownloadFailed():
-                self._hear_download(event)
+                self._on_download_event(event)
 
-    def _hear_setting(self, name: str) -> None:
+    def _on_setting(self, name: str) -> None:
         if name in ("speculation_mode", "speculation_tokens"):
             self.pair_changed.emit()
 
-    def _hear_model(self, event: ModelLoading | ModelReady | ModelFailed | ModelUnloaded) -> None:
-        self._loaded.hear(event)
+    def _on_model_event(self, event: ModelLoading | ModelReady | ModelFailed | ModelUnloaded) -> None:
+        self._loaded.apply_event(event)
         if isinstance(event, ModelReady) and event.role is ModelRole.MAIN:
             self._settings.main_folder = _as_setting(event.info.folder, self._starter.main)
         if isinstance(event, ModelFailed) and not isinstance(event.error, NoModelLoaded):
@@ -220,9 +220,9 @@ class ModelController(QObject):
             if event.role is ModelRole.DRAFT and event.folder == self._loaded.draft_folder:
                 # The engine would go on with the one before, which the chip no longer names.
                 self._engine.set_draft(None, self._bridge.post)
-        self._say_pair_changed()
+        self._emit_pair_changed()
 
-    def _hear_download(self, event: DownloadProgress | DownloadFinished | DownloadStopped | DownloadFailed) -> None:
+    def _on_download_event(self, event: DownloadProgress | DownloadFinished | DownloadStopped | DownloadFailed) -> None:
         if event.download in self._cancelled:
             return
         match event:
@@ -235,15 +235,15 @@ class ModelController(QObject):
                 self._put(event, done_bytes=kept, bytes_per_second=0.0, state=DownloadState.FAILED, error=error)
             case DownloadFinished(folder=folder):
                 self._drop(event.download)
-                self._shelf.scan()
+                self._store.scan()
                 self.model_installed.emit(event.repository, folder)
 
     # Small parts
 
     def _load(self, main: str, draft: str) -> None:
-        self._loaded.want(main, draft)
+        self._loaded.begin_loading(main, draft)
         self._engine.load(main, self._bridge.post, draft=draft or None)
-        self._say_pair_changed()
+        self._emit_pair_changed()
 
     def _load_starter_or_nothing(self) -> None:
         """In place of a model that goes away; the next start must not look for that one either."""
@@ -251,11 +251,11 @@ class ModelController(QObject):
         if self._starter.main.is_dir():
             self._load(str(self._starter.main), _from_setting(STARTER_FOLDER, self._starter.draft))
         else:
-            self._loaded.want_nothing()
+            self._loaded.clear()
             self._engine.unload(self._bridge.post)
-            self._say_pair_changed()
+            self._emit_pair_changed()
 
-    def _say_pair_changed(self) -> None:
+    def _emit_pair_changed(self) -> None:
         self.pair_changed.emit()
         self.models_changed.emit()  # which of them are loaded is part of the list
 
@@ -270,8 +270,8 @@ class ModelController(QObject):
 
     def _set_folders(self, folders: tuple[str, ...]) -> None:
         self._settings.model_folders = folders
-        self._shelf.set_folders(folders)
-        self._shelf.scan()
+        self._store.set_folders(folders)
+        self._store.scan()
 
     def _main_info(self) -> ModelInfo | None:
         return self._loaded.main or self._info_of(self._loaded.main_folder)

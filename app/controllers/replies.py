@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.bridge import EngineBridge
-from app.controllers.rows import transcript_row
+from app.controllers.messages import transcript_row
 from app.storage import MessageStore, ReplyStatus, ReplyText, StoredMessage
 from app.view_models.request_table import RequestRow, RequestTableModel
 from app.view_models.transcript import TranscriptMessage, TranscriptModel
@@ -89,7 +89,7 @@ class Replies(QObject):
         self._live: dict[int, LiveReply] = {}
         self._timer = QTimer(self, interval=SAVE_INTERVAL_MS)
         self._timer.timeout.connect(self.save)
-        bridge.event_arrived.connect(self._hear)
+        bridge.event_arrived.connect(self._on_event)
 
     def start(self, reply: StoredMessage, request: Request, title: str, pair: str) -> None:
         """Asks the engine for a reply whose row is already stored."""
@@ -138,28 +138,28 @@ class Replies(QObject):
             self._engine.cancel(reply.request)
             self._end(reply, ReplyStatus.INTERRUPTED, reply.stats)
 
-    def _hear(self, event: Event) -> None:
+    def _on_event(self, event: Event) -> None:
         reply = self._live.get(getattr(event, "request", 0))
         if reply is None:
             return
         match event:
             case PromptProgress():
-                self._hear_progress(reply, event)
+                self._on_progress(reply, event)
             case TextDelta():
-                self._hear_text(reply, event)
+                self._on_text(reply, event)
             case Finished(reason=reason, stats=stats):
                 self._end(reply, _ENDS[reason], stats)
             case Failed(error=error, stats=stats):
                 self._end(reply, ReplyStatus.FAILED, stats, error)
 
-    def _hear_progress(self, reply: LiveReply, event: PromptProgress) -> None:
+    def _on_progress(self, reply: LiveReply, event: PromptProgress) -> None:
         if reply.status is ReplyStatus.QUEUED:
             reply.status = ReplyStatus.READING
         reply.progress = event.done_tokens / event.total_tokens if event.total_tokens else None
         self._change_row(reply, status=reply.status, progress=reply.progress)
         self._put_in_table(reply)
 
-    def _hear_text(self, reply: LiveReply, delta: TextDelta) -> None:
+    def _on_text(self, reply: LiveReply, delta: TextDelta) -> None:
         began = reply.status is not ReplyStatus.STREAMING
         reply.grow(delta)
         if self._transcript.row_of(reply.message_id) is not None:

@@ -78,7 +78,7 @@ class Formulas(QObject):
         super().__init__(parent)
         self._drawings: OrderedDict[FormulaKey, Drawing | None] = OrderedDict()
         self._asked: set[FormulaKey] = set()
-        self._desk = _DrawingDesk()
+        self._desk = _DrawingThread()
         # Looked at from here, so that the thread never touches a Qt object that may be gone.
         self._collect_timer = QTimer(self, interval=_COLLECT_MS)
         self._collect_timer.timeout.connect(self._collect)
@@ -108,7 +108,7 @@ class Formulas(QObject):
             self._collect_timer.stop()
 
 
-class _DrawingDesk:
+class _DrawingThread:
     """A thread that draws what is asked for and ends when nothing is left."""
 
     def __init__(self) -> None:

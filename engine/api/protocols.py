@@ -29,7 +29,7 @@ class ChatEngine(Protocol):
     def close(self, timeout_s: float = 10.0) -> bool: ...
 
 
-class ModelShelf(Protocol):
+class ModelLibrary(Protocol):
     """Knows what models are on disk and fetches new ones. One sink, given at construction, hears everything.
 
     A download that was paused or failed goes on where it was when its repository is installed again, under a new id;

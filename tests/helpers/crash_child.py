@@ -20,7 +20,7 @@ from app.settings import Settings
 from app.storage import Database, MessageStore, ReplyText
 from app.system.paths import Paths
 from tests.helpers.fake_engine import DRAFT, MAIN, FakeEngine, Script
-from tests.helpers.fake_shelf import FakeShelf
+from tests.helpers.fake_model_store import FakeModelStore
 
 PIECE_INTERVAL_S = 0.02
 
@@ -39,7 +39,7 @@ def main(folder: Path) -> None:
     settings.main_folder, settings.draft_folder = MAIN.folder, DRAFT.folder
     chat_module.MessageStore = PrintingStore  # type: ignore[attr-defined]
     bridge, engine, database = EngineBridge(), FakeEngine(), Database(paths.database)
-    models = ModelController(engine, FakeShelf(bridge.post), bridge, settings, StarterPair(folder, folder))
+    models = ModelController(engine, FakeModelStore(bridge.post), bridge, settings, StarterPair(folder, folder))
     chat = ChatController(engine, bridge, database, settings, models)
     models.start()
     engine.scripts.append(Script(pieces=tuple(f"{number} " for number in range(100_000))))

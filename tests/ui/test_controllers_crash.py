@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from app.controllers.replies import SAVE_INTERVAL_MS
 from app.view_models.transcript import ReplyStatus
 from app.words.notices import NoticeAction
-from tests.helpers.desk import open_desk
+from tests.helpers.controller_harness import open_harness
 from tests.helpers.reply_words import notice_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -22,10 +22,10 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.mark.parametrize("saves", [1, 3])
 def test_kill_loses_nothing_that_was_saved(saves: int, tmp_path: Path, qtbot: QtBot) -> None:
     stored = _run_and_kill(tmp_path, saves)
-    with open_desk(tmp_path, qtbot) as desk:
-        desk.chat.open_chat(1)
-        question, reply = desk.rows
-        assert (question.text, desk.titles()) == ("Count", ["Count"])
+    with open_harness(tmp_path, qtbot) as harness:
+        harness.chat.open_chat(1)
+        question, reply = harness.rows
+        assert (question.text, harness.titles()) == ("Count", ["Count"])
         assert reply.status is ReplyStatus.INTERRUPTED
         assert reply.can_continue
         assert notice_of(reply).action is NoticeAction.CONTINUE

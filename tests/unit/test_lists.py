@@ -19,7 +19,7 @@ from app.view_models.request_table import (
 )
 from app.words.requests import RequestColumn
 from engine import RequestStats
-from tests.helpers.desk import recorded
+from tests.helpers.controller_harness import recorded
 
 DAY_S = 86_400
 NOW = datetime(2026, 11, 20, 12).astimezone()

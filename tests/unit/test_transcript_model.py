@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.view_models.transcript import ReplyStatus, TranscriptMessage, TranscriptModel
-from tests.helpers.desk import recorded
+from tests.helpers.controller_harness import recorded
 
 
 @pytest.fixture

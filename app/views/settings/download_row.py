@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 from app.theme import Theme
 from app.view_models.model_list import DownloadEntry, DownloadState
 from app.views.widgets.buttons import IconButton
-from app.views.widgets.text import ElidedWords, Voice, Words
+from app.views.widgets.labels import ElidedLabel, TextLabel, TextStyle
 from app.views.widgets.translated import Translated
 from app.words.formats import fill, size
 from app.words.notices_for_errors import Problem, notice_for
@@ -23,9 +23,9 @@ class DownloadRow(Translated, QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._entry: DownloadEntry | None = None
-        self.name = ElidedWords(theme, Voice.BODY, Qt.TextElideMode.ElideMiddle)
+        self.name = ElidedLabel(theme, TextStyle.BODY, Qt.TextElideMode.ElideMiddle)
         self.bar = ProgressLine(theme)
-        self.words = Words(theme, Voice.FINE)
+        self.words = TextLabel(theme, TextStyle.FINE)
         self.go_button = IconButton(theme, "pause", 28)
         self.cancel_button = IconButton(theme, "x", 28)
         words = QVBoxLayout()
@@ -47,7 +47,7 @@ class DownloadRow(Translated, QWidget):
         self._entry = entry
         self.name.setText(entry.repository)
         self.words.setText(self._sentence(entry))
-        self.words.set_voice(Voice.FAULT if entry.state == DownloadState.FAILED else Voice.FINE)
+        self.words.set_text_style(TextStyle.FAULT if entry.state == DownloadState.FAILED else TextStyle.FINE)
         share = entry.done_bytes / entry.total_bytes if entry.total_bytes else 0.0
         self.bar.set_share(share, moving=entry.state == DownloadState.RUNNING)
         self.bar.setAccessibleName(self.words.text())

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 from app.theme import Theme
 from app.view_models.model_list import ModelEntry
 from app.views.widgets.buttons import IconButton
-from app.views.widgets.text import ElidedWords, Voice, Words
+from app.views.widgets.labels import ElidedLabel, TextLabel, TextStyle
 from app.words.formats import fill
 from app.words.models import model_details
 from app.words.notices_for_errors import notice_for
@@ -21,7 +21,7 @@ class ModelRow(QWidget):
 
     def __init__(self, theme: Theme, entry: ModelEntry, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.details = Words(theme, Voice.FINE)
+        self.details = TextLabel(theme, TextStyle.FINE)
         self.details.setText(self._details(entry))
         self.delete_button = IconButton(theme, "trash-2", 28)
         self.delete_button.set_name(fill(self.tr("Delete %1"), entry.name))
@@ -34,14 +34,14 @@ class ModelRow(QWidget):
         row.addWidget(self.delete_button)
 
     def _words(self, theme: Theme, entry: ModelEntry) -> QVBoxLayout:
-        name = ElidedWords(theme, Voice.BODY, Qt.TextElideMode.ElideMiddle)
+        name = ElidedLabel(theme, TextStyle.BODY, Qt.TextElideMode.ElideMiddle)
         name.setText(entry.name)
         words = QVBoxLayout()
         words.setSpacing(2)
         words.addWidget(name)
         words.addWidget(self.details)
         if entry.error is not None:
-            problem = Words(theme, Voice.FAULT)
+            problem = TextLabel(theme, TextStyle.FAULT)
             problem.setText(notice_for(entry.error).sentence)
             words.addWidget(problem)
         return words
@@ -60,7 +60,7 @@ class FolderRow(QWidget):
 
     def __init__(self, theme: Theme, path: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        name = ElidedWords(theme, Voice.BODY, Qt.TextElideMode.ElideMiddle)
+        name = ElidedLabel(theme, TextStyle.BODY, Qt.TextElideMode.ElideMiddle)
         name.setText(path)
         self.remove_button = IconButton(theme, "x", 28)
         self.remove_button.set_name(fill(self.tr("No longer look in %1"), path))

@@ -16,7 +16,7 @@ from app.views.settings.model_row import FolderRow, ModelRow
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.cards import Card, Page, Row
 from app.views.widgets.fields import LineField
-from app.views.widgets.text import Voice, Words
+from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.translated import Translated
 from app.words.formats import fill, size
 
@@ -46,8 +46,8 @@ class ModelsPage(Translated, Page):
     # Parts
 
     def _build_install(self) -> None:
-        self._install_words = Words(self.theme, Voice.BODY)
-        self._install_explained = Words(self.theme, Voice.FINE)
+        self._install_words = TextLabel(self.theme, TextStyle.BODY)
+        self._install_explained = TextLabel(self.theme, TextStyle.FINE)
         row = QHBoxLayout()
         row.setSpacing(8)
         row.addWidget(self.repository, 1)
@@ -64,7 +64,7 @@ class ModelsPage(Translated, Page):
 
     def _build_installed(self) -> None:
         row = QHBoxLayout()
-        self._installed_heading = Words(self.theme, Voice.HEADING)
+        self._installed_heading = TextLabel(self.theme, TextStyle.HEADING)
         row.addWidget(self._installed_heading, 1)
         row.addWidget(self.refresh_button)
         self.column.addSpacing(8)
@@ -74,7 +74,7 @@ class ModelsPage(Translated, Page):
 
     def _build_folders(self) -> None:
         self._folders_heading = self.add_heading()
-        self._folders_explained = Words(self.theme, Voice.FINE)
+        self._folders_explained = TextLabel(self.theme, TextStyle.FINE)
         self._folders = QVBoxLayout()
         foot = QHBoxLayout()
         foot.addWidget(self._folders_explained, 1)
@@ -153,8 +153,8 @@ class ModelsPage(Translated, Page):
         row.delete_requested.connect(lambda: self.ask_to_delete(entry))
         return row
 
-    def _nothing_installed(self) -> Words:
-        words = Words(self.theme, Voice.SECONDARY)
+    def _nothing_installed(self) -> TextLabel:
+        words = TextLabel(self.theme, TextStyle.SECONDARY)
         words.setText(self.tr("Nothing is installed yet."))
         return words
 

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 
 from app.theme import FOOTER_PX, Theme
 from app.view_models.request_table import RequestRole, RequestTableModel
-from app.views.widgets.scrolling import QuietBars
+from app.views.widgets.scrolling import ThinScrollBars
 from app.views.widgets.translated import Translated
 from app.words.requests import RequestColumn
 
@@ -41,7 +41,7 @@ class RequestTable(Translated, QTableView):
         for signal in (requests.rowsInserted, requests.rowsRemoved, requests.modelReset):
             signal.connect(self.updateGeometry)
         theme.changed.connect(self._restyle)
-        QuietBars(self, theme)
+        ThinScrollBars(self, theme)
         self._restyle()
 
     def _set_behaviour(self) -> None:

@@ -13,7 +13,7 @@ from app.theme import Theme
 from app.views.widgets.buttons import PillButton
 from app.views.widgets.cards import Card, Page, Row
 from app.views.widgets.fields import LineField, NumberField, Switch, WholeField, field_style
-from app.views.widgets.text import Voice, Words
+from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.translated import Translated
 from app.words.formats import fill, number
 
@@ -35,8 +35,8 @@ class SamplingPage(Translated, Page):
         self._add_optional("seed")
         self._add_optional("max_tokens")
         self._add_switch("thinking")
-        self._prompt_words = Words(theme, Voice.BODY)
-        self._prompt_explained = Words(theme, Voice.FINE)
+        self._prompt_words = TextLabel(theme, TextStyle.BODY)
+        self._prompt_explained = TextLabel(theme, TextStyle.FINE)
         self.prompt = PromptField(theme)
         self.reset = PillButton(theme)
         self._arrange()

@@ -9,7 +9,7 @@ from app.view_models.request_table import RequestTableModel
 from app.views.settings.request_table import RequestTable
 from app.views.settings.speculation_controls import SpeculationControls
 from app.views.widgets.cards import Card, Page
-from app.views.widgets.text import Voice, Words
+from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.translated import Translated
 
 
@@ -20,8 +20,8 @@ class SpeculationPage(Translated, Page):
         self._requests = requests
         self.controls = SpeculationControls(theme)
         self.table = RequestTable(theme, requests)
-        self._promise = Words(theme, Voice.FINE)
-        self._nothing = Words(theme, Voice.SECONDARY)
+        self._promise = TextLabel(theme, TextStyle.FINE)
+        self._nothing = TextLabel(theme, TextStyle.SECONDARY)
         self._arrange()
         self.controls.chosen.connect(models.set_speculation)
         settings.changed.connect(lambda _name: self._show())

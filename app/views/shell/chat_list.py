@@ -19,7 +19,7 @@ from app.theme import FOOTER_PX, RADIUS_ROW, Theme
 from app.view_models.conversation_list import ConversationListModel, ConversationRole, RowKind
 from app.views.icons import icon
 from app.views.widgets.fields import LineField
-from app.views.widgets.scrolling import QuietBars
+from app.views.widgets.scrolling import ThinScrollBars
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -44,7 +44,7 @@ class ChatList(QListView):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setItemDelegate(ChatRowDelegate(self))
         theme.changed.connect(self.scheduleDelayedItemsLayout)
-        QuietBars(self, theme)
+        ThinScrollBars(self, theme)
 
     def set_chats(self, model: ConversationListModel) -> None:
         self.setModel(model)

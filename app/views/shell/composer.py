@@ -23,8 +23,8 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QSizePolicy, 
 from app.theme import COLUMN_PX, RADIUS_BUBBLE, Theme
 from app.views.widgets.buttons import STOP, IconButton, RoundButton
 from app.views.widgets.context_ring import ContextRing
-from app.views.widgets.scrolling import QuietBars
-from app.views.widgets.text import Voice, Words
+from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.scrolling import ThinScrollBars
 from app.views.widgets.translated import Translated
 
 _GROWS_TO = 0.4  # of the window's height
@@ -48,7 +48,7 @@ class MessageEdit(QPlainTextEdit):
         self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         self.setTabChangesFocus(True)
         self.document().setDocumentMargin(0)
-        QuietBars(self, theme)
+        ThinScrollBars(self, theme)
         self.textChanged.connect(self.height_wanted)
 
     def set_hint(self, hint: str) -> None:
@@ -297,7 +297,7 @@ class EditLine(Translated, QWidget):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._words = Words(theme, Voice.FINE)
+        self._words = TextLabel(theme, TextStyle.FINE)
         self._words.setWordWrap(False)
         self.close_button = IconButton(theme, "x", 22)
         self.setCursor(Qt.CursorShape.ArrowCursor)

@@ -10,8 +10,8 @@ from app.theme import RADIUS_CARD, Theme
 from app.views.icons import icon
 from app.views.widgets.buttons import Emphasis, PaintedButton, PillButton
 from app.views.widgets.cards import Card
-from app.views.widgets.scrolling import QuietBars
-from app.views.widgets.text import Voice, Words, voice_font
+from app.views.widgets.labels import TextLabel, TextStyle, style_font
+from app.views.widgets.scrolling import ThinScrollBars
 from app.views.widgets.translated import Translated
 
 _WIDTH = 560
@@ -24,10 +24,10 @@ class EmptyChat(Translated, QScrollArea):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self.line = Words(theme, Voice.TITLE)
+        self.line = TextLabel(theme, TextStyle.TITLE)
         self.questions = [QuestionButton(theme, self) for _ in range(3)]
-        self.offer = Words(theme, Voice.BODY)
-        self.offer_reason = Words(theme, Voice.FINE)
+        self.offer = TextLabel(theme, TextStyle.BODY)
+        self.offer_reason = TextLabel(theme, TextStyle.FINE)
         self.offer_button = PillButton(theme, Emphasis.PLAIN)
         self._arrange()
         for button in self.questions:
@@ -50,7 +50,7 @@ class EmptyChat(Translated, QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.viewport().setAutoFillBackground(False)
-        QuietBars(self, self._theme)
+        ThinScrollBars(self, self._theme)
         content = QWidget()
         content.setAutoFillBackground(False)
         row = QHBoxLayout(content)
@@ -131,7 +131,7 @@ class QuestionButton(PaintedButton):
 
     def _height_for(self, width: int) -> int:
         room = QRectF(0, 0, max(40, width - self.theme.px(52)), 1000)
-        metrics = QFontMetricsF(voice_font(self.theme, Voice.BODY))
+        metrics = QFontMetricsF(style_font(self.theme, TextStyle.BODY))
         words = metrics.boundingRect(room, Qt.TextFlag.TextWordWrap, self.text())
         return round(words.height()) + self.theme.px(20)
 
@@ -152,7 +152,7 @@ class QuestionButton(PaintedButton):
         painter.setPen(QPen(colors.hairline, 1))
         painter.setBrush(colors.hover if self.underMouse() else QColor(0, 0, 0, 0))
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS_CARD, RADIUS_CARD)
-        painter.setFont(voice_font(self.theme, Voice.BODY))
+        painter.setFont(style_font(self.theme, TextStyle.BODY))
         painter.setPen(colors.text)
         place = self.rect().adjusted(self.theme.px(16), 0, -self.theme.px(36), 0)
         painter.drawText(place, Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextWordWrap, self.text())

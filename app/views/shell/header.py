@@ -13,7 +13,7 @@ from app.theme import Theme
 from app.view_models.model_list import DraftState, PairState, PairView
 from app.views.icons import icon
 from app.views.widgets.buttons import IconButton, PaintedButton
-from app.views.widgets.text import ElidedWords, Voice
+from app.views.widgets.labels import ElidedLabel, TextStyle
 from app.views.widgets.translated import Translated
 from app.words.formats import fill
 from app.words.notices import drafting_sentence
@@ -32,7 +32,7 @@ class Header(Translated, QWidget):
         super().__init__(parent)
         self._theme = theme
         self._line = False
-        self.title = ElidedWords(theme, Voice.HEADING, parent=self)
+        self.title = ElidedLabel(theme, TextStyle.HEADING, parent=self)
         self.chip = PairChip(theme, self)
         self.show_button = IconButton(theme, "panel-left", parent=self)
         self.new_button = IconButton(theme, "pencil", parent=self)

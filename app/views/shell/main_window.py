@@ -227,18 +227,20 @@ class MainWindow(Translated, QWidget):
         self.picker.speculation.set_values(self._settings.speculation_mode, self._settings.speculation_tokens)
 
     def _on_model_installed(self, repository: str, _folder: str) -> None:
-        self.banner.say(
+        self.banner.show_info(
             lambda: BannerText(fill(self.tr("%1 is installed."), repository), button=self.tr("Choose models…")),
             self.open_picker,
         )
 
     def _on_chat_deleted(self, _chat_id: int, title: str) -> None:
-        self.banner.say(
+        self.banner.show_info(
             lambda: BannerText(fill(self.tr("Deleted “%1”."), title), button=self.tr("Undo")), self._undo_delete
         )
 
     def _on_message_deleted(self, _message_id: int) -> None:
-        self.banner.say(lambda: BannerText(self.tr("Message deleted."), button=self.tr("Undo")), self._undo_delete)
+        self.banner.show_info(
+            lambda: BannerText(self.tr("Message deleted."), button=self.tr("Undo")), self._undo_delete
+        )
 
     def _undo_delete(self) -> None:
         if self.chats is not None:
@@ -249,7 +251,7 @@ class MainWindow(Translated, QWidget):
             notice = notice_for(problem)
             return BannerText(notice.sentence, notice.title, notice.hint, action_text(notice.action))
 
-        self.banner.warn(text, lambda: self._follow(notice_for(problem).action))
+        self.banner.show_warning(text, lambda: self._follow(notice_for(problem).action))
 
     def _follow(self, action: NoticeAction | None) -> None:
         if action in (NoticeAction.CHOOSE_MODEL, NoticeAction.CHOOSE_DRAFT):

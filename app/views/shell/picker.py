@@ -17,8 +17,8 @@ from app.view_models.model_list import DraftChoice, DraftGroup, ModelEntry, Pair
 from app.views.settings.speculation_controls import SpeculationControls
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.cards import Hairline
+from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.option_list import Option, OptionList
-from app.views.widgets.text import Voice, Words
 from app.views.widgets.translated import Translated
 from app.words.models import model_details
 from app.words.notices_for_errors import Problem, notice_for
@@ -37,8 +37,8 @@ class Picker(Translated, QWidget):
         super().__init__(parent, Qt.WindowType.Popup | Qt.WindowType.FramelessWindowHint)
         self.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground)
         self._theme = theme
-        self.main_heading = Words(theme, Voice.HEADING)
-        self.draft_heading = Words(theme, Voice.HEADING)
+        self.main_heading = TextLabel(theme, TextStyle.HEADING)
+        self.draft_heading = TextLabel(theme, TextStyle.HEADING)
         self.mains = OptionList(theme)
         self.drafts = OptionList(theme)
         self.speculation = SpeculationControls(theme)

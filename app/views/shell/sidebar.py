@@ -14,7 +14,7 @@ from app.view_models.conversation_list import ConversationListModel
 from app.views.icons import icon
 from app.views.shell.chat_list import ChatList
 from app.views.widgets.buttons import Emphasis, IconButton, PillButton
-from app.views.widgets.text import Voice, Words
+from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.translated import Translated
 
 WIDTH = 248
@@ -35,7 +35,7 @@ class Sidebar(Translated, QWidget):
         self.search = SearchField(theme, self)
         self.hide_button = IconButton(theme, "panel-left", parent=self)
         self.new_button = PillButton(theme, Emphasis.QUIET, "pencil", self)
-        self.nothing = Words(theme, Voice.SECONDARY, self)
+        self.nothing = TextLabel(theme, TextStyle.SECONDARY, self)
         self.models_button = PillButton(theme, Emphasis.QUIET, "box", self)
         self.settings_button = IconButton(theme, "settings", parent=self)
         self._delay = QTimer(self, singleShot=True, interval=_SEARCH_DELAY_MS)

@@ -22,5 +22,5 @@ def paint_ring(painter: QPainter, message: QRect, colors: Palette) -> None:
 def paint_thought_bars(painter: QPainter, shown: Iterable[tuple[Part, QRect]], x: int, colors: Palette) -> None:
     """Through the spaces between the parts, so that they are one line."""
     for part, place in shown:
-        if part.quiet:
+        if part.secondary:
             painter.fillRect(x, place.top() - part.gap_px, _LINE_PX, place.height() + part.gap_px, colors.hairline)

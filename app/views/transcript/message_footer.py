@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.theme import FOOTER_PX
 from app.view_models.transcript import ReplyStatus, RequestStats
-from app.views.transcript.look import Look
+from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Part
 from app.views.widgets.buttons import IconButton, PaintedButton
 from app.views.widgets.translated import Translated
@@ -39,9 +39,9 @@ class FooterContent:
 
 
 class MessageFooter(Translated, QWidget):
-    def __init__(self, look: Look, parent: QWidget) -> None:
+    def __init__(self, context: PartContext, parent: QWidget) -> None:
         super().__init__(parent)
-        self._look = look
+        self._context = context
         self._message_id = 0
         self._content = FooterContent()
         self._line: FooterLine | None = None
@@ -54,24 +54,26 @@ class MessageFooter(Translated, QWidget):
             "regenerate": "refresh-cw",
             "delete": "trash-2",
         }
-        self.buttons = {act: IconButton(look.theme, name, _BUTTON_PX, self) for act, name in self._icon_names.items()}
-        self.link = FooterLink(look, self)
+        self.buttons = {
+            act: IconButton(context.theme, name, _BUTTON_PX, self) for act, name in self._icon_names.items()
+        }
+        self.link = FooterLink(context, self)
         self._connect()
         self._retranslate()
 
     def _connect(self) -> None:
-        look, buttons = self._look, self.buttons
+        context, buttons = self._context, self.buttons
         self.link.clicked.connect(
-            lambda: look.notice_action_requested.emit(self._message_id, NoticeAction.CHOOSE_DRAFT)
+            lambda: context.notice_action_requested.emit(self._message_id, NoticeAction.CHOOSE_DRAFT)
         )
-        buttons["earlier"].clicked.connect(lambda: look.sibling_requested.emit(self._message_id, -1))
-        buttons["later"].clicked.connect(lambda: look.sibling_requested.emit(self._message_id, 1))
+        buttons["earlier"].clicked.connect(lambda: context.sibling_requested.emit(self._message_id, -1))
+        buttons["later"].clicked.connect(lambda: context.sibling_requested.emit(self._message_id, 1))
         for act, request in (
-            ("copy", look.copy_requested),
-            ("edit", look.edit_requested),
-            ("continue", look.continue_requested),
-            ("regenerate", look.regenerate_requested),
-            ("delete", look.delete_requested),
+            ("copy", context.copy_requested),
+            ("edit", context.edit_requested),
+            ("continue", context.continue_requested),
+            ("regenerate", context.regenerate_requested),
+            ("delete", context.delete_requested),
         ):
             buttons[act].clicked.connect(lambda _=False, request=request: request.emit(self._message_id))
 
@@ -111,7 +113,7 @@ class MessageFooter(Translated, QWidget):
 
     def _height(self, width_px: int) -> int:
         rows = 2 if self._is_narrow(width_px) else 1
-        return self._look.theme.px(ROW_PX) * (rows + self._wraps(width_px))
+        return self._context.theme.px(ROW_PX) * (rows + self._wraps(width_px))
 
     def _wraps(self, width_px: int) -> bool:
         """Large type: the details go below the gain."""
@@ -129,18 +131,18 @@ class MessageFooter(Translated, QWidget):
         return self.link.sizeHint().width() if self._line and self._line.link else 0
 
     def _icons_width(self) -> int:
-        return self._look.theme.px(_BUTTON_PX) * (len(self._possible_acts()) + 1) + self._versions_width()
+        return self._context.theme.px(_BUTTON_PX) * (len(self._possible_acts()) + 1) + self._versions_width()
 
     def _versions_width(self) -> int:
-        side = self._look.theme.px(_BUTTON_PX)
+        side = self._context.theme.px(_BUTTON_PX)
         return 2 * side + self._count_width() if self._content.siblings > 1 else 0
 
     def _count_width(self) -> int:
-        return QFontMetrics(self._plain()).horizontalAdvance(self._count_words()) + self._look.theme.px(4)
+        return QFontMetrics(self._plain()).horizontalAdvance(self._count_words()) + self._context.theme.px(4)
 
     def _arrange(self, width_px: int) -> None:
         """From the right edge: the acts, and the versions left of them."""
-        side, row = self._look.theme.px(_BUTTON_PX), self._look.theme.px(ROW_PX)
+        side, row = self._context.theme.px(_BUTTON_PX), self._context.theme.px(ROW_PX)
         y = (row - side) // 2 + row * (self._is_narrow(width_px) + self._wraps(width_px))
         x = width_px - side * len(self._possible_acts())
         for act in self._possible_acts():
@@ -160,7 +162,7 @@ class MessageFooter(Translated, QWidget):
             return
         words = footer.gain if self._wraps(width_px) else footer.text
         x = min(QFontMetrics(self._bold()).horizontalAdvance(words), width_px - size.width())
-        self.link.setGeometry(x, (self._look.theme.px(ROW_PX) - size.height()) // 2, size.width(), size.height())
+        self.link.setGeometry(x, (self._context.theme.px(ROW_PX) - size.height()) // 2, size.width(), size.height())
 
     def _retranslate(self) -> None:
         for act, words in {
@@ -185,7 +187,7 @@ class MessageFooter(Translated, QWidget):
         painter.end()
 
     def _paint_footer(self, painter: QPainter, footer: FooterLine) -> None:
-        row = QRect(0, 0, self.width(), self._look.theme.px(ROW_PX))
+        row = QRect(0, 0, self.width(), self._context.theme.px(ROW_PX))
         details = footer.details
         if footer.gain:
             after = self._paint_words(painter, row, footer.gain, self._bold(), self._tone_color(footer.tone))
@@ -194,7 +196,7 @@ class MessageFooter(Translated, QWidget):
             else:
                 row.setLeft(after)
                 details = SEPARATOR + details if details else ""
-        self._paint_words(painter, row, details, self._plain(), self._look.theme.palette.faint)
+        self._paint_words(painter, row, details, self._plain(), self._context.theme.palette.faint)
 
     def _paint_words(self, painter: QPainter, row: QRect, words: str, font: QFont, color: QColor) -> int:
         painter.setFont(font)
@@ -208,30 +210,30 @@ class MessageFooter(Translated, QWidget):
         between = self.buttons["earlier"].geometry()
         area = QRect(between.right() + 1, between.top(), self._count_width(), between.height())
         painter.setFont(self._plain())
-        painter.setPen(self._look.theme.palette.secondary)
+        painter.setPen(self._context.theme.palette.secondary)
         painter.drawText(area, Qt.AlignmentFlag.AlignCenter, self._count_words())
 
     def _count_words(self) -> str:
         return f"{formats.count(self._content.sibling)}/{formats.count(self._content.siblings)}"
 
     def _tone_color(self, tone: Tone) -> QColor:
-        colors = self._look.theme.palette
+        colors = self._context.theme.palette
         return {Tone.GAIN: colors.gain, Tone.COST: colors.cost, Tone.PAR: colors.faint, Tone.NONE: colors.faint}[tone]
 
     def _plain(self) -> QFont:
-        return self._look.theme.ui_font(FOOTER_PX, tabular=True)
+        return self._context.theme.ui_font(FOOTER_PX, tabular=True)
 
     def _bold(self) -> QFont:
         medium = self._line is not None and self._line.tone in (Tone.GAIN, Tone.COST)
         weight = QFont.Weight.DemiBold if medium else QFont.Weight.Normal
-        return self._look.theme.ui_font(FOOTER_PX, weight, tabular=True)
+        return self._context.theme.ui_font(FOOTER_PX, weight, tabular=True)
 
 
 class FooterLink(PaintedButton):
     """Words in the accent's colour behind the footer: what to do where drafting costs time."""
 
-    def __init__(self, look: Look, parent: QWidget) -> None:
-        super().__init__(look.theme, parent)
+    def __init__(self, context: PartContext, parent: QWidget) -> None:
+        super().__init__(context.theme, parent)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
 
     def sizeHint(self) -> QSize:

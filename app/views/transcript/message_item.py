@@ -1,7 +1,7 @@
 """A message as parts.
 
 Here: which parts a message has, following it while it grows, and where each part stands inside it.
-Not here: widgets, scrolling, or where the message stands among others (`stack.py`).
+Not here: widgets, scrolling, or where the message stands among others (`message_column.py`).
 """
 
 from bisect import bisect_right
@@ -15,9 +15,9 @@ from app.markup.blocks import Block, BlockKind, Splitter
 from app.markup.document import list_step_px
 from app.theme import REPLY_LEADING, REPLY_PX, Theme
 from app.view_models.transcript import TranscriptMessage
-from app.views.transcript.lines import Fold, NoticeContent
 from app.views.transcript.message_footer import ROW_PX, FooterContent
 from app.views.transcript.parts import Part, PartKind
+from app.views.transcript.status_parts import Fold, NoticeContent
 from app.words import formats
 
 _PART_OF_BLOCK = {
@@ -38,7 +38,7 @@ _THOUGHT_INSET_PX = 20
 class _Body:
     """One growing text (the answer, or the thinking) as parts."""
 
-    quiet: bool
+    secondary: bool
     splitter: Splitter
     parts: list[Part]
     taken_chars: int = 0
@@ -62,8 +62,8 @@ class MessageItem:
         self._tops = [0]
         self._head: list[Part] = []
         self._foot: list[Part] = []
-        self._answer = _Body(quiet=False, splitter=Splitter(), parts=[])
-        self._thought = _Body(quiet=True, splitter=Splitter(), parts=[])
+        self._answer = _Body(secondary=False, splitter=Splitter(), parts=[])
+        self._thought = _Body(secondary=True, splitter=Splitter(), parts=[])
 
     @property
     def is_growing(self) -> bool:
@@ -200,8 +200,8 @@ class MessageItem:
         block = body.splitter.blocks[index]
         above = body.splitter.blocks[index - 1] if index else None
         part = self._part(_PART_OF_BLOCK[block.kind], block, _gap_px(above, block))
-        part.quiet = body.quiet
-        part.inset_px = self._theme.px(_THOUGHT_INSET_PX) if body.quiet else 0
+        part.secondary = body.secondary
+        part.inset_px = self._theme.px(_THOUGHT_INSET_PX) if body.secondary else 0
         if block.depth:
             part.inset_px += round(block.depth * list_step_px(self._theme.reply_font()))
         part.height_px = _estimated_lines(block, width_px, self._theme.scale) * part.height_px

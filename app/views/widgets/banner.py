@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 from app.theme import RADIUS_CARD, Theme
 from app.views.icons import icon
 from app.views.widgets.buttons import Emphasis, IconButton, PillButton
-from app.views.widgets.text import Voice, Words
+from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.translated import Translated
 
 _BRIEF_MS = 10_000
@@ -40,9 +40,9 @@ class Banner(Translated, QWidget):
         self._icon_name = ""
         self._text: Callable[[], BannerText] = lambda: BannerText("")
         self._act: Callable[[], None] | None = None
-        self.title = Words(theme, Voice.HEADING, self)
-        self.sentence = Words(theme, Voice.BODY, self)
-        self.hint = Words(theme, Voice.SECONDARY, self)
+        self.title = TextLabel(theme, TextStyle.HEADING, self)
+        self.sentence = TextLabel(theme, TextStyle.BODY, self)
+        self.hint = TextLabel(theme, TextStyle.SECONDARY, self)
         self.button = PillButton(theme, Emphasis.PLAIN, parent=self)
         self.close_button = IconButton(theme, "x", 26, self)
         self._timer = QTimer(self, singleShot=True, interval=_BRIEF_MS)
@@ -65,12 +65,12 @@ class Banner(Translated, QWidget):
         row.addWidget(self.button, 0, Qt.AlignmentFlag.AlignVCenter)
         row.addWidget(self.close_button, 0, Qt.AlignmentFlag.AlignTop)
 
-    def say(self, text: Callable[[], BannerText], act: Callable[[], None] | None = None) -> None:
+    def show_info(self, text: Callable[[], BannerText], act: Callable[[], None] | None = None) -> None:
         """Something that happened; goes by itself."""
         self._show("info", text, act)
         self._timer.start()
 
-    def warn(self, text: Callable[[], BannerText], act: Callable[[], None] | None = None) -> None:
+    def show_warning(self, text: Callable[[], BannerText], act: Callable[[], None] | None = None) -> None:
         """Something that could not be; stays until it is dismissed."""
         self._timer.stop()
         self._show("alert-triangle", text, act)

@@ -9,8 +9,8 @@ from PySide6.QtGui import QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from app.theme import RADIUS_CARD, Theme
-from app.views.widgets.scrolling import QuietBars
-from app.views.widgets.text import Voice, Words
+from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.scrolling import ThinScrollBars
 
 _BESIDE = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _BESIDE_GAP_PX, _BELOW_GAP_PX = 20, 6
@@ -70,8 +70,8 @@ class Row(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._control = control
-        self.name = Words(theme, Voice.BODY)
-        self.explanation = Words(theme, Voice.FINE)
+        self.name = TextLabel(theme, TextStyle.BODY)
+        self.explanation = TextLabel(theme, TextStyle.FINE)
         words = QVBoxLayout()
         words.setSpacing(2)
         words.addWidget(self.name)
@@ -109,12 +109,12 @@ class Page(QScrollArea):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.theme = theme
-        self.title = Words(theme, Voice.TITLE)
+        self.title = TextLabel(theme, TextStyle.TITLE)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        QuietBars(self, theme)
+        ThinScrollBars(self, theme)
         self.viewport().setAutoFillBackground(False)
         content = QWidget()
         content.setAutoFillBackground(False)
@@ -124,8 +124,8 @@ class Page(QScrollArea):
         self.column.addWidget(self.title)
         self.setWidget(content)
 
-    def add_heading(self) -> Words:
-        heading = Words(self.theme, Voice.HEADING)
+    def add_heading(self) -> TextLabel:
+        heading = TextLabel(self.theme, TextStyle.HEADING)
         self.column.addSpacing(8)
         self.column.addWidget(heading)
         return heading

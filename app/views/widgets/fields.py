@@ -28,7 +28,7 @@ def field_style(theme: Theme) -> str:
     )
 
 
-class Dress(QObject):
+class FieldStyler(QObject):
     """Gives a control the look, and a width where it has one, now and after each change of theme."""
 
     def __init__(self, control: QWidget, theme: Theme, width_px: int) -> None:
@@ -36,10 +36,10 @@ class Dress(QObject):
         self._control = control
         self._theme = theme
         self._width_px = width_px
-        theme.changed.connect(self._wear)
-        self._wear()
+        theme.changed.connect(self._restyle)
+        self._restyle()
 
-    def _wear(self) -> None:
+    def _restyle(self) -> None:
         self._control.setFont(self._theme.ui_font())
         self._control.setStyleSheet(field_style(self._theme))
         if self._width_px:
@@ -49,7 +49,7 @@ class Dress(QObject):
 class LineField(QLineEdit):
     def __init__(self, theme: Theme, width_px: int = 0, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        Dress(self, theme, width_px)
+        FieldStyler(self, theme, width_px)
 
 
 class WholeField(QSpinBox):
@@ -59,7 +59,7 @@ class WholeField(QSpinBox):
         super().__init__()
         self.setRange(minimum, maximum)
         _make_plain(self)
-        Dress(self, theme, width_px)
+        FieldStyler(self, theme, width_px)
 
 
 class NumberField(QDoubleSpinBox):
@@ -69,7 +69,7 @@ class NumberField(QDoubleSpinBox):
         self.setSingleStep(step)
         self.setDecimals(2)
         _make_plain(self)
-        Dress(self, theme, width_px)
+        FieldStyler(self, theme, width_px)
 
 
 def _make_plain(field: QAbstractSpinBox) -> None:

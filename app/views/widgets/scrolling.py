@@ -8,16 +8,16 @@ from PySide6.QtWidgets import QAbstractScrollArea
 from app.theme import Theme
 
 
-class QuietBars(QObject):
+class ThinScrollBars(QObject):
     """Dresses an area's bars now and after each change of theme; lives as long as the area."""
 
     def __init__(self, area: QAbstractScrollArea, theme: Theme) -> None:
         super().__init__(area)
         self._bars = (area.verticalScrollBar(), area.horizontalScrollBar())
         self._theme = theme
-        theme.changed.connect(self._wear)
-        self._wear()
+        theme.changed.connect(self._restyle)
+        self._restyle()
 
-    def _wear(self) -> None:
+    def _restyle(self) -> None:
         for bar in self._bars:
             bar.setStyleSheet(self._theme.scroll_bar_style())

@@ -37,28 +37,28 @@ class LoadedPair:
         self._draft_error: EngineError | None = None
         self._drafting = DraftingState.ACTIVE
 
-    def want(self, main_folder: str, draft_folder: str) -> None:
+    def begin_loading(self, main_folder: str, draft_folder: str) -> None:
         self.main_folder = main_folder
         self.state, self.main, self._main_error = PairState.LOADING, None, None
-        self.want_draft(draft_folder)
+        self.begin_loading_draft(draft_folder)
 
-    def want_draft(self, draft_folder: str) -> None:
+    def begin_loading_draft(self, draft_folder: str) -> None:
         self.draft_folder = draft_folder
         self.draft, self._draft_error = None, None
         self._draft_loading = bool(draft_folder)
         self._drafting = DraftingState.ACTIVE
 
-    def want_nothing(self) -> None:
-        self.want("", "")
+    def clear(self) -> None:
+        self.begin_loading("", "")
         self.state = PairState.NO_MODEL
 
-    def hear(self, event: ModelLoading | ModelReady | ModelFailed | ModelUnloaded) -> None:
+    def apply_event(self, event: ModelLoading | ModelReady | ModelFailed | ModelUnloaded) -> None:
         if event.role is ModelRole.MAIN:
-            self._hear_main(event)
+            self._apply_main_event(event)
         else:
-            self._hear_draft(event)
+            self._apply_draft_event(event)
 
-    def hear_drafting(self, drafting: DraftingState) -> bool:
+    def apply_drafting(self, drafting: DraftingState) -> bool:
         """Whether what a request says about drafting is news."""
         if self.draft is None or drafting not in _LASTING or drafting is self._drafting:
             return False
@@ -79,7 +79,7 @@ class LoadedPair:
             draft_folder=self.draft_folder,
         )
 
-    def _hear_main(self, event: ModelLoading | ModelReady | ModelFailed | ModelUnloaded) -> None:
+    def _apply_main_event(self, event: ModelLoading | ModelReady | ModelFailed | ModelUnloaded) -> None:
         match event:
             case ModelLoading():
                 self.state, self.main = PairState.LOADING, None
@@ -93,7 +93,7 @@ class LoadedPair:
                 if self.state is PairState.READY:  # not while the next one is on its way
                     self.state = PairState.NO_MODEL
 
-    def _hear_draft(self, event: ModelLoading | ModelReady | ModelFailed | ModelUnloaded) -> None:
+    def _apply_draft_event(self, event: ModelLoading | ModelReady | ModelFailed | ModelUnloaded) -> None:
         match event:
             case ModelLoading():
                 self._draft_loading = True

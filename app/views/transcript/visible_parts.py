@@ -1,7 +1,7 @@
 """The parts in sight: only they have widgets.
 
 Here: lending widgets to parts that come into sight, measuring them, placing them, taking them back.
-Not here: what is in sight (`view.py` says) and the heights' sum (`stack.py`).
+Not here: what is in sight (`view.py` says) and the heights' sum (`message_column.py`).
 """
 
 from collections.abc import Callable, Iterator
@@ -10,19 +10,19 @@ from PySide6.QtCore import QEvent, QObject, QRect
 from PySide6.QtWidgets import QWidget
 
 from app.markup.formula import FormulaKey
-from app.views.transcript.code import CodePart
-from app.views.transcript.formula import FormulaPart
-from app.views.transcript.lines import FoldPart, NoticePart, ProgressPart
-from app.views.transcript.look import Look
+from app.views.transcript.code_part import CodePart
+from app.views.transcript.formula_part import FormulaPart
+from app.views.transcript.message_column import MessageColumn
 from app.views.transcript.message_footer import MessageFooter
+from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Part, PartKind, PartPool, PartWidget, as_widget
-from app.views.transcript.stack import Stack
-from app.views.transcript.texts import BubblePart, TablePart, TextPart
+from app.views.transcript.status_parts import FoldPart, NoticePart, ProgressPart
+from app.views.transcript.text_parts import BubblePart, TablePart, TextPart
 
 # Widgets are made this far above and below the window, so that scrolling meets finished ones.
 MARGIN_PX = 300
 
-_MAKERS: dict[PartKind, Callable[[Look, QWidget], PartWidget]] = {
+_MAKERS: dict[PartKind, Callable[[PartContext, QWidget], PartWidget]] = {
     PartKind.BUBBLE: BubblePart,
     PartKind.FOLD: FoldPart,
     PartKind.TEXT: TextPart,
@@ -35,10 +35,10 @@ _MAKERS: dict[PartKind, Callable[[Look, QWidget], PartWidget]] = {
 }
 
 
-class PartWindow(QObject):
-    def __init__(self, look: Look, viewport: QWidget) -> None:
+class VisibleParts(QObject):
+    def __init__(self, context: PartContext, viewport: QWidget) -> None:
         super().__init__(viewport)
-        self._look = look
+        self._context = context
         self._viewport = viewport
         self._pool = PartPool(self._make)
         self._live: dict[int, Part] = {}  # by identity of the part
@@ -52,14 +52,14 @@ class PartWindow(QObject):
             if part.widget is not None:
                 yield part, as_widget(part.widget).geometry()
 
-    def measure(self, stack: Stack, top_px: int, page_px: int, width_px: int) -> int | None:
+    def measure(self, column: MessageColumn, top_px: int, page_px: int, width_px: int) -> int | None:
         """Measures what is in sight; returns the first row whose height changed."""
         upper, lower = top_px - MARGIN_PX, top_px + page_px + MARGIN_PX
         changed: int | None = None
-        rows = stack.rows_between(upper, lower)
-        before_px = {row: stack.items[row].height_px for row in rows}
+        rows = column.rows_between(upper, lower)
+        before_px = {row: column.items[row].height_px for row in rows}
         for row in rows:
-            item = stack.items[row]
+            item = column.items[row]
             if not item.is_read:
                 item.sync(width_px)
             stretch = item.indexes_between(upper - item.top_px, lower - item.top_px)
@@ -81,10 +81,10 @@ class PartWindow(QObject):
             return part.height_px != before_px
         return False
 
-    def place(self, stack: Stack, top_px: int, page_px: int, left_px: int, width_px: int) -> None:
+    def place(self, column: MessageColumn, top_px: int, page_px: int, left_px: int, width_px: int) -> None:
         upper, lower = top_px - MARGIN_PX, top_px + page_px + MARGIN_PX
         wanted: dict[int, Part] = {}
-        for placed in stack.placed_between(upper, lower):
+        for placed in column.placed_between(upper, lower):
             part = placed.part
             if part.widget is None:
                 continue
@@ -113,7 +113,7 @@ class PartWindow(QObject):
         return bool(waiting)
 
     def _make(self, kind: PartKind) -> PartWidget:
-        widget = _MAKERS[kind](self._look, self._viewport)
+        widget = _MAKERS[kind](self._context, self._viewport)
         as_widget(widget).installEventFilter(self)
         return widget
 
@@ -123,5 +123,5 @@ class PartWindow(QObject):
                 (each for each in self._live.values() if each.widget and as_widget(each.widget) is watched), None
             )
             if part is not None:
-                self._look.hovered.emit(part.message_id)
+                self._context.hovered.emit(part.message_id)
         return super().eventFilter(watched, event)

@@ -8,7 +8,7 @@ from app.markup.formula import Formulas
 from app.theme import CODE_PX, REPLY_LEADING, REPLY_PX, Theme
 
 
-class Look(QObject):
+class PartContext(QObject):
     """Shared by all parts of one transcript. Signals are requests, by message id."""
 
     link_requested = Signal(str)
@@ -30,17 +30,17 @@ class Look(QObject):
         self._styles: dict[bool, DocumentStyle] = {}
         theme.changed.connect(self._styles.clear)
 
-    def document_style(self, *, quiet: bool = False) -> DocumentStyle:
-        if quiet not in self._styles:
-            self._styles[quiet] = self._make_style(quiet=quiet)
-        return self._styles[quiet]
+    def document_style(self, *, secondary: bool = False) -> DocumentStyle:
+        if secondary not in self._styles:
+            self._styles[secondary] = self._make_style(secondary=secondary)
+        return self._styles[secondary]
 
-    def _make_style(self, *, quiet: bool) -> DocumentStyle:
+    def _make_style(self, *, secondary: bool) -> DocumentStyle:
         theme, colors = self.theme, self.theme.palette
         return DocumentStyle(
             font=theme.reply_font(),
             mono=theme.mono_font(CODE_PX),
-            text=colors.secondary if quiet else colors.text,
+            text=colors.secondary if secondary else colors.text,
             secondary=colors.secondary,
             link=colors.ink,
             hairline=colors.hairline,

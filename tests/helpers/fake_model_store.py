@@ -37,7 +37,7 @@ def installed(
     return InstalledModel(info.folder, info.name, f"org/{info.name}", source, info.weight_bytes, known, error)
 
 
-class FakeShelf:
+class FakeModelStore:
     """`failures` says which repositories fail and how; `hub` and `folders` keep what the app asked for."""
 
     def __init__(self, sink: Sink, models: Sequence[InstalledModel] | None = None) -> None:
@@ -53,7 +53,7 @@ class FakeShelf:
         self._stop: dict[DownloadId, bool] = {}  # True: what has arrived is kept
         self._running: set[DownloadId] = set()
         self._commands: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
-        self._thread = threading.Thread(target=self._run, name="fake-shelf", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="fake-model-store", daemon=True)
         self._thread.start()
 
     def scan(self) -> None:

@@ -40,7 +40,7 @@ def long_chat(turns: int) -> list[TranscriptMessage]:
     return messages
 
 
-class Desk:
+class TranscriptHarness:
     """The view over its model, and how to look at it."""
 
     def __init__(self, messages: list[TranscriptMessage]) -> None:
@@ -65,7 +65,7 @@ class Desk:
 
     def parts(self, kind: PartKind) -> list[Part]:
         """The parts of a kind that have a widget, from above."""
-        live = [part for part, _ in self.view.window_of_parts.shown() if part.kind is kind]
+        live = [part for part, _ in self.view.visible_parts.shown() if part.kind is kind]
         return sorted(live, key=as_widget_y)
 
     def place_of(self, message_id: int, kind: PartKind) -> int:

@@ -13,7 +13,7 @@ _CODE_MARGIN_PX = 2
 _BAR_PX = 3
 
 
-def paint_marks(painter: QPainter, document: QTextDocument, style: DocumentStyle, colors: Palette) -> None:
+def paint_decorations(painter: QPainter, document: QTextDocument, style: DocumentStyle, colors: Palette) -> None:
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
     block = document.begin()

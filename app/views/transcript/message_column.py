@@ -31,7 +31,7 @@ class Placed:
     top_px: int
 
 
-class Stack:
+class MessageColumn:
     """The column of all messages, in its own coordinates from 0 to `height_px`."""
 
     def __init__(self) -> None:
