@@ -1,7 +1,7 @@
-"""Builds everything, in the order in which it starts, and takes it down in the order in which it must stop.
+"""Creates all parts of the app in start order, and closes them in the order that loses nothing.
 
-The window is shown first; the database, the engine and the models come once it has been painted. The only place that
-knows all the parts.
+The window is shown first; the database, the engine and the models are created after its first paint. The only module
+that knows all the parts.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def open_store(folder: Path, sink: Sink, starter: Path) -> ModelLibrary:
 
 
 class Application(QObject):
-    """One run of the app. `opened` comes when the models begin to load, `ended` when everything has been put away."""
+    """One run of the app. Emits `opened` when the models begin to load, and `ended` when everything is closed."""
 
     opened = Signal()
     ended = Signal()
@@ -87,7 +87,7 @@ class Application(QObject):
         self.settings.changed.connect(self._on_setting)
         self.errors.unexpected.connect(self._show_unexpected_error, Qt.ConnectionType.QueuedConnection)
         window = self.window
-        # After the paint event that says it, so that the first frame is on the screen before any of this costs time.
+        # Queued behind the first paint event, so that the first frame is on the screen before this work begins.
         window.painted_first.connect(lambda: QTimer.singleShot(0, self.open))
         window.settings_requested.connect(self.show_settings)
         window.log_requested.connect(lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str(self.paths.logs))))
@@ -100,7 +100,7 @@ class Application(QObject):
         self.window.show()
 
     def open(self) -> None:
-        """What the first frame did not need."""
+        """Creates what the first frame does not need: database, engine, model store, controllers."""
         try:
             self.database = Database(self.paths.database)
         except DatabaseTooNew:
@@ -108,7 +108,7 @@ class Application(QObject):
             return
         self.mark = SessionMark(self.paths.data / "running")
         self.bridge = EngineBridge(self)
-        if self.database.holds_deleted:  # and is about to be purged: nothing of it may stay in a cache
+        if self.database.holds_deleted:  # it is purged below, so nothing of it may stay in the engine's cache
             Engine.forget_chats(self.paths.cache)
         self.engine = self._make_engine(self.paths.cache)
         self.store = self._make_store(self.paths.models, self.bridge.post, self._starter)
@@ -208,8 +208,8 @@ class Application(QObject):
     # End
 
     def close(self) -> None:
-        """INVARIANT: replies are kept before the engine is told to end, and nothing is heard from it after that."""
-        self.window.hide()  # what follows may wait for the engine's present step
+        """INVARIANT: replies are stored before the engine closes, and no event is delivered after that."""
+        self.window.hide()  # closing may wait for the engine's current step
         if self._settings_window is not None:
             self._settings_window.close()
         if self._is_open:
@@ -249,7 +249,7 @@ def qt_application() -> QApplication:
     qt = QApplication(sys.argv[:1])
     qt.setApplicationName(APP_NAME)
     qt.setApplicationDisplayName(APP_NAME)
-    # Closing the main window ends the app by `Application.close`; the settings window may come and go.
+    # Closing the main window ends the app through `Application.close`; closing the settings window does not.
     qt.setQuitOnLastWindowClosed(False)
     GuiThreadGarbage(qt)
     return qt

@@ -20,7 +20,7 @@ from engine import MAX_DRAFT_TOKENS, MAX_SEED, Sampling, Speculation, Speculatio
 
 log = logging.getLogger(__name__)
 
-# In place of a folder: the pair that comes with the app, wherever this version of it lies.
+# Stored in place of a folder for the pair that comes with the app, because its path may change.
 STARTER_FOLDER = "starter"
 # MEASURED: of the empty chat's own questions the first pair missed 9 of 24 at 0.7, and 4 of 24 at 0.2.
 STARTER_TEMPERATURE = 0.2
@@ -121,7 +121,6 @@ class Settings(QObject):
     model_folders = Option[tuple[str, ...]]((), _texts)
     window_geometry = Option("", _text)  # base64 of what Qt saves
     sidebar_visible = Option(True, _flag)
-    inspector_visible = Option(False, _flag)
 
     def __init__(self, file: Path, token_file: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -147,7 +146,7 @@ class Settings(QObject):
         self.put(name, self.options()[name].default)
 
     def sampling(self) -> Sampling:
-        """The starter pair is too small for much chance, so it gets less of it unless somebody sets a temperature."""
+        """The sampling options; the starter pair gets STARTER_TEMPERATURE while the temperature is at its default."""
         untouched = self.temperature == self.options()["temperature"].default
         starter = self.main_folder == STARTER_FOLDER
         return Sampling(

@@ -28,7 +28,7 @@ SEED = 1  # the same reply each time
 
 
 class SmokeTest(QObject):
-    """Types the question into the composer once the window is up, and hears how it ends."""
+    """Types the question into the composer once the models load; emits `over` after the reply or the first failure."""
 
     over = Signal()
 
@@ -59,7 +59,7 @@ class SmokeTest(QObject):
             self._type(QUESTION)
 
     def _type(self, text: str) -> None:
-        """Key by key into the composer, and Return; the model may still be loading, as it may for anybody."""
+        """Types into the composer key by key and presses Return; the model may still be loading."""
         edit = self._application.window.composer.edit
         for letter in text:
             _press(edit, Qt.Key.Key_unknown, letter)
@@ -70,7 +70,7 @@ class SmokeTest(QObject):
             case Failed(error=error) | ModelFailed(error=error):
                 self._fail(str(error))
             case Finished(stats=stats):
-                # Once the controllers and the transcript have heard it too.
+                # After the controllers and the transcript have handled the event too.
                 QTimer.singleShot(0, lambda: self._finish(stats))
 
     def _finish(self, stats: RequestStats) -> None:

@@ -1,4 +1,4 @@
-"""Which installed model suits as a draft for a main model, and how installed models are listed. Pure functions."""
+"""Draft choices for a main model, and installed models as list entries. Pure functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is loaded now: the main model, its draft, and what stands in their way. Told by events; asks nobody."""
+"""The state of the loaded pair, built from engine events alone."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from engine import (
     model_name,
 )
 
-# What a request can say about the draft itself; the rest is about one moment or one request.
+# States that hold for the draft itself; the others hold for one request only.
 _LASTING = (DraftingState.ACTIVE, DraftingState.PARKED, DraftingState.UNSUPPORTED, DraftingState.FAILED)
 
 
 class LoadedPair:
-    """`main_folder` and `draft_folder` are what the person wants; `main` and `draft` are what is there."""
+    """`main_folder` and `draft_folder` were requested; `main` and `draft` are loaded."""
 
     def __init__(self) -> None:
         self.main_folder = ""
@@ -59,7 +59,7 @@ class LoadedPair:
             self._apply_draft_event(event)
 
     def apply_drafting(self, drafting: DraftingState) -> bool:
-        """Whether what a request says about drafting is news."""
+        """Takes over the drafting state of a request; returns whether it changed."""
         if self.draft is None or drafting not in _LASTING or drafting is self._drafting:
             return False
         self._drafting = drafting

@@ -1,4 +1,4 @@
-"""Stored messages as rows of the transcript and as messages of a request. Pure functions."""
+"""Converts stored messages to transcript rows and to request messages. Pure functions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def transcript_row(stored: StoredMessage) -> TranscriptMessage:
 
 
 def request_messages(branch: Iterable[StoredMessage], system_prompt: str) -> tuple[Message, ...]:
-    """The system prompt and the branch, as chat templates want it: nothing empty, and turns that alternate.
+    """The system prompt and the branch as chat templates require them: no empty message, and alternating roles.
 
     Thinking is left out: models are trained to see only their earlier answers.
     """
@@ -43,12 +43,12 @@ def request_messages(branch: Iterable[StoredMessage], system_prompt: str) -> tup
 
 
 def storable(text: str) -> str:
-    """What a person typed or pasted, without the halves of characters that neither a database nor a tokenizer takes."""
+    """`text` without lone surrogates, which neither the database nor a tokenizer accepts, and stripped."""
     return text.encode("utf-8", "replace").decode("utf-8").strip()
 
 
 def title_from(text: str) -> str:
-    """The first line, cut at a word where there are words."""
+    """The first line, cut to TITLE_LENGTH, at a word boundary if there is one."""
     lines = text.strip().splitlines()
     first = " ".join(lines[0].split()) if lines else ""
     if len(first) <= TITLE_LENGTH:

@@ -1,4 +1,4 @@
-"""Models for the person: what is installed, what arrives, which two are loaded and which could draft."""
+"""Installed models, downloads, the loaded pair and the possible drafts."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class ModelController(QObject):
 
     @property
     def can_reply(self) -> bool:
-        """A request sent now will find a main model: one is there, or on its way."""
+        """True when a main model is loaded or loading."""
         return self._loaded.state in (PairState.READY, PairState.LOADING)
 
     @property
@@ -216,9 +216,9 @@ class ModelController(QObject):
         if isinstance(event, ModelReady) and event.role is ModelRole.MAIN:
             self._settings.main_folder = _as_setting(event.info.folder, self._starter.main)
         if isinstance(event, ModelFailed) and not isinstance(event.error, NoModelLoaded):
-            self.problem_raised.emit(event.error)  # a draft without its main model is no news
+            self.problem_raised.emit(event.error)  # a draft without its main model has nothing to report
             if event.role is ModelRole.DRAFT and event.folder == self._loaded.draft_folder:
-                # The engine would go on with the one before, which the chip no longer names.
+                # Otherwise the engine would keep the previous draft, which the pair chip no longer shows.
                 self._engine.set_draft(None, self._bridge.post)
         self._emit_pair_changed()
 
@@ -246,7 +246,7 @@ class ModelController(QObject):
         self._emit_pair_changed()
 
     def _load_starter_or_nothing(self) -> None:
-        """In place of a model that goes away; the next start must not look for that one either."""
+        """Replaces a deleted main model, also in the settings for the next start."""
         self._settings.main_folder = self._settings.draft_folder = STARTER_FOLDER
         if self._starter.main.is_dir():
             self._load(str(self._starter.main), _from_setting(STARTER_FOLDER, self._starter.draft))
@@ -294,12 +294,12 @@ class ModelController(QObject):
 
 
 def _reading_order(name: str) -> list[tuple[str, int]]:
-    """2B before 13B, whatever the case."""
+    """A sort key that puts 2B before 13B and ignores case."""
     return [(words, int(digits or 0)) for words, digits in re.findall(r"(\D*)(\d*)", name.casefold())]
 
 
 def _as_address(typed: str) -> str:
-    """People write hub.example.org."""
+    """Adds the scheme that people leave out."""
     return f"https://{typed}" if typed and "://" not in typed else typed
 
 
@@ -310,5 +310,5 @@ def _from_setting(stored: str, starter: Path) -> str:
 
 
 def _as_setting(folder: str, starter: Path) -> str:
-    """The app's own folder may be elsewhere after an update, so it is remembered by name."""
+    """The starter folder is stored by name, because its path may change with an update."""
     return STARTER_FOLDER if folder == str(starter) else folder

@@ -1,6 +1,6 @@
-"""Replies under way: hears their events, grows their text, saves it every 400 ms, writes down how they ended.
+"""Running replies: appends their text, saves it every 400 ms, and stores how they ended.
 
-Any number may run, in any chats; the transcript shows those of the open one. Which reply to ask for is `chat`'s.
+Any number may run, in any chats; the transcript shows those of the open chat. `chat` decides what to request.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from engine import (
     TextDelta,
 )
 
-# A crash loses at most this much, and the numbers under a reply change no faster than they can be read.
+# A crash loses at most this much text. The footer's numbers change at the same pace, so that they can be read.
 SAVE_INTERVAL_MS = 400
 
 _ENDS = {
@@ -60,7 +60,7 @@ class LiveReply:
     def grow(self, delta: TextDelta) -> None:
         if delta.kind is SpanKind.THINKING:
             self.thinking += delta.text
-            self.thinking_s = delta.stats.decode_s  # the engine's clock, so that nothing is timed twice
+            self.thinking_s = delta.stats.decode_s  # measured by the engine
         else:
             self.text += delta.text
         self.status, self.progress = ReplyStatus.STREAMING, None
@@ -92,7 +92,7 @@ class Replies(QObject):
         bridge.event_arrived.connect(self._on_event)
 
     def start(self, reply: StoredMessage, request: Request, title: str, pair: str) -> None:
-        """Asks the engine for a reply whose row is already stored."""
+        """Submits the request for a reply whose row is already stored."""
         number = self._engine.submit(request, self._bridge.post)
         self._live[number] = LiveReply(number, reply.chat_id, reply.id, reply.text, reply.thinking, reply.thinking_s)
         self._table.put(RequestRow(number, title, pair))
@@ -108,7 +108,7 @@ class Replies(QObject):
         return {reply.chat_id for reply in self._live.values()}
 
     def row(self, stored: StoredMessage) -> TranscriptMessage:
-        """The transcript's row of a message, with what is not stored yet when it is being written."""
+        """The transcript's row of a message; for a running reply with the text that is not saved yet."""
         row = transcript_row(stored)
         live = next((reply for reply in self._live.values() if reply.message_id == stored.id), None)
         if live is None:
@@ -124,7 +124,7 @@ class Replies(QObject):
         )
 
     def save(self) -> None:
-        """What has come since the last time, and the numbers that go with it."""
+        """Saves the text that arrived since the last save, and updates the statistics shown with it."""
         fresh = [reply for reply in self._live.values() if reply.unsaved]
         if fresh:
             self._store.save_texts(reply.saved_form() for reply in fresh)
@@ -133,7 +133,7 @@ class Replies(QObject):
             self._show_numbers(reply)
 
     def close(self) -> None:
-        """The app quits: what is under way is kept as far as it came."""
+        """Cancels all running replies and stores their text so far as interrupted."""
         for reply in list(self._live.values()):
             self._engine.cancel(reply.request)
             self._end(reply, ReplyStatus.INTERRUPTED, reply.stats)
@@ -175,7 +175,7 @@ class Replies(QObject):
         reply.status, reply.stats, reply.progress = status, stats, None
         try:
             self._store.finish_reply(reply.saved_form(), status, stats, error)
-        finally:  # a full disk is bad enough without a reply that never ends on the screen
+        finally:  # also when storing fails, for instance on a full disk
             self._show_end(reply, error)
 
     def _show_end(self, reply: LiveReply, error: EngineError | None) -> None:

@@ -1,4 +1,4 @@
-"""Conversations on disk, in SQLite. No Qt, no engine calls, no words for people."""
+"""Chats and messages in SQLite. No Qt, no engine calls, no translated text."""
 
 from app.storage.chats import ChatStore
 from app.storage.database import Database, DatabaseTooNew

@@ -51,7 +51,7 @@ class MessageStore:
         return self._add(original.chat_id, original.parent_id, role, text, done, original.main_name, "")
 
     def resume_reply(self, message_id: int) -> None:
-        """Opens a reply for more text; thinking that led to no answer yet starts anew."""
+        """Marks a reply as running again; thinking without an answer is dropped, because the model starts it anew."""
         sql = (
             "UPDATE messages SET status = 'streaming', error = NULL,"
             " thinking = CASE text WHEN '' THEN '' ELSE thinking END WHERE id = ?"
@@ -59,7 +59,7 @@ class MessageStore:
         self._db.execute(sql, (message_id,))
 
     def save_texts(self, replies: Iterable[ReplyText]) -> None:
-        """What has been written so far, of all replies under way."""
+        """Saves the text so far of running replies, in one transaction."""
         with self._db.transaction(durable=False):
             for reply in replies:
                 self._save_text(reply)

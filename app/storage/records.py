@@ -64,7 +64,7 @@ class StoredMessage:
 
 @dataclass(frozen=True, slots=True)
 class ReplyText:
-    """What a reply says so far."""
+    """The text of a reply so far."""
 
     message_id: int
     text: str

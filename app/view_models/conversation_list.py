@@ -1,4 +1,4 @@
-"""The sidebar's rows: headings by day and the chats under them. Where the chats come from is the controller's."""
+"""The rows of the chat list: group headings and the chats under them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from itertools import groupby
 
 from PySide6.QtCore import (
     QAbstractListModel,
-    QByteArray,
     QModelIndex,
     QObject,
     QPersistentModelIndex,
@@ -100,10 +99,6 @@ class ConversationListModel(QAbstractListModel):
             return Qt.ItemFlag.ItemIsEnabled
         return super().flags(index)
 
-    def roleNames(self) -> dict[int, QByteArray]:
-        names = {int(role): QByteArray(role.name.lower().encode()) for role in ConversationRole}
-        return super().roleNames() | names
-
     def set_query(self, text: str) -> None:
         self.query = text.strip()
         self.refresh()
@@ -113,7 +108,7 @@ class ConversationListModel(QAbstractListModel):
         self._apply([replace(row, generating=row.chat_id in self._generating) for row in self.rows])
 
     def refresh(self) -> None:
-        """Asks for the chats again and changes only the rows that differ."""
+        """Reads the chats again; inserts, removes and changes only the rows that differ."""
         self._apply(self._build(self._find(self.query), self._today()))
 
     def row_of(self, chat_id: int) -> int | None:

@@ -18,7 +18,6 @@ KEPT_ROWS = 50
 
 class RequestRole(IntEnum):
     RUNNING = Qt.ItemDataRole.UserRole
-    BY_POSITION = Qt.ItemDataRole.UserRole + 1  # tuple of accept rates, position 1 first
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +51,6 @@ class RequestTableModel(QAbstractTableModel):
             Qt.ItemDataRole.ToolTipRole: lambda: footer_line(row.stats).tooltip,
             Qt.ItemDataRole.TextAlignmentRole: lambda: _alignment(RequestColumn(index.column())),
             RequestRole.RUNNING: lambda: row.status.under_way,
-            RequestRole.BY_POSITION: lambda: row.stats.accept_rate_by_position,
         }
         return answers[role]() if role in answers else None
 

@@ -99,7 +99,7 @@ class TranscriptModel(QObject):
         self.text_appended.emit(row)
 
     def change(self, message_id: int, **fields: Any) -> None:
-        """Sets `fields` of one message; says nothing when they are what they were."""
+        """Sets `fields` of one message; emits `message_changed` only if one of them differs."""
         row = self._rows[message_id]
         changed = replace(self.messages[row], **fields)
         if changed != self.messages[row]:

@@ -1,4 +1,4 @@
-"""What a notice is made of, what its buttons are called, and why a reply was drafted or was not."""
+"""What a notice consists of, the texts of its buttons, and why a reply was drafted or was not."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ PAR_MARGIN = 0.05
 VERDICT_TOKENS = 12
 VERDICT_SHARE = 0.2
 SEPARATOR = " · "
-_LEAST_LOSS = 0.01  # what is less is not worth a figure
+_LEAST_LOSS = 0.01  # a smaller loss is not given as a figure
 _LOOKUP = "lookup"  # the engine's name for guesses that no model makes
 
 
@@ -97,7 +97,7 @@ def _gain_text(stats: RequestStats, running: bool) -> str:
 
 
 def _link_text(stats: RequestStats, tone: Tone) -> str:
-    """None for a draft that rests already: it costs nothing any more."""
+    """Empty for a draft that is parked already: it costs no more time."""
     if tone is not Tone.COST or stats.drafting is DraftingState.PARKED:
         return ""
     return QCoreApplication.translate("ReplyStats", "Change drafting…")
@@ -118,7 +118,7 @@ def details_text(stats: RequestStats) -> str:
 
 
 def _per_pass_text(stats: RequestStats) -> str:
-    """With what would have been needed, where it was not enough."""
+    """Where drafting costs time, with the tokens per pass from which on it would pay."""
     each = formats.number(stats.tokens_per_pass or 0.0, 1)
     if stats.break_even is None or tone_of(stats) is not Tone.COST:
         return formats.fill(QCoreApplication.translate("ReplyStats", "%1 tok/pass"), each)
@@ -127,7 +127,7 @@ def _per_pass_text(stats: RequestStats) -> str:
 
 
 def _at_rest_text(drafting: DraftingState) -> str:
-    """A draft that is loaded and does not draft says so; why is in the tooltip."""
+    """For a draft that is loaded and does not draft; the tooltip says why."""
     if drafting is DraftingState.PARKED:
         return QCoreApplication.translate("ReplyStats", "draft at rest")
     if drafting is DraftingState.FAILED:

@@ -137,7 +137,6 @@ def test_requests_stand_newest_first_with_their_numbers(table: RequestTableModel
     assert cells(table, 0) == ["New", "Main ← Draft", "Writing", "48\u00a0%", "2.9", "40", "19", "29.0", "1.4×"]
     assert cells(table, 1) == ["Old", "Main", "Done", "–", "–", "0", "0", "–", "–"]
     assert table.index(0, 0).data(RequestRole.RUNNING) is True
-    assert table.index(0, 0).data(RequestRole.BY_POSITION) == (0.8, 0.6, 0.3, 0.2)
 
 
 def test_put_of_a_known_request_changes_its_row(table: RequestTableModel) -> None:

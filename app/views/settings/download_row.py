@@ -1,4 +1,4 @@
-"""One download: what, how far in bytes, how fast, and the buttons that fit its state."""
+"""A download in the list: repository, bytes, speed, and the buttons for its state."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from app.words.notices_for_errors import notice_for
 
 
 class ModelRow(QWidget):
-    """Rebuilt whenever the list changes, so it does not follow the language by itself."""
+    """Does not follow the language: the page creates all rows again when the list or the language changes."""
 
     delete_requested = Signal()
 

@@ -123,7 +123,7 @@ class ModelsPage(Translated, Page):
             self.repository.clear()
 
     def _show_downloads(self) -> None:
-        """Rows stay where they are and change in place, so that a button never moves from under the pointer."""
+        """Existing rows are updated in place, so that their buttons do not move under the pointer."""
         entries = {entry.id: entry for entry in self._models.downloads}
         for gone in self._downloads.keys() - entries.keys():
             row = self._downloads.pop(gone)

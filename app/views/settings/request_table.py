@@ -88,7 +88,7 @@ class RequestTable(Translated, QTableView):
         self.viewport().update()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """With nothing to scroll in the table, the page scrolls."""
+        """Leaves the wheel to the page when the table has nothing to scroll."""
         if self.verticalScrollBar().maximum() == 0:
             event.ignore()
         else:

@@ -79,7 +79,7 @@ class SamplingPage(Translated, Page):
             self._settings.reset(name)
 
     def _limits(self, name: str) -> tuple[float, float]:
-        """The option's own bounds: whatever is asked for comes back within them."""
+        """The bounds of an option, read from its check, which clamps."""
         check = Settings.options()[name].check
         return check(-1e9), check(1e9)
 

@@ -144,7 +144,7 @@ class ChatList(QListView):
 
 
 class RenameField(LineField):
-    """Lies over a row until Return (or leaving) keeps the name, or Escape does not."""
+    """Edits a chat's title in its row. Return or leaving keeps the text, Escape does not."""
 
     def __init__(self, chats: ChatList, chat_id: int, title: str, place: QRect) -> None:
         super().__init__(chats.theme, parent=chats.viewport())
@@ -167,11 +167,11 @@ class RenameField(LineField):
             moved.connect(self._follow_soon)
 
     def _follow_soon(self) -> None:
-        """Once the list is whole again: a row that moves is taken out and put in."""
+        """Delayed to the next event loop pass, because a row moves as a removal and an insertion."""
         self._later.start()
 
     def _follow(self) -> None:
-        """Rows move under the field when another chat is written in."""
+        """Moves the field with its row; closes it when the row is gone."""
         place = self._chats.place_of(self._chat_id)
         if place.isValid():
             self.setGeometry(place)

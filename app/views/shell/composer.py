@@ -1,4 +1,4 @@
-"""Where the person writes: a card that grows with the text, sends on Return, and stops a running reply.
+"""The message field: grows with its text, sends on Return, and stops a running reply.
 
 Unsent text is kept per chat. Not here: what happens to a message once it is sent.
 """
@@ -32,7 +32,7 @@ _RETURN_KEYS = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
 class MessageEdit(QPlainTextEdit):
-    """Plain text that is as high as its lines. Return submits, unless an input method is still composing."""
+    """A plain-text field as high as its lines. Return submits, except while an input method is composing."""
 
     submitted = Signal()
     escaped = Signal()
@@ -65,7 +65,7 @@ class MessageEdit(QPlainTextEdit):
         self.setFont(self._theme.reply_font())
 
     def text_height(self, at_most: float) -> float:
-        """Adds up lines only until `at_most`, so that a book pasted in costs no more than a page."""
+        """The height of the lines, at most about `at_most`; the cost does not grow with longer text."""
         layout = self.document().documentLayout()
         block = self.document().firstBlock()
         height = 0.0
@@ -175,7 +175,7 @@ class Composer(Translated, QWidget):
         self.edit.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def open_chat(self, chat_id: int) -> None:
-        """Puts away what was not sent in the chat before, and brings back what was not sent in this one."""
+        """Keeps the unsent text of the previous chat and restores that of this one."""
         if chat_id == self._chat_id:
             return
         self.end_edit()
@@ -184,7 +184,7 @@ class Composer(Translated, QWidget):
         self.set_text(self._unsent.pop(chat_id, ""))
 
     def begin_edit(self, message_id: int, text: str) -> None:
-        """A sent message comes back to be changed; what was being written waits."""
+        """Puts a sent message into the field to be edited; the unsent text comes back afterwards."""
         if self._edited_id is None:
             self._set_aside = self.text()
         self._edited_id = message_id
@@ -216,7 +216,7 @@ class Composer(Translated, QWidget):
             return
         self.edit.clear()
         self.end_edit()
-        # Whatever the input method still holds belonged to the message that has just left.
+        # The input method may still hold text of the message that was just sent.
         QGuiApplication.inputMethod().reset()
         if edited_id is None:
             self.send_requested.emit(text)

@@ -1,4 +1,4 @@
-"""What a chat without messages shows: the mark, one line, three questions, and the way to other models."""
+"""The page of a chat without messages: the mark, a line, three questions, and a card that leads to other models."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class EmptyChat(Translated, QScrollArea):
         self._retranslate()
 
     def show_for(self, starter: bool, has_model: bool) -> None:
-        """The questions are the starter pair's; the way to other models is for who has that one, or none."""
+        """Shows the questions with the starter pair, and the card with the starter pair or without a model."""
         self._has_model = has_model
         for button in self.questions:
             button.setVisible(starter and has_model)
@@ -162,7 +162,7 @@ class QuestionButton(PaintedButton):
 
 
 class Mark(QWidget):
-    """Hunch's sign: one word that stands, and three guesses that run ahead of it."""
+    """Hunch's mark: a square and three dots after it."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -61,7 +61,7 @@ class Header(Translated, QWidget):
         self._share_room()
 
     def _share_room(self) -> None:
-        """Where both do not fit, the pair keeps more than half: it says more per letter than a title."""
+        """Where both do not fit, the pair chip gets up to 62 % of the width."""
         self.chip.limit_width(round((self.width() - 24) * (0.62 if self.title.text() else 1.0)))
 
     def set_title(self, title: str) -> None:
@@ -120,7 +120,7 @@ class PairChip(Translated, PaintedButton):
         self.update()
 
     def _reason(self) -> str:
-        """Why the main model or the draft is not at work."""
+        """Why the main model or the draft is not used."""
         if self._pair.error is not None:
             return notice_for(self._pair.error).sentence
         return drafting_sentence(self._pair.drafting) if self._pair.drafting is not None else ""

@@ -1,7 +1,6 @@
-"""The window: sidebar, header, transcript and composer, and what passes between them and the controllers.
+"""The main window: creates its parts and connects them to the controllers.
 
-It opens without controllers, so that it can be painted before the database and the engine are there; `bind` brings
-them. Not here: anything that decides what a chat or a model is.
+It can be painted without controllers; `bind` connects them once the database and the engine exist.
 """
 
 from __future__ import annotations
@@ -175,7 +174,7 @@ class MainWindow(Translated, QWidget):
         view.notice_action_requested.connect(self._follow_in_chat)
         view.verticalScrollBar().valueChanged.connect(lambda value: self.header.set_line(value > 0))
         self.transcript = view
-        # The composer stands under the column of replies, which a bar that is always there pushes aside.
+        # A permanent scroll bar shifts the column of messages, and the composer must stand below it.
         always = view.verticalScrollBarPolicy() == Qt.ScrollBarPolicy.ScrollBarAlwaysOn
         bar_px = view.verticalScrollBar().sizeHint().width() if always else 0
         self._foot.setContentsMargins(_SIDE_PX, 4, _SIDE_PX + bar_px, 18)
@@ -317,14 +316,14 @@ class MainWindow(Translated, QWidget):
         self.header.set_sidebar_visible(visible)
 
     def _fit_sidebar(self) -> None:
-        """Steps aside where large text in a small window would leave the chat no room; asking for it brings it back."""
+        """Hides the sidebar where the chat would have too little room; it can still be shown by hand."""
         fits = self.width() - self.sidebar.width() >= self._theme.px(_CHAT_NEEDS_PX)
         if fits != self._sidebar_fits:
             self._sidebar_fits = fits
             self._set_sidebar_visible(fits and self._settings.sidebar_visible)
 
     def _front(self) -> QWidget:
-        """The menu bar is the whole app's: what it does to a window, it does to the one in front."""
+        """The active window: the entries of the app-wide menu bar act on it."""
         return QApplication.activeWindow() or self
 
     def _close_active(self) -> None:

@@ -144,7 +144,7 @@ class MenuBar(QObject):
 
 
 def _call_on_focused(slot: str) -> None:
-    """Every text widget has these by the same names; one that has not is not asked."""
+    """Calls a slot such as `copy` of the focused widget, if it has one."""
     act = getattr(QApplication.focusWidget(), slot, None)
     if act is not None:
         act()

@@ -1,6 +1,6 @@
-"""The left column: new chat, search, the chats by day, and the doors to models and settings.
+"""The sidebar: new chat, search, the chat list, and the buttons for models and settings.
 
-It asks and shows; opening, renaming and deleting are the controller's.
+It emits requests; the controller acts on them.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class Sidebar(Translated, QWidget):
         self.chats.viewport().update()
 
     def _restyle(self) -> None:
-        # Wider text needs a wider column, but never as much as the text grows.
+        # The sidebar grows by 60 % of what the text grows.
         self.setFixedWidth(round(WIDTH * (1 + (self._theme.scale - 1) * 0.6)))
         self.update()
 

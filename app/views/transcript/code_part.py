@@ -118,7 +118,7 @@ class CodePart(Translated, QWidget):
     # Colours
 
     def _color_a_slice(self) -> None:
-        """For at most a few milliseconds at a time, so that a long block never holds up a frame."""
+        """Colours for a few milliseconds, then continues from the event loop, so that no frame is delayed."""
         started = perf_counter()
         while perf_counter() - started < _SLICE_S:
             batch = list(islice(self._spans, _SPANS_PER_STEP))

@@ -1,6 +1,6 @@
-"""The row under a message: its footer line, which version it is, and the icons to act on it.
+"""The row under a message: statistics, version switch, and action icons.
 
-Always there, so that nothing moves when the icons appear under the pointer or the keyboard's focus.
+It always takes its height, so that nothing moves when the icons appear on hover or focus.
 """
 
 from dataclasses import dataclass
@@ -98,7 +98,7 @@ class MessageFooter(Translated, QWidget):
         return self._height(width_px)
 
     def _possible_acts(self) -> list[str]:
-        """In the order of the row; also those that wait for the pointer, so that their room is kept."""
+        """All actions of this message in the order of the row, also those that are hidden now."""
         content = self._content
         if content.status.under_way:
             return ["copy"]
@@ -116,11 +116,11 @@ class MessageFooter(Translated, QWidget):
         return self._context.theme.px(ROW_PX) * (rows + self._wraps(width_px))
 
     def _wraps(self, width_px: int) -> bool:
-        """Large type: the details go below the gain."""
+        """True when the details do not fit beside the gain and go below it."""
         return self._footer_width() > width_px
 
     def _is_narrow(self, width_px: int) -> bool:
-        """The footer and the icons stand above each other when one row cannot hold both."""
+        """True when one row cannot hold both text and icons, so that the icons go below."""
         return self._footer_width() > 0 and self._footer_width() + self._icons_width() > width_px
 
     def _footer_width(self) -> int:
@@ -141,7 +141,7 @@ class MessageFooter(Translated, QWidget):
         return QFontMetrics(self._plain()).horizontalAdvance(self._count_words()) + self._context.theme.px(4)
 
     def _arrange(self, width_px: int) -> None:
-        """From the right edge: the acts, and the versions left of them."""
+        """Places the actions at the right edge, and the version switch left of them."""
         side, row = self._context.theme.px(_BUTTON_PX), self._context.theme.px(ROW_PX)
         y = (row - side) // 2 + row * (self._is_narrow(width_px) + self._wraps(width_px))
         x = width_px - side * len(self._possible_acts())
@@ -156,7 +156,7 @@ class MessageFooter(Translated, QWidget):
         self.buttons["later"].setEnabled(self._content.sibling < self._content.siblings)
 
     def _arrange_link(self, width_px: int) -> None:
-        """After the words, or after the gain where the details go below it."""
+        """Places the link after the text, or after the gain where the details go below it."""
         footer, size = self._line, self.link.sizeHint()
         if footer is None:
             return
@@ -230,7 +230,7 @@ class MessageFooter(Translated, QWidget):
 
 
 class FooterLink(PaintedButton):
-    """Words in the accent's colour behind the footer: what to do where drafting costs time."""
+    """The link after the statistics, shown where drafting costs time."""
 
     def __init__(self, context: PartContext, parent: QWidget) -> None:
         super().__init__(context.theme, parent)

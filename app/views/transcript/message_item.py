@@ -71,7 +71,7 @@ class MessageItem:
 
     @property
     def read_chars(self) -> int:
-        """How much text its parsers were given so far, in all."""
+        """The number of characters parsed so far, in all; for tests of the cost."""
         return self._answer.splitter.parsed_chars + self._thought.splitter.parsed_chars
 
     @property
@@ -88,13 +88,13 @@ class MessageItem:
         return range(first, min(len(self._parts), bisect_right(self._tops, bottom_px)))
 
     def estimate(self, width_px: int) -> None:
-        """A height before the text is read, from its length alone."""
+        """Sets a height from the text's length alone, before it is parsed."""
         chars = len(self.message.text)
         lines = 1 + self.message.text.count("\n") + chars * REPLY_PX * 0.5 * self._theme.scale / max(1, width_px)
         self.height_px = round(lines * REPLY_PX * REPLY_LEADING * self._theme.scale) + self._theme.px(ROW_PX)
 
     def sync(self, width_px: int) -> None:
-        """Brings the parts up to date with the message."""
+        """Updates the parts from the message."""
         self.is_read = True
         if self.message.from_user:
             self._set_fixed(self._head, [(PartKind.BUBBLE, self.message.text, 0)])
@@ -108,7 +108,7 @@ class MessageItem:
         self.sum_up()
 
     def sum_up(self) -> None:
-        """After any change of a height."""
+        """Computes the positions anew; call it after any change of a part's height."""
         self._tops = list(accumulate((part.gap_px + part.height_px for part in self._parts), initial=0))
         self.height_px = self._tops[-1]
 

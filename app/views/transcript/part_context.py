@@ -1,4 +1,4 @@
-"""What parts need to draw themselves: the theme, formulas, and the requests that a reader can make in them."""
+"""What all parts of a transcript share: theme, formulas, document styles, and the signals for requests."""
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QGuiApplication
@@ -9,7 +9,7 @@ from app.theme import CODE_PX, REPLY_LEADING, REPLY_PX, Theme
 
 
 class PartContext(QObject):
-    """Shared by all parts of one transcript. Signals are requests, by message id."""
+    """One per transcript. Its signals are requests; they carry message ids."""
 
     link_requested = Signal(str)
     copy_requested = Signal(int)

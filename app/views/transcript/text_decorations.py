@@ -1,4 +1,4 @@
-"""Marks under a text that Qt's documents cannot draw: tints behind inline code, bars beside quotes, rules."""
+"""Painting that QTextDocument cannot do: tints behind inline code, bars beside quotes, horizontal rules."""
 
 import math
 

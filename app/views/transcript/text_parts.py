@@ -38,7 +38,7 @@ BUBBLE_SHARE = 0.8
 
 
 class ReadOnlyText(QTextBrowser):
-    """Text to read and select. INVARIANT: nothing that a model writes makes it load or open anything."""
+    """Read-only, selectable text. INVARIANT: it never loads or opens anything, whatever the text says."""
 
     def __init__(self, context: PartContext, parent: QWidget) -> None:
         super().__init__(parent)
@@ -69,7 +69,7 @@ class ReadOnlyText(QTextBrowser):
         self.setPalette(palette)
 
     def set_document_font(self, font: QFont) -> None:
-        """The widget's own, too: otherwise Qt gives its document the interface's font whenever that one changes."""
+        """Sets the widget's font too: otherwise Qt gives the document the interface's font whenever that changes."""
         self.setFont(font)
         self.document().setDefaultFont(font)
 
@@ -87,7 +87,7 @@ class ReadOnlyText(QTextBrowser):
         return result
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Up and down belong to the transcript."""
+        """Vertical scrolling is left to the transcript."""
         delta = event.pixelDelta() if not event.pixelDelta().isNull() else event.angleDelta()
         sideways = abs(delta.x()) > abs(delta.y()) and self.horizontalScrollBar().maximum() > 0
         if sideways and not event.modifiers() & Qt.KeyboardModifier.ControlModifier:

@@ -118,7 +118,7 @@ class TranscriptView(QAbstractScrollArea):
     # What the model says
 
     def _reset(self) -> None:
-        """Another chat opens at its end; another branch of this one leaves the reader where the two part."""
+        """Another chat opens at its end; another branch of the same chat keeps the scroll position."""
         count = len(self._model.messages)
         kept = self._column.keep_same(self._model.messages, self._column_px())
         self._column.items += [self._make_item(row) for row in range(kept, count)]
@@ -140,7 +140,7 @@ class TranscriptView(QAbstractScrollArea):
 
     def _on_inserted(self, row: int) -> None:
         if row == len(self._column.items) and self._model.messages[row].from_user:
-            self._follows = True  # whoever has just asked wants to see the answer
+            self._follows = True  # a new question is always scrolled into view
         self._column.items.insert(row, self._make_item(row))
         self._rearrange(row)
 
@@ -174,7 +174,7 @@ class TranscriptView(QAbstractScrollArea):
         self._rebuild()
 
     def _rebuild(self) -> None:
-        """New colours, sizes or words: every widget is made again."""
+        """Creates every item and widget anew, for new colours, sizes or words."""
         self._built_in = QLocale()
         for item in self._column.items:
             item.release_all()
@@ -208,9 +208,9 @@ class TranscriptView(QAbstractScrollArea):
         self._settle()
 
     def _settle(self) -> None:
-        """Gives parts in sight their widgets and heights, and puts the window where it belongs.
+        """Measures and places the visible parts, and sets the scroll bar.
 
-        Measuring changes heights, heights change what is in sight; the anchor holds the reader's place meanwhile.
+        Measuring changes heights, and heights change what is visible; the anchor keeps the reader's place meanwhile.
         """
         if self._settling:
             return
@@ -259,7 +259,7 @@ class TranscriptView(QAbstractScrollArea):
             self._on_reader_scrolled(up=dy > 0)
 
     def _on_reader_scrolled(self, *, up: bool) -> None:
-        """Going up lets go of the end at once, however little; coming back to it takes hold again."""
+        """Any scroll upwards stops following the end; scrolling back to it starts following again."""
         value = self.verticalScrollBar().value()
         self._follows = not up and self._bottom_px() - value <= STICK_PX
         self._last_value = value
@@ -267,7 +267,7 @@ class TranscriptView(QAbstractScrollArea):
         self._settle()
 
     def _on_slider_action(self, action: int) -> None:
-        """A bar that is held must not run away from the hand, even when it has not moved yet."""
+        """Dragging the scroll bar stops following the end, also before the bar has moved."""
         if action == QAbstractSlider.SliderAction.SliderMove.value:
             self._stop_following()
 
@@ -388,7 +388,7 @@ class TranscriptView(QAbstractScrollArea):
         QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, words))
 
     def changeEvent(self, event: QEvent) -> None:
-        # A new theme comes with most languages, and its rebuild has the new words already.
+        # A switch of language changes the theme's fonts first, and that rebuild has the new words already.
         if event.type() == QEvent.Type.LanguageChange and self._built_in != QLocale():
             self._rebuild()
         super().changeEvent(event)

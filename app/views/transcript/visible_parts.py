@@ -1,7 +1,7 @@
-"""The parts in sight: only they have widgets.
+"""Widgets of the visible parts.
 
-Here: lending widgets to parts that come into sight, measuring them, placing them, taking them back.
-Not here: what is in sight (`view.py` says) and the heights' sum (`message_column.py`).
+Here: lending widgets to parts that become visible, measuring them, placing them, taking them back.
+Not here: which stretch is visible (`view.py`) and the layout of the messages (`message_column.py`).
 """
 
 from collections.abc import Callable, Iterator
@@ -19,7 +19,7 @@ from app.views.transcript.parts import Part, PartKind, PartPool, PartWidget, as_
 from app.views.transcript.status_parts import FoldPart, NoticePart, ProgressPart
 from app.views.transcript.text_parts import BubblePart, TablePart, TextPart
 
-# Widgets are made this far above and below the window, so that scrolling meets finished ones.
+# Widgets are also made this far above and below the visible stretch, so that scrolling finds them ready.
 MARGIN_PX = 300
 
 _MAKERS: dict[PartKind, Callable[[PartContext, QWidget], PartWidget]] = {
@@ -71,7 +71,7 @@ class VisibleParts(QObject):
         return changed
 
     def _measure(self, part: Part, width_px: int) -> bool:
-        """Gives the part a widget; true when its height is not what it was thought to be."""
+        """Lends the part a widget and measures it; returns whether its height changed."""
         widget = self._pool.lend(part)
         self._live[id(part)] = part
         wanted = width_px - part.inset_px
@@ -106,7 +106,7 @@ class VisibleParts(QObject):
         self._pool.clear()
 
     def forget_waiting_for(self, key: FormulaKey) -> bool:
-        """Parts that show a place for this formula are to be filled again."""
+        """Marks the parts that wait for this formula to be shown again; returns whether there are any."""
         waiting = [part for part in self._live.values() if key in getattr(part.widget, "pending", ())]
         for part in waiting:
             part.measured_width_px = -1

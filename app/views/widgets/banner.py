@@ -1,6 +1,6 @@
-"""A message that floats over the foot of the transcript: a refusal with its way out, or "deleted" with Undo.
+"""A message over the foot of the transcript, such as a refusal with a button, or "deleted" with Undo.
 
-Nothing moves when it appears. One at a time; a newer one takes the place of an older.
+One at a time: a newer one replaces the older. It moves nothing else.
 """
 
 from __future__ import annotations
@@ -66,12 +66,12 @@ class Banner(Translated, QWidget):
         row.addWidget(self.close_button, 0, Qt.AlignmentFlag.AlignTop)
 
     def show_info(self, text: Callable[[], BannerText], act: Callable[[], None] | None = None) -> None:
-        """Something that happened; goes by itself."""
+        """Shows a message that hides after 10 s. `act` is called when its button is pressed."""
         self._show("info", text, act)
         self._timer.start()
 
     def show_warning(self, text: Callable[[], BannerText], act: Callable[[], None] | None = None) -> None:
-        """Something that could not be; stays until it is dismissed."""
+        """Shows a message with a warning sign that stays until it is closed."""
         self._timer.stop()
         self._show("alert-triangle", text, act)
 
@@ -88,7 +88,7 @@ class Banner(Translated, QWidget):
             self._act()
 
     def place(self, left: int, bottom: int, width: int) -> None:
-        """Stands on the line `bottom` as high as its words need."""
+        """Sets the geometry: the lower edge at `bottom`, the height as the text needs."""
         self._row.setContentsMargins(self._theme.px(44), 10, 10, 10)
         height = self._row.totalHeightForWidth(width)
         self.setGeometry(left, bottom - height, width, height)

@@ -1,4 +1,4 @@
-"""The furniture of pages: a column that scrolls, cards on it, rows in a card."""
+"""Building blocks of the settings pages: a scrolling page, cards, rows in a card."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Card(QWidget):
         self.column.addWidget(widget)
 
     def set_rows(self, rows: Sequence[QWidget]) -> None:
-        """In place of whatever was in the card."""
+        """Replaces all widgets of the card."""
         while (item := self.column.takeAt(0)) is not None:
             if (widget := item.widget()) is not None:
                 widget.hide()
@@ -83,7 +83,7 @@ class Row(QWidget):
         self._row.addWidget(control, 0, _BESIDE)
 
     def minimumSizeHint(self) -> QSize:
-        """Of the two below each other: what stands beside is no reason for a page to be cut off."""
+        """The width that the narrow layout needs, where the control stands below its name."""
         words_px = max(self.name.minimumSizeHint().width(), self.explanation.minimumSizeHint().width())
         return QSize(max(words_px, self._control.minimumSizeHint().width()), super().minimumSizeHint().height())
 

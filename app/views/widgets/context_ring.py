@@ -1,4 +1,4 @@
-"""How full the model's context is, as a thin ring that stays out of the way until it matters."""
+"""A thin ring that shows how full the model's context is; it adds words from 80 % on."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Standard controls of forms, dressed in the theme: lines, numbers, segments, a slider, a switch.
+"""Form controls in the theme's style: text lines, numbers, segments, a switch.
 
-They keep Qt's behaviour (input methods, undo, keys, accessibility); only the look is ours.
+They keep Qt's behaviour (input methods, undo, keys, accessibility).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def field_style(theme: Theme) -> str:
 
 
 class FieldStyler(QObject):
-    """Gives a control the look, and a width where it has one, now and after each change of theme."""
+    """Sets a control's style, and its width if given, now and after each change of theme. A child of the control."""
 
     def __init__(self, control: QWidget, theme: Theme, width_px: int) -> None:
         super().__init__(control)

@@ -1,4 +1,4 @@
-"""Words on a page: labels that follow the theme, and one that shortens itself instead of widening the window."""
+"""Labels in the theme's text styles: one that wraps, and one that elides."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def style_color(colors: Palette, text_style: TextStyle) -> QColor:
 
 
 class TextLabel(QLabel):
-    """Wrapping plain text; never rich text, because some of it comes from models and hubs."""
+    """A label with wrapping plain text; never rich text, because some of it comes from models and hubs."""
 
     def __init__(self, theme: Theme, text_style: TextStyle = TextStyle.BODY, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -62,7 +62,7 @@ class TextLabel(QLabel):
 
 
 class ElidedLabel(QWidget):
-    """One line that ends in an ellipsis where there is no room; the whole is in the tooltip."""
+    """A label of one line, elided where there is no room; the tooltip then has the whole text."""
 
     def __init__(
         self,

@@ -67,7 +67,7 @@ class OptionList(QListView):
         ThinScrollBars(self, theme)
 
     def set_options(self, options: Sequence[Option], checked: str) -> None:
-        """Keeps the keyboard's place and the scroll position when the same options come again."""
+        """Keeps the current row and the scroll position when the options are the same."""
         self.checked = checked
         if [self._items.item(row).data(_OPTION) for row in range(self._items.rowCount())] != list(options):
             self._items.clear()

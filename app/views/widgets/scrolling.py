@@ -1,4 +1,4 @@
-"""Quiet scroll bars for every area that scrolls."""
+"""Thin scroll bars for every scroll area."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from app.theme import Theme
 
 
 class ThinScrollBars(QObject):
-    """Dresses an area's bars now and after each change of theme; lives as long as the area."""
+    """Sets the style of an area's scroll bars, now and after each change of theme. A child of the area."""
 
     def __init__(self, area: QAbstractScrollArea, theme: Theme) -> None:
         super().__init__(area)
