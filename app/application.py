@@ -10,7 +10,7 @@ import logging
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QObject, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
@@ -188,11 +188,8 @@ class Application(QObject):
             self._apply_looks()
 
     def _apply_looks(self) -> None:
-        appearance: Appearance = "auto"
-        if self.settings.appearance in ("light", "dark"):
-            appearance = "light" if self.settings.appearance == "light" else "dark"
         self.theme.set_language(self.translation.language)
-        self.theme.set_appearance(appearance)
+        self.theme.set_appearance(cast(Appearance, self.settings.appearance))  # the option allows no other value
         self.theme.set_scale(self.settings.text_scale)
 
     def _show_unexpected_error(self, summary: str) -> None:

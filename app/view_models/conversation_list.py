@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from difflib import SequenceMatcher
-from enum import IntEnum, StrEnum
 from itertools import groupby
 
 from PySide6.QtCore import (
@@ -20,19 +19,7 @@ from PySide6.QtCore import (
 from app.storage import ChatSummary
 from app.words.chat_groups import ChatGroup, group_text
 
-
-class RowKind(StrEnum):
-    HEADING = "heading"
-    CHAT = "chat"
-
-
-class ConversationRole(IntEnum):
-    KIND = Qt.ItemDataRole.UserRole
-    ID = Qt.ItemDataRole.UserRole + 1
-    TITLE = Qt.ItemDataRole.UserRole + 2
-    GENERATING = Qt.ItemDataRole.UserRole + 3
-    PINNED = Qt.ItemDataRole.UserRole + 4
-    SNIPPET = Qt.ItemDataRole.UserRole + 5  # the text around what a search found
+ROW = Qt.ItemDataRole.UserRole  # the ConversationRow itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +30,8 @@ class ConversationRow:
     title: str = ""
     generating: bool = False
     pinned: bool = False
-    snippet: str = ""
+    snippet: str = ""  # the text around what a search found
     group: ChatGroup | date | None = None
-
-    @property
-    def kind(self) -> RowKind:
-        return RowKind.CHAT if self.group is None else RowKind.HEADING
 
     @property
     def text(self) -> str:
@@ -82,20 +65,12 @@ class ConversationListModel(QAbstractListModel):
         if not index.isValid() or index.row() >= len(self.rows):
             return None
         row = self.rows[index.row()]
-        values: dict[int, object] = {
-            Qt.ItemDataRole.DisplayRole: row.text,
-            Qt.ItemDataRole.AccessibleTextRole: row.text,
-            ConversationRole.KIND: str(row.kind),
-            ConversationRole.ID: row.chat_id,
-            ConversationRole.TITLE: row.text,
-            ConversationRole.GENERATING: row.generating,
-            ConversationRole.PINNED: row.pinned,
-            ConversationRole.SNIPPET: row.snippet,
-        }
-        return values.get(role)
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
+            return row.text
+        return row if role == ROW else None
 
     def flags(self, index: QModelIndex | QPersistentModelIndex) -> Qt.ItemFlag:
-        if index.isValid() and self.rows[index.row()].kind is RowKind.HEADING:
+        if index.isValid() and self.rows[index.row()].group is not None:
             return Qt.ItemFlag.ItemIsEnabled
         return super().flags(index)
 

@@ -10,13 +10,14 @@ from PySide6.QtCore import QLocale, Qt
 from pytestqt.modeltest import ModelTester
 
 from app.storage import ChatSummary, ReplyStatus
-from app.view_models.conversation_list import ConversationListModel, ConversationRole, RowKind
+from app.view_models.conversation_list import ROW, ConversationListModel
 from app.view_models.request_table import (
     KEPT_ROWS,
     RequestRole,
     RequestRow,
     RequestTableModel,
 )
+from app.words.chat_groups import ChatGroup
 from app.words.requests import RequestColumn
 from engine import RequestStats
 from tests.helpers.controller_harness import recorded
@@ -69,10 +70,10 @@ def test_chats_stand_under_their_days(model: ConversationListModel) -> None:
 
 def test_headings_cannot_be_selected(model: ConversationListModel) -> None:
     heading, chat = model.index(0), model.index(1)
-    assert (heading.data(ConversationRole.KIND), chat.data(ConversationRole.KIND)) == (RowKind.HEADING, RowKind.CHAT)
+    assert (heading.data(ROW).group, chat.data(ROW).group) == (ChatGroup.PINNED, None)
     assert not model.flags(heading) & Qt.ItemFlag.ItemIsSelectable
     assert model.flags(chat) & Qt.ItemFlag.ItemIsSelectable
-    assert (chat.data(), chat.data(ConversationRole.ID), chat.data(ConversationRole.PINNED)) == ("Pinned one", 9, True)
+    assert (chat.data(), chat.data(ROW).chat_id, chat.data(ROW).pinned) == ("Pinned one", 9, True)
 
 
 def test_query_leaves_what_fits_without_a_reset(model: ConversationListModel) -> None:
@@ -90,7 +91,7 @@ def test_change_of_a_chat_changes_its_row_only(model: ConversationListModel, cha
     model.refresh()
     assert (titles(model)[3], len(changed), inserted) == ("Renamed", 1, [])
     model.set_generating([5])
-    assert model.index(3).data(ConversationRole.GENERATING) is True
+    assert model.index(3).data(ROW).generating
     assert len(changed) == 2
 
 

@@ -105,8 +105,12 @@ class Banner(Translated, QWidget):
         self.appeared.emit()  # its height is another one with other words
 
     def _icon_place(self) -> QRect:
+        """Beside the first line."""
         side = self._theme.px(18)
-        return QRect(self._theme.px(14), self._theme.px(14), side, side)
+        first = self.title if self.title.isVisibleTo(self) else self.sentence
+        above_px = (first.height() - first.heightForWidth(first.width())) // 2
+        top = first.y() + above_px + (first.fontMetrics().lineSpacing() - side) // 2
+        return QRect(self._theme.px(14), top, side, side)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         colors = self._theme.palette
