@@ -32,13 +32,8 @@ from engine import (
 # A crash loses at most this much text. The footer's numbers change at the same pace, so that they can be read.
 SAVE_INTERVAL_MS = 400
 
-_ENDS = {
-    FinishReason.STOP: ReplyStatus.DONE,
-    FinishReason.LENGTH: ReplyStatus.LENGTH,
-    FinishReason.CONTEXT: ReplyStatus.CONTEXT,
-    FinishReason.MEMORY: ReplyStatus.MEMORY,
-    FinishReason.CANCELLED: ReplyStatus.STOPPED,
-}
+# The other reasons are limits, which have the same text in both enums.
+_STATUS_OF = {FinishReason.STOP: ReplyStatus.DONE, FinishReason.CANCELLED: ReplyStatus.STOPPED}
 
 
 @dataclass(slots=True)
@@ -148,7 +143,7 @@ class Replies(QObject):
             case TextDelta():
                 self._on_text(reply, event)
             case Finished(reason=reason, stats=stats):
-                self._end(reply, _ENDS[reason], stats)
+                self._end(reply, _STATUS_OF.get(reason) or ReplyStatus(reason), stats)
             case Failed(error=error, stats=stats):
                 self._end(reply, ReplyStatus.FAILED, stats, error)
 

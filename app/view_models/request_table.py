@@ -1,4 +1,4 @@
-"""Requests running and recent as a table, for Settings → Speculation. Rows hold codes; a cell is worded when asked."""
+"""Requests running and recent as a table, for Settings → Speculation. Rows hold codes; `data` words them."""
 
 from __future__ import annotations
 

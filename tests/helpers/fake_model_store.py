@@ -1,4 +1,4 @@
-"""A scripted ModelShelf with a thread of its own: installs in steps through a gate, touches no disk and no network."""
+"""A scripted ModelLibrary with a thread of its own: installs in steps through a gate. No disk, no network."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def installed(
 
 
 class FakeModelStore:
-    """`failures` says which repositories fail and how; `hub` and `folders` keep what the app asked for."""
+    """`failures` says which repositories fail and how; `hub` and `folders` keep what the app has set."""
 
     def __init__(self, sink: Sink, models: Sequence[InstalledModel] | None = None) -> None:
         self.gate = Gate()

@@ -128,7 +128,7 @@ def test_closed_bridge_drops_late_events(bridge: EngineBridge, arrived: list[Eve
     assert arrived == []
 
 
-def test_slot_that_closes_the_bridge_is_the_last_to_hear(bridge: EngineBridge, arrived: list[Event]) -> None:
+def test_slot_that_closes_the_bridge_gets_no_more_events(bridge: EngineBridge, arrived: list[Event]) -> None:
     bridge.event_arrived.connect(lambda _: bridge.close())
     bridge.post(Queued(RequestId(1)))
     bridge.post(finished())

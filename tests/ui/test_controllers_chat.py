@@ -232,6 +232,26 @@ def test_error_is_said_again_after_a_restart(tmp_path: Path, qtbot: QtBot) -> No
         assert notice_of(harness.rows[-1]) == notice
 
 
+@pytest.mark.parametrize(
+    ("reason", "status"),
+    [
+        (FinishReason.STOP, ReplyStatus.DONE),
+        (FinishReason.LENGTH, ReplyStatus.LENGTH),
+        (FinishReason.CONTEXT, ReplyStatus.CONTEXT),
+        (FinishReason.MEMORY, ReplyStatus.MEMORY),
+        (FinishReason.CANCELLED, ReplyStatus.STOPPED),
+    ],
+)
+def test_every_reason_to_finish_is_a_status(
+    harness: ControllerHarness, reason: FinishReason, status: ReplyStatus
+) -> None:
+    harness.engine.scripts.append(Script(finish=reason))
+    assert harness.say("Hello").status is status
+    stored = harness.database.row("SELECT status FROM messages ORDER BY id DESC LIMIT 1")
+    assert stored is not None
+    assert stored["status"] == status
+
+
 def test_reply_cut_by_its_limit_offers_to_continue(harness: ControllerHarness) -> None:
     harness.engine.scripts.append(Script(finish=FinishReason.LENGTH))
     reply = harness.say("Hello")

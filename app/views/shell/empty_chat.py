@@ -121,7 +121,7 @@ class EmptyChat(Translated, QScrollArea):
 
 
 class QuestionButton(PaintedButton):
-    """A whole question that can be asked with one click; wraps where it is long."""
+    """A button with a whole question that is sent by one click; wraps long text."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
