@@ -20,6 +20,7 @@ from app.system.logs import open_log
 from app.system.paths import Paths
 from app.view_models.model_list import PairState
 from app.words.languages import compile_stale
+from app.words.notices_for_errors import Problem, notice_for
 from app.words.replies import footer_line
 from engine import Event, Failed, Finished, ModelFailed, RequestStats
 
@@ -52,7 +53,7 @@ class SmokeTest(QObject):
         application.settings.seed = SEED
         application.bridge.event_arrived.connect(self._on_event)
         for controller in (application.chats, application.models):
-            controller.problem_raised.connect(lambda problem: self._fail(str(problem)))
+            controller.problem_raised.connect(self._on_problem)
         if application.models.pair.state == PairState.NO_MODEL:
             self._fail("the starter pair is missing")
         else:
@@ -72,6 +73,10 @@ class SmokeTest(QObject):
             case Finished(stats=stats):
                 # After the controllers and the transcript have handled the event too.
                 QTimer.singleShot(0, lambda: self._finish(stats))
+
+    def _on_problem(self, problem: Problem) -> None:
+        notice = notice_for(problem)
+        self._fail(f"{notice.title}: {notice.sentence}")
 
     def _finish(self, stats: RequestStats) -> None:
         reply = self._application.chats.transcript.messages[-1]
