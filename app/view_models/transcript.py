@@ -51,7 +51,7 @@ class TranscriptMessage:
     @property
     def has_notice(self) -> bool:
         """Something stands at its end: why it failed, was interrupted or cut short."""
-        return self.error is not None or self.status in _CUT_SHORT
+        return self.status in _CUT_SHORT or (self.status is ReplyStatus.FAILED and self.error is not None)
 
     @property
     def can_continue(self) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from app.view_models.transcript import ReplyStatus, TranscriptMessage, TranscriptModel
+from app.words.replies import reply_notice
+from engine import EngineError, NoModelLoaded
 from tests.helpers.controller_harness import recorded
 
 
@@ -70,3 +72,12 @@ def test_set_messages_starts_over(model: TranscriptModel) -> None:
 def test_only_unfinished_replies_with_text_can_go_on(status: ReplyStatus, text: str, can: bool) -> None:
     assert TranscriptMessage(1, False, text, status=status).can_continue is can
     assert not TranscriptMessage(1, True, text, status=status).can_continue
+
+
+@pytest.mark.parametrize("status", list(ReplyStatus))
+@pytest.mark.parametrize("error", [None, NoModelLoaded()], ids=str)
+def test_a_notice_is_announced_exactly_where_there_are_words_for_one(
+    status: ReplyStatus, error: EngineError | None
+) -> None:
+    message = TranscriptMessage(1, from_user=False, text="Half", status=status, error=error)
+    assert message.has_notice == (reply_notice(status, error, empty=False) is not None)
