@@ -1,4 +1,4 @@
-"""The front door of the engine: everything that a caller may import, and nothing that imports MLX.
+"""The public interface of the engine: everything that a caller may import, and nothing that imports MLX.
 
 engine = Engine()
 engine.load("models/Qwen3-8B-4bit", print, draft="models/Qwen3-0.6B-4bit")
@@ -23,6 +23,7 @@ from engine.api.errors import (
     HubUnreachable,
     InternalError,
     InvalidRequest,
+    LoadAborted,
     ModelDamaged,
     ModelError,
     ModelHasNoWeights,
@@ -72,6 +73,7 @@ from engine.api.types import (
     Acceptance,
     DownloadId,
     DraftingState,
+    EngineState,
     FinishReason,
     Message,
     MessageRole,
@@ -116,6 +118,7 @@ __all__ = [
     "Engine",
     "EngineClosed",
     "EngineError",
+    "EngineState",
     "Event",
     "Failed",
     "FinishReason",
@@ -126,6 +129,7 @@ __all__ = [
     "InternalError",
     "InvalidRequest",
     "LibraryScanned",
+    "LoadAborted",
     "Message",
     "MessageRole",
     "ModelDamaged",

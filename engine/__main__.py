@@ -1,4 +1,4 @@
-"""The developer's door: `python -m engine generate --model DIR … --json` writes one reply and prints what it did."""
+"""A command line for developers: `python -m engine generate --model DIR … --json` writes one reply and its figures."""
 
 from __future__ import annotations
 

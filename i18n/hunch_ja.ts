@@ -611,6 +611,14 @@
         <translation>より小さいモデルか、ビット数の少ないモデルを選んでください。</translation>
     </message>
     <message>
+        <source>Another model was chosen before %1 was loaded.</source>
+        <translation>%1 の読み込みが終わる前に、別のモデルが選択されました。</translation>
+    </message>
+    <message>
+        <source>Loading stopped</source>
+        <translation>読み込みを中止しました</translation>
+    </message>
+    <message>
         <source>Different vocabulary</source>
         <translation>語彙が異なります</translation>
     </message>
@@ -937,6 +945,18 @@
     <message>
         <source>Hunch ended before the reply was finished.</source>
         <translation>回答が終わる前に Hunch が終了しました。</translation>
+    </message>
+    <message>
+        <source>The model was changed</source>
+        <translation>モデルが変更されました</translation>
+    </message>
+    <message>
+        <source>The reply stopped because its model was unloaded.</source>
+        <translation>使用中のモデルが解放されたため、回答が停止しました。</translation>
+    </message>
+    <message>
+        <source>Continue it with the model that is loaded now.</source>
+        <translation>現在読み込まれているモデルで続きを生成できます。</translation>
     </message>
     <message>
         <source>The memory is full</source>

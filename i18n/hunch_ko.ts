@@ -611,6 +611,14 @@
         <translation>더 작은 모델이나 비트 수가 적은 모델을 선택해 주세요.</translation>
     </message>
     <message>
+        <source>Another model was chosen before %1 was loaded.</source>
+        <translation>%1 모델을 다 불러오기 전에 다른 모델을 선택했어요.</translation>
+    </message>
+    <message>
+        <source>Loading stopped</source>
+        <translation>불러오기가 중단됐어요</translation>
+    </message>
+    <message>
         <source>Different vocabulary</source>
         <translation>어휘가 달라요</translation>
     </message>
@@ -937,6 +945,18 @@
     <message>
         <source>Hunch ended before the reply was finished.</source>
         <translation>답변이 끝나기 전에 Hunch가 종료됐어요.</translation>
+    </message>
+    <message>
+        <source>The model was changed</source>
+        <translation>모델이 바뀌었어요</translation>
+    </message>
+    <message>
+        <source>The reply stopped because its model was unloaded.</source>
+        <translation>사용하던 모델이 해제되어 답변이 멈췄어요.</translation>
+    </message>
+    <message>
+        <source>Continue it with the model that is loaded now.</source>
+        <translation>지금 불러온 모델로 이어서 쓸 수 있어요.</translation>
     </message>
     <message>
         <source>The memory is full</source>

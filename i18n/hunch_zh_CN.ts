@@ -611,6 +611,14 @@
         <translation>请选择更小的模型，或位数更低的版本。</translation>
     </message>
     <message>
+        <source>Another model was chosen before %1 was loaded.</source>
+        <translation>%1 加载完成前已选择了其他模型。</translation>
+    </message>
+    <message>
+        <source>Loading stopped</source>
+        <translation>加载已停止</translation>
+    </message>
+    <message>
         <source>Different vocabulary</source>
         <translation>词表不同</translation>
     </message>
@@ -937,6 +945,18 @@
     <message>
         <source>Hunch ended before the reply was finished.</source>
         <translation>回复尚未完成，Hunch 就退出了。</translation>
+    </message>
+    <message>
+        <source>The model was changed</source>
+        <translation>模型已更换</translation>
+    </message>
+    <message>
+        <source>The reply stopped because its model was unloaded.</source>
+        <translation>回复所用的模型已卸载，因此回复已停止。</translation>
+    </message>
+    <message>
+        <source>Continue it with the model that is loaded now.</source>
+        <translation>可以用当前加载的模型继续生成。</translation>
     </message>
     <message>
         <source>The memory is full</source>

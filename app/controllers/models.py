@@ -35,6 +35,7 @@ from engine import (
     Finished,
     InstalledModel,
     LibraryScanned,
+    LoadAborted,
     ModelDeleted,
     ModelFailed,
     ModelInfo,
@@ -212,6 +213,8 @@ class ModelController(QObject):
             self.pair_changed.emit()
 
     def _on_model_event(self, event: ModelLoading | ModelReady | ModelFailed | ModelUnloaded) -> None:
+        if isinstance(event, ModelFailed) and isinstance(event.error, LoadAborted):
+            return  # this app has requested another model meanwhile
         self._loaded.apply_event(event)
         if isinstance(event, ModelReady) and event.role is ModelRole.MAIN:
             self._settings.main_folder = _as_setting(event.info.folder, self._starter.main)

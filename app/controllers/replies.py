@@ -32,7 +32,7 @@ from engine import (
 # A crash loses at most this much text. The footer's numbers change at the same pace, so that they can be read.
 SAVE_INTERVAL_MS = 400
 
-# The other reasons are limits, which have the same text in both enums.
+# The other reasons have the same text in both enums.
 _STATUS_OF = {FinishReason.STOP: ReplyStatus.DONE, FinishReason.CANCELLED: ReplyStatus.STOPPED}
 
 

@@ -23,6 +23,7 @@ class ReplyStatus(StrEnum):
     MEMORY = "memory"  # ended where the machine's memory is full
     STOPPED = "stopped"  # by the person; can be continued
     INTERRUPTED = "interrupted"  # the app ended while it was written; can be continued
+    MODEL_CHANGED = "model_changed"  # its model was unloaded; can be continued
     FAILED = "failed"  # the message's `error` says why
 
     @classmethod

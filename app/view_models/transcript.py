@@ -16,7 +16,7 @@ __all__ = ["EngineError", "ReplyStatus", "RequestStats", "TranscriptMessage", "T
 
 
 _CUT_SHORT = (ReplyStatus.INTERRUPTED, ReplyStatus.LENGTH, ReplyStatus.CONTEXT, ReplyStatus.MEMORY)
-_UNFINISHED = (ReplyStatus.STOPPED, ReplyStatus.INTERRUPTED, ReplyStatus.FAILED)
+_UNFINISHED = (ReplyStatus.STOPPED, ReplyStatus.MODEL_CHANGED, ReplyStatus.INTERRUPTED, ReplyStatus.FAILED)
 
 
 @dataclass(slots=True)
@@ -51,6 +51,8 @@ class TranscriptMessage:
     @property
     def has_notice(self) -> bool:
         """Something stands at its end: why it failed, was interrupted or cut short."""
+        if self.status is ReplyStatus.MODEL_CHANGED:
+            return not self.empty
         return self.status in _CUT_SHORT or (self.status is ReplyStatus.FAILED and self.error is not None)
 
     @property

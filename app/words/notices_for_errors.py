@@ -104,6 +104,14 @@ TABLE = (
         values=("model", "needed_bytes", "available_bytes"),
     ),
     Row(
+        engine.LoadAborted,
+        QT_TRANSLATE_NOOP("Messages", "Loading stopped"),
+        QT_TRANSLATE_NOOP("Messages", "Another model was chosen before %1 was loaded."),
+        "",
+        NoticeAction.CHOOSE_MODEL,
+        values=("model",),
+    ),
+    Row(
         engine.DraftVocabularyDiffers,
         QT_TRANSLATE_NOOP("Messages", "Different vocabulary"),
         QT_TRANSLATE_NOOP("Messages", "Token %1 means “%2” to the main model and “%3” to the draft."),

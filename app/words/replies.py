@@ -51,7 +51,7 @@ def reply_footer(stats: RequestStats | None, status: ReplyStatus, *, empty: bool
     """`empty`: the reply has neither an answer nor thinking."""
     if stats is not None and stats.generated_tokens:
         return footer_line(stats, running=status.under_way)
-    if status is ReplyStatus.STOPPED and empty:
+    if status in (ReplyStatus.STOPPED, ReplyStatus.MODEL_CHANGED) and empty:
         words = QCoreApplication.translate("ReplyStats", "stopped before the first word")
         return FooterLine("", words, Tone.NONE, "")
     return None
@@ -164,6 +164,8 @@ def reply_notice(status: ReplyStatus, error: EngineError | None, *, empty: bool)
     """What stands at the end of a reply that did not come to its own end; `empty` as in `reply_footer`."""
     if status is ReplyStatus.FAILED and error is not None:
         return notice_for(error)
+    if status is ReplyStatus.MODEL_CHANGED and empty:
+        return None
     return _end_notices(empty).get(status)
 
 
@@ -173,6 +175,12 @@ def _end_notices(empty: bool) -> dict[ReplyStatus, Notice]:
             QCoreApplication.translate("Messages", "The reply was interrupted"),
             QCoreApplication.translate("Messages", "Hunch ended before the reply was finished."),
             action=NoticeAction.RETRY if empty else NoticeAction.CONTINUE,
+        ),
+        ReplyStatus.MODEL_CHANGED: Notice(
+            QCoreApplication.translate("Messages", "The model was changed"),
+            QCoreApplication.translate("Messages", "The reply stopped because its model was unloaded."),
+            QCoreApplication.translate("Messages", "Continue it with the model that is loaded now."),
+            NoticeAction.CONTINUE,
         ),
         ReplyStatus.MEMORY: Notice(
             QCoreApplication.translate("Messages", "The memory is full"),
@@ -203,5 +211,6 @@ def status_text(status: ReplyStatus) -> str:
         ReplyStatus.STREAMING: QCoreApplication.translate("Requests", "Writing"),
         ReplyStatus.STOPPED: QCoreApplication.translate("Requests", "Stopped"),
         ReplyStatus.INTERRUPTED: QCoreApplication.translate("Requests", "Stopped"),
+        ReplyStatus.MODEL_CHANGED: QCoreApplication.translate("Requests", "Stopped"),
         ReplyStatus.FAILED: QCoreApplication.translate("Requests", "Failed"),
     }.get(status, QCoreApplication.translate("Requests", "Done"))

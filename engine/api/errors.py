@@ -3,7 +3,7 @@
 EngineError
 ├── ModelError                 a folder that cannot serve
 │   ├── ModelNotFound · ModelHasNoWeights · ModelDamaged · ModelUnsupported · ModelRunsCode
-│   ├── TokenizerBroken · ModelTooLarge
+│   ├── TokenizerBroken · ModelTooLarge · LoadAborted
 │   └── DraftError             a model that cannot draft for this main model
 │       └── DraftVocabularyDiffers · DraftIsMain · DraftTooLarge · DraftCannotRewind
 ├── RequestError
@@ -15,7 +15,7 @@ EngineError
 ├── EngineClosed
 └── InternalError
 
-Being cancelled is a reason to finish, not an error.
+Being cancelled is a reason for a reply to finish, not an error.
 """
 
 from __future__ import annotations
@@ -78,6 +78,11 @@ class ModelTooLarge(ModelError):
     available_bytes: int
     context_tokens: int = 0
     fitting_bytes: int = 0
+
+
+@dataclass(eq=False)
+class LoadAborted(ModelError):
+    """Another command (load, set_draft, unload) came before the model was ready."""
 
 
 @dataclass(eq=False)
@@ -224,3 +229,12 @@ class InternalError(EngineError):
     """A bug of ours; `detail` is for the log and the report."""
 
     detail: str
+
+
+def as_engine_error(error: BaseException) -> EngineError:
+    """`error` itself if it is typed; else OutOfMemory or InternalError with its text."""
+    if isinstance(error, EngineError):
+        return error
+    detail = f"{type(error).__name__}: {error}"[:500]
+    out_of_memory = isinstance(error, MemoryError) or "[METAL]" in detail or "[metal::malloc]" in detail
+    return OutOfMemory(detail) if out_of_memory else InternalError(detail)

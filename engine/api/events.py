@@ -1,7 +1,8 @@
 """What the engine tells its caller: small frozen values, safe to hand to any thread.
 
 A request's events: Queued, then PromptProgress and TextDelta in any number, then exactly one of Finished or Failed.
-A model's: ModelLoading, then exactly one of ModelReady or ModelFailed (and ModelUnloaded whenever one goes).
+A model's: ModelLoading, then exactly one of ModelReady or ModelFailed (ModelFailed alone when loading cannot begin).
+ModelUnloaded comes whenever a loaded model goes: dropped, replaced, or because the engine closes.
 A download's: DownloadProgress in any number, then exactly one of DownloadFinished, DownloadStopped or DownloadFailed.
 """
 
@@ -156,5 +157,5 @@ StoreEvent = (
 )
 Event = ModelEvent | RequestEvent | StoreEvent
 
-# Runs on the thread that has the news: it must be quick and must not raise.
+# Runs on the thread that has the news, so it must be quick. What it raises is logged and goes no further.
 Sink = Callable[[Event], None]

@@ -5,28 +5,48 @@ Every method may be called from any thread and returns at once; what happens lat
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
 from engine.api.events import Sink
-from engine.api.types import DownloadId, Request, RequestId
+from engine.api.types import DownloadId, EngineState, Request, RequestId
 
 
 class ChatEngine(Protocol):
-    """Loads models and writes replies."""
+    """Loads models and writes replies.
 
-    def load(self, folder: Path | str, sink: Sink, draft: Path | str | None = None) -> None: ...
+    Each call that takes a sink ends in one last event: load and set_draft in ModelReady or ModelFailed for each model
+    that they were given, unload in ModelUnloaded of the main model, set_draft(None) in ModelUnloaded of the draft (also
+    when there was none), submit in Finished or Failed. That holds after close(), too, and when the engine is broken.
+    """
 
-    def set_draft(self, folder: Path | str | None, sink: Sink) -> None: ...
+    def load(self, folder: Path | str, sink: Sink, draft: Path | str | None = None) -> None:
+        """Load a main model, then `draft`, in place of the loaded pair. Aborts whatever is being loaded."""
 
-    def unload(self, sink: Sink) -> None: ...
+    def set_draft(self, folder: Path | str | None, sink: Sink) -> None:
+        """Load a draft for the main model, in place of the present one, or drop it. Aborts a draft being loaded."""
 
-    def submit(self, request: Request, sink: Sink) -> RequestId: ...
+    def unload(self, sink: Sink) -> None:
+        """Drop the loaded pair. Aborts whatever is being loaded."""
 
-    def cancel(self, request: RequestId) -> None: ...
+    def submit(self, request: Request, sink: Sink) -> RequestId:
+        """Queue a request; `sink` hears its events."""
 
-    def close(self, timeout_s: float = 10.0) -> bool: ...
+    def cancel(self, request: RequestId) -> None:
+        """Finish a request early. Unknown and finished ones are ignored."""
+
+    def subscribe(self, sink: Sink) -> Callable[[], None]:
+        """Have `sink` hear every model event from now on, whoever caused it. The answer ends that.
+
+        A sink that is also given to a call hears each event of that call once.
+        """
+
+    def state(self) -> EngineState:
+        """What is loaded and under way. At least as new as the last event that any sink has heard."""
+
+    def close(self, timeout_s: float = 10.0) -> bool:
+        """Finish every request as cancelled and unload; True when all of it is done in time."""
 
 
 class ModelLibrary(Protocol):

@@ -42,6 +42,7 @@ class FinishReason(StrEnum):
     LENGTH = "length"  # max_tokens
     CONTEXT = "context"  # the model's context is full
     MEMORY = "memory"  # the machine's memory is full
+    MODEL_CHANGED = "model_changed"  # the main model was replaced or unloaded
     CANCELLED = "cancelled"
 
 
@@ -138,3 +139,16 @@ class ModelInfo:
     vocabulary_tokens: int
     vocabulary_digest: str  # equal digests: every token has the same id in both
     context_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class EngineState:
+    """What the engine has and does, as far as the events posted up to now tell."""
+
+    main: ModelInfo | None = None
+    draft: ModelInfo | None = None
+    loading_main: str | None = None  # the folder
+    loading_draft: str | None = None
+    queued: tuple[RequestId, ...] = ()
+    running: tuple[RequestId, ...] = ()
+    drafting: DraftingState = DraftingState.NO_DRAFT  # of the reply that was heard of last

@@ -96,8 +96,8 @@ class Sequence:
         self.tokens.extend(emitted)
         assert self.unread == 1
 
-    def settle(self) -> None:
-        """Call back what is in flight: nobody will read it."""
+    def discard_in_flight(self) -> None:
+        """Take back the step that was opened ahead, if there is one: nobody will read its draw."""
         if self.in_flight is not None:
             self.close_step(0)
             self.in_flight = None

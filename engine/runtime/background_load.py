@@ -1,47 +1,63 @@
-"""A model that is read in slices while replies go on, and who is told when it is there or has failed."""
+"""A model that is loaded in slices, between the steps of replies."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING
+
+from engine.api.types import ModelRole
 
 if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
 
+_log = logging.getLogger(__name__)
 
-class Arrival:
+
+class BackgroundLoad:
+    """Calls exactly one of `ready` and `failed`, once: in `deliver` or in `abort`."""
+
     def __init__(
         self,
+        role: ModelRole,
+        folder: str,
         slices: Generator[None, None, LoadedModel],
-        arrived: Callable[[LoadedModel], None],
+        ready: Callable[[LoadedModel], None],
         failed: Callable[[BaseException], None],
     ) -> None:
+        self.role = role
+        self.folder = folder
         self._slices = slices
-        self._arrived = arrived
+        self._ready = ready
         self._failed = failed
-        self._model: LoadedModel | None = None
-        self._error: BaseException | None = None
+        self._result: LoadedModel | BaseException | None = None
 
-    def over(self) -> bool:
-        """Read one slice; whether it was the last."""
+    def load_slice(self) -> bool:
+        """Load one slice; whether it was the last. Then `deliver` is to follow."""
         try:
             next(self._slices)
         except StopIteration as done:
-            self._model = done.value
+            self._result = done.value
         except BaseException as error:  # noqa: BLE001  whatever a model's files do, the engine goes on
-            self._error = error
-        return self._model is not None or self._error is not None
+            self._result = error
+        return self._result is not None
 
-    def give_up(self, reason: BaseException) -> None:
-        self._slices.close()
+    def deliver(self) -> None:
+        """Hand over what came of it."""
+        if self._result is None:
+            raise RuntimeError("the model is not loaded yet")
+        if isinstance(self._result, BaseException):
+            self._failed(self._result)
+            return
+        try:
+            self._ready(self._result)
+        except BaseException as error:  # noqa: BLE001  as above
+            self._failed(error)
+
+    def abort(self, reason: BaseException) -> None:
+        """Load no further; what was loaded is dropped."""
+        try:
+            self._slices.close()
+        except BaseException:  # noqa: BLE001  as above
+            _log.exception("aborting a load raised")
         self._failed(reason)
-
-    def hand_over(self) -> None:
-        """Tell how it ended, exactly once."""
-        if self._error is None and self._model is not None:
-            try:
-                self._arrived(self._model)
-            except BaseException as error:  # noqa: BLE001  as above
-                self._error = error
-        if self._error is not None:
-            self._failed(self._error)

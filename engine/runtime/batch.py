@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 T = TypeVar("T")
-Faults = dict[Reply, BaseException]
-
 
 # It picks keys in blocks, counted from the start of the cache: padding shifts them, in texts too long for a trial.
 _UNEVEN = ("mlx_lm.models.minimax_m3_vl",)
@@ -45,31 +43,30 @@ class Batch:
 
     def join(self, replies: Sequence[Reply]) -> None:
         """Take in replies that are past their prompt. Their own caches are empty from here on."""
-        assert not self.in_flight
+        if self.in_flight:
+            raise RuntimeError("no reply can join while a step is in flight")
         self.replies.extend(replies)
         for reply in replies:
-            reply.sequence.settle()
+            reply.sequence.discard_in_flight()
         self._caches.append([reply.sequence.caches.layers for reply in replies])
         for reply in replies:
             reply.sequence.caches = reply.sequence.model.make_caches()
 
-    def step(self, *, look_ahead: bool) -> Faults:
-        """One token for each reply. Who has come to an end leaves; who failed by its own fault is in the answer.
+    def step(self, *, look_ahead: bool) -> None:
+        """One token for each reply. Who has come to an end leaves; who fails by its own fault has been told.
 
         With `look_ahead` the next forward is queued before this one's draws are read. What raises concerns all.
         """
         started = time.perf_counter()
-        faults: Faults = {}
         for reply in self.replies:
             reply.begin_shared_round()
         drawn = self._drawn
         if drawn is None:
-            drawn = self._forward(mx.array([reply.sequence.tokens[-1] for reply in self.replies]), faults, ahead=False)
+            drawn = self._forward(mx.array([reply.sequence.tokens[-1] for reply in self.replies]), ahead=False)
         go_on = sum(reply.room > 1 for reply in self.replies)
-        self._drawn = self._forward(drawn, faults, ahead=True) if look_ahead and go_on > 1 else None
+        self._drawn = self._forward(drawn, ahead=True) if look_ahead and go_on > 1 else None
         tokens: list[int] = drawn.tolist()  # type: ignore[assignment]
-        self._hand_out(tokens, time.perf_counter() - started, faults)
-        return faults
+        self._hand_out(tokens, time.perf_counter() - started)
 
     def release(self, replies: Sequence[Reply]) -> None:
         """Let replies go, each with its own caches."""
@@ -86,7 +83,7 @@ class Batch:
         self._forget(replies)
         return replies
 
-    def _forward(self, tokens: mx.array, faults: Faults, *, ahead: bool) -> mx.array:
+    def _forward(self, tokens: mx.array, *, ahead: bool) -> mx.array:
         """The draws after `tokens`, one a row (B,), not evaluated. `ahead`: these are not committed yet."""
         self._caches.remember()
         logits = self.replies[0].sequence.model.network(tokens[:, None], cache=self._caches.layers)[:, -1, :]
@@ -95,35 +92,38 @@ class Batch:
             positions = [len(reply.sequence.tokens) + ahead for reply in self.replies]
             drawn = samplers[0].draw_together(samplers, logits, positions)
         else:
-            drawn = mx.concatenate(self._draws(logits, tokens if ahead else None, faults))
+            drawn = mx.concatenate(self._draws(logits, tokens if ahead else None))
         mx.async_eval(drawn)
         return drawn
 
-    def _draws(self, logits: mx.array, ahead: mx.array | None, faults: Faults) -> list[mx.array]:
+    def _draws(self, logits: mx.array, ahead: mx.array | None) -> list[mx.array]:
         return [
-            self._draw(reply, logits[row : row + 1], None if ahead is None else ahead[row : row + 1], faults)
+            self._draw(reply, logits[row : row + 1], None if ahead is None else ahead[row : row + 1])
             for row, reply in enumerate(self.replies)
         ]
 
-    def _draw(self, reply: Reply, logits: mx.array, ahead: mx.array | None, faults: Faults) -> mx.array:
+    def _draw(self, reply: Reply, logits: mx.array, ahead: mx.array | None) -> mx.array:
         position = len(reply.sequence.tokens) + (ahead is not None)
         try:
-            return reply.sampler.draw(logits, position, ahead)
-        except Exception as error:  # noqa: BLE001  one row's fault is not the others'
-            faults[reply] = error
-            return mx.zeros((1,), dtype=mx.uint32)
+            if not reply.ended:
+                return reply.sampler.draw(logits, position, ahead)
+        except BaseException as error:  # noqa: BLE001  one row's fault is not the others'
+            reply.fail(error)
+        return mx.zeros((1,), dtype=mx.uint32)
 
-    def _hand_out(self, tokens: Sequence[int], seconds: float, faults: Faults) -> None:
-        """Each reply's token to it; who ends with it gets its caches back before it says so."""
+    def _hand_out(self, tokens: Sequence[int], seconds: float) -> None:
+        """Each reply's token to it; who ends with it gets its caches back before it says so.
+
+        A reply that fails is told at once, so that no later fault can lose its error or tell it another.
+        """
         for reply, token in zip(self.replies, tokens, strict=True):
-            if reply not in faults:
-                _attempt(reply, faults, reply.receive, token)
-        self._forget(list(faults))
+            _attempt(reply, reply.receive, token)
+        self._forget([reply for reply in self.replies if reply.ended])
         written = list(self.replies)
-        self.release([reply for reply in self.replies if reply.ended])
+        self.release([reply for reply in written if reply.complete])
         for reply in written:
-            _attempt(reply, faults, reply.take, Round(0, 0, (reply.sequence.tokens[-1],), seconds))
-        self._forget([reply for reply in self.replies if reply in faults])
+            _attempt(reply, reply.take, Round(0, 0, (reply.sequence.tokens[-1],), seconds))
+        self._forget([reply for reply in self.replies if reply.ended])
 
     def _forget(self, replies: Sequence[Reply]) -> None:
         if not replies:
@@ -135,12 +135,13 @@ class Batch:
             self._drawn = self._drawn[mx.array(rows)] if rows else None
 
 
-def _attempt(reply: Reply, faults: Faults, act: Callable[[T], object], argument: T) -> None:
+def _attempt(reply: Reply, act: Callable[[T], object], argument: T) -> None:
     """What a reply does by itself; if it fails, the others go on."""
     try:
-        act(argument)
+        if not reply.ended:
+            act(argument)
     except BaseException as error:  # noqa: BLE001  a tokenizer's Rust panic is a BaseException
-        faults[reply] = error
+        reply.fail(error)
 
 
 def can_batch(model: LoadedModel) -> bool:

@@ -1,19 +1,21 @@
-"""One request from its first look at the prompt to its last event: prefill, rounds, text, statistics, endings.
+"""A request on its way: queued, then a reply from its prompt to its last event: prefill, rounds, text, statistics.
 
 Knows its own model pair only; which reply runs when is `scheduler.py`'s business.
 """
 
 from __future__ import annotations
 
+import logging
 import secrets
 import time
 from collections.abc import Sequence as Tokens
+from enum import Enum, auto
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from engine.api.errors import ContextTooLong, EngineError
+from engine.api.errors import ContextTooLong, EngineError, as_engine_error
 from engine.api.events import Event, Failed, Finished, PromptProgress, Sink, TextDelta
-from engine.api.stats import StatsRecorder
+from engine.api.stats import RequestStats, StatsRecorder
 from engine.api.types import DraftingState, FinishReason, Request, RequestId, SpeculationMode
 from engine.caches.checkpoints import needs_checkpoints
 from engine.decoding.round import Round, decode_round
@@ -23,57 +25,95 @@ from engine.decoding.text import ReplyText, Span, goes_on, prompt_tokens, spared
 from engine.drafting.controller import RoundCosts
 from engine.drafting.planner import Drafting
 from engine.drafting.proposers.base import Proposer
-from engine.runtime.requests import check_request, check_tokens
+from engine.runtime.requests import check_tokens
 
 if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
     from engine.prefix.memory import PrefixStore
 
+_log = logging.getLogger(__name__)
+
 # Timing the parts of a round needs one more wait for the device, so only one round in this many pays it.
 _TIMED_EVERY_ROUNDS = 8
 
 
-class Reply:
+class QueuedReply:
+    """A request that waits for its turn, checked by `requests.check_request`.
+
+    It becomes a reply by `start`, or ends by `cancel` or `fail`.
+    """
+
     def __init__(self, request_id: RequestId, request: Request, sink: Sink) -> None:
         self.id = request_id
         self.request = request
-        self.cancelled = False
-        self.out_of_memory = False
-        self._sink = sink
-        self._stats = StatsRecorder(submitted_at=time.perf_counter())
-        self._spans: list[Span] = []
-        self._emitted: list[int] = []
-        self._reason: FinishReason | None = None
-        self._drafting: Drafting | None = None
-        self._soon = False  # the next round is to draft
-        self._seed = request.sampling.seed if request.sampling.seed is not None else secrets.randbits(53)
+        self.sink = sink
+        self.submitted_at = time.perf_counter()
+        self.seed = request.sampling.seed if request.sampling.seed is not None else secrets.randbits(53)
 
-    def start(self, model: LoadedModel, store: PrefixStore, costs: RoundCosts) -> None:
+    def start(self, model: LoadedModel, store: PrefixStore, costs: RoundCosts) -> Reply:
         """Turn the request into tokens and take what the store already has of them."""
-        check_request(self.request)
         prompt = prompt_tokens(self.request, model)
         check_tokens("tokens", prompt, model.logit_width)
         check_tokens("logit_bias", [token for token, _ in self.request.sampling.logit_bias], model.logit_width)
-        limit = model.info.context_tokens
-        if len(prompt) >= limit:
-            raise ContextTooLong(limit, len(prompt))
-        self._stats.started_at = time.perf_counter()
+        if len(prompt) >= model.info.context_tokens:
+            raise ContextTooLong(model.info.context_tokens, len(prompt))
+        reply = Reply(self, model, prompt, store, costs)
+        self.sink(PromptProgress(self.id, reply.sequence.caches.position, len(prompt)))
+        return reply
+
+    def cancel(self) -> None:
+        self.sink(Finished(self.id, FinishReason.CANCELLED, RequestStats(), (), self.seed))
+
+    def fail(self, error: BaseException) -> None:
+        self.sink(Failed(self.id, _logged(error), RequestStats()))
+
+
+class ReplyState(Enum):
+    READING = auto()  # its caches lack some of the prompt
+    WRITING = auto()
+    INTERRUPTED = auto()  # from outside: its next step is its last, whatever it has written
+    COMPLETE = auto()  # its last token is drawn; the round that drew it is still to be told
+    ENDED = auto()  # its last event is posted
+
+
+class Reply:
+    """A reply under way. Posts exactly one Finished or Failed; when it has, nothing more."""
+
+    def __init__(
+        self, queued: QueuedReply, model: LoadedModel, prompt: list[int], store: PrefixStore, costs: RoundCosts
+    ) -> None:
+        started_at = time.perf_counter()
+        self.id = queued.id
+        self.request = request = queued.request
+        self._sink = queued.sink
+        self._seed = queued.seed
         self._store = store
         self._costs = costs
+        self._spans: list[Span] = []
+        self._emitted: list[int] = []
+        self._reason: FinishReason | None = None  # set with INTERRUPTED or COMPLETE
+        self._drafting: Drafting | None = None
         self._sequence = store.take(model, prompt)
         exact = needs_checkpoints(self._sequence.caches)  # others go back to anywhere
-        self._sequence.turn_end = turn_end(self.request, model, prompt) if exact else len(prompt) - 1
-        self._text = ReplyText(model, prompt, self.request.stop, within=goes_on(self.request))
+        self._sequence.turn_end = turn_end(request, model, prompt) if exact else len(prompt) - 1
+        self._text = ReplyText(model, prompt, request.stop, within=goes_on(request))
         self._ends = model.ends
-        self._room = min(self.request.max_tokens or limit, limit - len(prompt))
-        acceptance = self.request.speculation.acceptance
+        limit = model.info.context_tokens
+        self._room = min(request.max_tokens or limit, limit - len(prompt))
+        spared = [token for token in spared_tokens(model) if 0 <= token < model.logit_width]  # some files name others
         self._sampler = Sampler(
-            self.request.sampling, self._seed, model.logit_width, prompt, spared_tokens(model), acceptance
+            request.sampling, self._seed, model.logit_width, prompt, spared, request.speculation.acceptance
         )
-        self._stats.prompt_tokens = self._stats.context_tokens = len(prompt)
-        self._stats.cached_tokens = self._sequence.caches.position
-        self._stats.context_limit_tokens = limit
-        self._post(PromptProgress(self.id, self._stats.cached_tokens, len(prompt)))
+        self._stats = StatsRecorder(
+            submitted_at=queued.submitted_at,
+            started_at=started_at,
+            prompt_tokens=len(prompt),
+            cached_tokens=self._sequence.caches.position,
+            context_tokens=len(prompt),
+            context_limit_tokens=limit,
+        )
+        self._state = ReplyState.READING
+        self._look_past_the_prompt()
 
     def draft_with(self, drafting: Drafting | None) -> None:
         """Draft like this from the next round on, or not at all."""
@@ -97,8 +137,7 @@ class Reply:
 
     @property
     def reading(self) -> bool:
-        """Whether its caches still lack some of the prompt; one of a single token is read by the first round."""
-        return self._sequence.unread > 1 or self._sequence.caches.position == 0
+        return self._state is ReplyState.READING
 
     @property
     def room(self) -> int:
@@ -107,27 +146,39 @@ class Reply:
 
     @property
     def interrupted(self) -> bool:
-        """Whether its next step is its last, whatever it has written."""
-        return self.cancelled or self.out_of_memory
+        return self._state is ReplyState.INTERRUPTED
+
+    @property
+    def complete(self) -> bool:
+        return self._state is ReplyState.COMPLETE
 
     @property
     def ended(self) -> bool:
-        return self._reason is not None
+        return self._state is ReplyState.ENDED
+
+    def interrupt(self, reason: FinishReason) -> None:
+        """Have the next step be the last. The first reason given counts."""
+        if self._state in (ReplyState.READING, ReplyState.WRITING):
+            self._state, self._reason = ReplyState.INTERRUPTED, reason
 
     def step(self, *, alone: bool = True) -> bool:
         """One prefill chunk or one round; True when the reply has come to its end.
 
         Unless it is `alone` nothing is left in flight, which the steps of others would hold up.
         """
-        if self.cancelled:
-            self._finish(FinishReason.CANCELLED)
-        elif self.out_of_memory:
-            self._finish(FinishReason.MEMORY)
+        if self._state is ReplyState.INTERRUPTED:
+            self._finish()
         elif not (self._sequence.ready and alone) and self._sequence.unread > 1:
             self._read_on()
         else:
             self._decode(alone)
+        self._look_past_the_prompt()
         return self.ended
+
+    def _look_past_the_prompt(self) -> None:
+        """A prompt of a single token is read by the first round."""
+        if self._state is ReplyState.READING and self._sequence.unread == 1 and self._sequence.caches.position:
+            self._state = ReplyState.WRITING
 
     def begin_shared_round(self) -> None:
         """A step of a batch that this reply is in begins."""
@@ -139,32 +190,31 @@ class Reply:
         self._sequence.tokens.append(token)
         self._sampler.commit([token])
 
-    def fail(self, error: EngineError) -> None:
-        """End with an error. Its caches are in doubt, so they go."""
-        self._drafting = None
-        self._post(Failed(self.id, error, self._stats.freeze()))
-
-    def finish_unstarted(self) -> None:
-        self._post(Finished(self.id, FinishReason.CANCELLED, self._stats.freeze(), (), self._seed))
+    def fail(self, error: BaseException) -> None:
+        """End with an error, unless it has ended. Its caches are in doubt, so they go."""
+        if self._state is not ReplyState.ENDED:
+            self._state = ReplyState.ENDED
+            self._drafting = None
+            self._post(Failed(self.id, _logged(error), self._stats.freeze()))
 
     def _read_on(self) -> None:
         self._sequence.prefill_chunk()
         self._post(PromptProgress(self.id, self._sequence.caches.position, self._stats.prompt_tokens))
 
     def _decode(self, alone: bool) -> None:
-        proposer, length = self._plan()
+        proposer, length, drafts_soon = self._plan()
         done = decode_round(
             self._sequence,
             self._sampler,
             proposer,
             length,
             self._ending,
-            look_ahead=alone and length == 0 and self._goes_on_plainly(),
+            look_ahead=alone and not drafts_soon and self._goes_on_plainly(),
             timed=length > 0 and self._stats.draft_rounds % _TIMED_EVERY_ROUNDS == 0,
         )
         if self._drafting is not None:
             timed_next = (self._stats.draft_rounds + 1) % _TIMED_EVERY_ROUNDS == 0  # with all that belongs to it
-            self._drafting.observe(done, reads_on=alone and self._reason is None and not timed_next)
+            self._drafting.observe(done, reads_on=alone and not self.complete and not timed_next)
         elif done.typical:
             self._costs.observe("", 0, done.seconds)
         self.take(done, others_s=0.0 if alone else self._since_last_token_s() - done.seconds)
@@ -179,27 +229,29 @@ class Reply:
             self._stats.shared_s += self._since_last_token_s() if others_s is None else max(0.0, others_s)
         self._count(done)
         self._emitted.extend(done.emitted)
-        if self._reason is not None:
-            self._finish(self._reason)
+        if self.complete:
+            self._finish()
         else:
             self._tell()
 
-    def _plan(self) -> tuple[Proposer | None, int]:
-        """Who drafts how many tokens now. Neither the first token nor a step in flight waits for a draft."""
+    def _plan(self) -> tuple[Proposer | None, int, bool]:
+        """Who drafts how many tokens now, and whether a draft is due in this round or the next.
+
+        Neither the first token nor a step in flight waits for a draft.
+        """
         if self._drafting is None:
             self._stats.drafting = self._undrafted_state()
-            return None, 0
+            return None, 0, False
         if not self._emitted:
             self._stats.drafting = DraftingState.CATCHING_UP
-            return None, 0
+            return None, 0, False
         self._drafting.hear(self._sequence)
         proposer, length = self._drafting.plan(self._sequence.tokens, self.room - 1)
         self._stats.drafting = self._drafting.state
-        self._soon = length > 0
         if length and self._sequence.in_flight is not None:
             self._drafting.put_off()
-            return None, 0
-        return proposer, length
+            return None, 0, True
+        return proposer, length, length > 0
 
     def _undrafted_state(self) -> DraftingState:
         if self.request.speculation.mode is SpeculationMode.OFF:
@@ -211,24 +263,28 @@ class Reply:
 
         Not before the first token, which on a CPU would wait for both.
         """
-        drafting_soon = self._soon or self._stats.drafting in (DraftingState.ACTIVE, DraftingState.CATCHING_UP)
+        drafting = self._stats.drafting in (DraftingState.ACTIVE, DraftingState.CATCHING_UP)
         goes_on = bool(self._emitted) and self.room > 1
-        return goes_on and not drafting_soon and self._sequence.caches.can_roll_back
+        return goes_on and not drafting and self._sequence.caches.can_roll_back
 
     def _ending(self, emitted: Tokens[int]) -> int:
         """Turn a round's tokens into text; how many stand before the reply ends, all if it goes on."""
         for count, token in enumerate(emitted, start=1):
-            if token in self._ends:
-                self._reason = FinishReason.STOP
-                return count
-            self._spans.extend(self._text.push(token))
-            if self._text.stopped:
-                self._reason = FinishReason.STOP
-                return count
-            if len(self._emitted) + count >= self._room:
-                self._reason = FinishReason.LENGTH if self._room == self.request.max_tokens else FinishReason.CONTEXT
+            if (reason := self._ending_at(token, count)) is not None:
+                self._state, self._reason = ReplyState.COMPLETE, reason
                 return count
         return len(emitted)
+
+    def _ending_at(self, token: int, count: int) -> FinishReason | None:
+        """Why `token`, the round's `count`th, is the reply's last one, if it is."""
+        if token in self._ends:
+            return FinishReason.STOP
+        self._spans.extend(self._text.push(token))
+        if self._text.stopped:
+            return FinishReason.STOP
+        if len(self._emitted) + count < self._room:
+            return None
+        return FinishReason.LENGTH if self._room == self.request.max_tokens else FinishReason.CONTEXT
 
     def _since_last_token_s(self) -> float:
         return time.perf_counter() - self._stats.last_token_at
@@ -246,27 +302,35 @@ class Reply:
         stats.proposer = self._drafting.source if self._drafting is not None and done.drafted else stats.proposer
         stats.context_tokens += len(done.emitted)
 
-    def _finish(self, reason: FinishReason) -> None:
-        self._reason = reason
+    def _finish(self) -> None:
+        if self._reason is None:
+            raise RuntimeError("nothing has ended this reply")
         self._spans.extend(self._text.finish())
         self._tell()
         self._drop_drafting()
-        self._sequence.settle()
+        self._sequence.discard_in_flight()
         self._store.put(self._sequence)
-        self._post(Finished(self.id, reason, self._stats.freeze(), tuple(self._emitted), self._seed))
+        self._state = ReplyState.ENDED
+        self._post(Finished(self.id, self._reason, self._stats.freeze(), tuple(self._emitted), self._seed))
 
     def _drop_drafting(self) -> None:
-        self._soon = False
         if self._drafting is not None:
             self._drafting.close()
             self._drafting = None
 
     def _tell(self) -> None:
-        stats = self._stats.freeze() if self._spans else None
-        for kind, spans in groupby(self._spans, key=lambda span: span.kind):
-            assert stats is not None
-            self._post(TextDelta(self.id, kind, "".join(span.text for span in spans), stats))
-        self._spans.clear()
+        spans, self._spans = self._spans, []
+        if spans:
+            stats = self._stats.freeze()
+            for kind, same in groupby(spans, key=lambda span: span.kind):
+                self._post(TextDelta(self.id, kind, "".join(span.text for span in same), stats))
 
     def _post(self, event: Event) -> None:
         self._sink(event)
+
+
+def _logged(error: BaseException) -> EngineError:
+    """What its caller is told of an error; one that nobody foresaw goes to the log whole."""
+    if not isinstance(error, EngineError):
+        _log.error("a reply failed", exc_info=error)
+    return as_engine_error(error)

@@ -1,34 +1,39 @@
-"""What a request may ask for. Values only; whether a model can serve it is another question."""
+"""What a request may ask for. Types and values only; whether a model can serve it is another question."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 
 from engine.api.errors import EmptyConversation, InvalidRequest
-from engine.api.types import MAX_DRAFT_TOKENS, MAX_SEED, Request
+from engine.api.types import (
+    MAX_DRAFT_TOKENS,
+    MAX_SEED,
+    Acceptance,
+    Message,
+    MessageRole,
+    Request,
+    Sampling,
+    Speculation,
+    SpeculationMode,
+)
+
+_LARGEST_SHOWN = 10**40
 
 
 def check_request(request: Request) -> None:
-    """Raise InvalidRequest for the first field out of range, EmptyConversation when there is nothing to answer."""
-    sampling = request.sampling
-    _check("temperature", sampling.temperature, "0..10", lambda value: 0 <= value <= 10)
-    _check("top_p", sampling.top_p, "0..1", lambda value: 0 <= value <= 1)
-    _check("top_k", sampling.top_k, "0..", lambda value: value >= 0)
-    _check("min_p", sampling.min_p, "0..1", lambda value: 0 <= value <= 1)
-    _check("repetition_penalty", sampling.repetition_penalty, "0<..10", lambda value: 0 < value <= 10)
-    _check("presence_penalty", sampling.presence_penalty, "-10..10", lambda value: abs(value) <= 10)
-    _check("frequency_penalty", sampling.frequency_penalty, "-10..10", lambda value: abs(value) <= 10)
-    _check("xtc_probability", sampling.xtc_probability, "0..1", lambda value: 0 <= value <= 1)
-    _check("xtc_threshold", sampling.xtc_threshold, "0..0.5", lambda value: 0 <= value <= 0.5)
-    for token, added in sampling.logit_bias:
-        _check("logit_bias", token, "0..", lambda value: value >= 0)
-        _check("logit_bias", added, "-100..100", lambda value: abs(value) <= 100)
-    if sampling.seed is not None:
-        _check("seed", sampling.seed, f"0..{MAX_SEED}", lambda value: 0 <= value <= MAX_SEED)
+    """Raise InvalidRequest for the first field of a wrong type or out of range, EmptyConversation without a prompt."""
+    _check_type("request", request, Request)
+    _check_type("sampling", request.sampling, Sampling)
+    _check_type("speculation", request.speculation, Speculation)
+    _check_type("thinking", request.thinking, bool)
+    _check_sampling(request.sampling)
+    _check_logit_bias(request.sampling.logit_bias)
+    _check_speculation(request.speculation)
+    _check_messages(request.messages)
+    _check_token_ids("tokens", request.tokens)
+    _check_all("stop", request.stop, str)
     if request.max_tokens is not None:
-        _check("max_tokens", request.max_tokens, "1..", lambda value: value >= 1)
-    _check("speculation", request.speculation.tokens, f"1..{MAX_DRAFT_TOKENS}", lambda n: 1 <= n <= MAX_DRAFT_TOKENS)
+        _check_integer("max_tokens", request.max_tokens, "1..", lambda value: value >= 1)
     if request.messages and request.tokens:
         raise InvalidRequest("tokens", str(len(request.tokens)), "messages | tokens")
     if not request.messages and not request.tokens:
@@ -37,11 +42,77 @@ def check_request(request: Request) -> None:
 
 def check_tokens(field: str, tokens: Sequence[int], vocabulary: int) -> None:
     """Raise InvalidRequest for a token that the model does not have: the device would read beyond its table."""
-    highest = max(tokens, default=0)
-    if highest >= vocabulary:
-        raise InvalidRequest(field, str(highest), f"0..{vocabulary - 1}")
+    wrong = next((token for token in tokens if not 0 <= token < vocabulary), None)
+    if wrong is not None:
+        raise InvalidRequest(field, str(wrong), f"0..{vocabulary - 1}")
 
 
-def _check(field: str, value: float, allowed: str, holds: Callable[[float], bool]) -> None:
-    if not math.isfinite(value) or not holds(value):
-        raise InvalidRequest(field, str(value), allowed)
+def _check_sampling(sampling: Sampling) -> None:
+    """The lower limits above 0 keep what is divided by them, and their logarithms, within float32."""
+    _check_number("temperature", sampling.temperature, "0 | 0.001..10", lambda t: t == 0 or 0.001 <= t <= 10)
+    _check_number("top_p", sampling.top_p, "0 | 0.000001..1", lambda value: value == 0 or 1e-6 <= value <= 1)
+    _check_integer("top_k", sampling.top_k, "0..", lambda value: value >= 0)
+    _check_number("min_p", sampling.min_p, "0..1", lambda value: 0 <= value <= 1)
+    _check_number("repetition_penalty", sampling.repetition_penalty, "0.01..10", lambda value: 0.01 <= value <= 10)
+    _check_number("presence_penalty", sampling.presence_penalty, "-10..10", lambda value: abs(value) <= 10)
+    _check_number("frequency_penalty", sampling.frequency_penalty, "-10..10", lambda value: abs(value) <= 10)
+    _check_number("xtc_probability", sampling.xtc_probability, "0..1", lambda value: 0 <= value <= 1)
+    _check_number("xtc_threshold", sampling.xtc_threshold, "0..0.5", lambda value: 0 <= value <= 0.5)
+    if sampling.seed is not None:
+        _check_integer("seed", sampling.seed, f"0..{MAX_SEED}", lambda value: 0 <= value <= MAX_SEED)
+
+
+def _check_logit_bias(pairs: tuple[tuple[int, float], ...]) -> None:
+    _check_all("logit_bias", pairs, tuple)
+    for pair in pairs:
+        if len(pair) != 2:
+            raise InvalidRequest("logit_bias", f"{len(pair)} values", "(token, bias)")
+        _check_number("logit_bias", pair[1], "-100..100", lambda value: abs(value) <= 100)
+    _check_token_ids("logit_bias", tuple(token for token, _ in pairs))
+
+
+def _check_speculation(speculation: Speculation) -> None:
+    _check_type("speculation", speculation.mode, SpeculationMode)
+    _check_type("speculation", speculation.acceptance, Acceptance)
+    _check_integer("speculation", speculation.tokens, f"1..{MAX_DRAFT_TOKENS}", lambda n: 1 <= n <= MAX_DRAFT_TOKENS)
+
+
+def _check_messages(messages: tuple[Message, ...]) -> None:
+    _check_all("messages", messages, Message)
+    for message in messages:
+        _check_type("messages", message.role, MessageRole)
+        _check_type("messages", message.content, str)
+
+
+def _check_token_ids(field: str, tokens: tuple[int, ...]) -> None:
+    _check_type(field, tokens, tuple)
+    for token in tokens:
+        _check_integer(field, token, "0..", lambda value: value >= 0)
+
+
+def _check_all(field: str, values: tuple[object, ...], kind: type) -> None:
+    _check_type(field, values, tuple)
+    for value in values:
+        _check_type(field, value, kind)
+
+
+def _check_type(field: str, value: object, kind: type) -> None:
+    if not isinstance(value, kind):
+        raise InvalidRequest(field, type(value).__name__, kind.__name__)
+
+
+def _check_integer(field: str, value: int, allowed: str, holds: Callable[[int], bool]) -> None:
+    if type(value) is not int or not holds(value):
+        raise InvalidRequest(field, _shown(value), allowed)
+
+
+def _check_number(field: str, value: float, allowed: str, holds: Callable[[float], bool]) -> None:
+    """`holds` must be false of what is not finite."""
+    if type(value) not in (int, float) or not holds(value):
+        raise InvalidRequest(field, _shown(value), allowed)
+
+
+def _shown(value: object) -> str:
+    """Numbers as they are; of anything else, and of numbers without end, the type."""
+    short = type(value) is float or (type(value) is int and abs(value) <= _LARGEST_SHOWN)
+    return str(value) if short else type(value).__name__

@@ -15,8 +15,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from engine.api.errors import EngineError, InternalError, NoModelLoaded, OutOfMemory
-from engine.api.types import RequestId
+from engine.api.errors import EngineError, NoModelLoaded
+from engine.api.types import FinishReason, ModelRole, RequestId
 from engine.decoding.sequence import PREFILL_CHUNK_TOKENS
 from engine.drafting.calibration import Tuner
 from engine.drafting.confidence import Confidence
@@ -27,15 +27,13 @@ from engine.drafting.proposers.draft_model import DraftModelProposer
 from engine.drafting.proposers.lookup import LookupProposer
 from engine.models.memory import is_short, set_limits
 from engine.prefix.memory import PrefixStore
-from engine.runtime.background_load import Arrival
+from engine.runtime.background_load import BackgroundLoad
 from engine.runtime.batch import Batch, can_batch
-from engine.runtime.reply import Reply
+from engine.runtime.reply import QueuedReply, Reply
 
 if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
-
 _log = logging.getLogger(__name__)
-
 
 MAX_REPLIES = 32  # under way at once; more wait
 _START_TOKENS = 64  # what starting a reply is taken to cost, as tokens of its prompt
@@ -49,13 +47,13 @@ class Scheduler:
         self._store = store or PrefixStore()
         self.main: LoadedModel | None = None
         self.draft: LoadedModel | None = None
-        self._waiting: deque[Reply] = deque()
+        self._waiting: deque[QueuedReply] = deque()
         self._reading: deque[Reply] = deque()  # started, in their prompts
         self._writing: deque[Reply] = deque()  # past their prompts, in no batch
         self._batch = Batch()
         self._read_tokens = 0  # of prompts, since the last step of what is being written
         self._batches: bool | None = None  # whether the main model can run them; None: not tried yet
-        self._arriving: Arrival | None = None
+        self.load: BackgroundLoad | None = None  # what is being loaded
         self._forget_pair()
 
     @property
@@ -63,78 +61,72 @@ class Scheduler:
         return bool(self._waiting or self._running)
 
     @property
-    def restless(self) -> bool:
-        """Whether there is something to do for `rest`."""
+    def has_idle_work(self) -> bool:
+        """Whether there is something to do for `idle_step`."""
         return (
-            self._arriving is not None
+            self.load is not None
             or self._store.untidy
             or self._tuner.pending
             or (self.main is not None and not self._tuned)
         )
 
     def set_main(self, main: LoadedModel | None) -> None:
-        """Another main model: running replies end as cancelled, waiting ones will use the new model."""
-        self.await_arrival()
-        self._cancel_running()
+        """Another main model, without a draft: running replies end, waiting ones will use the new model."""
+        self._end_running(FinishReason.MODEL_CHANGED)
         self._forget_pair()
         self.main, self.draft = main, None
         self._set_limits()
 
-    def expect(self, arrival: Arrival) -> None:
-        """A draft is on its way; replies go on meanwhile."""
-        self.await_arrival()
-        self._arriving = arrival
+    def load_in_background(self, load: BackgroundLoad) -> None:
+        """Load a model between the steps of replies. While it is the main model no reply starts."""
+        if self.load is not None:
+            raise RuntimeError("another model is being loaded")
+        self.load = load
 
-    def await_arrival(self) -> None:
-        """Whatever is on its way comes first."""
-        while self._arriving is not None:
-            self._read_arrival()
+    def abort_load(self, reason: EngineError) -> None:
+        """Stop loading, if anything is being loaded."""
+        load, self.load = self.load, None
+        if load is not None:
+            load.abort(reason)
 
-    def give_up_arrival(self, reason: EngineError) -> None:
-        arrival, self._arriving = self._arriving, None
-        if arrival is not None:
-            arrival.give_up(reason)
-
-    def _read_arrival(self) -> None:
-        arrival = self._arriving
-        assert arrival is not None
-        if arrival.over():
-            self._arriving = None
-            arrival.hand_over()
+    def _load_slice(self, load: BackgroundLoad) -> None:
+        if load.load_slice():
+            self.load = None
+            load.deliver()
 
     def set_draft(self, draft: LoadedModel | None) -> None:
         """Another draft, or none: running replies go on with it from their next round."""
         self.draft = draft
         self._forget_costs()
         for reply in self._running:
-            reply.draft_with(self._drafting(reply))
+            self._draft_with_pair(reply)
         self._store.forget_others(self.main, draft)
         self._set_limits()
 
-    def add(self, reply: Reply) -> None:
+    def add(self, reply: QueuedReply) -> None:
         self._waiting.append(reply)
 
     def cancel(self, request: RequestId) -> None:
-        for reply in self._running:
-            reply.cancelled = reply.cancelled or reply.id == request
-        for reply in [reply for reply in self._waiting if reply.id == request]:
-            self._waiting.remove(reply)
-            reply.finish_unstarted()
+        for reply in [reply for reply in self._running if reply.id == request]:
+            reply.interrupt(FinishReason.CANCELLED)
+        for queued in [queued for queued in self._waiting if queued.id == request]:
+            self._waiting.remove(queued)
+            queued.cancel()
 
     def cancel_all(self) -> None:
         while self._waiting:
-            self._waiting.popleft().finish_unstarted()
-        self._cancel_running()
+            self._waiting.popleft().cancel()
+        self._end_running(FinishReason.CANCELLED)
 
     def step(self) -> None:
         """The start of a reply, a chunk of a prompt, or a step of what is being written."""
-        if self._arriving is not None:
-            self._read_arrival()
+        if self.load is not None:
+            self._load_slice(self.load)
         if self._store.untidy and self._store.crowded:
             self._store.tidy()
-        self._mind_memory()
+        self._check_memory()
         self._end_interrupted()
-        starts = bool(self._waiting) and len(self._running) < MAX_REPLIES
+        starts = bool(self._waiting) and len(self._running) < MAX_REPLIES and not self._loads_main
         writes = bool(self._writing or self._batch.replies)
         reads = starts or bool(self._reading)
         if writes and (not reads or self._read_tokens >= PREFILL_CHUNK_TOKENS):
@@ -145,10 +137,10 @@ class Scheduler:
         elif self._reading:
             self._read()
 
-    def rest(self) -> None:
-        """A slice of writing kept caches to disk or of measuring, while nobody waits."""
-        if self._arriving is not None:
-            self._read_arrival()
+    def idle_step(self) -> None:
+        """While nobody waits: a slice of a load, of writing kept caches to disk or of measuring."""
+        if self.load is not None:
+            self._load_slice(self.load)
         elif self._store.untidy:
             self._store.tidy()
         elif self._tuned:
@@ -161,17 +153,24 @@ class Scheduler:
     def _running(self) -> list[Reply]:
         return [*self._reading, *self._writing, *self._batch.replies]
 
+    @property
+    def _loads_main(self) -> bool:
+        return self.load is not None and self.load.role is ModelRole.MAIN
+
     def _start_next(self) -> None:
-        reply = self._waiting.popleft()
+        queued = self._waiting.popleft()
         self._read_tokens += _START_TOKENS
         try:
             if self.main is None:
                 raise NoModelLoaded
-            reply.start(self.main, self._store, self._costs)
-            reply.draft_with(self._drafting(reply))
-            (self._reading if reply.reading else self._writing).append(reply)
+            reply = queued.start(self.main, self._store, self._costs)
+            self._draft_with_pair(reply)
+            self._line_up(reply)
         except BaseException as error:  # noqa: BLE001  a tokenizer's Rust panic is a BaseException
-            reply.fail(_typed(error))
+            queued.fail(error)
+
+    def _line_up(self, reply: Reply) -> None:
+        (self._reading if reply.reading else self._writing).append(reply)
 
     def _read(self) -> None:
         reply = self._reading.popleft()
@@ -179,7 +178,7 @@ class Scheduler:
         goes_on = self._step(reply)
         self._read_tokens += reply.sequence.caches.position - before
         if goes_on:
-            (self._reading if reply.reading else self._writing).append(reply)
+            self._line_up(reply)
 
     def _write(self) -> None:
         if len(self._writing) + len(self._batch.replies) > 1 and self._can_batch():
@@ -196,7 +195,7 @@ class Scheduler:
         try:
             return not reply.step(alone=not (self._waiting or self._running))
         except BaseException as error:  # noqa: BLE001  a tokenizer's Rust panic is a BaseException
-            reply.fail(_typed(error))
+            reply.fail(error)
             return False
 
     def _step_batch(self) -> None:
@@ -205,8 +204,7 @@ class Scheduler:
                 joining = list(self._writing)
                 self._writing.clear()
                 self._batch.join(joining)
-            for reply, error in self._batch.step(look_ahead=not self._writing).items():
-                reply.fail(_typed(error))
+            self._batch.step(look_ahead=not self._writing)
 
     def _leave_batch(self, replies: Sequence[Reply]) -> None:
         with self._batch_at_stake():
@@ -220,11 +218,11 @@ class Scheduler:
             yield
         except BaseException as error:  # noqa: BLE001  whatever a device does, the engine goes on
             for reply in self._batch.clear():
-                reply.fail(_typed(error))
+                reply.fail(error)
 
-    def _cancel_running(self) -> None:
+    def _end_running(self, reason: FinishReason) -> None:
         for reply in self._running:
-            reply.cancelled = True
+            reply.interrupt(reason)
         self._end_interrupted()
 
     def _end_interrupted(self) -> None:
@@ -234,13 +232,13 @@ class Scheduler:
                 line.remove(reply)
                 self._step(reply)
 
-    def _mind_memory(self) -> None:
+    def _check_memory(self) -> None:
         """Near the limit kept caches go first, then the longest chat of those under way."""
         while is_short() and self._store.relieve():
             pass
-        running = [reply for reply in self._running if not reply.out_of_memory]
+        running = [reply for reply in self._running if not reply.interrupted]
         if running and is_short():
-            max(running, key=lambda reply: len(reply.sequence.tokens)).out_of_memory = True
+            max(running, key=lambda reply: len(reply.sequence.tokens)).interrupt(FinishReason.MEMORY)
 
     def _set_limits(self) -> None:
         set_limits(*(model.need for model in (self.main, self.draft) if model is not None))
@@ -251,13 +249,15 @@ class Scheduler:
             self._batches = self.main is not None and can_batch(self.main)
         return self._batches
 
-    def _drafting(self, reply: Reply) -> Drafting:
-        assert self.main is not None
-        proposers: list[Proposer] = [LookupProposer(self.main.ends)]
+    def _draft_with_pair(self, reply: Reply) -> None:
+        """Have a reply draft with what is loaded now, from its next round on."""
+        main = reply.sequence.model
+        proposers: list[Proposer] = [LookupProposer(main.ends)]
         if self.draft is not None:
             turn_end = reply.sequence.turn_end
             proposers.insert(0, DraftModelProposer(self.draft, self._store, turn_end, self._confidence))
-        return Drafting(proposers, make_controller(reply.request.speculation, self._costs, self._confidence))
+        controller = make_controller(reply.request.speculation, self._costs, self._confidence)
+        reply.draft_with(Drafting(proposers, controller))
 
     def _forget_costs(self) -> None:
         self._costs = RoundCosts()
@@ -267,15 +267,9 @@ class Scheduler:
 
     def _forget_pair(self) -> None:
         self._forget_costs()
-        self._store.save(SAVING_S)
+        try:
+            self._store.save(SAVING_S)
+        except Exception:  # noqa: BLE001  the pair goes all the same
+            _log.exception("caches could not be saved")
         self._store.clear()
         self._batches = None
-
-
-def _typed(error: BaseException) -> EngineError:
-    if isinstance(error, EngineError):
-        return error
-    _log.error("a reply failed", exc_info=error)
-    detail = f"{type(error).__name__}: {error}"[:500]
-    out_of_memory = isinstance(error, MemoryError) or "[METAL]" in detail or "[metal::malloc]" in detail
-    return OutOfMemory(detail) if out_of_memory else InternalError(detail)

@@ -12,7 +12,7 @@ import mlx.core as mx
 from engine import Event, Finished, Request, RequestId, RequestStats, Sampling, Speculation, TextDelta
 from engine.decoding.sequence import Sequence as TokenSequence
 from engine.models.loading import LoadedModel, load_draft, load_model
-from engine.runtime.reply import Reply
+from engine.runtime.reply import QueuedReply
 from engine.runtime.scheduler import Scheduler
 from tests.bench.opponents import interleaved
 from tests.bench.rows import ROWS, Measure, Row
@@ -102,7 +102,7 @@ def _rounds_s(scheduler: Scheduler, prompt: Sequence[int]) -> list[float]:
     """Seconds of the rounds of a reply that drafted in full; not of the first two, which read the prompt."""
     told: list[RequestStats] = []
     rounds = []
-    scheduler.add(Reply(RequestId(1), _request(prompt), lambda event: _note(event, told)))
+    scheduler.add(QueuedReply(RequestId(1), _request(prompt), lambda event: _note(event, told)))
     while scheduler.busy:
         before = told[-1].drafted if told else 0
         started = time.perf_counter()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tokenizers import Regex, Tokenizer, pre_tokenizers
@@ -17,6 +19,7 @@ from engine import (
     EmptyConversation,
     Engine,
     EngineError,
+    Event,
     Failed,
     InvalidRequest,
     Message,
@@ -29,12 +32,15 @@ from engine import (
     ModelRunsCode,
     ModelUnsupported,
     NoModelLoaded,
+    PromptProgress,
     Request,
+    RequestId,
     Sampling,
     Speculation,
     TemplateFailed,
     TokenizerBroken,
 )
+from engine.decoding.sampling import Sampler
 from tests.engine.conftest import Zoo
 from tests.helpers.engine_client import EngineClient
 from tests.helpers.tiny_models import build, byte_tokenizer, qwen3_config, save, save_tokenizer
@@ -155,6 +161,30 @@ REQUEST_FAULTS: dict[str, tuple[Request, type[EngineError]]] = {
     "min-p": (Request(tokens=(1,), sampling=Sampling(min_p=2)), InvalidRequest),
     "penalty": (Request(tokens=(1,), sampling=Sampling(repetition_penalty=0)), InvalidRequest),
     "max tokens": (Request(tokens=(1,), max_tokens=0), InvalidRequest),
+    "seed is a time": (Request(tokens=(1,), sampling=Sampling(seed=1.5e9)), InvalidRequest),  # type: ignore[arg-type]
+    "seed is a flag": (Request(tokens=(1,), sampling=Sampling(seed=True)), InvalidRequest),
+    "seed has no end": (Request(tokens=(1,), sampling=Sampling(seed=10**5000)), InvalidRequest),
+    "no sampling": (Request(tokens=(1,), sampling=None), InvalidRequest),  # type: ignore[arg-type]
+    "no speculation": (Request(tokens=(1,), speculation=None), InvalidRequest),  # type: ignore[arg-type]
+    "no request": (None, InvalidRequest),  # type: ignore[dict-item]
+    "temperature too small to divide by": (Request(tokens=(1,), sampling=Sampling(temperature=1e-38)), InvalidRequest),
+    "temperature is text": (Request(tokens=(1,), sampling=Sampling(temperature="1")), InvalidRequest),  # type: ignore[arg-type]
+    "temperature is huge": (Request(tokens=(1,), sampling=Sampling(temperature=10**400)), InvalidRequest),
+    "top-p too small": (Request(tokens=(1,), sampling=Sampling(top_p=1e-46)), InvalidRequest),
+    "top-k is a fraction": (Request(tokens=(1,), sampling=Sampling(top_k=1.5)), InvalidRequest),  # type: ignore[arg-type]
+    "penalty too small": (Request(tokens=(1,), sampling=Sampling(repetition_penalty=1e-38)), InvalidRequest),
+    "penalty is infinite": (Request(tokens=(1,), sampling=Sampling(presence_penalty=-math.inf)), InvalidRequest),
+    "bias without a value": (Request(tokens=(1,), sampling=Sampling(logit_bias=((1,),))), InvalidRequest),  # type: ignore[arg-type]
+    "bias is no number": (Request(tokens=(1,), sampling=Sampling(logit_bias=((1, math.nan),))), InvalidRequest),
+    "bias of a token below": (Request(tokens=(1,), sampling=Sampling(logit_bias=((-1, 1.0),))), InvalidRequest),
+    "bias of a token above": (Request(tokens=(1,), sampling=Sampling(logit_bias=((9999, 1.0),))), InvalidRequest),
+    "token below the vocabulary": (Request(tokens=(1, -1)), InvalidRequest),
+    "token is a fraction": (Request(tokens=(1, 2.0)), InvalidRequest),  # type: ignore[arg-type]
+    "tokens can change": (Request(tokens=[1, 2]), InvalidRequest),  # type: ignore[arg-type]
+    "message is text": (Request(messages=("hello",)), InvalidRequest),  # type: ignore[arg-type]
+    "message says nothing": (Request(messages=(Message(MessageRole.USER, None),)), InvalidRequest),  # type: ignore[arg-type]
+    "stop is text": (Request(tokens=(1,), stop="stop"), InvalidRequest),  # type: ignore[arg-type]
+    "max tokens is a fraction": (Request(tokens=(1,), max_tokens=1.5), InvalidRequest),  # type: ignore[arg-type]
     "draft length": (Request(tokens=(1,), speculation=Speculation.fixed(0)), InvalidRequest),
     "draft length above": (Request(tokens=(1,), speculation=Speculation.fixed(MAX_DRAFT_TOKENS + 1)), InvalidRequest),
 }
@@ -168,6 +198,42 @@ def test_a_bad_request_is_refused_by_type_and_the_engine_goes_on(client: EngineC
 
     assert type(error) is expected
     assert len(client.run(GOOD).tokens) == 4
+
+
+def test_a_bad_request_harms_nobody_beside_it(client: EngineClient) -> None:
+    """Refused while a reply is being written, in whatever way it is bad."""
+    refused: list[Event] = []
+
+    def submit_all(request_id: RequestId, event: Event) -> None:
+        if isinstance(event, PromptProgress):
+            for bad, _ in REQUEST_FAULTS.values():
+                client.engine.submit(bad, refused.append)
+
+    assert client.run(GOOD, on_event=submit_all).tokens == client.run(GOOD).tokens
+    client.run(GOOD)
+    assert sum(isinstance(event, Failed) for event in refused) == len(REQUEST_FAULTS)
+
+
+def test_an_end_id_beyond_the_vocabulary_is_never_written_to(
+    client: EngineClient, zoo: Zoo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """XTC spares the ends of a reply: ids that the output layer does not have would be written out of bounds."""
+    folder = tmp_path / "ends"
+    shutil.copytree(zoo.main, folder)
+    edit_config(folder, eos_token_id=[257, 10**6])
+    assert isinstance(client.load(folder), ModelReady)
+    spared: list[int] = []
+
+    class Watched(Sampler):
+        def __init__(self, *arguments: Any) -> None:
+            spared.extend(arguments[4])
+            super().__init__(*arguments)
+
+    monkeypatch.setattr("engine.runtime.reply.Sampler", Watched)
+    xtc = Sampling(temperature=1, seed=1, xtc_probability=1.0, xtc_threshold=0.001)
+    assert client.run(Request(tokens=(65, 66), sampling=xtc, max_tokens=8)).finished
+    assert 257 in spared
+    assert max(spared) < 10**6
 
 
 def test_context_figures_are_reported(client: EngineClient) -> None:

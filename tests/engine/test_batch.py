@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from asyncio import CancelledError
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
@@ -12,6 +13,8 @@ import pytest
 
 from engine import (
     DraftingState,
+    Event,
+    Finished,
     FinishReason,
     InternalError,
     OutOfMemory,
@@ -21,16 +24,17 @@ from engine import (
     Speculation,
     TextDelta,
 )
+from engine.caches.merging import MergedCaches
 from engine.decoding.sequence import Sequence
 from engine.models.loading import LoadedModel
 from engine.runtime.scheduler import MAX_REPLIES
-from tests.engine.batch_stage import (
+from tests.engine.batch_harness import (
     GREEDY,
     MERGING_FAMILIES,
     SAMPLED,
     UNMERGED_FAMILY,
-    Heard,
-    Stage,
+    Harness,
+    Recorder,
     alone,
     asking,
     draft,
@@ -55,13 +59,13 @@ def requests(sampling: Sampling) -> list[Request]:
 @pytest.mark.parametrize("family", EVERY_FAMILY)
 def test_tokens_are_those_written_alone(family: str, sampling: Sampling) -> None:
     """Joining one after another, leaving one after another, speculating before and after."""
-    stage = Stage(model(family), draft())
-    heard: list[Heard] = []
+    harness = Harness(model(family), draft())
+    heard: list[Recorder] = []
     for asked in requests(sampling):
-        heard.append(stage.submit(asked))
-        stage.until_written(heard[0], 9 * len(heard))
-    together = stage.batched
-    stage.run_dry()
+        heard.append(harness.submit(asked))
+        harness.until_written(heard[0], 9 * len(heard))
+    together = harness.batched
+    harness.run_dry()
 
     assert together >= 3 if family in MERGING_FAMILIES else together == 0
     for reply, asked in zip(heard, requests(sampling), strict=True):
@@ -73,17 +77,17 @@ def test_tokens_are_those_written_alone(family: str, sampling: Sampling) -> None
 @pytest.mark.parametrize("family", EVERY_FAMILY)
 def test_speculation_resumes_on_the_last_one(family: str) -> None:
     """It drafts alone, pauses in company, and drafts again when the company has left."""
-    stage = Stage(model(family), draft())
-    long = stage.submit(asking(prompt(20), 90))
-    stage.until_written(long, 10)
+    harness = Harness(model(family), draft())
+    long = harness.submit(asking(prompt(20), 90))
+    harness.until_written(long, 10)
     before = long.reply._stats.draft_rounds
-    other = stage.submit(asking(prompt(9, 1), 12))
-    stage.until_written(other, 1)
+    other = harness.submit(asking(prompt(9, 1), 12))
+    harness.until_written(other, 1)
     between = long.reply._stats.draft_rounds
     while not other.ended:
-        stage.scheduler.step()
+        harness.scheduler.step()
     after = long.reply._stats.draft_rounds
-    stage.run_dry()
+    harness.run_dry()
 
     stats = long.finished.stats
     assert before > 0
@@ -100,23 +104,23 @@ def test_speculation_resumes_on_the_last_one(family: str) -> None:
 @pytest.mark.parametrize("family", EVERY_FAMILY)
 def test_who_leaves_keeps_a_cache_that_goes_on(family: str, ending: str) -> None:
     """However a reply leaves, the others are untouched, and its next turn starts from its kept cache, exactly."""
-    stage = Stage(model(family))
+    harness = Harness(model(family))
     text = alone(family, asking(prompt(21, 1), 40)).text
     stop = (text[12:15],) if ending == "stop" else ()
-    stays = [stage.submit(asking(prompt(8 + 9 * n, n), 50)) for n in (2, 3)]
-    leaves = stage.submit(replace(asking(prompt(21, 1), 20 if ending == "length" else 40), stop=stop))
-    stage.until_written(leaves, 7)
+    stays = [harness.submit(asking(prompt(8 + 9 * n, n), 50)) for n in (2, 3)]
+    leaves = harness.submit(replace(asking(prompt(21, 1), 20 if ending == "length" else 40), stop=stop))
+    harness.until_written(leaves, 7)
     if ending == "cancel":
-        stage.scheduler.cancel(leaves.reply.id)
-    stage.run_dry()
+        harness.scheduler.cancel(leaves.queued.id)
+    harness.run_dry()
 
     assert leaves.finished.reason.value == {"cancel": "cancelled"}.get(ending, ending)
     for n, reply in zip((2, 3), stays, strict=True):
         assert reply.tokens == alone(family, asking(prompt(8 + 9 * n, n), 50)).tokens
     so_far = (*prompt(21, 1), *leaves.tokens)
     turn = asking((*so_far, 11, 12), 20)
-    second = stage.submit(turn)
-    stage.run_dry()
+    second = harness.submit(turn)
+    harness.run_dry()
     assert second.finished.stats.cached_tokens == len(so_far) - 1
     assert second.tokens == alone(family, turn).tokens
 
@@ -126,17 +130,17 @@ def test_who_leaves_keeps_a_cache_that_goes_on(family: str, ending: str) -> None
 def test_any_order_of_joining_and_leaving(family: str, seed: int) -> None:
     """Up to 32 replies that come, go and are cancelled at random: each says a beginning of what it would say alone."""
     dice = random.Random(seed)
-    stage = Stage(model(family), draft())
-    heard: list[tuple[Heard, Request]] = []
+    harness = Harness(model(family), draft())
+    heard: list[tuple[Recorder, Request]] = []
     for salt in range(MAX_REPLIES):
         sampling = dice.choice(list(SAMPLINGS.values()))
         asked = asking(prompt(dice.randint(1, 30), salt), dice.randint(1, 24), replace(sampling, seed=salt))
-        heard.append((stage.submit(asked), asked))
+        heard.append((harness.submit(asked), asked))
         for _ in range(dice.choice([0, 0, 1, 5, 12])):
-            stage.scheduler.step()
+            harness.scheduler.step()
         if dice.random() < 0.2:
-            stage.scheduler.cancel(dice.choice(heard)[0].reply.id)
-    stage.run_dry()
+            harness.scheduler.cancel(dice.choice(heard)[0].queued.id)
+    harness.run_dry()
 
     for reply, asked in heard:
         whole = alone(family, asked).tokens
@@ -145,12 +149,12 @@ def test_any_order_of_joining_and_leaving(family: str, seed: int) -> None:
 
 
 def test_at_most_32_are_under_way() -> None:
-    stage = Stage(model("qwen3"))
-    heard = [stage.submit(asking(prompt(4, salt), 12)) for salt in range(MAX_REPLIES + 4)]
+    harness = Harness(model("qwen3"))
+    heard = [harness.submit(asking(prompt(4, salt), 12)) for salt in range(MAX_REPLIES + 4)]
     most = 0
-    while stage.scheduler.busy:
-        stage.scheduler.step()
-        most = max(most, len(stage.scheduler._running))
+    while harness.scheduler.busy:
+        harness.scheduler.step()
+        most = max(most, len(harness.scheduler._running))
 
     assert most == MAX_REPLIES
     assert all(len(reply.tokens) == 12 for reply in heard)
@@ -159,19 +163,19 @@ def test_at_most_32_are_under_way() -> None:
 
 def test_a_long_prompt_starves_nobody() -> None:
     """A reply under way gets a step for each chunk, and a short prompt does not wait for the end of a long one."""
-    stage = Stage(model("qwen3"))
-    running = stage.submit(asking(prompt(5), 60))
-    stage.until_written(running, 3)
-    long = stage.submit(asking(prompt(1600, 1), 4))
-    short = stage.submit(asking(prompt(6, 2), 4))
+    harness = Harness(model("qwen3"))
+    running = harness.submit(asking(prompt(5), 60))
+    harness.until_written(running, 3)
+    long = harness.submit(asking(prompt(1600, 1), 4))
+    short = harness.submit(asking(prompt(6, 2), 4))
     written: list[int] = []
     while not any(isinstance(event, TextDelta) for event in long.events):
         chunks = progress(long)
-        stage.scheduler.step()
+        harness.scheduler.step()
         if progress(long) > chunks > 0:
             written.append(running.written)
     assert short.ended
-    stage.run_dry()
+    harness.run_dry()
 
     assert len(written) == 4  # three whole chunks and the rest
     assert all(later > earlier for earlier, later in pairwise(written))
@@ -180,26 +184,26 @@ def test_a_long_prompt_starves_nobody() -> None:
 
 
 def test_replies_that_cannot_be_merged_take_turns() -> None:
-    stage = Stage(model(UNMERGED_FAMILY))
-    heard = [stage.submit(asking(prompt(6, salt), 40, speculation=Speculation.off())) for salt in range(3)]
+    harness = Harness(model(UNMERGED_FAMILY))
+    heard = [harness.submit(asking(prompt(6, salt), 40, speculation=Speculation.off())) for salt in range(3)]
     while not all(reply.written for reply in heard):
-        stage.scheduler.step()
+        harness.scheduler.step()
     before = [reply.written for reply in heard]
     for _ in range(30):
-        stage.scheduler.step()
+        harness.scheduler.step()
 
     assert [reply.written - earlier for reply, earlier in zip(heard, before, strict=True)] == [10, 10, 10]
-    assert stage.batched == 0
+    assert harness.batched == 0
 
 
 @pytest.mark.parametrize("part", ["sampler", "text", "finish"])
 @pytest.mark.parametrize("family", ["qwen3", "gemma3_text", "qwen3_5"])
 def test_an_error_of_one_row_is_its_own(family: str, part: str) -> None:
     """What breaks in one reply's sampler or text fails that reply; the others end as alone."""
-    stage = Stage(model(family))
+    harness = Harness(model(family))
     asked = [asking(prompt(6 + salt, salt), 24, replace(SAMPLED, seed=salt)) for salt in range(3)]
-    heard = [stage.submit(one) for one in asked]
-    stage.until_written(heard[2], 5)
+    heard = [harness.submit(one) for one in asked]
+    harness.until_written(heard[2], 5)
     broken = heard[1].reply
     place, name = {
         "sampler": (broken.sampler, "draw"),
@@ -207,7 +211,7 @@ def test_an_error_of_one_row_is_its_own(family: str, part: str) -> None:
         "finish": (broken._text, "finish"),
     }[part]
     setattr(place, name, raising(ValueError("broken")))
-    stage.run_dry()
+    harness.run_dry()
 
     assert isinstance(heard[1].failed.error, InternalError)
     for salt in (0, 2):
@@ -217,33 +221,33 @@ def test_an_error_of_one_row_is_its_own(family: str, part: str) -> None:
 def test_an_error_of_the_forward_fails_the_batch_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
     """Typed, for every reply in the batch; one that still reads its prompt and all that come later are untouched."""
     main = breakable(model("qwen3"))
-    stage = Stage(main)
-    batch = [stage.submit(asking(prompt(5, salt), 40)) for salt in range(3)]
-    stage.until_written(batch[2], 4)
-    assert stage.batched == 3
-    reading = stage.submit(asking(prompt(1200, 4), 6))
-    stage.scheduler.step()
+    harness = Harness(main)
+    batch = [harness.submit(asking(prompt(5, salt), 40)) for salt in range(3)]
+    harness.until_written(batch[2], 4)
+    assert harness.batched == 3
+    reading = harness.submit(asking(prompt(1200, 4), 6))
+    harness.scheduler.step()
     with monkeypatch.context() as broken:
         broken.setattr(main.network, "broken", True)
         while not batch[0].ended:
-            stage.scheduler.step()
-    stage.run_dry()
+            harness.scheduler.step()
+    harness.run_dry()
 
     assert all(isinstance(reply.failed.error, OutOfMemory) for reply in batch)
     assert reading.tokens == alone("qwen3", asking(prompt(1200, 4), 6)).tokens
-    again = stage.submit(asking(prompt(5, 0), 40))
-    stage.run_dry()
+    again = harness.submit(asking(prompt(5, 0), 40))
+    harness.run_dry()
     assert again.finished.stats.cached_tokens == 0
     assert again.tokens == alone("qwen3", asking(prompt(5, 0), 40)).tokens
 
 
 def test_the_draft_can_change_while_several_run() -> None:
-    stage = Stage(model("qwen3"))
-    heard = [stage.submit(asking(prompt(6, salt), 30 + 40 * salt)) for salt in range(2)]
-    stage.until_written(heard[1], 5)
-    assert stage.batched == 2
-    stage.scheduler.set_draft(draft())
-    stage.run_dry()
+    harness = Harness(model("qwen3"))
+    heard = [harness.submit(asking(prompt(6, salt), 30 + 40 * salt)) for salt in range(2)]
+    harness.until_written(heard[1], 5)
+    assert harness.batched == 2
+    harness.scheduler.set_draft(draft())
+    harness.run_dry()
 
     assert heard[1].finished.stats.proposer == "draft"
     for salt, reply in enumerate(heard):
@@ -251,44 +255,44 @@ def test_the_draft_can_change_while_several_run() -> None:
 
 
 def test_another_main_model_ends_all_that_run_and_serves_those_that_wait() -> None:
-    stage = Stage(model("qwen3"))
-    heard = [stage.submit(asking(prompt(6, salt), 60)) for salt in range(3)]
-    stage.until_written(heard[2], 5)
-    waiting = stage.submit(asking(prompt(7), 10))
-    stage.scheduler.set_main(model("gemma3_text"))
-    stage.run_dry()
+    harness = Harness(model("qwen3"))
+    heard = [harness.submit(asking(prompt(6, salt), 60)) for salt in range(3)]
+    harness.until_written(heard[2], 5)
+    waiting = harness.submit(asking(prompt(7), 10))
+    harness.scheduler.set_main(model("gemma3_text"))
+    harness.run_dry()
 
-    assert all(reply.finished.reason is FinishReason.CANCELLED for reply in heard)
+    assert all(reply.finished.reason is FinishReason.MODEL_CHANGED for reply in heard)
     assert all(reply.text and reply.tokens for reply in heard)
     assert waiting.tokens == alone("gemma3_text", asking(prompt(7), 10)).tokens
 
 
 def test_cancelling_everything_tells_each_once() -> None:
-    stage = Stage(model("qwen3_5"))
-    heard = [stage.submit(asking(prompt(600 if salt == 2 else 6, salt), 60)) for salt in range(4)]
-    stage.until_written(heard[1], 5)
-    last = stage.submit(asking(prompt(3), 5))
-    stage.scheduler.cancel_all()
+    harness = Harness(model("qwen3_5"))
+    heard = [harness.submit(asking(prompt(600 if salt == 2 else 6, salt), 60)) for salt in range(4)]
+    harness.until_written(heard[1], 5)
+    last = harness.submit(asking(prompt(3), 5))
+    harness.scheduler.cancel_all()
 
-    assert not stage.scheduler.busy
+    assert not harness.scheduler.busy
     assert all(reply.finished.reason is FinishReason.CANCELLED for reply in [*heard, last])
 
 
 def test_company_does_not_count_as_a_loss() -> None:
     """What others' steps took is no part of a reply's own speed, nor of what a plain round is taken to cost."""
-    stage = Stage(model("qwen3"), draft())
-    stage.scheduler._costs.observe("", 0, 0.001)
-    long = stage.submit(asking(prompt(6), 80))
-    stage.until_written(long, 8)
-    seen = {key: len(costs) for key, costs in stage.scheduler._costs._seen.items()}
-    stage.submit(asking(prompt(6, 1), 30))
-    stage.submit(asking(prompt(6, 2), 30))
-    while stage.scheduler.busy and long.reply._stats.shared_rounds < 25:
-        stage.scheduler.step()
+    harness = Harness(model("qwen3"), draft())
+    harness.scheduler._costs.observe("", 0, 0.001)
+    long = harness.submit(asking(prompt(6), 80))
+    harness.until_written(long, 8)
+    seen = {key: len(costs) for key, costs in harness.scheduler._costs._seen.items()}
+    harness.submit(asking(prompt(6, 1), 30))
+    harness.submit(asking(prompt(6, 2), 30))
+    while harness.scheduler.busy and long.reply._stats.shared_rounds < 25:
+        harness.scheduler.step()
     plain = ("", 0)
     # Some while the others' prompts were read, none of the shared ones.
-    assert len(stage.scheduler._costs._seen[plain]) <= seen[plain] + 2
-    stage.run_dry()
+    assert len(harness.scheduler._costs._seen[plain]) <= seen[plain] + 2
+    harness.run_dry()
 
     stats = long.finished.stats
     own_tokens, own_rounds = (count - 1 - stats.shared_rounds for count in (stats.generated_tokens, stats.rounds))
@@ -300,7 +304,7 @@ def test_company_does_not_count_as_a_loss() -> None:
     assert own_tokens > own_rounds
 
 
-def progress(heard: Heard) -> int:
+def progress(heard: Recorder) -> int:
     return sum(isinstance(event, PromptProgress) for event in heard.events)
 
 
@@ -328,16 +332,16 @@ def breakable(main: LoadedModel) -> LoadedModel:
 def test_between_steps_every_row_matches_its_tokens() -> None:
     """INVARIANT: pulled out of the batch at any step, a row's cache holds all committed tokens but the last."""
     for family in MERGING_FAMILIES:
-        stage = Stage(model(family))
+        harness = Harness(model(family))
         heard = [
-            stage.submit(asking(prompt(3 + 12 * salt, salt), 60, speculation=Speculation.off())) for salt in range(3)
+            harness.submit(asking(prompt(3 + 12 * salt, salt), 60, speculation=Speculation.off())) for salt in range(3)
         ]
-        stage.until_written(heard[2], 3)
+        harness.until_written(heard[2], 3)
         for _ in range(10):
-            while stage.batched < 3:
-                stage.scheduler.step()
-            stage.scheduler.step()
-            stage.scheduler._leave_batch([heard[1].reply])
+            while harness.batched < 3:
+                harness.scheduler.step()
+            harness.scheduler.step()
+            harness.scheduler._leave_batch([heard[1].reply])
             sequence = heard[1].reply.sequence
             assert sequence.unread == 1
             assert_matches_a_fresh_prefill(sequence)
@@ -349,3 +353,68 @@ def assert_matches_a_fresh_prefill(sequence: Sequence) -> None:
     theirs = fresh.feed(mx.array(fresh.tokens))[-1]
     assert mx.allclose(ours, theirs, rtol=1e-3, atol=1e-3 * float(mx.std(theirs).item()))  # type: ignore[arg-type]
     sequence.caches.commit(0)
+
+
+def raising_once(monkeypatch: pytest.MonkeyPatch, owner: type, name: str, when: Callable[[], bool]) -> None:
+    """The next call of a method after `when` holds raises; the ones after it are as ever."""
+    whole, left = getattr(owner, name), iter([True])
+
+    def act(*arguments: object, **named: object) -> object:
+        if when() and next(left, False):
+            raise RuntimeError("[METAL] the device is gone")
+        return whole(*arguments, **named)
+
+    monkeypatch.setattr(owner, name, act)
+
+
+@pytest.mark.parametrize("part", ["text", "sampler"])
+@pytest.mark.parametrize("second", ["extract", "keep"])
+def test_a_second_fault_in_the_same_step_neither_loses_nor_doubles_the_first(
+    monkeypatch: pytest.MonkeyPatch, part: str, second: str
+) -> None:
+    """One row's own fault, then the merged caches break while another row leaves: one last event for everybody."""
+    harness = Harness(model("qwen3"))
+    heard = [harness.submit(asking(prompt(6 + salt, salt), 24, replace(SAMPLED, seed=salt))) for salt in range(3)]
+    harness.until_written(heard[2], 5)
+    assert harness.batched == 3
+    broken, leaving = heard[1].reply, heard[0].reply
+    place, name = {"text": (broken._text, "push"), "sampler": (broken.sampler, "draw")}[part]
+    setattr(place, name, raising(ValueError("broken")))
+    leaving._room = len(leaving._emitted) + 1  # its next token is its last one
+    raising_once(monkeypatch, MergedCaches, second, lambda: True)
+    harness.run_dry()
+
+    assert [len(recorder.terminal) for recorder in heard] == [1, 1, 1]
+    assert isinstance(heard[1].failed.error, InternalError)
+
+
+@pytest.mark.parametrize("error", [ValueError(), CancelledError(), SystemExit(), KeyboardInterrupt()], ids=repr)
+@pytest.mark.parametrize("replies", [1, 3])
+def test_a_sink_that_raises_on_the_last_event_hears_no_other(error: BaseException, replies: int) -> None:
+    """Alone and in a batch, even where nobody keeps what it raises from the scheduler; the others end as alone."""
+    harness = Harness(model("qwen3"))
+    asked = [asking(prompt(6 + salt, salt), 12) for salt in range(replies)]
+    heard = [harness.submit(one) for one in asked]
+    faulty = heard[0]
+
+    def sink(event: Event) -> None:
+        faulty.events.append(event)
+        if isinstance(event, Finished):
+            raise error
+
+    faulty.queued.sink = sink
+    harness.run_dry()
+
+    assert len(faulty.terminal) == 1
+    assert faulty.tokens == alone("qwen3", asked[0]).tokens
+    for recorder, one in list(zip(heard, asked, strict=True))[1:]:
+        assert recorder.tokens == alone("qwen3", one).tokens
+
+
+def test_joining_a_batch_in_flight_is_refused() -> None:
+    harness = Harness(model("qwen3"))
+    heard = [harness.submit(asking(prompt(6, salt), 30)) for salt in range(2)]
+    harness.until_written(heard[1], 5)
+    assert harness.scheduler._batch.in_flight
+    with pytest.raises(RuntimeError):
+        harness.scheduler._batch.join([])

@@ -10,7 +10,7 @@ import pytest
 from engine.caches.merging import MergedCaches
 from engine.decoding.sequence import Sequence
 from engine.runtime.batch import can_batch
-from tests.engine.batch_stage import MERGING_FAMILIES, UNMERGED_FAMILY, model, prompt
+from tests.engine.batch_harness import MERGING_FAMILIES, UNMERGED_FAMILY, model, prompt
 
 
 @pytest.mark.parametrize("family", MERGING_FAMILIES)

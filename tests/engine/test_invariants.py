@@ -16,6 +16,7 @@ from engine import (
     FinishReason,
     InternalError,
     ModelNotFound,
+    ModelRole,
     Request,
     RequestId,
     Sampling,
@@ -32,8 +33,8 @@ from engine.drafting.proposers.base import Guarded, Proposer
 from engine.drafting.proposers.draft_model import DraftModelProposer
 from engine.models.loading import LoadedModel, load_draft, load_model, loading_draft
 from engine.prefix.memory import PrefixStore
-from engine.runtime.background_load import Arrival
-from engine.runtime.reply import Reply
+from engine.runtime.background_load import BackgroundLoad
+from engine.runtime.reply import QueuedReply, Reply
 from engine.runtime.scheduler import Scheduler
 from tests.engine.conftest import Zoo
 from tests.helpers.engine_client import EngineClient
@@ -50,8 +51,7 @@ class Bench:
     draft: LoadedModel
 
     def reply(self, request: Request, heard: list[Event], store: PrefixStore | None = None) -> Reply:
-        reply = Reply(RequestId(1), request, heard.append)
-        reply.start(self.main, store or PrefixStore(), RoundCosts())
+        reply = QueuedReply(RequestId(1), request, heard.append).start(self.main, store or PrefixStore(), RoundCosts())
         reply.draft_with(drafting(request, DraftModelProposer(self.draft, PrefixStore())))
         return reply
 
@@ -174,7 +174,7 @@ def test_after_any_exit_the_conversation_can_go_on(bench: Bench, ending: str, sp
 def drive(reply: Reply, until: Callable[[], bool] | None = None) -> None:
     while not reply.step():
         if until is not None and until():
-            reply.cancelled = True
+            reply.interrupt(FinishReason.CANCELLED)
 
 
 def test_first_token_never_waits_for_the_draft(bench: Bench) -> None:
@@ -262,7 +262,7 @@ def test_an_error_in_a_round_drops_the_cache_and_leaves_the_engine_usable(
     scheduler.set_main(bench.main)
     scheduler.set_draft(bench.draft)
     heard: list[Event] = []
-    scheduler.add(Reply(RequestId(1), request(), heard.append))
+    scheduler.add(QueuedReply(RequestId(1), request(), heard.append))
     for _ in range(4):
         scheduler.step()
     with monkeypatch.context() as broken:
@@ -272,7 +272,7 @@ def test_an_error_in_a_round_drops_the_cache_and_leaves_the_engine_usable(
     failed = heard[-1]
     assert isinstance(failed, Failed)
     assert isinstance(failed.error, InternalError)
-    scheduler.add(Reply(RequestId(2), request(), heard.append))
+    scheduler.add(QueuedReply(RequestId(2), request(), heard.append))
     run_dry(scheduler)
     finished = heard[-1]
     assert isinstance(finished, Finished)
@@ -308,11 +308,11 @@ def test_a_draft_is_read_while_the_main_model_writes(bench: Bench, zoo: Zoo) -> 
     scheduler = Scheduler()
     scheduler.set_main(bench.main)
     heard: list[Event] = []
-    scheduler.add(Reply(RequestId(1), request(length=40), heard.append))
+    scheduler.add(QueuedReply(RequestId(1), request(length=40), heard.append))
     for _ in range(4):
         scheduler.step()
     failures: list[BaseException] = []
-    scheduler.expect(Arrival(slowly(zoo, bench.main), scheduler.set_draft, failures.append))
+    scheduler.load_in_background(draft_load(slowly(zoo, bench.main), scheduler, failures))
     written_meanwhile = 0
     while scheduler.draft is None:
         before = len(heard)
@@ -329,6 +329,12 @@ def test_a_draft_is_read_while_the_main_model_writes(bench: Bench, zoo: Zoo) -> 
     assert finished.stats.proposer == "draft"
 
 
+def draft_load(
+    slices: Generator[None, None, LoadedModel], scheduler: Scheduler, failures: list[BaseException]
+) -> BackgroundLoad:
+    return BackgroundLoad(ModelRole.DRAFT, "draft", slices, scheduler.set_draft, failures.append)
+
+
 def slowly(zoo: Zoo, main: LoadedModel) -> Generator[None, None, LoadedModel]:
     for _ in range(5):
         yield
@@ -339,8 +345,9 @@ def test_a_draft_that_cannot_be_read_is_told_once(bench: Bench, zoo: Zoo) -> Non
     scheduler = Scheduler()
     scheduler.set_main(bench.main)
     failures: list[BaseException] = []
-    scheduler.expect(Arrival(loading_draft(zoo.main / "nowhere", bench.main), scheduler.set_draft, failures.append))
-    scheduler.await_arrival()
+    scheduler.load_in_background(draft_load(loading_draft(zoo.main / "nowhere", bench.main), scheduler, failures))
+    while scheduler.load is not None:
+        scheduler.idle_step()
 
     assert [type(failure) for failure in failures] == [ModelNotFound]
     assert scheduler.draft is None

@@ -25,7 +25,7 @@ from engine.decoding.sequence import Sequence
 from engine.models import loading, memory
 from engine.models.loading import LoadedModel, load_draft, load_model
 from engine.models.memory import LEAST_CONTEXT_TOKENS, MemoryNeed
-from engine.runtime.reply import Reply
+from engine.runtime.reply import QueuedReply
 from engine.runtime.scheduler import Scheduler
 from tests.helpers.tiny_families import FAMILIES, WINDOW, save_family
 from tests.helpers.tiny_models import build, qwen3_config, save
@@ -136,7 +136,7 @@ def run(scheduler: Scheduler, *prompts: tuple[int, ...], on_event: Any = None) -
 
     for number, prompt in enumerate(prompts, start=1):
         asked = Request(tokens=prompt, sampling=Sampling(temperature=0), max_tokens=60, speculation=Speculation.off())
-        scheduler.add(Reply(RequestId(number), asked, hear))
+        scheduler.add(QueuedReply(RequestId(number), asked, hear))
     while scheduler.busy:
         scheduler.step()
     return [event for event in heard if isinstance(event, (Finished, Failed))]

@@ -17,7 +17,7 @@ from engine.drafting.proposers.draft_model import DraftModelProposer
 from engine.models.loading import LoadedModel, load_model
 from engine.prefix.disk import PrefixDisk
 from engine.prefix.memory import PrefixStore
-from engine.runtime.reply import Reply
+from engine.runtime.reply import QueuedReply
 from tests.helpers.tiny_families import FAMILIES, save_family
 
 FIRST = tuple(40 + (7 * n) % 90 for n in range(70))  # longer than the window, which has wrapped after it
@@ -44,8 +44,7 @@ def answer(
     asked = Request(
         tokens=prompt, sampling=Sampling(temperature=0), max_tokens=reply_tokens, speculation=Speculation.off()
     )
-    reply = Reply(RequestId(1), asked, heard.append)
-    reply.start(model, store, RoundCosts())
+    reply = QueuedReply(RequestId(1), asked, heard.append).start(model, store, RoundCosts())
     while not reply.step():
         pass
     finished = heard[-1]

@@ -18,7 +18,7 @@ from engine.drafting.planner import Drafting
 from engine.models.loading import LoadedModel
 from engine.models.memory import MemoryNeed
 from engine.prefix.memory import PrefixStore
-from engine.runtime.reply import Reply
+from engine.runtime.reply import QueuedReply, Reply
 
 PROMPT = tuple(3 + 7 * n % 80 for n in range(30))
 CONFIGS: dict[str, dict[str, Any]] = {
@@ -136,8 +136,7 @@ def build(family: str) -> LoadedModel:
 def reply(model: LoadedModel, proposer: EarlyExit | None, speculation: Speculation) -> tuple[Reply, list[Event]]:
     heard: list[Event] = []
     request = Request(tokens=PROMPT, sampling=Sampling(temperature=0), max_tokens=24, speculation=speculation)
-    made = Reply(RequestId(1), request, heard.append)
-    made.start(model, PrefixStore(), RoundCosts())
+    made = QueuedReply(RequestId(1), request, heard.append).start(model, PrefixStore(), RoundCosts())
     if proposer is not None:
         made.draft_with(Drafting([proposer], make_controller(speculation, RoundCosts())))
     while not made.step():

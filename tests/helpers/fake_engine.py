@@ -1,7 +1,7 @@
 """A scripted ChatEngine with a thread of its own, for tests of the app: surface and order of events are Engine's.
 
 A `Gate` lets a test stop it between pieces and let pieces through one by one, so that no test needs to sleep.
-The contract in tests/engine/test_door_contract.py runs over it and over the real one. No MLX.
+The contract in tests/engine/test_engine_contract.py runs over it and over the real one. No MLX.
 """
 
 from __future__ import annotations
@@ -19,12 +19,15 @@ from engine import (
     EmptyConversation,
     EngineClosed,
     EngineError,
+    EngineState,
+    Event,
     Failed,
     Finished,
     FinishReason,
     InvalidRequest,
     Message,
     MessageRole,
+    ModelEvent,
     ModelFailed,
     ModelInfo,
     ModelLoading,
@@ -44,12 +47,14 @@ from engine import (
     TextDelta,
     draft_problem,
 )
+from engine.runtime.state import state_after
 
 DRAFTED_PER_ROUND = 4
 ACCEPTED_PATTERN = (3, 2, 4, 1)
 PLAIN_TOKEN_S = 0.04
 ROUND_S = 0.06
 PATIENCE_S = 60.0
+_MAIN, _DRAFT = ModelRole.MAIN, ModelRole.DRAFT
 
 
 def model_info(folder: str, parameters: int = 8_000_000_000, digest: str = "vocabulary-a") -> ModelInfo:
@@ -122,7 +127,7 @@ class _Job:
     id: RequestId
     request: Request
     sink: Sink
-    cancelled: bool = False
+    interrupted: FinishReason | None = None
 
 
 @dataclass(slots=True)
@@ -176,6 +181,9 @@ class FakeEngine:
         self._draft: ModelInfo | None = None
         self._jobs: dict[RequestId, _Job] = {}
         self._ids = itertools.count(1)
+        self._writing: _Job | None = None
+        self._state = EngineState()
+        self._subscribers: dict[object, Sink] = {}
         self._commands: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._closed = False
@@ -184,34 +192,40 @@ class FakeEngine:
 
     def load(self, folder: Path | str, sink: Sink, draft: Path | str | None = None) -> None:
         self.loads.append((str(folder), None if draft is None else str(draft)))
-        if not self._send(lambda: self._load_main(str(folder), sink)):
-            sink(ModelFailed(ModelRole.MAIN, str(folder), EngineClosed()))
-        elif draft is not None:
-            self._send(lambda: self._load_draft(str(draft), sink))
+        self._interrupt(self._writing, FinishReason.MODEL_CHANGED)
+        self._send(lambda: self._load_main(str(folder), sink), sink, ModelFailed(_MAIN, str(folder), EngineClosed()))
+        if draft is not None:
+            self._set_draft(str(draft), sink)
 
     def set_draft(self, folder: Path | str | None, sink: Sink) -> None:
         self.drafts.append(None if folder is None else str(folder))
         if folder is None:
-            self._send(lambda: self._drop_draft(sink))
-        elif not self._send(lambda: self._load_draft(str(folder), sink)):
-            sink(ModelFailed(ModelRole.DRAFT, str(folder), EngineClosed()))
+            self._send(lambda: self._drop_draft(sink, answers=True), sink, ModelUnloaded(_DRAFT))
+        else:
+            self._set_draft(str(folder), sink)
 
     def unload(self, sink: Sink) -> None:
-        self._send(lambda: self._unload(sink))
+        self._interrupt(self._writing, FinishReason.MODEL_CHANGED)
+        self._send(lambda: self._drop_pair(sink, answers=True), sink, ModelUnloaded(_MAIN))
 
     def submit(self, request: Request, sink: Sink) -> RequestId:
         job = _Job(RequestId(next(self._ids)), request, sink)
         self.requests.append(request)
         self._jobs[job.id] = job
-        sink(Queued(job.id))
-        if not self._send(lambda: self._write(job)):
-            sink(Failed(job.id, EngineClosed(), RequestStats()))
+        self._tell(sink, Queued(job.id))
+        self._send(lambda: self._write(job), sink, Failed(job.id, EngineClosed(), RequestStats()))
         return job.id
 
     def cancel(self, request: RequestId) -> None:
-        if job := self._jobs.get(request):
-            job.cancelled = True
-            self.gate.wake()
+        self._interrupt(self._jobs.get(request), FinishReason.CANCELLED)
+
+    def subscribe(self, sink: Sink) -> Callable[[], None]:
+        key = object()
+        self._subscribers[key] = sink
+        return lambda: self._subscribers.pop(key, None) and None
+
+    def state(self) -> EngineState:
+        return self._state
 
     def close(self, timeout_s: float = 10.0) -> bool:
         with self._lock:
@@ -223,75 +237,102 @@ class FakeEngine:
         self._thread.join(timeout_s)
         return not self._thread.is_alive()
 
-    def _send(self, command: Callable[[], None]) -> bool:
+    def _interrupt(self, job: _Job | None, reason: FinishReason) -> None:
+        if job is not None and job.interrupted is None:
+            job.interrupted = reason
+            self.gate.wake()
+
+    def _set_draft(self, folder: str, sink: Sink) -> None:
+        self._send(lambda: self._load_draft(folder, sink), sink, ModelFailed(_DRAFT, folder, EngineClosed()))
+
+    def _send(self, command: Callable[[], None], sink: Sink, refusal: Event) -> None:
+        """On the engine's thread; after close() the answer is `refusal`."""
         with self._lock:
-            if not self._closed:
+            closed = self._closed
+            if not closed:
                 self._commands.put(command)
-            return not self._closed
+        if closed:
+            self._tell(sink, refusal)
+
+    def _tell(self, sink: Sink | None, event: Event) -> None:
+        with self._lock:
+            self._state = state_after(self._state, event)
+        listeners = list(self._subscribers.values()) if isinstance(event, ModelEvent) else []
+        for listener in [*([] if sink is None else [sink]), *(each for each in listeners if each != sink)]:
+            try:
+                listener(event)
+            except BaseException:  # noqa: BLE001  the real engine logs it and goes on
+                continue
 
     def _run(self) -> None:
         while (command := self._commands.get()) is not None:
             command()
+        self._drop_pair(None)
 
     # On the engine's thread
 
     def _load_main(self, folder: str, sink: Sink) -> None:
-        sink(ModelLoading(ModelRole.MAIN, folder))
-        self._main = self._draft = None
+        self._tell(sink, ModelLoading(_MAIN, folder))
+        self._drop_pair(sink)
         found = self._models.get(folder, ModelNotFound(folder))
         if isinstance(found, EngineError):
-            sink(ModelFailed(ModelRole.MAIN, folder, found))
+            self._tell(sink, ModelFailed(_MAIN, folder, found))
         else:
             self._main = found
-            sink(ModelReady(ModelRole.MAIN, found))
+            self._tell(sink, ModelReady(_MAIN, found))
 
     def _load_draft(self, folder: str, sink: Sink) -> None:
-        sink(ModelLoading(ModelRole.DRAFT, folder))
+        self._tell(sink, ModelLoading(_DRAFT, folder))
         found = self._models.get(folder, ModelNotFound(folder))
         problem = found if isinstance(found, EngineError) else self._draft_problem(found)
         if problem is not None:
-            sink(ModelFailed(ModelRole.DRAFT, folder, problem))
+            self._tell(sink, ModelFailed(_DRAFT, folder, problem))
         elif isinstance(found, ModelInfo):
+            self._drop_draft(sink)
             self._draft = found
-            sink(ModelReady(ModelRole.DRAFT, found))
+            self._tell(sink, ModelReady(_DRAFT, found))
 
     def _draft_problem(self, draft: ModelInfo) -> EngineError | None:
         return NoModelLoaded() if self._main is None else draft_problem(self._main, draft)
 
-    def _drop_draft(self, sink: Sink) -> None:
-        self._draft = None
-        sink(ModelUnloaded(ModelRole.DRAFT))
+    def _drop_draft(self, sink: Sink | None, *, answers: bool = False) -> None:
+        if self._draft is not None or answers:
+            self._draft = None
+            self._tell(sink, ModelUnloaded(_DRAFT))
 
-    def _unload(self, sink: Sink) -> None:
-        self._main = self._draft = None
-        sink(ModelUnloaded(ModelRole.MAIN))
+    def _drop_pair(self, sink: Sink | None, *, answers: bool = False) -> None:
+        self._drop_draft(sink)
+        if self._main is not None or answers:
+            self._main = None
+            self._tell(sink, ModelUnloaded(_MAIN))
 
     def _write(self, job: _Job) -> None:
+        self._writing = job
         problem = self._problem(job.request)
-        if not job.cancelled and problem is not None:
+        if job.interrupted is None and problem is not None:
             self._end(job, Failed(job.id, problem, RequestStats()))
             return
         script = self.scripts.popleft() if self.scripts else Script()
         drafts = self._draft is not None and job.request.speculation.mode is not SpeculationMode.OFF
-        self._tell(job, script, _Counters(script, drafts))
+        self._say(job, script, _Counters(script, drafts))
 
-    def _tell(self, job: _Job, script: Script, counters: _Counters) -> None:
-        if not job.cancelled:
-            _say(job, PromptProgress(job.id, 10, 20))
+    def _say(self, job: _Job, script: Script, counters: _Counters) -> None:
+        if job.interrupted is None:
+            self._tell(job.sink, PromptProgress(job.id, 10, 20))
         spans = [(SpanKind.THINKING, text) for text in script.thinking]
         spans += [(SpanKind.ANSWER, text) for text in script.pieces]
         for number, (kind, text) in enumerate(spans):
-            self.gate.wait(lambda: job.cancelled)
-            if job.cancelled or number == job.request.max_tokens:
+            self.gate.wait(lambda: job.interrupted is not None)
+            if job.interrupted is not None or number == job.request.max_tokens:
                 break
             counters.count_round()
-            _say(job, TextDelta(job.id, kind, text, counters.freeze()))
+            self._tell(job.sink, TextDelta(job.id, kind, text, counters.freeze()))
         self._end(job, self._ending(job, script, counters, len(spans)))
 
     def _ending(self, job: _Job, script: Script, counters: _Counters, pieces: int) -> Finished | Failed:
         stats, tokens, seed = counters.freeze(), tuple(range(counters.generated)), job.request.sampling.seed or 0
-        if job.cancelled:
-            return Finished(job.id, FinishReason.CANCELLED, stats, tokens, seed)
+        if job.interrupted is not None:
+            return Finished(job.id, job.interrupted, stats, tokens, seed)
         if job.request.max_tokens is not None and job.request.max_tokens < pieces:
             return Finished(job.id, FinishReason.LENGTH, stats, tokens, seed)
         if script.error is not None:
@@ -299,8 +340,9 @@ class FakeEngine:
         return Finished(job.id, script.finish, stats, tokens, seed)
 
     def _end(self, job: _Job, event: Finished | Failed) -> None:
+        self._writing = None
         del self._jobs[job.id]
-        _say(job, event)
+        self._tell(job.sink, event)
 
     def _problem(self, request: Request) -> EngineError | None:
         if self._main is None:
@@ -311,11 +353,3 @@ class FakeEngine:
         if not request.tokens and (not turns or turns[-1].role is MessageRole.SYSTEM):
             return EmptyConversation()
         return None
-
-
-def _say(job: _Job, event: PromptProgress | TextDelta | Finished | Failed) -> None:
-    """The caller's own fault does not end the reply, nor the thread."""
-    try:
-        job.sink(event)
-    except Exception:  # noqa: BLE001  the real engine logs it and goes on
-        return

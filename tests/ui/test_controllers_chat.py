@@ -240,6 +240,7 @@ def test_error_is_said_again_after_a_restart(tmp_path: Path, qtbot: QtBot) -> No
         (FinishReason.CONTEXT, ReplyStatus.CONTEXT),
         (FinishReason.MEMORY, ReplyStatus.MEMORY),
         (FinishReason.CANCELLED, ReplyStatus.STOPPED),
+        (FinishReason.MODEL_CHANGED, ReplyStatus.MODEL_CHANGED),
     ],
 )
 def test_every_reason_to_finish_is_a_status(
@@ -256,6 +257,18 @@ def test_reply_cut_by_its_limit_offers_to_continue(harness: ControllerHarness) -
     harness.engine.scripts.append(Script(finish=FinishReason.LENGTH))
     reply = harness.say("Hello")
     assert (reply.status, notice_of(reply).action) == (ReplyStatus.LENGTH, NoticeAction.CONTINUE)
+
+
+def test_reply_whose_model_is_changed_says_so_and_offers_to_continue(harness: ControllerHarness) -> None:
+    harness.engine.gate.hold()
+    harness.chat.send("Hello")
+    harness.engine.gate.let_through(2)
+    harness.wait_for_text("A draft guesses, ")
+    harness.models.choose_main(MAIN.folder)
+    harness.qtbot.waitUntil(lambda: harness.rows[-1].status is ReplyStatus.MODEL_CHANGED)
+    notice = notice_of(harness.rows[-1])
+    assert harness.rows[-1].can_continue
+    assert (notice.title, notice.action) == ("The model was changed", NoticeAction.CONTINUE)
 
 
 def test_chats_survive_a_restart(tmp_path: Path, qtbot: QtBot) -> None:

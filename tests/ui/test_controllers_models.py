@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from app.controllers.models import StarterPair
 from app.view_models.model_list import DownloadState, DraftGroup, DraftState, PairState
-from engine import HubUnreachable, ModelDamaged, ModelSource, Speculation
+from engine import HubUnreachable, LoadAborted, ModelDamaged, ModelFailed, ModelRole, ModelSource, Speculation
 from tests.helpers.controller_harness import ControllerHarness, open_harness, recorded
 from tests.helpers.fake_engine import DRAFT, MAIN, model_info
 from tests.helpers.fake_model_store import TOTAL_BYTES, installed
@@ -109,6 +109,19 @@ def test_new_main_keeps_a_draft_that_fits_or_takes_one_that_does(harness: Contro
     harness.wait_for_pair()
     assert (harness.models.pair.main_name, harness.models.pair.draft_name) == ("Other-9B", "Other-1B")
     assert (harness.settings.main_folder, harness.settings.draft_folder) == (OTHER_MAIN.folder, OTHER.folder)
+
+
+def test_an_aborted_load_is_not_reported(harness: ControllerHarness) -> None:
+    """The engine reports it for each half of the pair; the app itself has requested the other model."""
+    before = harness.models.pair
+    for role in ModelRole:
+        harness.bridge.post(ModelFailed(role, OTHER.folder, LoadAborted(OTHER.folder)))
+    harness.models.refresh()
+    harness.models.choose_main(MIDDLE.folder)
+    harness.wait_for_pair()
+    assert harness.notices == []
+    assert before.state is harness.models.pair.state is PairState.READY
+    assert harness.models.pair.main_name == "Middle-4B"
 
 
 def test_every_model_is_listed_as_draft_with_its_reason(harness: ControllerHarness) -> None:

@@ -86,7 +86,7 @@ def test_every_code_has_words() -> None:
     sentences = [drafting_sentence(state) for state in DraftingState]
     assert len(set(sentences)) == len(DraftingState)
     assert len({action_text(action) for action in NoticeAction}) == len(NoticeAction)
-    limits = (ReplyStatus.LENGTH, ReplyStatus.CONTEXT, ReplyStatus.MEMORY)
+    limits = (ReplyStatus.LENGTH, ReplyStatus.CONTEXT, ReplyStatus.MEMORY, ReplyStatus.MODEL_CHANGED)
     assert len({reply_notice(status, None, empty=False) for status in limits}) == len(limits)
 
 

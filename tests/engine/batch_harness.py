@@ -13,10 +13,12 @@ from mlx.utils import tree_map
 
 from engine import Event, Failed, Finished, Request, RequestId, Sampling, Speculation, TextDelta
 from engine.caches.making import CacheMaker
+from engine.drafting.controller import RoundCosts
 from engine.models.loading import LoadedModel, load_model
-from engine.runtime.reply import Reply
+from engine.prefix.memory import PrefixStore
+from engine.runtime.reply import QueuedReply, Reply
 from engine.runtime.scheduler import Scheduler
-from tests.families import harness
+from tests.families import harness as families
 from tests.families.configs import VOCABULARY
 from tests.helpers.tiny_models import make_pair
 
@@ -33,14 +35,14 @@ UNMERGED_FAMILY = "llama4"
 
 @cache
 def model(family: str) -> LoadedModel:
-    network = harness.build(family)
+    network = families.build(family)
     return replace(_template(), network=network, logit_width=VOCABULARY, make_caches=CacheMaker(network))
 
 
 @cache
 def draft() -> LoadedModel:
     """For every family: the plain one, stirred a little, so that it is often right about that one."""
-    network = harness.build("qwen3")
+    network = families.build("qwen3")
     mx.random.seed(3)
     network.update(tree_map(_stirred, network.parameters()))
     return replace(_template(), network=network, logit_width=VOCABULARY, make_caches=CacheMaker(network))
@@ -58,12 +60,31 @@ def asking(
     )
 
 
-@dataclass(eq=False)
-class Heard:
-    """One reply and what was said of it."""
+class Queued(QueuedReply):
+    """Remembers the reply that it became."""
 
-    reply: Reply
+    reply: Reply | None = None
+
+    def start(self, model: LoadedModel, store: PrefixStore, costs: RoundCosts) -> Reply:
+        self.reply = super().start(model, store, costs)
+        return self.reply
+
+
+@dataclass(eq=False)
+class Recorder:
+    """One request and the events of it."""
+
+    queued: Queued
     events: list[Event] = field(default_factory=list)
+
+    @property
+    def reply(self) -> Reply:
+        assert self.queued.reply is not None, "it has not started"
+        return self.queued.reply
+
+    @property
+    def terminal(self) -> list[Finished | Failed]:
+        return [event for event in self.events if isinstance(event, Finished | Failed)]
 
     @property
     def ended(self) -> bool:
@@ -89,25 +110,25 @@ class Heard:
 
     @property
     def written(self) -> int:
-        return len(self.reply._emitted)
+        return 0 if self.queued.reply is None else len(self.queued.reply._emitted)
 
 
-class Stage:
+class Harness:
     def __init__(self, main: LoadedModel, drafts: LoadedModel | None = None) -> None:
         self.scheduler = Scheduler()
         self.scheduler.set_main(main)
         self.scheduler.set_draft(drafts)
         self._ids = 0
 
-    def submit(self, request: Request) -> Heard:
+    def submit(self, request: Request) -> Recorder:
         self._ids += 1
         events: list[Event] = []
-        heard = Heard(Reply(RequestId(self._ids), request, events.append), events)
-        self.scheduler.add(heard.reply)
-        return heard
+        queued = Queued(RequestId(self._ids), request, events.append)
+        self.scheduler.add(queued)
+        return Recorder(queued, events)
 
-    def until_written(self, heard: Heard, tokens: int) -> None:
-        while heard.written < tokens and not heard.ended:
+    def until_written(self, recorder: Recorder, tokens: int) -> None:
+        while recorder.written < tokens and not recorder.ended:
             self.scheduler.step()
 
     def run_dry(self) -> None:
@@ -120,12 +141,12 @@ class Stage:
 
 
 @cache
-def alone(family: str, request: Request) -> Heard:
+def alone(family: str, request: Request) -> Recorder:
     """What the reply is when nobody else runs and nothing is drafted."""
-    stage = Stage(model(family))
-    heard = stage.submit(replace(request, speculation=Speculation.off()))
-    stage.run_dry()
-    return heard
+    harness = Harness(model(family))
+    recorder = harness.submit(replace(request, speculation=Speculation.off()))
+    harness.run_dry()
+    return recorder
 
 
 @cache

@@ -1,0 +1,81 @@
+"""What the engine thread is asked to do: frozen values on a queue, safe to log.
+
+Their repr leaves out what a request says and whom to answer. `refusal` is the answer to a command that is not carried
+out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from engine.api.errors import EngineError
+from engine.api.events import Event, Failed, ModelFailed, ModelUnloaded, Sink
+from engine.api.stats import RequestStats
+from engine.api.types import ModelRole, Request, RequestId
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """Replace the pair by this main model."""
+
+    folder: str
+    sink: Sink = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SetDraft:
+    """Replace the draft, or drop it (None)."""
+
+    folder: str | None
+    sink: Sink = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Unload:
+    """Drop the pair."""
+
+    sink: Sink = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Submit:
+    """Write a reply."""
+
+    id: RequestId
+    request: Request = field(repr=False)
+    sink: Sink = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Cancel:
+    """Finish a reply early."""
+
+    id: RequestId
+
+
+@dataclass(frozen=True, slots=True)
+class Close:
+    """Finish everything and end the thread. Nothing follows it on the queue."""
+
+
+Command = Load | SetDraft | Unload | Submit | Cancel | Close
+
+
+def refusal(command: Command, error: EngineError) -> Event | None:
+    """The last event of a command that cannot be carried out; None for commands that nobody waits for.
+
+    Dropping a model cannot fail: where no thread is left to do it, no model is left either.
+    """
+    match command:
+        case Load(folder=folder):
+            return ModelFailed(ModelRole.MAIN, folder, error)
+        case SetDraft(folder=None):
+            return ModelUnloaded(ModelRole.DRAFT)
+        case SetDraft(folder=folder):
+            return ModelFailed(ModelRole.DRAFT, folder or "", error)
+        case Unload():
+            return ModelUnloaded(ModelRole.MAIN)
+        case Submit(id=request):
+            return Failed(request, error, RequestStats())
+        case Cancel() | Close():
+            return None

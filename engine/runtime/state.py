@@ -1,0 +1,60 @@
+"""The state of the engine as its events tell it. Pure: a state and an event make the next state."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from engine.api.events import (
+    Event,
+    Failed,
+    Finished,
+    ModelFailed,
+    ModelLoading,
+    ModelReady,
+    ModelUnloaded,
+    PromptProgress,
+    Queued,
+    TextDelta,
+)
+from engine.api.types import DraftingState, EngineState, ModelRole, RequestId
+
+
+def state_after(state: EngineState, event: Event) -> EngineState:
+    """`state`, brought up to date by `event`."""
+    match event:
+        case ModelLoading() | ModelReady() | ModelFailed() | ModelUnloaded():
+            return _after_model_event(state, event)
+        case Queued(request=request):
+            return replace(state, queued=(*state.queued, request))
+        case PromptProgress(request=request) if request not in state.running:
+            return replace(_without(state, request), running=(*state.running, request))
+        case TextDelta(stats=stats) if stats.drafting is not state.drafting:
+            return replace(state, drafting=stats.drafting)
+        case Finished(request=request) | Failed(request=request):
+            return _without(state, request)
+    return state
+
+
+def _after_model_event(
+    state: EngineState, event: ModelLoading | ModelReady | ModelFailed | ModelUnloaded
+) -> EngineState:
+    main = event.role is ModelRole.MAIN
+    loading = state.loading_main if main else state.loading_draft
+    match event:
+        case ModelLoading(folder=folder):
+            return replace(state, loading_main=folder) if main else replace(state, loading_draft=folder)
+        case ModelReady(info=info):
+            state = replace(state, main=info) if main else replace(state, draft=info)
+        case ModelUnloaded():
+            return replace(state, main=None) if main else replace(state, draft=None, drafting=DraftingState.NO_DRAFT)
+        case ModelFailed(folder=folder) if folder != loading:  # of a load that never began
+            return state
+    return replace(state, loading_main=None) if main else replace(state, loading_draft=None)
+
+
+def _without(state: EngineState, request: RequestId) -> EngineState:
+    return replace(
+        state,
+        queued=tuple(each for each in state.queued if each != request),
+        running=tuple(each for each in state.running if each != request),
+    )

@@ -1,0 +1,180 @@
+"""What the engine thread does: carries out commands, and steps replies and loads between them. Engine thread only.
+
+Importing this module imports MLX.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Generator
+from functools import partial
+from pathlib import Path
+
+import mlx.core as mx
+
+from engine.api.errors import EngineClosed, EngineError, LoadAborted, NoModelLoaded, as_engine_error
+from engine.api.events import Event, ModelFailed, ModelLoading, ModelReady, ModelUnloaded, Sink
+from engine.api.types import ModelRole
+from engine.drafting.calibration import Tuner
+from engine.models.loading import LoadedModel, loading, loading_draft, release_memory
+from engine.models.memory import kept_caches_bytes
+from engine.prefix.disk import PrefixDisk
+from engine.prefix.memory import PrefixStore
+from engine.runtime.background_load import BackgroundLoad
+from engine.runtime.commands import Cancel, Close, Command, Load, SetDraft, Submit, Unload, refusal
+from engine.runtime.reply import QueuedReply
+from engine.runtime.scheduler import Scheduler
+
+_log = logging.getLogger(__name__)
+
+# Has a sink hear an event; of a model, the subscribers too. None: the subscribers alone.
+Tell = Callable[[Sink | None, Event], None]
+
+
+def make_worker(
+    calibration: Path | None, prefixes: Path | None, memory_share: float, disk_bytes: int, tell: Tell
+) -> Worker:
+    store = PrefixStore(kept_caches_bytes(memory_share), _open_disk(prefixes, disk_bytes))
+    return Worker(Scheduler(Tuner(calibration), store), tell)
+
+
+def _open_disk(folder: Path | None, limit_bytes: int) -> PrefixDisk | None:
+    try:
+        return PrefixDisk(folder, limit_bytes) if folder is not None else None
+    except OSError as error:
+        _log.warning("caches are not kept on disk: %s", error)
+        return None
+
+
+class Worker:
+    def __init__(self, scheduler: Scheduler, tell: Tell) -> None:
+        self._scheduler = scheduler
+        self._tell = tell
+        self._next_draft: SetDraft | None = None  # waits for the main model that is being loaded
+
+    @property
+    def has_work(self) -> bool:
+        return self._scheduler.busy or self._scheduler.has_idle_work
+
+    def handle(self, command: Command) -> None:
+        """Carry out a command, or begin to: models are loaded by `step`."""
+        _log.debug("%r", command)
+        match command:
+            case Load():
+                self._load_main(command)
+            case SetDraft():
+                self._set_draft(command)
+            case Unload():
+                self._unload(command)
+            case Submit():
+                sink = partial(self._tell, command.sink)
+                self._scheduler.add(QueuedReply(command.id, command.request, sink))
+            case Cancel():
+                self._scheduler.cancel(command.id)
+            case Close():
+                self._shut_down()
+
+    def step(self) -> None:
+        """A slice of whatever there is to do."""
+        if self._scheduler.busy:
+            self._scheduler.step()
+        else:
+            self._scheduler.idle_step()
+
+    def take_next_draft(self) -> SetDraft | None:
+        """The command that waited for a main model, once that is loaded or could not be."""
+        if self._loads_main:
+            return None
+        command, self._next_draft = self._next_draft, None
+        return command
+
+    @property
+    def _loads_main(self) -> bool:
+        load = self._scheduler.load
+        return load is not None and load.role is ModelRole.MAIN
+
+    def _load_main(self, command: Load) -> None:
+        self._abort_loads(LoadAborted)
+        self._tell(command.sink, ModelLoading(ModelRole.MAIN, command.folder))
+        self._drop_pair(command.sink)
+        self._begin_load(ModelRole.MAIN, command.folder, command.sink, loading(command.folder))
+
+    def _set_draft(self, command: SetDraft) -> None:
+        if self._loads_main:
+            self._refuse_next_draft(LoadAborted)
+            self._next_draft = command
+            return
+        self._abort_loads(LoadAborted)
+        if command.folder is None:
+            self._scheduler.set_draft(None)
+            release_memory()
+            self._tell(command.sink, ModelUnloaded(ModelRole.DRAFT))
+        else:
+            self._load_draft(command.folder, command.sink)
+
+    def _load_draft(self, folder: str, sink: Sink) -> None:
+        self._tell(sink, ModelLoading(ModelRole.DRAFT, folder))
+        main = self._scheduler.main
+        if main is None:
+            self._tell(sink, ModelFailed(ModelRole.DRAFT, folder, NoModelLoaded()))
+        else:
+            self._begin_load(ModelRole.DRAFT, folder, sink, loading_draft(folder, main))
+
+    def _unload(self, command: Unload) -> None:
+        self._abort_loads(LoadAborted)
+        was_loaded = self._scheduler.main is not None
+        self._drop_pair(command.sink)
+        if not was_loaded:
+            self._tell(command.sink, ModelUnloaded(ModelRole.MAIN))
+
+    def _shut_down(self) -> None:
+        try:
+            self._abort_loads(lambda folder: EngineClosed())
+            self._scheduler.cancel_all()
+            self._drop_pair(None)
+        finally:
+            mx.synchronize()
+            mx.clear_streams()  # a thread that ends with streams of its own aborts the process at exit
+
+    def _abort_loads(self, reason: Callable[[str], EngineError]) -> None:
+        load = self._scheduler.load
+        if load is not None:
+            self._scheduler.abort_load(reason(load.folder))
+        self._refuse_next_draft(reason)
+
+    def _refuse_next_draft(self, reason: Callable[[str], EngineError]) -> None:
+        command, self._next_draft = self._next_draft, None
+        if command is not None and (answer := refusal(command, reason(command.folder or ""))) is not None:
+            self._tell(command.sink, answer)
+
+    def _drop_pair(self, sink: Sink | None) -> None:
+        """Running replies end, waiting ones go on to wait."""
+        pair = [
+            (ModelRole.DRAFT, self._scheduler.draft is not None),
+            (ModelRole.MAIN, self._scheduler.main is not None),
+        ]
+        self._scheduler.set_main(None)
+        release_memory()
+        for role in (role for role, was_loaded in pair if was_loaded):
+            self._tell(sink, ModelUnloaded(role))
+
+    def _begin_load(self, role: ModelRole, folder: str, sink: Sink, slices: Generator[None, None, LoadedModel]) -> None:
+        def ready(model: LoadedModel) -> None:
+            self._install(role, model, sink)
+            self._tell(sink, ModelReady(role, model.info))
+
+        def failed(error: BaseException) -> None:
+            _log.warning("could not load %s", folder, exc_info=None if isinstance(error, EngineError) else error)
+            self._tell(sink, ModelFailed(role, folder, as_engine_error(error)))
+
+        self._scheduler.load_in_background(BackgroundLoad(role, folder, slices, ready, failed))
+
+    def _install(self, role: ModelRole, model: LoadedModel, sink: Sink) -> None:
+        if role is ModelRole.MAIN:
+            self._scheduler.set_main(model)
+            return
+        replaces = self._scheduler.draft is not None
+        self._scheduler.set_draft(model)
+        release_memory()
+        if replaces:
+            self._tell(sink, ModelUnloaded(ModelRole.DRAFT))

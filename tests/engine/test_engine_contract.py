@@ -1,0 +1,421 @@
+"""What the app counts on, checked over every ChatEngine: the scripted one that its tests use, and the real one."""
+
+from __future__ import annotations
+
+import itertools
+import queue
+import threading
+from asyncio import CancelledError
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from engine import (
+    ChatEngine,
+    EmptyConversation,
+    Engine,
+    EngineClosed,
+    EngineState,
+    Event,
+    Failed,
+    Finished,
+    FinishReason,
+    InvalidRequest,
+    Message,
+    MessageRole,
+    ModelFailed,
+    ModelLoading,
+    ModelNotFound,
+    ModelReady,
+    ModelRole,
+    ModelUnloaded,
+    NoModelLoaded,
+    PromptProgress,
+    Queued,
+    Request,
+    Sampling,
+    Speculation,
+    TextDelta,
+)
+from tests.helpers.fake_engine import DRAFT, MAIN, FakeEngine, Script
+from tests.helpers.tiny_models import make_pair
+
+PATIENCE_S = 120.0
+LONG_TOKENS = 400
+QUESTION = Request(messages=(Message(MessageRole.USER, "How does drafting work?"),), max_tokens=12)
+GONE = [ModelUnloaded(ModelRole.DRAFT), ModelUnloaded(ModelRole.MAIN)]
+LONG = replace(QUESTION, max_tokens=LONG_TOKENS)
+
+
+class Recorder:
+    """A sink that waits."""
+
+    def __init__(self) -> None:
+        self.heard: list[Event] = []
+        self._events: queue.SimpleQueue[Event] = queue.SimpleQueue()
+
+    def __call__(self, event: Event) -> None:
+        self._events.put(event)
+
+    @property
+    def is_empty(self) -> bool:
+        return self._events.empty()
+
+    def until(self, *kinds: type[Event]) -> Event:
+        while True:
+            event = self._events.get(timeout=PATIENCE_S)
+            self.heard.append(event)
+            if isinstance(event, kinds):
+                return event
+
+    def end(self) -> Finished | Failed:
+        event = self.until(Finished, Failed)
+        assert isinstance(event, Finished | Failed)
+        return event
+
+    def finished(self) -> Finished:
+        event = self.end()
+        assert isinstance(event, Finished), event
+        return event
+
+    def failed(self) -> Failed:
+        event = self.end()
+        assert isinstance(event, Failed), event
+        return event
+
+
+@dataclass
+class Harness:
+    engine: ChatEngine
+    main: str
+    draft: str
+
+    def load(self, draft: bool = True) -> None:
+        recorder = Recorder()
+        self.engine.load(self.main, recorder, self.draft if draft else None)
+        ready = recorder.until(ModelReady, ModelFailed)
+        assert isinstance(ready, ModelReady), ready
+        if draft:
+            assert isinstance(recorder.until(ModelReady, ModelFailed), ModelReady)
+
+    def ask(self, request: Request = QUESTION) -> Recorder:
+        recorder = Recorder()
+        self.engine.submit(request, recorder)
+        return recorder
+
+
+@pytest.fixture(scope="module")
+def tiny_pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    main, draft = make_pair(tmp_path_factory.mktemp("contract"))
+    return main, draft
+
+
+@pytest.fixture(params=["fake", "real"])
+def harness(request: pytest.FixtureRequest, tiny_pair: tuple[Path, Path]) -> Iterator[Harness]:
+    if request.param == "fake":
+        fake = FakeEngine()
+        fake.scripts.extend(Script(pieces=tuple("x" * LONG_TOKENS)) for _ in range(20))
+        built = Harness(fake, MAIN.folder, DRAFT.folder)
+    else:
+        built = Harness(Engine(), *(str(folder) for folder in tiny_pair))
+    yield built
+    assert built.engine.close()
+
+
+def test_load_tells_of_main_then_of_draft(harness: Harness) -> None:
+    recorder = Recorder()
+    harness.engine.load(harness.main, recorder, harness.draft)
+    recorder.until(ModelReady)
+    recorder.until(ModelReady)
+    kinds = [(type(event), getattr(event, "role", None)) for event in recorder.heard]
+    assert kinds == [
+        (ModelLoading, ModelRole.MAIN),
+        (ModelReady, ModelRole.MAIN),
+        (ModelLoading, ModelRole.DRAFT),
+        (ModelReady, ModelRole.DRAFT),
+    ]
+
+
+def test_load_of_missing_folder_fails_and_engine_goes_on(harness: Harness) -> None:
+    recorder = Recorder()
+    harness.engine.load("/nowhere/at-all", recorder)
+    failed = recorder.until(ModelFailed)
+    assert isinstance(failed, ModelFailed)
+    assert isinstance(failed.error, ModelNotFound)
+    harness.load()
+    assert harness.ask().finished().stats.generated_tokens > 0
+
+
+def test_draft_for_no_main_model_fails(harness: Harness) -> None:
+    recorder = Recorder()
+    harness.engine.set_draft(harness.draft, recorder)
+    failed = recorder.until(ModelFailed)
+    assert isinstance(failed, ModelFailed)
+    assert (failed.role, type(failed.error)) == (ModelRole.DRAFT, NoModelLoaded)
+
+
+def test_events_of_a_request_come_in_order(harness: Harness) -> None:
+    """Queued first, one terminal event last, progress before text."""
+    harness.load()
+    recorder = harness.ask()
+    recorder.finished()
+    kinds = [type(event) for event in recorder.heard]
+    assert kinds[0] is Queued
+    assert kinds.count(Finished) == 1
+    assert [kind for kind, _ in itertools.groupby(kinds[1:])] in (
+        [PromptProgress, TextDelta, Finished],
+        [PromptProgress, Finished],  # a reply whose bytes never make a character
+    )
+
+
+def test_statistics_only_grow_and_add_up(harness: Harness) -> None:
+    harness.load()
+    recorder = harness.ask(replace(LONG, max_tokens=40))
+    last = recorder.finished().stats
+    stats = [event.stats for event in recorder.heard if isinstance(event, TextDelta | Finished)]
+    assert [s.generated_tokens for s in stats] == sorted(s.generated_tokens for s in stats)
+    assert last.accepted <= last.drafted
+    assert sum(last.accepted_by_position) == last.accepted
+    assert sum(last.drafted_by_position) == last.drafted
+    assert last.context_limit_tokens > last.context_tokens > 0
+
+
+def test_limit_of_tokens_ends_a_reply_with_its_reason(harness: Harness) -> None:
+    harness.load()
+    assert harness.ask(replace(LONG, max_tokens=3)).finished().reason is FinishReason.LENGTH
+
+
+def test_speculation_off_drafts_nothing(harness: Harness) -> None:
+    harness.load()
+    assert harness.ask(replace(QUESTION, speculation=Speculation.off())).finished().stats.drafted == 0
+
+
+def test_unfinished_reply_of_the_assistant_is_continued(harness: Harness) -> None:
+    harness.load()
+    begun = (*QUESTION.messages, Message(MessageRole.ASSISTANT, "A draft guesses"))
+    assert harness.ask(replace(QUESTION, messages=begun)).finished().stats.generated_tokens > 0
+
+
+def test_cancel_ends_running_reply_once(harness: Harness) -> None:
+    harness.load()
+    if isinstance(harness.engine, FakeEngine):
+        harness.engine.gate.hold()
+    recorder = Recorder()
+    number = harness.engine.submit(LONG, recorder)
+    recorder.until(PromptProgress)
+    harness.engine.cancel(number)
+    assert recorder.finished().reason is FinishReason.CANCELLED
+    if isinstance(harness.engine, FakeEngine):
+        harness.engine.gate.open()
+    harness.engine.cancel(number)
+    harness.ask().end()
+    assert [type(event) for event in recorder.heard].count(Finished) == 1
+
+
+def test_cancel_of_queued_request_ends_it_without_text(harness: Harness) -> None:
+    harness.load()
+    if isinstance(harness.engine, FakeEngine):
+        harness.engine.gate.hold()
+    first, second = Recorder(), Recorder()
+    number = harness.engine.submit(LONG, first)
+    waiting = harness.engine.submit(LONG, second)
+    harness.engine.cancel(waiting)
+    harness.engine.cancel(number)
+    first.end()
+    assert second.finished().reason is FinishReason.CANCELLED
+    assert not any(isinstance(event, TextDelta) for event in second.heard)
+
+
+def test_requests_of_several_chats_all_end(harness: Harness) -> None:
+    harness.load()
+    recorders = [harness.ask() for _ in range(3)]
+    assert len({recorder.finished().request for recorder in recorders}) == 3
+
+
+def test_request_without_model_fails(harness: Harness) -> None:
+    assert isinstance(harness.ask().failed().error, NoModelLoaded)
+
+
+@pytest.mark.parametrize(
+    ("bad", "error"),
+    [
+        (Request(), EmptyConversation),
+        (Request(messages=(Message(MessageRole.SYSTEM, "Be kind."),)), EmptyConversation),
+        (replace(QUESTION, sampling=Sampling(temperature=-1)), InvalidRequest),
+    ],
+)
+def test_bad_request_fails_and_engine_goes_on(harness: Harness, bad: Request, error: type[Exception]) -> None:
+    harness.load(draft=False)
+    assert isinstance(harness.ask(bad).failed().error, error)
+    assert harness.ask().finished().stats.generated_tokens > 0
+
+
+def test_draft_changes_while_a_reply_runs(harness: Harness) -> None:
+    harness.load()
+    if isinstance(harness.engine, FakeEngine):
+        harness.engine.gate.hold()
+    reply, models = Recorder(), Recorder()
+    harness.engine.submit(replace(LONG, max_tokens=60), reply)
+    reply.until(PromptProgress)
+    harness.engine.set_draft(None, models)
+    harness.engine.set_draft(harness.draft, models)
+    if isinstance(harness.engine, FakeEngine):
+        harness.engine.gate.open()
+    unloaded = models.until(ModelUnloaded)
+    assert isinstance(unloaded, ModelUnloaded)
+    assert unloaded.role is ModelRole.DRAFT
+    models.until(ModelReady)
+    assert reply.finished().reason is not FinishReason.CANCELLED
+
+
+def test_unload_leaves_no_model(harness: Harness) -> None:
+    harness.load()
+    recorder = Recorder()
+    harness.engine.unload(recorder)
+    assert [recorder.until(ModelUnloaded) for _ in range(2)] == GONE
+    assert isinstance(harness.ask().failed().error, NoModelLoaded)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [RuntimeError(), CancelledError(), SystemExit(), KeyboardInterrupt()],
+    ids=lambda error: type(error).__name__,
+)
+def test_sink_that_raises_ends_nothing(harness: Harness, error: BaseException) -> None:
+    harness.load(draft=False)
+
+    recorder = Recorder()
+
+    def faulty(event: Event) -> None:
+        recorder(event)
+        raise error
+
+    harness.engine.submit(QUESTION, faulty)
+    harness.engine.subscribe(faulty)
+    assert harness.ask().finished().stats.generated_tokens > 0
+    harness.engine.unload(Recorder())
+    assert recorder.until(ModelUnloaded) == ModelUnloaded(ModelRole.MAIN)
+    assert [type(event) for event in recorder.heard].count(Finished) == 1
+
+
+def test_calls_come_from_any_thread(harness: Harness) -> None:
+    harness.load(draft=False)
+    recorders: list[Recorder] = []
+    caller = threading.Thread(target=lambda: recorders.append(harness.ask()))
+    caller.start()
+    caller.join()
+    recorders[0].finished()
+
+
+def test_close_cancels_what_runs_and_refuses_more(harness: Harness) -> None:
+    harness.load()
+    if isinstance(harness.engine, FakeEngine):
+        harness.engine.gate.hold()
+    running, waiting = Recorder(), Recorder()
+    harness.engine.submit(LONG, running)
+    harness.engine.submit(LONG, waiting)
+    running.until(PromptProgress)
+    assert harness.engine.close()
+    assert running.finished().reason is FinishReason.CANCELLED
+    assert waiting.finished().reason is FinishReason.CANCELLED
+    assert isinstance(harness.ask().failed().error, EngineClosed)
+
+
+def test_every_call_is_answered_after_close(harness: Harness) -> None:
+    assert harness.engine.close()
+    load, draft, drop, unload = (Recorder() for _ in range(4))
+    harness.engine.load(harness.main, load, harness.draft)
+    harness.engine.set_draft(harness.draft, draft)
+    harness.engine.set_draft(None, drop)
+    harness.engine.unload(unload)
+
+    failed = [load.until(ModelFailed), load.until(ModelFailed), draft.until(ModelFailed)]
+    assert [(event.role, type(event.error)) for event in failed if isinstance(event, ModelFailed)] == [
+        (ModelRole.MAIN, EngineClosed),
+        (ModelRole.DRAFT, EngineClosed),
+        (ModelRole.DRAFT, EngineClosed),
+    ]
+    assert drop.until(ModelUnloaded) == ModelUnloaded(ModelRole.DRAFT)
+    assert unload.until(ModelUnloaded) == ModelUnloaded(ModelRole.MAIN)
+
+
+def test_subscribers_hear_of_every_model_that_comes_and_goes(harness: Harness) -> None:
+    """Loaded, replaced, dropped and unloaded by whomever, and at close; not after they have ended it."""
+    everything, nothing = Recorder(), Recorder()
+    harness.engine.subscribe(everything)
+    end = harness.engine.subscribe(nothing)
+    end()
+    end()
+    harness.load()
+    harness.load(draft=False)
+    harness.engine.set_draft(harness.draft, everything)  # which hears it once all the same
+    everything.until(ModelUnloaded)
+    everything.until(ModelUnloaded)
+    everything.until(ModelReady)
+    everything.until(ModelReady)
+    assert harness.engine.close()
+    assert [everything.until(ModelUnloaded) for _ in range(2)] == GONE
+    both = [(ModelLoading, ModelRole.DRAFT), (ModelReady, ModelRole.DRAFT)]
+    assert [(type(event), getattr(event, "role", None)) for event in everything.heard] == [
+        (ModelLoading, ModelRole.MAIN),
+        (ModelReady, ModelRole.MAIN),
+        *both,
+        (ModelLoading, ModelRole.MAIN),
+        (ModelUnloaded, ModelRole.DRAFT),
+        (ModelUnloaded, ModelRole.MAIN),
+        (ModelReady, ModelRole.MAIN),
+        *both,
+        (ModelUnloaded, ModelRole.DRAFT),
+        (ModelUnloaded, ModelRole.MAIN),
+    ]
+    assert nothing.is_empty
+
+
+def test_a_draft_that_is_replaced_is_said_to_go(harness: Harness) -> None:
+    harness.load()
+    recorder = Recorder()
+    harness.engine.set_draft(harness.draft, recorder)
+    recorder.until(ModelReady)
+    assert [type(event) for event in recorder.heard] == [ModelLoading, ModelUnloaded, ModelReady]
+
+
+def test_state_tells_what_the_events_have_told(harness: Harness) -> None:
+    assert harness.engine.state() == EngineState()
+    harness.load()
+    state = harness.engine.state()
+    assert state.main is not None
+    assert state.draft is not None
+    assert (state.main.folder, state.draft.folder) == (harness.main, harness.draft)
+    seen: list[EngineState] = []
+    recorder = Recorder()
+
+    def look(event: Event) -> None:
+        seen.append(harness.engine.state())
+        recorder(event)
+
+    number = harness.engine.submit(QUESTION, look)
+    recorder.finished()
+    assert (seen[0].queued, seen[0].running) == ((number,), ())
+    assert all((state.queued, state.running) == ((), (number,)) for state in seen[1:-1])
+    assert (seen[-1].queued, seen[-1].running) == ((), ())
+    assert harness.engine.close()
+    assert (harness.engine.state().main, harness.engine.state().draft) == (None, None)
+
+
+@pytest.mark.parametrize("how", ["load", "unload"])
+def test_a_reply_whose_main_model_goes_says_so(harness: Harness, how: str) -> None:
+    harness.load()
+    if isinstance(harness.engine, FakeEngine):
+        harness.engine.gate.hold()
+    reply, models = Recorder(), Recorder()
+    harness.engine.submit(LONG, reply)
+    reply.until(PromptProgress)
+    if how == "load":
+        harness.engine.load(harness.main, models)
+    else:
+        harness.engine.unload(models)
+    assert reply.finished().reason is FinishReason.MODEL_CHANGED
+    if isinstance(harness.engine, FakeEngine):
+        harness.engine.gate.open()

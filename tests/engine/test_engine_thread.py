@@ -1,0 +1,194 @@
+"""The engine thread under faults: it cannot begin, a load is overtaken, and what commands tell a log."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+from engine import (
+    Engine,
+    EngineClosed,
+    EngineError,
+    Event,
+    Failed,
+    Finished,
+    InternalError,
+    LoadAborted,
+    Message,
+    MessageRole,
+    ModelFailed,
+    ModelLoading,
+    ModelReady,
+    ModelRole,
+    ModelUnloaded,
+    Request,
+    RequestId,
+)
+from engine.models.loading import LoadedModel
+from engine.models.loading import loading as really_loading
+from engine.runtime.commands import Load, SetDraft, Submit
+from tests.engine.conftest import Zoo
+from tests.helpers.engine_client import PATIENCE_S
+
+GOOD = Request(tokens=(65, 66, 67), max_tokens=2)
+
+
+class Recorder:
+    def __init__(self) -> None:
+        self.events: queue.SimpleQueue[Event] = queue.SimpleQueue()
+
+    def __call__(self, event: Event) -> None:
+        self.events.put(event)
+
+    def until(self, kind: type[Event]) -> Event:
+        while not isinstance(event := self.events.get(timeout=PATIENCE_S), kind):
+            pass
+        return event
+
+    def error(self, kind: type[ModelFailed] | type[Failed]) -> EngineError:
+        event = self.until(kind)
+        assert isinstance(event, ModelFailed | Failed)
+        return event.error
+
+
+def fail_to_begin(*arguments: object) -> None:
+    raise ImportError("libmlx.so cannot be loaded")
+
+
+@pytest.mark.parametrize("closed", [False, True])
+def test_an_engine_that_cannot_begin_answers_every_call(monkeypatch: pytest.MonkeyPatch, closed: bool) -> None:
+    """As if MLX could not be imported: each call ends in its one event, before and after close()."""
+    monkeypatch.setattr("engine.runtime.service._make_worker", fail_to_begin)
+    engine = Engine()
+    recorders = [Recorder() for _ in range(5)]
+    load, draft, drop, unload, reply = recorders
+    engine.set_draft(None, drop)
+    drop.until(ModelUnloaded)
+    if closed:
+        assert engine.close()
+    engine.load("main", load, "draft")
+    engine.set_draft("draft", draft)
+    engine.unload(unload)
+    engine.submit(GOOD, reply)
+
+    expected = EngineClosed if closed else InternalError
+    errors = [load.error(ModelFailed), load.error(ModelFailed), draft.error(ModelFailed), reply.error(Failed)]
+    assert [type(error) for error in errors] == [expected] * 4
+    assert unload.until(ModelUnloaded) == ModelUnloaded(ModelRole.MAIN)
+    assert engine.close()
+    assert all(recorder.events.empty() for recorder in recorders)
+    assert engine.state().queued == ()
+
+
+class SlowLoad:
+    """Loads of a main model stop before their last slice until `goes_on` is set; `begun` says that one has come there.
+
+    It yields between looks, so the engine thread looks at its commands meanwhile.
+    """
+
+    def __init__(self) -> None:
+        self.begun = threading.Event()
+        self.goes_on = threading.Event()
+        self.closed = threading.Event()
+
+    def __call__(self, folder: str) -> Generator[None, None, LoadedModel]:
+        slices = really_loading(folder)
+        try:
+            yield next(slices)
+            self.begun.set()
+            while not self.goes_on.wait(0.001):
+                yield
+            return (yield from slices)
+        finally:
+            self.closed.set()
+
+
+@pytest.fixture
+def slow_load(monkeypatch: pytest.MonkeyPatch) -> SlowLoad:
+    slow = SlowLoad()
+    monkeypatch.setattr("engine.runtime.worker.loading", slow)
+    return slow
+
+
+def test_close_aborts_a_load(zoo: Zoo, slow_load: SlowLoad) -> None:
+    engine, recorder, reply = Engine(), Recorder(), Recorder()
+    engine.load(zoo.main, recorder, zoo.drafts["close"])
+    engine.submit(GOOD, reply)
+    assert slow_load.begun.wait(PATIENCE_S)
+    assert engine.close()
+
+    failed = [recorder.until(ModelFailed) for _ in range(2)]
+    assert [(event.role, type(event.error)) for event in failed if isinstance(event, ModelFailed)] == [
+        (ModelRole.MAIN, EngineClosed),
+        (ModelRole.DRAFT, EngineClosed),
+    ]
+    assert isinstance(reply.until(Finished), Finished)
+    assert slow_load.closed.is_set()
+
+
+def test_a_second_load_and_its_draft_replace_the_first(zoo: Zoo, slow_load: SlowLoad) -> None:
+    """What waits for a model waits for the second one."""
+    engine, first, second, reply = Engine(), Recorder(), Recorder(), Recorder()
+    engine.load(zoo.main, first, zoo.drafts["close"])
+    assert slow_load.begun.wait(PATIENCE_S)
+    engine.submit(GOOD, reply)
+    engine.load(zoo.drafts["poor"], second, zoo.drafts["other"])
+    assert [type(first.error(ModelFailed)) for _ in range(2)] == [LoadAborted] * 2
+    assert engine.state().main is None
+    slow_load.goes_on.set()
+
+    ready = [second.until(ModelReady) for _ in range(2)]
+    assert [Path(event.info.folder).name for event in ready if isinstance(event, ModelReady)] == ["poor", "other"]
+    assert isinstance(reply.until(Finished), Finished)
+    assert engine.close()
+
+
+def test_unload_aborts_a_load(zoo: Zoo, slow_load: SlowLoad) -> None:
+    engine, recorder, unload = Engine(), Recorder(), Recorder()
+    engine.load(zoo.main, recorder)
+    assert slow_load.begun.wait(PATIENCE_S)
+    assert engine.state().loading_main == str(zoo.main)
+    engine.unload(unload)
+    assert unload.until(ModelUnloaded) == ModelUnloaded(ModelRole.MAIN)
+    assert isinstance(recorder.error(ModelFailed), LoadAborted)
+    assert engine.state().loading_main is None
+    assert engine.close()
+
+
+def test_a_waiting_request_is_cancelled_while_a_model_loads(zoo: Zoo, slow_load: SlowLoad) -> None:
+    engine, recorder, reply = Engine(), Recorder(), Recorder()
+    engine.load(zoo.main, recorder)
+    assert slow_load.begun.wait(PATIENCE_S)
+    engine.cancel(engine.submit(GOOD, reply))
+    reply.until(Finished)
+    assert recorder.until(ModelLoading)
+    assert recorder.events.empty()
+    assert engine.close()
+
+
+def test_the_repr_of_a_command_keeps_chats_to_itself() -> None:
+    secret = Request(messages=(Message(MessageRole.USER, "my diary"),))
+    sink = Recorder()
+    assert repr(Submit(RequestId(7), secret, sink)) == "Submit(id=7)"
+    assert [repr(Load("models/a", sink)), repr(SetDraft(None, sink))] == [
+        "Load(folder='models/a')",
+        "SetDraft(folder=None)",
+    ]
+
+
+def test_a_sink_may_close_the_engine() -> None:
+    engine, answers = Engine(), Recorder()
+    done: queue.SimpleQueue[bool] = queue.SimpleQueue()
+
+    def close(event: Event) -> None:
+        answers(event)
+        done.put(engine.close())
+
+    engine.unload(close)
+    answers.until(ModelUnloaded)
+    assert done.get(timeout=PATIENCE_S) is False  # it cannot wait for the thread that it runs on
+    assert engine.close()
