@@ -1,22 +1,21 @@
-"""The round: propose, verify in one forward, accept, commit, roll back. With nothing proposed it is plain decoding.
+"""One round: propose, verify in one forward, accept, commit, roll back. With nothing proposed it is plain decoding.
 
-Knows nothing of requests, events or text; `scheduler.py` calls it and tells the world.
+Knows nothing of requests, events, text or who drafts; `engine/runtime` calls it and tells the world.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from time import perf_counter
 
 import mlx.core as mx
 
-from engine.decoding.accept import NOTHING, Draft, standing
+from engine.decoding.accept import NO_DRAFT, Draft, accepted_prefix, integers
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
-from engine.drafting.proposers.base import Proposer
 
-# How many of the tokens that a round would emit stand: all, or fewer when one of them ends the reply.
+# How many of the tokens that a round would emit are kept: all, or fewer when one of them ends the reply.
 Ending = Callable[[list[int]], int]
 
 
@@ -25,73 +24,87 @@ class Round:
     """What one round did. `draft_s` and `verify_s` are 0 unless the round was timed part by part.
 
     `typical` rounds took what such rounds take: they did not do the next one's work too, nor was theirs done before.
+    `verdicts` is what the main model said after each token of `draft`, whether it was emitted or not.
     """
 
-    drafted: int
-    accepted: int
     emitted: tuple[int, ...]
     seconds: float
+    drafted: int = 0
+    accepted: int = 0
     draft_s: float = 0.0
     verify_s: float = 0.0
     typical: bool = True
+    draft: Draft = NO_DRAFT
+    verdicts: tuple[int, ...] = ()
 
 
-def decode_round(
-    sequence: Sequence,
-    sampler: Sampler,
-    proposer: Proposer | None,
-    length: int,
-    ending: Ending,
-    *,
-    look_ahead: bool = False,
-    timed: bool = False,
-) -> Round:
-    """Append at least one token to `sequence`: always the main model's own draws, as many as the draft foresaw.
+def plain_round(sequence: Sequence, sampler: Sampler, ending: Ending, *, look_ahead: bool = False) -> Round:
+    """Append the main model's next token to `sequence`.
 
-    With `look_ahead` (and nothing drafted) the next forward is queued before this one's draw is read.
+    With `look_ahead` the next forward is started before this one's token is read; the next round finds it in flight.
     """
-    started = time.perf_counter()
-    chosen, sequence.in_flight = sequence.in_flight, None
-    typical = look_ahead == (chosen is not None) and sequence.unread == 1
-    drafting = proposer is not None and length > 0 and chosen is None
-    draft = proposer.propose(sequence.tokens, length, sampler) if proposer is not None and drafting else NOTHING
+    started = perf_counter()
+    verdict, sequence.in_flight = sequence.in_flight, None
+    typical = look_ahead == (verdict is not None) and sequence.unread == 1
+    if verdict is None:
+        verdict = verify(sequence, NO_DRAFT, sampler)
+    if look_ahead:
+        start_next_forward(sequence, verdict, sampler)
+    emitted = integers(verdict)  # waits for the device
+    ending(emitted)
+    _commit(sequence, sampler, emitted)
+    return Round(tuple(emitted), perf_counter() - started, typical=typical)
+
+
+def speculative_round(
+    sequence: Sequence, sampler: Sampler, propose: Callable[[], Draft], ending: Ending, *, timed: bool = False
+) -> Round:
+    """Append at least one token to `sequence`: the main model's own draws, as far as the draft foresaw them and one.
+
+    Nothing may be in flight. With `timed` the device is waited for once more, between drafting and verifying.
+    """
+    started = perf_counter()
+    draft = propose()
     if timed:
         mx.eval(draft.tokens)
-    proposed = time.perf_counter()
+    proposed = perf_counter()
+    chosen = verify(sequence, draft, sampler)
+    mx.eval([chosen, *(array for array in (draft.tokens, draft.probabilities, draft.guesses) if array is not None)])
+    verified = perf_counter()
 
-    if chosen is None:
-        chosen = verify(sequence, draft, sampler)
-    if look_ahead and not drafting:
-        take_off(sequence, chosen, sampler)
-    mx.eval(draft.tokens, chosen)  # the round's wait for the device
-    verified = time.perf_counter()
-
-    guesses: list[int] = draft.tokens.tolist()  # type: ignore[assignment]
-    draws: list[int] = chosen.tolist()  # type: ignore[assignment]
-    emitted = standing(guesses, draws)
-    foreseen = len(emitted) - 1
+    drafted, verdicts = integers(draft.tokens), integers(chosen)
+    accepted = accepted_prefix(drafted, verdicts)
+    emitted = verdicts[: accepted + 1]
     kept = ending(emitted)
-    drafted, accepted = (len(guesses), foreseen) if kept == len(emitted) else (min(len(guesses), kept),) * 2
-    emitted = emitted[:kept]
-
-    sequence.commit(emitted)
-    sampler.commit(emitted)
-    if proposer is not None and drafting:
-        proposer.commit(emitted)
-    times = (proposed - started, verified - proposed) if timed else (0.0, 0.0)
-    return Round(drafted, accepted, tuple(emitted), time.perf_counter() - started, *times, typical)
+    if kept < len(emitted):  # the reply ends within the draft: what was drafted behind its end counts for nothing
+        emitted, accepted, drafted = emitted[:kept], min(accepted, kept), drafted[:kept]
+    _commit(sequence, sampler, emitted)
+    return Round(
+        tuple(emitted),
+        perf_counter() - started,
+        len(drafted),
+        accepted,
+        *((proposed - started, verified - proposed) if timed else (0.0, 0.0)),
+        draft=draft,
+        verdicts=tuple(verdicts),
+    )
 
 
 def verify(sequence: Sequence, draft: Draft, sampler: Sampler) -> mx.array:
     """The main model's verdict after the last committed token and after each drafted one (len(draft) + 1,)."""
     unread = mx.array(sequence.tokens[sequence.caches.position :], dtype=mx.uint32)  # one, but for the first round
     logits = sequence.feed(mx.concatenate([unread, draft.tokens.astype(mx.uint32)]))
-    return sampler.judge(logits[unread.size - 1 :], len(sequence.tokens), draft)
+    return sampler.verify(logits[unread.size - 1 :], len(sequence.tokens), draft)
 
 
-def take_off(sequence: Sequence, chosen: mx.array, sampler: Sampler) -> None:
-    """Close the plain step, which stands whatever it drew, and open the next one on its draw."""
+def start_next_forward(sequence: Sequence, verdict: mx.array, sampler: Sampler) -> None:
+    """Close the plain step, which stands whatever was drawn, and open the next one on its draw."""
     sequence.close_step(sequence.unread)
-    logits = sequence.feed(chosen)
-    sequence.in_flight = sampler.draw(logits, len(sequence.tokens) + 1, chosen)
+    logits = sequence.feed(verdict)
+    sequence.in_flight = sampler.draw(logits, len(sequence.tokens) + 1, verdict)
     mx.async_eval(sequence.in_flight)
+
+
+def _commit(sequence: Sequence, sampler: Sampler, emitted: list[int]) -> None:
+    sequence.commit(emitted)
+    sampler.commit(emitted)

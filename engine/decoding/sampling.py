@@ -1,8 +1,8 @@
 """From logits to tokens: penalties, filters, temperature and noise. One path for plain, drafted and verified tokens.
 
-The noise of a token depends on (seed, absolute position) only, and the token is argmax(log law + noise). So whoever
-computes the same law at the same position draws the same token, in one forward or in many: a draft proposes what it
-expects the main model to draw, and the text does not depend on the draft.
+The noise of a token depends on (seed, absolute position) only, and the token is argmax(logprobs + noise). So whoever
+computes the same logprobs at the same position draws the same token, in one forward or in many: a draft proposes what
+it expects the main model to draw, and the text does not depend on the draft.
 """
 
 from __future__ import annotations
@@ -14,13 +14,12 @@ import mlx.core as mx
 
 from engine.api.types import Acceptance, Sampling
 from engine.decoding.accept import Draft, coupled, rejection
-from engine.drafting.confidence import Sharpness
 
 _MASK = 2**64 - 1
 # What sets other draws at a position apart from the noise of the same seed there.
 _COIN_OF_XTC = 0xC01C01C01C01C01C
-_COIN_OF_JUDGE = 0x5A5A1234A5A54321
-_NOISE_OF_JUDGE = 0x0F1E2D3C4B5A6978
+_COIN_OF_VERIFY = 0x5A5A1234A5A54321
+_NOISE_OF_VERIFY = 0x0F1E2D3C4B5A6978
 
 
 class Sampler:
@@ -37,7 +36,7 @@ class Sampler:
     ) -> None:
         """`prefix` is what the reply continues; `spared` are tokens that XTC must leave alone (ends, line breaks)."""
         self._sampling = sampling
-        self._habits = replace(sampling, seed=None)
+        self._seedless = replace(sampling, seed=None)
         self._rejects = acceptance is Acceptance.REJECTION and sampling.temperature > 0
         # MEASURED: coupled guesses are right as often without top-p, which costs a sort for each of them.
         self._guessing = sampling if self._rejects else replace(sampling, top_p=1.0)
@@ -57,35 +56,41 @@ class Sampler:
         """
         if self._sampling.temperature == 0:
             return mx.argmax(self._processed(logits, ahead), axis=-1)
-        return coupled(self._law(logits, position, ahead, self._sampling), self._noise(position, logits.shape[0]))
+        return coupled(self._logprobs(logits, position, ahead, self._sampling), self._noise(position, logits.shape[0]))
 
-    def draft(self, logits: mx.array, position: int, ahead: mx.array | None, sharpness: Sharpness) -> Draft:
-        """The same for a row of a draft model, drawn sharper than its law, and how sure that was."""
+    def draft(
+        self, logits: mx.array, position: int, ahead: mx.array | None, scales: Sequence[float], level: int
+    ) -> Draft:
+        """The token at `position` that a draft guesses from its own `logits` (1, vocabulary).
+
+        Its log-probabilities are multiplied by `scales[level]`, which sharpens them; the draft's guesses tell what each
+        other scale would have drawn.
+        """
         if self._sampling.temperature == 0:
-            law = self._processed(logits, ahead)
-            return Draft(mx.argmax(law, axis=-1), sure=mx.exp(mx.max(law) - mx.logsumexp(law)))
-        laws = mx.array(sharpness.LEVELS)[:, None] * self._law(logits, position, ahead, self._guessing)
+            logprobs = self._processed(logits, ahead)
+            probability = mx.exp(mx.max(logprobs, axis=-1) - mx.logsumexp(logprobs, axis=-1))
+            return Draft(mx.argmax(logprobs, axis=-1), probabilities=probability)
+        sharpened = mx.array(list(scales))[:, None] * self._logprobs(logits, position, ahead, self._guessing)
         noise = self._noises[position] = gumbel_noise(self._seed, position, 1, self._vocabulary)
-        rivals = coupled(laws, noise)
-        token = rivals[sharpness.level : sharpness.level + 1]
-        law = laws[sharpness.level : sharpness.level + 1]
-        sure = mx.exp(law[0, token[0]] - mx.logsumexp(law))
-        return Draft(token, normalised(law) if self._rejects else None, sure, rivals)
+        guesses = coupled(sharpened, noise)
+        token, logprobs = guesses[level : level + 1], sharpened[level : level + 1]
+        probability = mx.exp(logprobs[0, token[0]] - mx.logsumexp(logprobs))
+        return Draft(token, normalised(logprobs) if self._rejects else None, probability[None], guesses[None])
 
-    def judge(self, logits: mx.array, position: int, draft: Draft) -> mx.array:
+    def verify(self, logits: mx.array, position: int, draft: Draft) -> mx.array:
         """The main model's verdict (len(draft) + 1,) on the tokens of `draft`, the first of which is at `position`."""
         drafted = draft.tokens.size
         if not self._rejects or not drafted:
             return self.draw(logits, position, draft.tokens)
-        law = normalised(self._law(logits, position, draft.tokens, self._sampling))
-        coins = keyed_uniform(self._seed ^ _COIN_OF_JUDGE, position, drafted)[:, 0]
-        noise = gumbel_noise(self._seed ^ _NOISE_OF_JUDGE, position, drafted + 1, self._vocabulary)
-        return rejection(law, draft, coins, noise)
+        logprobs = normalised(self._logprobs(logits, position, draft.tokens, self._sampling))
+        coins = keyed_uniform(self._seed ^ _COIN_OF_VERIFY, position, drafted)[:, 0]
+        noise = gumbel_noise(self._seed ^ _NOISE_OF_VERIFY, position, drafted + 1, self._vocabulary)
+        return rejection(logprobs, draft, coins, noise)
 
     def draws_alike(self, other: Sampler) -> bool:
         """Whether nothing but the seed sets the two apart, and no prefix or coin has a say."""
         special = self._counts is not None or self._bias is not None or self._sampling.xtc_probability > 0
-        return not special and self._habits == other._habits
+        return not special and self._seedless == other._seedless
 
     def draw_together(self, company: Sequence[Sampler], logits: mx.array, positions: Sequence[int]) -> mx.array:
         """A token (rows,) for each of `company`, which all draw like this one: each as it would draw it, in one go."""
@@ -93,7 +98,7 @@ class Sampler:
             return mx.argmax(self._processed(logits, None), axis=-1)
         keys = [sampler.noise_key(position) for sampler, position in zip(company, positions, strict=True)]
         return coupled(
-            self._law(logits, 0, None, self._sampling), _gumbel(mx.array(keys, dtype=mx.uint32), self._vocabulary)
+            self._logprobs(logits, 0, None, self._sampling), _gumbel(mx.array(keys, dtype=mx.uint32), self._vocabulary)
         )
 
     def noise_key(self, position: int) -> tuple[int, int]:
@@ -111,12 +116,12 @@ class Sampler:
         rest = gumbel_noise(self._seed, position + len(drawn), rows - len(drawn), self._vocabulary)
         return mx.concatenate([*drawn, rest]) if drawn else rest
 
-    def _law(self, logits: mx.array, position: int, ahead: mx.array | None, sampling: Sampling) -> mx.array:
+    def _logprobs(self, logits: mx.array, position: int, ahead: mx.array | None, sampling: Sampling) -> mx.array:
         """Log-probabilities after all filters, over temperature; not normalised, which no draw needs."""
-        law = self._processed(logits, ahead)
+        logprobs = self._processed(logits, ahead)
         drops = sampling.xtc_probability > 0
-        coins = keyed_uniform(self._seed ^ _COIN_OF_XTC, position, law.shape[0]) if drops else None
-        return filtered(law, sampling, coins, self._spared) * (1.0 / sampling.temperature)
+        coins = keyed_uniform(self._seed ^ _COIN_OF_XTC, position, logprobs.shape[0]) if drops else None
+        return filtered(logprobs, sampling, coins, self._spared) * (1.0 / sampling.temperature)
 
     def _processed(self, logits: mx.array, ahead: mx.array | None) -> mx.array:
         """`logits` with bias and penalties."""
@@ -140,24 +145,26 @@ class Sampler:
 
 
 def filtered(
-    law: mx.array, sampling: Sampling, coins: mx.array | None = None, spared: mx.array | None = None
+    logprobs: mx.array, sampling: Sampling, coins: mx.array | None = None, spared: mx.array | None = None
 ) -> mx.array:
-    """`law` with -inf for what top-p, min-p, XTC and top-k leave out, in that order, as in mlx-lm.
+    """`logprobs` with -inf for what top-p, min-p, XTC and top-k leave out, in that order, as in mlx-lm.
 
     It holds log-probabilities, up to a constant.
     `coins` (rows, 1) are uniform draws, one a row: XTC acts where one falls below its probability.
     """
     if 0 < sampling.top_p < 1:
-        law = _top_p(law, sampling.top_p)
+        logprobs = _top_p(logprobs, sampling.top_p)
     if sampling.min_p > 0:
-        floor = mx.max(law, axis=-1, keepdims=True) + mx.log(mx.array(sampling.min_p))
-        law = mx.where(law < floor, -mx.inf, law)
+        floor = mx.max(logprobs, axis=-1, keepdims=True) + mx.log(mx.array(sampling.min_p))
+        logprobs = mx.where(logprobs < floor, -mx.inf, logprobs)
     if coins is not None:
-        law = mx.where(coins < sampling.xtc_probability, _without_top_choices(law, sampling, spared), law)
-    if 0 < sampling.top_k < law.shape[-1]:
-        dropped = mx.argpartition(-law, kth=sampling.top_k - 1, axis=-1)[..., sampling.top_k :]
-        law = mx.put_along_axis(law, dropped, mx.array(-mx.inf, law.dtype), axis=-1)
-    return law
+        logprobs = mx.where(
+            coins < sampling.xtc_probability, _without_top_choices(logprobs, sampling, spared), logprobs
+        )
+    if 0 < sampling.top_k < logprobs.shape[-1]:
+        dropped = mx.argpartition(-logprobs, kth=sampling.top_k - 1, axis=-1)[..., sampling.top_k :]
+        logprobs = mx.put_along_axis(logprobs, dropped, mx.array(-mx.inf, logprobs.dtype), axis=-1)
+    return logprobs
 
 
 def normalised(logits: mx.array) -> mx.array:
@@ -191,23 +198,23 @@ def _key(seed: int, position: int) -> tuple[int, int]:
     return word >> 32, word & 0xFFFFFFFF
 
 
-def _top_p(law: mx.array, top_p: float) -> mx.array:
-    ascending = mx.sort(law, axis=-1)
+def _top_p(logprobs: mx.array, top_p: float) -> mx.array:
+    ascending = mx.sort(logprobs, axis=-1)
     mass = mx.exp(ascending - ascending[..., -1:])
     above = mx.cumsum(mass, axis=-1, reverse=True, inclusive=False)
     total = above[..., :1] + mass[..., :1]
     dropped = (above >= top_p * total).sum(axis=-1, keepdims=True)
-    return mx.where(law < mx.take_along_axis(ascending, dropped, axis=-1), -mx.inf, law)
+    return mx.where(logprobs < mx.take_along_axis(ascending, dropped, axis=-1), -mx.inf, logprobs)
 
 
-def _without_top_choices(law: mx.array, sampling: Sampling, spared: mx.array | None) -> mx.array:
+def _without_top_choices(logprobs: mx.array, sampling: Sampling, spared: mx.array | None) -> mx.array:
     """XTC: of the tokens at least as likely as the threshold, only the least likely stays."""
-    likely = mx.softmax(law, axis=-1)
+    likely = mx.softmax(logprobs, axis=-1)
     least = mx.where(likely > sampling.xtc_threshold, likely, mx.inf).min(axis=-1, keepdims=True)
     excluded = likely > least
     if spared is not None and spared.size:
         excluded[..., spared] = False
-    return mx.where(excluded, -mx.inf, law)
+    return mx.where(excluded, -mx.inf, logprobs)
 
 
 def _fit(logits: mx.array, vocabulary: int) -> mx.array:

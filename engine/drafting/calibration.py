@@ -9,17 +9,18 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import math
 import platform
 import time
 from collections.abc import Generator
+from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
-from statistics import median
 from typing import TYPE_CHECKING
 
 import mlx.core as mx
 
-from engine.drafting.controller import Calibration, RoundCosts
+from engine.drafting.costs import MAX_WIDTH, Calibration, RoundCosts
 
 if TYPE_CHECKING:
     from engine.caches.base import CacheSet
@@ -27,9 +28,12 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-WIDTHS = (1, 2, 3, 4, 5, 6, 8, 12, 17, 33)
-_REPEATS = 3
+# Costs rise in steps that differ from device to device, so every width of an ordinary round is measured; wider ones
+# where tiles of 4 and 8 end.
+WIDTHS = (*range(1, 18), 20, 24, 28, 32, MAX_WIDTH)
+_REPEATS = 4
 _CONTEXT_TOKENS = 64
+_ROLLBACK_WIDTH = 4
 
 Slices = Generator[None, None, Calibration]
 
@@ -74,32 +78,52 @@ class Tuner:
 
 def measure(main: LoadedModel, draft: LoadedModel | None) -> Slices:
     """One forward a slice; the result is the calibration."""
-    verify_s = yield from _forward_times(main, WIDTHS)
-    draft_s = {} if draft is None else {"draft": (yield from _forward_times(draft, (1,)))[1]}
-    return Calibration(verify_s, draft_s)
+    caches = main.make_caches()
+    verify_s = yield from _forward_times(main, caches, WIDTHS)
+    rollback_s = (yield from _rollback_s(main, caches)) if caches.can_roll_back else 0.0
+    draft_s = {}
+    if draft is not None:
+        draft_s["draft"] = (yield from _forward_times(draft, draft.make_caches(), (1,)))[1]
+    return Calibration(verify_s, draft_s, rollback_s)
 
 
-def _forward_times(model: LoadedModel, widths: tuple[int, ...]) -> Generator[None, None, dict[int, float]]:
-    caches = model.make_caches()
-    _forward_s(model, caches, _CONTEXT_TOKENS, kept=_CONTEXT_TOKENS)
-    times: dict[int, list[float]] = {width: [] for width in widths}
+def _forward_times(
+    model: LoadedModel, caches: CacheSet, widths: tuple[int, ...]
+) -> Generator[None, None, dict[int, float]]:
+    """The shortest of several, taken in turn: what else goes on can only add to a time, and hits all widths alike."""
+    _forward_s(model, caches, _CONTEXT_TOKENS)
+    caches.commit(_CONTEXT_TOKENS)
+    times = dict.fromkeys(widths, math.inf)
     for repeat in range(_REPEATS + 1):
         for width in widths:
             yield
-            seconds = _forward_s(model, caches, width, kept=0)
+            seconds = _forward_s(model, caches, width)
+            caches.commit(0)
             if repeat:  # the first one warms kernels and memory up
-                times[width].append(seconds)
-    return {width: median(seen) for width, seen in times.items()}
+                times[width] = min(times[width], seconds)
+    return times
 
 
-def _forward_s(model: LoadedModel, caches: CacheSet, width: int, kept: int) -> float:
+def _rollback_s(model: LoadedModel, caches: CacheSet) -> Generator[None, None, float]:
+    """What forgetting all but the first token of a forward takes beyond keeping it."""
+    shortest = math.inf
+    for _ in range(_REPEATS):
+        yield
+        _forward_s(model, caches, _ROLLBACK_WIDTH)
+        started = time.perf_counter()
+        caches.commit(1)
+        caches.evaluate()
+        shortest = min(shortest, time.perf_counter() - started)
+    return shortest
+
+
+def _forward_s(model: LoadedModel, caches: CacheSet, width: int) -> float:
+    """Opens a step of `caches` for the caller to commit."""
     tokens = mx.array([[1 + token % 7 for token in range(width)]])
     started = time.perf_counter()
     logits = caches.forward(width, lambda: model.network(tokens, cache=caches.layers))
     mx.eval(mx.argmax(logits[0], axis=-1))
-    seconds = time.perf_counter() - started
-    caches.commit(kept)
-    return seconds
+    return time.perf_counter() - started
 
 
 def pair_key(main: LoadedModel, draft: LoadedModel | None) -> str:
@@ -123,16 +147,17 @@ def _read(path: Path | None) -> Calibration | None:
         kept = json.loads(path.read_text())
         verify_s = {int(width): float(seconds) for width, seconds in kept["verify_s"].items()}
         draft_s = {str(source): float(seconds) for source, seconds in kept["draft_s"].items()}
+        rollback_s = float(kept["rollback_s"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
-    sound = set(WIDTHS) <= set(verify_s) and all(seconds > 0 for seconds in (*verify_s.values(), *draft_s.values()))
-    return Calibration(verify_s, draft_s) if sound else None
+    positive = all(0 < seconds < math.inf for seconds in (*verify_s.values(), *draft_s.values(), rollback_s))
+    return Calibration(verify_s, draft_s, rollback_s) if positive and set(WIDTHS) <= set(verify_s) else None
 
 
 def _write(path: Path | None, calibration: Calibration) -> None:
     if path is None:
         return
-    text = json.dumps({"verify_s": dict(calibration.verify_s), "draft_s": dict(calibration.draft_s)})
+    text = json.dumps(asdict(calibration))
     part = path.with_suffix(".part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

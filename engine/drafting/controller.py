@@ -1,36 +1,31 @@
 """Which proposer drafts how many tokens next: as asked, or what promises the most tokens per second. Pure arithmetic.
 
-What rounds cost is learnt per loaded pair (`RoundCosts`) and outlives a reply; how often a draft is right is learnt
-within one reply, because it is a matter of what is being written.
+`History` is what is known of a loaded pair and outlives a reply: prices of rounds, how often drafts stand, what a
+draft's probabilities are worth. A controller plans the rounds of one reply from it and adds what each round showed.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from statistics import median
+from itertools import accumulate
+from operator import mul
 from typing import Protocol
 
 from engine.api.types import MAX_DRAFT_TOKENS, Speculation, SpeculationMode
-from engine.drafting.confidence import Confidence
+from engine.drafting.acceptance import AcceptRates, Sharpness, StopRule, Worth
+from engine.drafting.costs import RoundCosts
 
-LENGTHS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, MAX_DRAFT_TOKENS)
-_RECENT = 9
-_PROBE_EVERY_ROUNDS = 48
-_PROBE_SHARE = 0.01
-_PROBE_LENGTHS, _GOOD = (1, 2, 4, 8), 0.8  # how often a good draft is right
-_FIRST_TOKENS = 3  # of the first draft ever
-# No probe in a reply's first rounds: what it is about is decided in its first words, where a draft is at its worst.
-_START_ROUNDS = 8
-_READING_TOKENS = 64  # fewer are read no faster
 _ADVANTAGE = 1.02  # a change of plan must promise this much
-
-# How often a source is right, before anything is known of it, and how many trials that guess weighs.
-_FIRST_GUESS, _GUESS_TRIALS = 0.7, 6
-_SLOWEST_LEARNING = 0.04  # an average at first, then ever less forgetful, down to this
-# Of rounds in which a draft stops by itself: what is thought before any was seen, and how fast they are forgotten.
-_GUESS_ROUNDS, _GUESS_TOKENS, _GATED_FADING = 2, 2.5, 0.9
+_FIRST_TOKENS = 4  # a draft may be twice as long as its longest run so far, or as this
+_HIGHEST_FLOOR = 0.95
+_START_CREDIT, _CREDIT_PER_ROUND, _MOST_CREDIT = 0.8, 0.004, 2.0  # in tokens of plain decoding
+_LEAST_CREDIT = 0.0
+_PROBE_EVERY_ROUNDS = 3
+# No probe in a reply's first rounds: what it is about is decided in its first words, where a draft is at its worst.
+_START_ROUNDS = 4
+_SELF_STOPPING_FADING, _SELF_STOPPING_PRIOR_ROUNDS = 0.97, 8.0
+_TYPICAL_REPLY_TOKENS = 200.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,147 +38,90 @@ class Offer:
     source: str
     most: int
     grade: int = 0
-    gated: bool = False  # it stops by itself where it is not sure enough
+    tells_probabilities: bool = False  # so it can stop by itself where it is not sure enough
     behind: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
+    """What is decided for one round: who drafts, how many tokens at most, when it stops by itself, how sharply."""
+
     source: str = ""
     length: int = 0
     grade: int = 0
-    gated: bool = False
+    stop: StopRule | None = None
+    sharpness: int = 0
 
 
 PLAIN = Plan()
 
 
 @dataclass(frozen=True, slots=True)
-class Calibration:
-    """Seconds measured on this machine for this pair: a forward over so many tokens, and one token of each source."""
+class Outcome:
+    """What came of a plan; `seconds` is None where the round did not take what such rounds take.
 
-    verify_s: Mapping[int, float] = field(default_factory=dict)
-    draft_s: Mapping[str, float] = field(default_factory=dict)
+    `probabilities` are what the draft gave its tokens, `guesses` what each level of sharpness would have drafted,
+    `truths` what the main model said there.
+    """
+
+    drafted: int = 0
+    accepted: int = 0
+    seconds: float | None = None
+    probabilities: Sequence[float] = ()
+    guesses: Sequence[Sequence[int]] = ()
+    truths: Sequence[int] = ()
 
 
 @dataclass(slots=True)
-class RoundCosts:
-    """Seconds that rounds of this pair take, by source and draft length: as seen lately, or else as calibrated.
+class History:
+    """What is known of a loaded pair. One for all replies, engine thread only."""
 
-    Only recent rounds count, so that a chat that has grown long or a machine that has grown hot is priced as it is.
-    """
+    costs: RoundCosts = field(default_factory=RoundCosts)
+    rates: dict[tuple[str, int], AcceptRates] = field(default_factory=dict)
+    worth: dict[str, Worth] = field(default_factory=dict)
+    sharpness: dict[str, Sharpness] = field(default_factory=dict)
+    self_stopping: dict[str, tuple[float, float]] = field(default_factory=dict)  # tokens and seconds, fading
+    credit: float = _START_CREDIT  # what trying out drafts may still cost
+    rounds: int = 0
+    longest: dict[str, int] = field(default_factory=dict)  # run of drafted tokens of a source that stood
+    draft_speed: float = 0.0  # while a draft rests: what drafting would bring, as a multiple of plain speed
+    last_drafted: dict[str, int] = field(default_factory=dict)  # the round in which a source drafted last
 
-    calibration: Calibration = field(default_factory=Calibration)
-    agreement: dict[tuple[str, int], float] = field(default_factory=dict)  # where the last reply left it
-    rounds: int = 0  # so far, of all replies
-    last_asked: dict[str, int] = field(default_factory=dict)  # the round in which a source drafted last
-    _seen: dict[tuple[str, int], deque[float]] = field(default_factory=dict)
-    _gated: dict[str, tuple[float, float]] = field(default_factory=dict)  # tokens and seconds, fading
-    _reading: dict[str, float] = field(default_factory=dict)  # seconds a token of what a source has to read first
+    def rates_of(self, source: str, grade: int) -> AcceptRates:
+        return self.rates.setdefault((source, grade), AcceptRates())
 
-    def observe(self, source: str, drafted: int, seconds: float) -> None:
-        key = (source if drafted else "", drafted)
-        self._seen.setdefault(key, deque(maxlen=_RECENT)).append(seconds)
-
-    @property
-    def plain_s(self) -> float:
-        """A plain round; 0 while unknown."""
-        return self._median("", 0) or self.calibration.verify_s.get(1, 0.0)
-
-    def expected_s(self, source: str, length: int) -> float:
-        if length == 0:
-            return self.plain_s
-        if seen := self._median(source, length):
-            few = len(self._seen[source, length]) < 3 and self.calibration.verify_s
-            return min(seen, self.plain_s + self._extra_s(source, length)) if few else seen  # the first ones warm up
-        near = self._nearest_seen(source, length)
-        if not near:
-            return self.plain_s + self._extra_s(source, length)
-        # What the nearest length took, moved by what the difference in length should cost.
-        scale = self._median(source, near) / max(self.plain_s + self._extra_s(source, near), 1e-9)
-        return max(self.plain_s, scale * (self.plain_s + self._extra_s(source, length)))
-
-    def observe_reading(self, source: str, tokens: int, seconds: float) -> None:
-        """The lowest price counts: one that is too high would never be corrected, for nobody would read again."""
-        price_s = seconds / max(tokens, _READING_TOKENS)
-        self._reading[source] = min(price_s, self._reading.get(source, price_s))
-
-    def reading_s(self, source: str, tokens: int) -> float:
-        return self._reading.get(source, 0.0) * max(tokens, _READING_TOKENS) if tokens else 0.0
-
-    def observe_gated(self, source: str, drafted: int, tokens: int) -> None:
-        """A round in which a draft stopped by itself: what counts is what such rounds bring in all.
-
-        It is charged the median of rounds like it, for one that something else held up says nothing of the draft.
-        """
-        seconds = self.expected_s(source, drafted)
-        held = self._gated.get(source) or (_GUESS_ROUNDS * _GUESS_TOKENS, _GUESS_ROUNDS * seconds)
-        self._gated[source] = (_GATED_FADING * held[0] + tokens, _GATED_FADING * held[1] + seconds)
-
-    def gated_rate(self, source: str) -> float:
-        """Tokens per second of such rounds; before any was seen, a hopeful guess."""
-        if source in self._gated:
-            tokens, seconds = self._gated[source]
-            return tokens / seconds
-        return _GUESS_TOKENS / self.expected_s(source, 3) if self.plain_s else float("inf")
-
-    def drafts_in_vain(self) -> bool:
-        """Whether rounds of a draft model have brought less than plain ones."""
-        return 0 < self.draft_speed < 1
-
-    @property
-    def draft_speed(self) -> float:
-        """What rounds of a draft model bring, as a multiple of plain decoding's speed; 0 while unknown."""
-        return max((self.gated_rate(source) * self.plain_s for source in self._gated), default=0.0)
-
-    def has_seen(self, source: str) -> bool:
-        """Whether `source` is a draft model that has drafted."""
-        return source in self._gated
-
-    def knows(self, source: str) -> bool:
-        """Whether there is more than a guess of what `source` costs."""
-        return self.has_seen(source) or bool(self.calibration.verify_s)
-
-    def marginal_s(self, source: str) -> float:
-        """What one more drafted token costs, whether it stands or not."""
-        return (self._extra_s(source, 8) - self._extra_s(source, 1)) / 7
-
-    def _extra_s(self, source: str, length: int) -> float:
-        """What drafting and verifying `length` tokens adds to a plain round, by calibration."""
-        verify = self.calibration.verify_s
-        if 1 not in verify:
-            return 0.15 * length * self.plain_s  # a guess, replaced by the first rounds seen
-        drift = self.plain_s / verify[1] if verify[1] else 1.0
-        widening = _interpolated(verify, length + 1) - verify[1]
-        return drift * (widening + length * self.calibration.draft_s.get(source, 0.0))
-
-    def _nearest_seen(self, source: str, length: int) -> int:
-        seen = [drafted for name, drafted in self._seen if name == source and drafted]
-        return min(seen, key=lambda drafted: abs(drafted - length), default=0)
-
-    def _median(self, source: str, drafted: int) -> float:
-        seen = self._seen.get((source if drafted else "", drafted))
-        return median(seen) if seen else 0.0
+    def learn(self, plan: Plan, outcome: Outcome) -> None:
+        """What a drafted round showed about its source."""
+        self.rates_of(plan.source, plan.grade).learn(outcome.drafted, outcome.accepted)
+        self.longest[plan.source] = max(outcome.accepted, self.longest.get(plan.source, _FIRST_TOKENS))
+        if outcome.probabilities:
+            self.worth.setdefault(plan.source, Worth()).learn(outcome.probabilities, outcome.accepted)
+        for guesses, truth in zip(outcome.guesses, outcome.truths, strict=False):
+            self.sharpness.setdefault(plan.source, Sharpness()).learn(guesses, truth)
 
 
 class Controller(Protocol):
-    """Plans each round of one reply and hears how it went."""
+    """Plans each round of one reply and learns from how it went."""
 
     @property
-    def parked(self) -> bool: ...
+    def parked(self) -> bool:
+        """Whether drafting would be slower than plain decoding, so that the draft model rests."""
 
     def wants(self, source: str) -> bool:
-        """Whether it is worth asking `source` for an offer; a draft that rests need not even read along."""
+        """Whether to ask `source` for an offer; one that rests need not even read along."""
 
-    def lets_read(self, offer: Offer) -> bool:
+    def may_read(self, offer: Offer) -> bool:
         """Whether a source that is behind should read on, a chunk now."""
 
     def observe_reading(self, source: str, tokens: int, seconds: float) -> None: ...
 
+    def learn_unused(self, offer: Offer, drafted: int, accepted: int) -> None:
+        """What would have come of an offer that was not taken up, as the tokens emitted since have shown."""
+
     def plan(self, offers: Sequence[Offer]) -> Plan: ...
 
-    def observe(self, plan: Plan, drafted: int, accepted: int, seconds: float | None) -> None:
-        """How the planned round went; `seconds` only where they are typical of such rounds."""
+    def observe(self, plan: Plan, outcome: Outcome) -> None:
+        """How the planned round went; a plan that was put off comes back as PLAIN."""
 
 
 class FixedController:
@@ -191,155 +129,204 @@ class FixedController:
 
     parked = False
 
-    def __init__(self, tokens: int, costs: RoundCosts) -> None:
+    def __init__(self, tokens: int, history: History) -> None:
         self._tokens = tokens
-        self._costs = costs
+        self._history = history
 
     def wants(self, source: str) -> bool:
-        return self._tokens > 0 and bool(source)
+        return self._tokens > 0
 
-    def lets_read(self, offer: Offer) -> bool:
+    def may_read(self, offer: Offer) -> bool:
         return True
 
     def observe_reading(self, source: str, tokens: int, seconds: float) -> None:
-        self._costs.observe_reading(source, tokens, seconds)
+        self._history.costs.observe_reading(source, tokens, seconds)
+
+    def learn_unused(self, offer: Offer, drafted: int, accepted: int) -> None:
+        self._history.rates_of(offer.source, offer.grade).learn(drafted, accepted)
 
     def plan(self, offers: Sequence[Offer]) -> Plan:
         offer = next((offer for offer in offers if offer.most), None)
-        return Plan(offer.source, min(self._tokens, offer.most), offer.grade) if offer and self._tokens else PLAIN
+        if offer is None or not self._tokens:
+            return PLAIN
+        return Plan(
+            offer.source, min(self._tokens, offer.most), offer.grade, sharpness=_level(self._history, offer.source)
+        )
 
-    def observe(self, plan: Plan, drafted: int, accepted: int, seconds: float | None) -> None:
-        assert accepted <= drafted
-        if seconds is not None:
-            self._costs.observe(plan.source, drafted, seconds)
+    def observe(self, plan: Plan, outcome: Outcome) -> None:
+        if outcome.seconds is not None:
+            self._history.costs.observe(plan.source, outcome.drafted, outcome.seconds)
+        if outcome.drafted:
+            self._history.learn(plan, outcome)
+
+
+@dataclass(frozen=True, slots=True)
+class _Option:
+    """A plan with what it should bring and cost."""
+
+    plan: Plan
+    tokens: float
+    seconds: float
+
+    @property
+    def rate(self) -> float:
+        return self.tokens / self.seconds
 
 
 class AutoController:
     """The plan with the most expected tokens per second, nothing drafted included.
 
-    A source that has lost its place is asked again now and then, in case the text has become easier. A draft model
-    decides in the round itself when to stop (`confidence.py`), at the price of a token that is set here.
+    Where drafting seems slower it is parked, and tried again now and then. Tries are paid from a credit, counted in
+    tokens of plain decoding: it starts just below one token a pair, grows by a fraction of a per cent of the time and
+    by what drafting gains, and every drafted round is charged its price. So trying costs no more than the credit, and a
+    draft that pays is back after a few tries. While there is credit, what is not known is hoped for; then, doubted.
     """
 
-    def __init__(self, costs: RoundCosts, confidence: Confidence) -> None:
-        self._costs = costs
-        self._confidence = confidence
-        self._agreement = dict(costs.agreement)
-        self._trials: dict[tuple[str, int], int] = {}
+    def __init__(self, history: History) -> None:
+        self._history = history
+        self._costs = history.costs
         self._rounds = 0
+        self._tokens = 1  # of this reply
+        self._present = ("", False)  # source of the latest plan, and whether it stops by itself
         self._behind: dict[str, int] = {}
-        self._paid = ""  # the source whose last probe did, so that another costs nothing
-        self._present = PLAIN
-        self.parked = costs.drafts_in_vain()  # as the last reply left it; asked again after a while
+        self.parked = False
 
     def wants(self, source: str) -> bool:
-        return not (self.parked and self._costs.has_seen(source)) or self._probe_due(source)
+        return source == "lookup" or not self.parked or self._may_try(source)
 
-    def lets_read(self, offer: Offer) -> bool:
-        """Until it is parked a draft reads at once; then only where that is as cheap as a probe has to be."""
+    def may_read(self, offer: Offer) -> bool:
         self._behind[offer.source] = offer.behind
-        return not self.parked or self._probe_due(offer.source)
+        if self.parked:
+            return self._may_try(offer.source)
+        return self._costs.reading_s(offer.source, offer.behind) <= self._expected_saving_s(offer)
 
     def observe_reading(self, source: str, tokens: int, seconds: float) -> None:
         self._costs.observe_reading(source, tokens, seconds)
 
+    def learn_unused(self, offer: Offer, drafted: int, accepted: int) -> None:
+        self._history.rates_of(offer.source, offer.grade).learn(drafted, accepted)
+
     def plan(self, offers: Sequence[Offer]) -> Plan:
-        if not self._costs.plain_s:
+        plain_s = self._costs.plain_s
+        if not plain_s:
             return PLAIN  # what a draft is worth can only be said against a plain round
-        self._behind.update((offer.source, offer.behind) for offer in offers)
-        plans = [PLAIN, *(plan for offer in offers if offer.most for plan in _plans(offer))]
-        best = max(plans, key=self._tokens_per_second)
-        hold = self._present in plans and self._tokens_per_second(best) < _ADVANTAGE * self._tokens_per_second(
-            self._present
-        )
-        self._present = best = self._present if hold else best
-        if any(offer.most and offer.gated for offer in offers):  # else no draft was asked, and nothing is known anew
-            self.parked = best == PLAIN
-        if best == PLAIN:
-            due = next((offer for offer in offers if offer.most and self._probe_due(offer.source)), None)
-            if due:
-                best = Plan(due.source, min(self._probe_tokens(due.source), due.most), due.grade, due.gated)
-        if best.gated:
-            self._confidence.floor = self._floor(best.source)
-            if not self._costs.knows(best.source):  # the first draft ever is a short one
-                best = replace(best, length=min(_FIRST_TOKENS, best.length))
+        options = [option for offer in offers if offer.most for option in self._options(offer)]
+        chosen = self._choose(options, plain_s)
+        if any(option.plan.source != "lookup" for option in options):
+            self.parked = chosen is None
+            self._history.draft_speed = plain_s * max(
+                option.rate for option in options if option.plan.source != "lookup"
+            )
+        if chosen is None:
+            chosen = self._try(options, plain_s)
+        return PLAIN if chosen is None else chosen.plan
+
+    def observe(self, plan: Plan, outcome: Outcome) -> None:
+        history = self._history
+        self._rounds += 1
+        history.rounds += 1
+        plain_s = self._costs.plain_s
+        if outcome.seconds is not None:
+            self._costs.observe(plan.source, outcome.drafted, outcome.seconds)
+        for rates in history.rates.values():
+            rates.end_round()
+        self._tokens += outcome.accepted + 1
+        gain = _CREDIT_PER_ROUND
+        if outcome.drafted:
+            history.last_drafted[plan.source] = history.rounds
+            history.learn(plan, outcome)
+            price_s = self._costs.price_s(plan.source, outcome.drafted)
+            gain += outcome.accepted + 1 - price_s / (plain_s or self._costs.plain_s)
+            if plan.stop is not None:
+                tokens, seconds = history.self_stopping.get(plan.source, (0.0, 0.0))
+                history.self_stopping[plan.source] = (
+                    _SELF_STOPPING_FADING * tokens + outcome.accepted + 1,
+                    _SELF_STOPPING_FADING * seconds + price_s,
+                )
+        history.credit = max(_LEAST_CREDIT, min(_MOST_CREDIT, history.credit + gain))
+
+    def _choose(self, options: Sequence[_Option], plain_s: float) -> _Option | None:
+        """The fastest, if it is faster than plain decoding; the source of the round before needs less of a lead."""
+
+        def lead(option: _Option) -> float:
+            present = (option.plan.source, option.plan.stop is not None) == self._present
+            return option.rate * (_ADVANTAGE if present else 1.0)
+
+        best = max(options, key=lead, default=None)
+        threshold = 1.0 if self._present[0] else _ADVANTAGE
+        chosen = best if best is not None and lead(best) * plain_s > threshold else None
+        self._present = (chosen.plan.source, chosen.plan.stop is not None) if chosen else ("", False)
+        return chosen
+
+    def _try(self, options: Sequence[_Option], plain_s: float) -> _Option | None:
+        """Of a source that has rested for a while the best plan, if the credit covers what it may cost."""
+        due = [option for option in options if self._may_try(option.plan.source)]
+        best = max(due, key=lambda option: option.rate, default=None)
+        if best is None or best.seconds / plain_s - 1 > self._history.credit:
+            return None
         return best
 
-    def observe(self, plan: Plan, drafted: int, accepted: int, seconds: float | None) -> None:
-        self._rounds += 1
-        self._costs.rounds += 1
-        if seconds is not None:
-            self._costs.observe(plan.source, drafted, seconds)
-        if not drafted:
-            return
-        self._costs.last_asked[plan.source] = self._costs.rounds
-        if plan.gated and self.parked:  # counted when made: a step in flight may have put the planned one off
-            self._paid = plan.source if self._pays(plan.source, drafted, accepted + 1) else ""
-        if plan.gated and seconds is not None:
-            self._costs.observe_gated(plan.source, drafted, accepted + 1)
-            return
-        for trial in range(min(accepted + 1, drafted)):
-            self._learn((plan.source, plan.grade), trial < accepted)
-
-    def _learn(self, key: tuple[str, int], right: bool) -> None:
-        self._trials[key] = trials = self._trials.get(key, _GUESS_TRIALS) + 1
-        agreement = self._agreement.get(key, _FIRST_GUESS)
-        self._agreement[key] = agreement + max(1 / trials, _SLOWEST_LEARNING) * (right - agreement)
-        self._costs.agreement[key] = self._agreement[key]
-
-    def _probe_due(self, source: str) -> bool:
-        """Rarely enough to cost at most about a hundredth of the time, counted over all replies."""
-        if self._paid == source:
-            return True
+    def _may_try(self, source: str) -> bool:
+        history = self._history
+        rested = history.rounds - history.last_drafted.get(source, -_PROBE_EVERY_ROUNDS)
         plain_s = self._costs.plain_s
-        extra_s = max(0.0, self._costs.expected_s(source, self._probe_tokens(source)) - plain_s)
-        extra_s += self._costs.reading_s(source, self._behind.get(source, 0))
-        interval = max(_PROBE_EVERY_ROUNDS, extra_s / plain_s / _PROBE_SHARE if plain_s else 0.0)
-        rested = self._costs.rounds - self._costs.last_asked.get(source, 0)
-        return self._rounds >= _START_ROUNDS and rested >= interval
+        reading = self._costs.reading_s(source, self._behind.get(source, 0)) / plain_s if plain_s else 0.0
+        return self._rounds >= _START_ROUNDS and rested >= _PROBE_EVERY_ROUNDS and history.credit > reading
 
-    def _probe_tokens(self, source: str) -> int:
-        """The shortest draft that would pay if it were a good one; if none would, the cheapest."""
-        good = ((length, sum(_GOOD**position for position in range(length + 1))) for length in _PROBE_LENGTHS)
-        return next((length for length, tokens in good if self._pays(source, length, tokens)), _PROBE_LENGTHS[0])
+    def _expected_saving_s(self, offer: Offer) -> float:
+        """What drafting should save over the rest of the reply, taken to be as long as what is there already."""
+        plain_s = self._costs.plain_s
+        expected = max(_TYPICAL_REPLY_TOKENS, self._tokens)
+        could = replace(offer, most=MAX_DRAFT_TOKENS, tells_probabilities=False)
+        return expected * max(0.0, plain_s - 1 / self._options(could)[0].rate) if plain_s else 0.0
 
-    def _pays(self, source: str, drafted: int, tokens: float) -> bool:
-        """Whether rounds that bring so many tokens are faster than plain ones."""
-        return tokens * self._costs.plain_s > _ADVANTAGE * self._costs.expected_s(source, drafted)
+    def _options(self, offer: Offer) -> list[_Option]:
+        """The length that promises most; and the same source stopping by itself, if it can."""
+        chances = self._history.rates_of(offer.source, offer.grade).by_position(hopeful=self._history.credit > 0)
+        longest = self._history.longest.get(offer.source, _FIRST_TOKENS)
+        most = min(offer.most, self._costs.longest_priced(offer.source), 2 * longest)
+        tokens = [1.0, *(1 + reached for reached in accumulate(accumulate(chances[:most], mul)))]
+        seconds = [self._costs.price_s(offer.source, length) for length in range(most + 1)]
+        best = max(range(1, most + 1), key=lambda length: tokens[length] / seconds[length])
+        plan = Plan(offer.source, best, offer.grade, sharpness=_level(self._history, offer.source))
+        fixed = _Option(plan, tokens[best], seconds[best])
+        if not offer.tells_probabilities:
+            return [fixed]
+        return [self._self_stopping(replace(plan, length=most), fixed, tokens, seconds), fixed]
 
-    def _floor(self, source: str) -> float:
-        """The chance below which one more token costs more time than it is expected to save."""
-        if not self._costs.plain_s:
-            return 0.0
-        return min(0.9, self._costs.marginal_s(source) * self._costs.gated_rate(source))
-
-    def _tokens_per_second(self, plan: Plan) -> float:
-        if plan.gated:
-            return self._costs.gated_rate(plan.source)
-        agreement = self._agreement.get((plan.source, plan.grade), _FIRST_GUESS)
-        tokens = sum(agreement**position for position in range(plan.length + 1))
-        seconds = self._costs.expected_s(plan.source, plan.length)
-        return tokens / seconds if seconds else tokens
+    def _self_stopping(self, plan: Plan, fixed: _Option, tokens: Sequence[float], seconds: Sequence[float]) -> _Option:
+        """What such rounds have brought lately; before any was seen, as much as the best fixed length."""
+        weight = _SELF_STOPPING_PRIOR_ROUNDS
+        fading_tokens, fading_s = self._history.self_stopping.get(plan.source, (0.0, 0.0))
+        brought = fading_tokens + weight * fixed.tokens
+        taken_s = fading_s + weight * fixed.seconds
+        rate = max(fixed.rate, brought / taken_s, 1 / self._costs.plain_s)
+        worth = self._history.worth.setdefault(plan.source, Worth()).by_grade
+        return _Option(replace(plan, stop=StopRule(stop_floors(tokens, seconds, rate), worth)), brought, taken_s)
 
 
-def _plans(offer: Offer) -> list[Plan]:
-    lengths = [offer.most] if offer.gated else sorted({min(length, offer.most) for length in LENGTHS})
-    return [Plan(offer.source, length, offer.grade, offer.gated) for length in lengths]
+def stop_floors(tokens: Sequence[float], seconds: Sequence[float], rate: float) -> tuple[float, ...]:
+    """For drafts of 1, 2, … tokens: the chance that all stand, below which no longer draft is worth its time.
+
+    `tokens` and `seconds` are what rounds of each length bring on average and cost, from length 0 on; `rate` is the
+    tokens per second to beat. With costs that rise in steps a draft so goes on to the end of its step.
+    """
+    floors = []
+    for drafted in range(1, len(tokens) - 1):
+        stands = tokens[drafted] - tokens[drafted - 1]  # the chance that these tokens all stand, on average
+        prices = (
+            (seconds[longer] - seconds[drafted]) / max(tokens[longer] - tokens[drafted], 1e-9)
+            for longer in range(drafted + 1, len(tokens))
+        )
+        floors.append(min(_HIGHEST_FLOOR, max(0.0, rate * min(prices) * stands)))
+    return tuple(floors)
 
 
-def make_controller(speculation: Speculation, costs: RoundCosts, confidence: Confidence | None = None) -> Controller:
-    confidence = confidence or Confidence()
+def _level(history: History, source: str) -> int:
+    return history.sharpness[source].level if source in history.sharpness else 0
+
+
+def make_controller(speculation: Speculation, history: History) -> Controller:
     if speculation.mode is SpeculationMode.AUTO:
-        return AutoController(costs, confidence)
-    confidence.floor = 0.0
-    return FixedController(speculation.tokens if speculation.mode is SpeculationMode.FIXED else 0, costs)
-
-
-def _interpolated(seconds: Mapping[int, float], width: int) -> float:
-    widths = sorted(seconds)
-    if width in seconds or len(widths) == 1:
-        return seconds.get(width, seconds[widths[0]])
-    upper = next((at for at, known in enumerate(widths) if known > width), len(widths) - 1)
-    low, high = widths[max(upper - 1, 0)], widths[max(upper, 1)]
-    share = (width - low) / (high - low)
-    return seconds[low] + share * (seconds[high] - seconds[low])
+        return AutoController(history)
+    return FixedController(speculation.tokens if speculation.mode is SpeculationMode.FIXED else 0, history)

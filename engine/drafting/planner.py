@@ -4,29 +4,82 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import mlx.core as mx
 
 from engine.api.types import DraftingState
+from engine.decoding.accept import Draft
 from engine.decoding.hidden_states import Taps
 from engine.decoding.round import Round
+from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence as TokenSequence
-from engine.drafting.controller import PLAIN, Controller, Offer
+from engine.decoding.sequence import common_prefix
+from engine.drafting.controller import PLAIN, Controller, Offer, Outcome, Plan
 from engine.drafting.proposers.base import Guarded, Proposer
 
 
+@dataclass(frozen=True, slots=True)
+class _Unused:
+    """An offer that was not taken up, with the tokens that it would have drafted at `position`."""
+
+    offer: Offer
+    foreseen: list[int]
+    position: int
+
+
 class Drafting:
+    """Between two rounds: `plan`, then `propose` within the round if the plan drafts, then `observe`."""
+
     def __init__(self, proposers: Sequence[Proposer], controller: Controller) -> None:
         self.state = DraftingState.NO_DRAFT
         self.source = ""  # of the latest draft
         self._proposers = {proposer.name: Guarded(proposer) for proposer in proposers}
         self._controller = controller
-        self._plan = PLAIN
+        self._unused: list[_Unused] = []
+
+    def plan(self, tokens: Sequence[int], room: int) -> Plan:
+        """Who drafts how many tokens next, at most `room`. The first token of a reply must not come here."""
+        offers = [
+            self._offer(proposer, tokens, room)
+            for name, proposer in self._proposers.items()
+            if self._controller.wants(name)
+        ]
+        self._score_unused(tokens)
+        plan = self._controller.plan(offers)
+        if not self._unused:
+            rest = [offer for offer in offers if offer.source != plan.source]
+            foreseen = [(offer, self._proposers[offer.source].foresee(tokens, offer.most)) for offer in rest]
+            self._unused = [_Unused(offer, ahead, len(tokens)) for offer, ahead in foreseen if ahead]
+        self.state = self._state({offer.source for offer in offers if not offer.behind})
+        self.source = plan.source or self.source
+        return plan
+
+    def propose(self, plan: Plan, tokens: Sequence[int], sampler: Sampler) -> Draft:
+        return self._proposers[plan.source].propose(tokens, plan, sampler)
+
+    def observe(self, plan: Plan, done: Round, *, reads_on: bool = False) -> None:
+        """`plan` is what the round was planned as; PLAIN where that was put off.
+
+        With `reads_on` the proposer that drafted starts its next forward at once, while this round's text goes out.
+        """
+        started = time.perf_counter()
+        if plan.source:
+            proposer = self._proposers[plan.source]
+            proposer.commit(done.emitted)
+            if reads_on and done.drafted and not self._controller.parked:
+                proposer.read_on()
+        seconds = done.seconds + time.perf_counter() - started
+        self._controller.observe(plan if done.drafted else PLAIN, _outcome(done, seconds))
+
+    def close(self) -> None:
+        for proposer in self._proposers.values():
+            proposer.close()
 
     def tap(self, sequence: TokenSequence) -> None:
-        """Have the hidden states kept that the proposers draft from, if any does."""
+        """Have the hidden states kept that a proposer drafts from, if one does."""
         layers = [layer for proposer in self._proposers.values() for layer in proposer.layers]
-        assert not layers or sum(bool(proposer.layers) for proposer in self._proposers.values()) == 1
         sequence.taps = Taps(sequence.model.network, layers) if layers else None
 
     def hear(self, sequence: TokenSequence) -> None:
@@ -37,48 +90,27 @@ class Drafting:
             if states is not None and proposer.layers:
                 proposer.hear(position, states)
 
-    def plan(self, tokens: Sequence[int], room: int) -> tuple[Proposer | None, int]:
-        """Who drafts how many tokens next, at most `room`. The first token of a reply must not come here."""
-        asked = [proposer for name, proposer in self._proposers.items() if self._controller.wants(name)]
-        offers = [self._offer(proposer, tokens) for proposer in asked]
-        self._plan = self._controller.plan(offers)
-        self.state = self._state([offer.source for offer in offers if offer.most])
-        length = min(self._plan.length, room)
-        if length <= 0:
-            self._plan = PLAIN
-            return None, 0
-        self.source = self._plan.source
-        return self._proposers[self._plan.source], length
-
-    def _offer(self, proposer: Guarded, tokens: Sequence[int]) -> Offer:
+    def _offer(self, proposer: Guarded, tokens: Sequence[int], room: int) -> Offer:
         offer = proposer.offer(tokens)
-        if not offer.behind or not self._controller.lets_read(offer):
-            return offer
-        mx.synchronize()  # a round in flight is not the reader's to pay
-        started = time.perf_counter()
-        proposer.read_on()
-        read_on = proposer.offer(tokens)
-        self._controller.observe_reading(offer.source, offer.behind - read_on.behind, time.perf_counter() - started)
-        return read_on
+        if offer.behind and self._controller.may_read(offer):
+            mx.synchronize()  # a round in flight is not the reader's to pay
+            started = time.perf_counter()
+            proposer.read_on()
+            seconds = time.perf_counter() - started
+            behind, offer = offer.behind, proposer.offer(tokens)
+            self._controller.observe_reading(offer.source, behind - offer.behind, seconds)
+        return replace(offer, most=max(0, min(offer.most, room)))
 
-    def put_off(self) -> None:
-        """The round that was planned turns out to be plain."""
-        self._plan = PLAIN
+    def _score_unused(self, tokens: Sequence[int]) -> None:
+        """Offers that were not taken up teach what the tokens emitted since then show of them."""
+        for unused in list(self._unused):
+            since = tokens[unused.position :]
+            accepted = common_prefix(unused.foreseen, since)
+            if accepted < len(since) or accepted == len(unused.foreseen):
+                self._controller.learn_unused(unused.offer, len(unused.foreseen), accepted)
+                self._unused.remove(unused)
 
-    def observe(self, done: Round, *, reads_on: bool = False) -> None:
-        """With `reads_on`, who has drafted may go on reading at once, while the text of this round goes out."""
-        plan = self._plan if done.drafted else PLAIN
-        started = time.perf_counter()
-        if plan.source and reads_on and not self._controller.parked:
-            self._proposers[plan.source].read_on()
-        seconds = done.seconds + time.perf_counter() - started
-        self._controller.observe(plan, done.drafted, done.accepted, seconds if done.typical else None)
-
-    def close(self) -> None:
-        for proposer in self._proposers.values():
-            proposer.close()
-
-    def _state(self, offering: list[str]) -> DraftingState:
+    def _state(self, offering: set[str]) -> DraftingState:
         """A code for the person: about the draft model where there is one."""
         draft = self._proposers.get("draft")
         if draft is None:
@@ -88,3 +120,21 @@ class Drafting:
         if self._controller.parked:
             return DraftingState.PARKED
         return DraftingState.ACTIVE if "draft" in offering else DraftingState.CATCHING_UP
+
+
+def _outcome(done: Round, seconds: float) -> Outcome:
+    draft, drafted = done.draft, done.drafted
+    probabilities: list[float] = _listed(draft.probabilities)
+    guesses: list[list[int]] = _listed(draft.guesses)
+    return Outcome(
+        drafted,
+        done.accepted,
+        seconds if done.typical else None,
+        probabilities[:drafted],
+        guesses[:drafted],
+        done.emitted,
+    )
+
+
+def _listed(array: mx.array | None) -> Any:
+    return array.tolist() if array is not None else []

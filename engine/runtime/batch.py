@@ -122,7 +122,7 @@ class Batch:
         written = list(self.replies)
         self.release([reply for reply in written if reply.complete])
         for reply in written:
-            _attempt(reply, reply.take, Round(0, 0, (reply.sequence.tokens[-1],), seconds))
+            _attempt(reply, reply.take, Round((reply.sequence.tokens[-1],), seconds))
         self._forget([reply for reply in self.replies if reply.ended])
 
     def _forget(self, replies: Sequence[Reply]) -> None:

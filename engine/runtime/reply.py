@@ -10,6 +10,7 @@ import secrets
 import time
 from collections.abc import Sequence as Tokens
 from enum import Enum, auto
+from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -18,13 +19,12 @@ from engine.api.events import Event, Failed, Finished, PromptProgress, Sink, Tex
 from engine.api.stats import RequestStats, StatsRecorder
 from engine.api.types import DraftingState, FinishReason, Request, RequestId, SpeculationMode
 from engine.caches.checkpoints import needs_checkpoints
-from engine.decoding.round import Round, decode_round
+from engine.decoding.round import Round, plain_round, speculative_round
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
 from engine.decoding.text import ReplyText, Span, goes_on, prompt_tokens, spared_tokens, turn_end
-from engine.drafting.controller import RoundCosts
+from engine.drafting.controller import PLAIN, History, Plan
 from engine.drafting.planner import Drafting
-from engine.drafting.proposers.base import Proposer
 from engine.runtime.requests import check_tokens
 
 if TYPE_CHECKING:
@@ -50,14 +50,14 @@ class QueuedReply:
         self.submitted_at = time.perf_counter()
         self.seed = request.sampling.seed if request.sampling.seed is not None else secrets.randbits(53)
 
-    def start(self, model: LoadedModel, store: PrefixStore, costs: RoundCosts) -> Reply:
+    def start(self, model: LoadedModel, store: PrefixStore, history: History) -> Reply:
         """Turn the request into tokens and take what the store already has of them."""
         prompt = prompt_tokens(self.request, model)
         check_tokens("tokens", prompt, model.logit_width)
         check_tokens("logit_bias", [token for token, _ in self.request.sampling.logit_bias], model.logit_width)
         if len(prompt) >= model.info.context_tokens:
             raise ContextTooLong(model.info.context_tokens, len(prompt))
-        reply = Reply(self, model, prompt, store, costs)
+        reply = Reply(self, model, prompt, store, history)
         self.sink(PromptProgress(self.id, reply.sequence.caches.position, len(prompt)))
         return reply
 
@@ -80,7 +80,7 @@ class Reply:
     """A reply under way. Posts exactly one Finished or Failed; when it has, nothing more."""
 
     def __init__(
-        self, queued: QueuedReply, model: LoadedModel, prompt: list[int], store: PrefixStore, costs: RoundCosts
+        self, queued: QueuedReply, model: LoadedModel, prompt: list[int], store: PrefixStore, history: History
     ) -> None:
         started_at = time.perf_counter()
         self.id = queued.id
@@ -88,7 +88,8 @@ class Reply:
         self._sink = queued.sink
         self._seed = queued.seed
         self._store = store
-        self._costs = costs
+        self._history = history
+        self._costs = history.costs
         self._spans: list[Span] = []
         self._emitted: list[int] = []
         self._reason: FinishReason | None = None  # set with INTERRUPTED or COMPLETE
@@ -202,22 +203,28 @@ class Reply:
         self._post(PromptProgress(self.id, self._sequence.caches.position, self._stats.prompt_tokens))
 
     def _decode(self, alone: bool) -> None:
-        proposer, length, drafts_soon = self._plan()
-        done = decode_round(
-            self._sequence,
-            self._sampler,
-            proposer,
-            length,
-            self._ending,
-            look_ahead=alone and not drafts_soon and self._goes_on_plainly(),
-            timed=length > 0 and self._stats.draft_rounds % _TIMED_EVERY_ROUNDS == 0,
-        )
+        plan = self._plan()
+        in_flight = self._sequence.in_flight is not None  # a plain step, which comes before any draft
+        if self._drafting is not None and plan.length and not in_flight:
+            done = self._speculative_round(plan, self._drafting)
+        else:
+            done = self._plain_round(alone and not plan.length)
         if self._drafting is not None:
             timed_next = (self._stats.draft_rounds + 1) % _TIMED_EVERY_ROUNDS == 0  # with all that belongs to it
-            self._drafting.observe(done, reads_on=alone and not self.complete and not timed_next)
+            reads_on = alone and not self.complete and not timed_next
+            self._drafting.observe(PLAIN if in_flight else plan, done, reads_on=reads_on)
         elif done.typical:
             self._costs.observe("", 0, done.seconds)
         self.take(done, others_s=0.0 if alone else self._since_last_token_s() - done.seconds)
+
+    def _plain_round(self, may_look_ahead: bool) -> Round:
+        look_ahead = may_look_ahead and self._goes_on_plainly()
+        return plain_round(self._sequence, self._sampler, self._ending, look_ahead=look_ahead)
+
+    def _speculative_round(self, plan: Plan, drafting: Drafting) -> Round:
+        timed = self._stats.draft_rounds % _TIMED_EVERY_ROUNDS == 0
+        propose = partial(drafting.propose, plan, self._sequence.tokens, self._sampler)
+        return speculative_round(self._sequence, self._sampler, propose, self._ending, timed=timed)
 
     def take(self, done: Round, *, others_s: float | None = None) -> None:
         """A round of this reply is done: count it, tell it, and end if it was the last.
@@ -234,24 +241,18 @@ class Reply:
         else:
             self._tell()
 
-    def _plan(self) -> tuple[Proposer | None, int, bool]:
-        """Who drafts how many tokens now, and whether a draft is due in this round or the next.
-
-        Neither the first token nor a step in flight waits for a draft.
-        """
+    def _plan(self) -> Plan:
+        """Who drafts how many tokens now. The first token waits for no draft."""
         if self._drafting is None:
             self._stats.drafting = self._undrafted_state()
-            return None, 0, False
+            return PLAIN
         if not self._emitted:
             self._stats.drafting = DraftingState.CATCHING_UP
-            return None, 0, False
+            return PLAIN
         self._drafting.hear(self._sequence)
-        proposer, length = self._drafting.plan(self._sequence.tokens, self.room - 1)
+        plan = self._drafting.plan(self._sequence.tokens, self.room - 1)
         self._stats.drafting = self._drafting.state
-        if length and self._sequence.in_flight is not None:
-            self._drafting.put_off()
-            return None, 0, True
-        return proposer, length, length > 0
+        return plan
 
     def _undrafted_state(self) -> DraftingState:
         if self.request.speculation.mode is SpeculationMode.OFF:
@@ -298,7 +299,7 @@ class Reply:
         if done.draft_s:
             stats.count_times(done.draft_s, done.verify_s, done.seconds)
         stats.plain_token_s = self._costs.plain_s
-        stats.draft_speed = self._costs.draft_speed if stats.drafting is DraftingState.PARKED else 0.0
+        stats.draft_speed = self._history.draft_speed if stats.drafting is DraftingState.PARKED else 0.0
         stats.proposer = self._drafting.source if self._drafting is not None and done.drafted else stats.proposer
         stats.context_tokens += len(done.emitted)
 

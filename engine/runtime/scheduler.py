@@ -19,8 +19,7 @@ from engine.api.errors import EngineError, NoModelLoaded
 from engine.api.types import FinishReason, ModelRole, RequestId
 from engine.decoding.sequence import PREFILL_CHUNK_TOKENS
 from engine.drafting.calibration import Tuner
-from engine.drafting.confidence import Confidence
-from engine.drafting.controller import RoundCosts, make_controller
+from engine.drafting.controller import History, make_controller
 from engine.drafting.planner import Drafting
 from engine.drafting.proposers.base import Proposer
 from engine.drafting.proposers.draft_model import DraftModelProposer
@@ -147,7 +146,7 @@ class Scheduler:
             self._tuner.step()
         elif self.main is not None:
             self._tuned = True
-            self._tuner.begin(self.main, self.draft, self._costs)
+            self._tuner.begin(self.main, self.draft, self._history.costs)
 
     @property
     def _running(self) -> list[Reply]:
@@ -163,7 +162,7 @@ class Scheduler:
         try:
             if self.main is None:
                 raise NoModelLoaded
-            reply = queued.start(self.main, self._store, self._costs)
+            reply = queued.start(self.main, self._store, self._history)
             self._draft_with_pair(reply)
             self._line_up(reply)
         except BaseException as error:  # noqa: BLE001  a tokenizer's Rust panic is a BaseException
@@ -255,13 +254,12 @@ class Scheduler:
         proposers: list[Proposer] = [LookupProposer(main.ends)]
         if self.draft is not None:
             turn_end = reply.sequence.turn_end
-            proposers.insert(0, DraftModelProposer(self.draft, self._store, turn_end, self._confidence))
-        controller = make_controller(reply.request.speculation, self._costs, self._confidence)
+            proposers.insert(0, DraftModelProposer(self.draft, self._store, turn_end))
+        controller = make_controller(reply.request.speculation, self._history)
         reply.draft_with(Drafting(proposers, controller))
 
     def _forget_costs(self) -> None:
-        self._costs = RoundCosts()
-        self._confidence = Confidence()
+        self._history = History()
         self._tuner.stop()
         self._tuned = False
 

@@ -13,7 +13,7 @@ from mlx.utils import tree_map
 
 from engine import Event, Failed, Finished, Request, RequestId, Sampling, Speculation, TextDelta
 from engine.caches.making import CacheMaker
-from engine.drafting.controller import RoundCosts
+from engine.drafting.controller import History
 from engine.models.loading import LoadedModel, load_model
 from engine.prefix.memory import PrefixStore
 from engine.runtime.reply import QueuedReply, Reply
@@ -65,8 +65,8 @@ class Queued(QueuedReply):
 
     reply: Reply | None = None
 
-    def start(self, model: LoadedModel, store: PrefixStore, costs: RoundCosts) -> Reply:
-        self.reply = super().start(model, store, costs)
+    def start(self, model: LoadedModel, store: PrefixStore, history: History) -> Reply:
+        self.reply = super().start(model, store, history)
         return self.reply
 
 

@@ -12,7 +12,7 @@ from itertools import product
 import mlx.core as mx
 import pytest
 
-from engine.decoding.accept import Draft, coupled, rejection, standing
+from engine.decoding.accept import Draft, accepted_prefix, coupled, rejection
 
 VOCABULARY, LENGTH, TRIALS = 4, 3, 20_000
 # Honest draws of 256 continuations come out at 0.021 to 0.026 here, the planted biases at 0.097 and 0.186.
@@ -65,7 +65,7 @@ def judged(rule: Rule, couple: bool) -> list[list[int]]:
     )
     guesses: list[list[int]] = drafted.tolist()  # type: ignore[assignment]
     answers: list[list[int]] = verdicts.tolist()  # type: ignore[assignment]
-    emitted = [standing(guess, answer) for guess, answer in zip(guesses, answers, strict=True)]
+    emitted = [answer[: accepted_prefix(guess, answer) + 1] for guess, answer in zip(guesses, answers, strict=True)]
     return completed(emitted)
 
 
@@ -147,7 +147,11 @@ def test_acceptance_is_what_theory_says() -> None:
     assert overlap / (2 - overlap) - 0.015 <= accepted(by_coupling, couple=True) <= overlap + 0.015
 
 
-def test_standing_stops_at_the_first_surprise() -> None:
-    assert standing([4, 5, 6], [4, 9, 6, 7]) == [4, 9]
-    assert standing([4, 5], [4, 5, 7]) == [4, 5, 7]
-    assert standing([], [3]) == [3]
+@pytest.mark.parametrize(
+    ("drafted", "verdicts", "accepted"),
+    [([4, 5, 6], [4, 9, 6, 7], 1), ([4, 5], [4, 5, 7], 2), ([4], [3, 4], 0), ([], [3], 0)],
+)
+def test_tokens_are_accepted_up_to_the_first_that_differs(
+    drafted: list[int], verdicts: list[int], accepted: int
+) -> None:
+    assert accepted_prefix(drafted, verdicts) == accepted

@@ -26,6 +26,7 @@ from engine import (
 )
 from engine.caches.merging import MergedCaches
 from engine.decoding.sequence import Sequence
+from engine.drafting.costs import RoundCosts
 from engine.models.loading import LoadedModel
 from engine.runtime.scheduler import MAX_REPLIES
 from tests.engine.batch_harness import (
@@ -278,20 +279,26 @@ def test_cancelling_everything_tells_each_once() -> None:
     assert all(reply.finished.reason is FinishReason.CANCELLED for reply in [*heard, last])
 
 
-def test_company_does_not_count_as_a_loss() -> None:
+def test_company_does_not_count_as_a_loss(monkeypatch: pytest.MonkeyPatch) -> None:
     """What others' steps took is no part of a reply's own speed, nor of what a plain round is taken to cost."""
     harness = Harness(model("qwen3"), draft())
-    harness.scheduler._costs.observe("", 0, 0.001)
+    costs = harness.scheduler._history.costs
+    observed: list[str] = []
+
+    def observe(source: str, drafted: int, seconds: float) -> None:
+        observed.append(source)
+        RoundCosts.observe(costs, source, drafted, seconds)
+
+    monkeypatch.setattr(costs, "observe", observe)
     long = harness.submit(asking(prompt(6), 80))
     harness.until_written(long, 8)
-    seen = {key: len(costs) for key, costs in harness.scheduler._costs._seen.items()}
+    alone = observed.count("")
     harness.submit(asking(prompt(6, 1), 30))
     harness.submit(asking(prompt(6, 2), 30))
     while harness.scheduler.busy and long.reply._stats.shared_rounds < 25:
         harness.scheduler.step()
-    plain = ("", 0)
     # Some while the others' prompts were read, none of the shared ones.
-    assert len(harness.scheduler._costs._seen[plain]) <= seen[plain] + 2
+    assert observed.count("") <= alone + 2
     harness.run_dry()
 
     stats = long.finished.stats

@@ -23,11 +23,11 @@ from engine import (
     Speculation,
     TextDelta,
 )
-from engine.decoding.accept import NOTHING, Draft
-from engine.decoding.round import decode_round
+from engine.decoding.accept import NO_DRAFT, Draft
+from engine.decoding.round import speculative_round
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
-from engine.drafting.controller import Offer, RoundCosts, make_controller
+from engine.drafting.controller import History, Offer, Plan, make_controller
 from engine.drafting.planner import Drafting
 from engine.drafting.proposers.base import Guarded, Proposer
 from engine.drafting.proposers.draft_model import DraftModelProposer
@@ -51,13 +51,13 @@ class Bench:
     draft: LoadedModel
 
     def reply(self, request: Request, heard: list[Event], store: PrefixStore | None = None) -> Reply:
-        reply = QueuedReply(RequestId(1), request, heard.append).start(self.main, store or PrefixStore(), RoundCosts())
+        reply = QueuedReply(RequestId(1), request, heard.append).start(self.main, store or PrefixStore(), History())
         reply.draft_with(drafting(request, DraftModelProposer(self.draft, PrefixStore())))
         return reply
 
 
 def drafting(request: Request, *proposers: Proposer) -> Drafting:
-    return Drafting(proposers, make_controller(request.speculation, RoundCosts()))
+    return Drafting(proposers, make_controller(request.speculation, History()))
 
 
 @pytest.fixture(scope="module")
@@ -96,11 +96,13 @@ def test_cache_holds_committed_tokens_but_one_between_rounds(bench: Bench) -> No
     sampler = Sampler(GREEDY, 0, bench.main.logit_width, PROMPT)
     proposer = DraftModelProposer(bench.draft, PrefixStore())
     sequence.prefill_chunk()
+    plan = Plan("draft", 3)
     outcomes = set()
     for _ in range(24):
         if proposer.offer(sequence.tokens).behind:
             proposer.read_on()
-        done = decode_round(sequence, sampler, proposer, 3, len)
+        done = speculative_round(sequence, sampler, lambda: proposer.propose(sequence.tokens, plan, sampler), len)
+        proposer.commit(done.emitted)
         outcomes.add(done.accepted)
         assert sequence.caches.position == len(sequence.tokens) - 1
         assert_cache_matches_tokens(sequence)
@@ -123,26 +125,10 @@ def test_rollback_equals_a_fresh_prefill(bench: Bench, width: int, kept: int) ->
 
 def test_a_round_emits_at_least_one_token(bench: Bench) -> None:
     """INVARIANT: however wrong the draft, every round moves on by the main model's own token."""
-
-    class Wrong:
-        name = "wrong"
-
-        def offer(self, tokens: object) -> Offer:
-            return Offer(self.name, 4)
-
-        def propose(self, tokens: object, limit: int, sampler: object) -> Draft:
-            return Draft(mx.array([5] * limit))
-
-        def commit(self, emitted: object) -> None:
-            pass
-
-        def close(self) -> None:
-            pass
-
     sequence = Sequence(bench.main, list(PROMPT))
     sequence.prefill_chunk()
     sampler = Sampler(GREEDY, 0, bench.main.logit_width, PROMPT)
-    rounds = [decode_round(sequence, sampler, Wrong(), 4, len) for _ in range(10)]
+    rounds = [speculative_round(sequence, sampler, lambda: Draft(mx.array([5] * 4)), len) for _ in range(10)]
 
     assert all(len(done.emitted) == done.accepted + 1 for done in rounds)
     assert sum(done.accepted for done in rounds) < 10
@@ -298,7 +284,7 @@ def test_a_guarded_proposer_stays_silent_after_its_first_error(bench: Bench) -> 
 
     assert guarded.offer([1, 2, 3]).most == 0
     assert guarded.failed
-    assert guarded.propose([1, 2, 3], 4, Sampler(GREEDY, 0, bench.main.logit_width, [])) is NOTHING
+    assert guarded.propose([1, 2, 3], Plan("draft", 4), Sampler(GREEDY, 0, bench.main.logit_width, [])) is NO_DRAFT
 
 
 def test_a_draft_is_read_while_the_main_model_writes(bench: Bench, zoo: Zoo) -> None:

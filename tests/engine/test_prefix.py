@@ -12,7 +12,7 @@ from engine import Event, Finished, Request, RequestId, Sampling, Speculation
 from engine.caches.checkpoints import arrays_in
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
-from engine.drafting.controller import RoundCosts
+from engine.drafting.controller import History, Plan
 from engine.drafting.proposers.draft_model import DraftModelProposer
 from engine.models.loading import LoadedModel, load_model
 from engine.prefix.disk import PrefixDisk
@@ -44,7 +44,7 @@ def answer(
     asked = Request(
         tokens=prompt, sampling=Sampling(temperature=0), max_tokens=reply_tokens, speculation=Speculation.off()
     )
-    reply = QueuedReply(RequestId(1), asked, heard.append).start(model, store, RoundCosts())
+    reply = QueuedReply(RequestId(1), asked, heard.append).start(model, store, History())
     while not reply.step():
         pass
     finished = heard[-1]
@@ -238,7 +238,7 @@ def test_the_draft_goes_on_too(models: dict[str, LoadedModel]) -> None:
     first = DraftModelProposer(model, store)
     while first.offer(tokens).behind:
         first.read_on()
-    first.propose(tokens, 4, sampler)
+    first.propose(tokens, Plan("draft", 4), sampler)
     first.commit([1, 2])
     first.close()
 
@@ -255,7 +255,7 @@ def test_a_stopped_reply_is_continued_without_the_draft_reading_it_again(model: 
     while first.offer(tokens).behind:
         first.read_on()
     for _ in range(5):
-        first.propose(tokens, 4, sampler)
+        first.propose(tokens, Plan("draft", 4), sampler)
         first.commit([1, 2])
         tokens += [1, 2]
         first.offer(tokens)

@@ -13,7 +13,7 @@ from engine import Event, Finished, ModelInfo, Request, RequestId, Sampling, Spe
 from engine.caches.making import CacheMaker
 from engine.decoding.accept import Draft
 from engine.decoding.sampling import Sampler
-from engine.drafting.controller import Offer, RoundCosts, make_controller
+from engine.drafting.controller import History, Offer, Plan, make_controller
 from engine.drafting.planner import Drafting
 from engine.models.loading import LoadedModel
 from engine.models.memory import MemoryNeed
@@ -111,7 +111,7 @@ class EarlyExit:
     def offer(self, tokens: Sequence[int]) -> Offer:
         return Offer(self.name, 1)
 
-    def propose(self, tokens: Sequence[int], limit: int, sampler: Sampler) -> Draft:
+    def propose(self, tokens: Sequence[int], plan: Plan, sampler: Sampler) -> Draft:
         last = self.heard[-1][-1:]
         logits = self._network.lm_head(self._network.model.norm(last))
         return Draft(mx.argmax(logits, axis=-1))
@@ -136,9 +136,9 @@ def build(family: str) -> LoadedModel:
 def reply(model: LoadedModel, proposer: EarlyExit | None, speculation: Speculation) -> tuple[Reply, list[Event]]:
     heard: list[Event] = []
     request = Request(tokens=PROMPT, sampling=Sampling(temperature=0), max_tokens=24, speculation=speculation)
-    made = QueuedReply(RequestId(1), request, heard.append).start(model, PrefixStore(), RoundCosts())
+    made = QueuedReply(RequestId(1), request, heard.append).start(model, PrefixStore(), History())
     if proposer is not None:
-        made.draft_with(Drafting([proposer], make_controller(speculation, RoundCosts())))
+        made.draft_with(Drafting([proposer], make_controller(speculation, History())))
     while not made.step():
         pass
     return made, heard

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine.drafting.calibration import WIDTHS, Tuner
-from engine.drafting.controller import RoundCosts
+from engine.drafting.costs import RoundCosts
 from engine.models.loading import LoadedModel, load_draft, load_model
 from tests.engine.conftest import Zoo
 

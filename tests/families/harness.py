@@ -14,11 +14,11 @@ from mlx_lm.utils import MODEL_REMAPPING
 
 from engine.api.types import Sampling
 from engine.caches.making import CacheMaker
-from engine.decoding.accept import NOTHING, Draft
-from engine.decoding.round import decode_round
+from engine.decoding.accept import NO_DRAFT, Draft
+from engine.decoding.round import Round, plain_round, speculative_round
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence as Conversation
-from engine.drafting.controller import Offer
+from engine.drafting.controller import Offer, Plan
 from engine.drafting.proposers.base import Proposer
 from engine.models.loading import LoadedModel
 from tests.families.configs import SEEDS, VOCABULARY, config
@@ -100,11 +100,11 @@ class Errant:
     def offer(self, tokens: Sequence[int]) -> Offer:
         return Offer(self.name, len(self.truth) - len(tokens))
 
-    def propose(self, tokens: Sequence[int], limit: int, sampler: Sampler) -> Draft:
-        draft = list(self.truth[len(tokens) : len(tokens) + limit])
+    def propose(self, tokens: Sequence[int], plan: Plan, sampler: Sampler) -> Draft:
+        draft = list(self.truth[len(tokens) : len(tokens) + plan.length])
         if not draft:
-            return NOTHING
-        wrong = self.rounds % (limit + 1)
+            return NO_DRAFT
+        wrong = self.rounds % (plan.length + 1)
         if wrong < len(draft):
             draft[wrong] = (draft[wrong] + 1) % VOCABULARY
         self.rounds += 1
@@ -141,12 +141,21 @@ def reply(
     told, rounds, target = Told([], conversation), 0, len(PROMPT) + tokens
     while (room := target - len(conversation.tokens)) > 0:
         limit = min(length(rounds), room - 1)
-        done = decode_round(conversation, sampler, proposer, limit, len)
+        done = _round(conversation, sampler, proposer, limit)
         rounds += 1
         if done.drafted == length(rounds - 1):
             told.accepted.add(done.accepted)
     told.tokens = conversation.tokens[len(PROMPT) :]
     return told
+
+
+def _round(conversation: Conversation, sampler: Sampler, proposer: Proposer | None, limit: int) -> Round:
+    if proposer is None or not limit:
+        return plain_round(conversation, sampler, len)
+    plan = Plan(proposer.name, limit)
+    done = speculative_round(conversation, sampler, lambda: proposer.propose(conversation.tokens, plan, sampler), len)
+    proposer.commit(done.emitted)
+    return done
 
 
 def says_next(conversation: Conversation) -> mx.array:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from engine.api.types import Sampling
 from engine.decoding.sampling import Sampler
+from engine.drafting.controller import Plan
 from engine.drafting.proposers.lookup import LookupProposer
 
 SAMPLER = Sampler(Sampling(), 0, 32, [])
@@ -14,7 +15,7 @@ SAMPLER = Sampler(Sampling(), 0, 32, [])
 
 def drafted(proposer: LookupProposer, tokens: list[int]) -> list[int]:
     most = proposer.offer(tokens).most
-    return proposer.propose(tokens, most, SAMPLER).tokens.tolist() if most else []  # type: ignore[return-value]
+    return proposer.propose(tokens, Plan("lookup", most), SAMPLER).tokens.tolist() if most else []  # type: ignore[return-value]
 
 
 def test_what_followed_the_same_run_is_drafted() -> None:

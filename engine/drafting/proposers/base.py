@@ -8,9 +8,9 @@ from typing import Protocol, TypeVar, runtime_checkable
 
 import mlx.core as mx
 
-from engine.decoding.accept import NOTHING, Draft
+from engine.decoding.accept import NO_DRAFT, Draft
 from engine.decoding.sampling import Sampler
-from engine.drafting.controller import Offer
+from engine.drafting.controller import Offer, Plan
 
 T = TypeVar("T")
 
@@ -28,11 +28,14 @@ class Proposer(Protocol):
     def offer(self, tokens: Sequence[int]) -> Offer:
         """How much could be drafted after `tokens` right now. Costs nothing."""
 
-    def propose(self, tokens: Sequence[int], limit: int, sampler: Sampler) -> Draft:
-        """Up to `limit` tokens (n,) that may follow `tokens`; not evaluated, so that verifying can queue up behind."""
+    def propose(self, tokens: Sequence[int], plan: Plan, sampler: Sampler) -> Draft:
+        """Up to `plan.length` tokens that may follow `tokens`, fewer where `plan.stop` says so.
+
+        They need not be evaluated: the verifying forward can be queued behind them.
+        """
 
     def commit(self, emitted: Sequence[int]) -> None:
-        """`emitted` were appended to the tokens of the last `propose`; the rest of the draft did not stand."""
+        """`emitted` were appended to the tokens of the last `propose`; the rest of the draft was rejected."""
 
     def close(self) -> None:
         """The reply is over; what is worth keeping for the next turn may be kept."""
@@ -49,6 +52,14 @@ class StateProposer(Proposer, Protocol):
 
         Tokens that the main model did not read in this reply, or read in a batch, are missing: positions leap.
         """
+
+
+@runtime_checkable
+class ForesightedProposer(Proposer, Protocol):
+    """A proposer whose tokens are known without any work of the device: it also learns from offers not taken up."""
+
+    def foresee(self, tokens: Sequence[int], most: int) -> list[int]:
+        """What `propose` would draft after `tokens`."""
 
 
 @runtime_checkable
@@ -77,14 +88,20 @@ class Guarded:
         if not self.failed and isinstance(proposer, ReadingProposer):
             self._try(proposer.read_on)
 
+    def foresee(self, tokens: Sequence[int], most: int) -> list[int]:
+        proposer = self._proposer
+        if self.failed or not isinstance(proposer, ForesightedProposer):
+            return []
+        return self._try(lambda: proposer.foresee(tokens, most)) or []
+
     def hear(self, position: int, states: mx.array) -> None:
         proposer = self._proposer
         if not self.failed and isinstance(proposer, StateProposer):
             self._try(lambda: proposer.hear(position, states))
 
-    def propose(self, tokens: Sequence[int], limit: int, sampler: Sampler) -> Draft:
-        drafted = None if self.failed else self._try(lambda: self._proposer.propose(tokens, limit, sampler))
-        return NOTHING if drafted is None else drafted
+    def propose(self, tokens: Sequence[int], plan: Plan, sampler: Sampler) -> Draft:
+        drafted = None if self.failed else self._try(lambda: self._proposer.propose(tokens, plan, sampler))
+        return NO_DRAFT if drafted is None else drafted
 
     def commit(self, emitted: Sequence[int]) -> None:
         if not self.failed:

@@ -14,108 +14,108 @@ from engine.api.types import MAX_DRAFT_TOKENS
 from engine.decoding.accept import NO_TOKENS, Draft
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
-from engine.drafting.confidence import Confidence
-from engine.drafting.controller import Offer
+from engine.drafting.acceptance import Sharpness
+from engine.drafting.controller import Offer, Plan
 from engine.prefix.memory import PrefixStore
 
 if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
 
-# After a round that stood whole the draft lacks two tokens. Reading more than that in the drafting forward itself would
-# compute logits that nobody wants.
+# After a round that was accepted whole the draft lacks two tokens. Reading more than that in the drafting forward
+# itself would compute logits that nobody wants.
 _TAIL_TOKENS = 2
+# With a fixed length a token is looked at when this many more have been started, so that the device never waits.
+_UNSEEN_TOKENS = 2
 
 
 class DraftModelProposer:
     name = "draft"
 
-    def __init__(
-        self, model: LoadedModel, store: PrefixStore, turn_end: int = 0, confidence: Confidence | None = None
-    ) -> None:
+    def __init__(self, model: LoadedModel, store: PrefixStore, turn_end: int = 0) -> None:
         self._model = model
         self._ends = model.ends
         self._store = store
         self._turn_end = turn_end
-        self._confidence = confidence or Confidence()
-        self._drafts: list[Draft] = []  # of the present round, a token each
         self._logits = NO_TOKENS  # behind the last token that was read
-        self._settled = 0  # the position before that forward
+        self._before_tail = 0  # the position before that forward
         self._sequence: Sequence | None = None
 
     def offer(self, tokens: Tokens[int]) -> Offer:
         sequence = self._follow(tokens)
         room = self._model.info.context_tokens - len(tokens)
         behind = sequence.unread - 1 if sequence.unread > _TAIL_TOKENS and room > 0 else 0
-        return Offer(self.name, 0 if behind else max(0, min(MAX_DRAFT_TOKENS, room)), gated=True, behind=behind)
+        most = 0 if behind else max(0, min(MAX_DRAFT_TOKENS, room))
+        return Offer(self.name, most, tells_probabilities=True, behind=behind)
 
     def read_on(self) -> None:
-        """A chunk; or, of the last tokens, what the next draft starts with: under way, but not waited for."""
-        assert self._sequence is not None
-        if self._sequence.unread > _TAIL_TOKENS:
-            self._sequence.prefill_chunk()
+        """A chunk; or, of the last tokens, what the next draft starts with: started, but not waited for."""
+        sequence = self._following
+        if sequence.unread > _TAIL_TOKENS:
+            sequence.prefill_chunk()
         else:
-            self._read_rest()
+            self._read_tail(sequence)
             mx.async_eval(self._logits)
 
-    def propose(self, tokens: Tokens[int], limit: int, sampler: Sampler) -> Draft:
-        """Stops early at an end, and where it is not sure enough. It looks at each token while the next one is under
-        way, so that the device always has something to work on."""
+    def propose(self, tokens: Tokens[int], plan: Plan, sampler: Sampler) -> Draft:
+        """Stops early behind an end token, and where the plan's stop rule says so."""
         sequence = self._follow(tokens)
-        drafts: list[Draft] = []
-        self._read_rest()
-        logits = self._logits
+        self._read_tail(sequence)
         sequence.caches.leave_trail()
-        self._confidence.begin()
-        for step in range(limit):
+        logits, drafts = self._logits, list[Draft]()
+        while len(drafts) < plan.length:
             if drafts:
                 logits = sequence.feed(drafts[-1].tokens)
                 sequence.caches.commit(1)
             ahead = mx.concatenate([draft.tokens for draft in drafts]) if drafts else None
-            drafts.append(sampler.draft(logits, len(tokens) + step, ahead, self._confidence.sharpness))
-            mx.async_eval(drafts[-1].tokens, drafts[-1].rivals, *([drafts[-1].sure] if self._confidence.floor else []))
-            if step and drafts[-2].tokens.item() in self._ends:
-                drafts.pop()
+            position = len(tokens) + len(drafts)
+            drafts.append(sampler.draft(logits, position, ahead, Sharpness.LEVELS, plan.sharpness))
+            seen = self._look(drafts, plan)
+            if seen and seen[-1].tokens.item() in self._ends:
+                drafts = seen
                 break
-            if step and self._confidence.floor and not self._confidence.goes_on(probability(drafts[-2])):
+            if seen and plan.stop is not None and not plan.stop.goes_on(_probabilities(seen)):
                 break
-        self._drafts = drafts
-        laws = [draft.law for draft in drafts if draft.law is not None]
-        return Draft(mx.concatenate([draft.tokens for draft in drafts]), mx.concatenate(laws) if laws else None)
+        return _joined(drafts, with_probabilities=plan.stop is not None)
 
     def commit(self, emitted: Tokens[int]) -> None:
-        """The draft has read all that it drafted but the last token; what did not stand goes."""
-        assert self._sequence is not None
-        sequence = self._sequence
+        """The draft has read all that it drafted but the last token; what was rejected goes."""
+        sequence = self._following
         sequence.caches.rewind(min(sequence.caches.position, len(sequence.tokens) + len(emitted) - 1))
         sequence.tokens.extend(emitted)
-        self._learn(emitted)
-
-    def _read_rest(self) -> None:
-        """The last tokens, in one forward, unless that has been done already."""
-        assert self._sequence is not None
-        if unread := self._sequence.unread:
-            self._settled = self._sequence.caches.position
-            self._sequence.caches.leave_trail()
-            self._logits = self._sequence.feed(mx.array(self._sequence.tokens[-unread:]))[-1:]
-            self._sequence.caches.commit(unread)
-
-    def _learn(self, emitted: Tokens[int]) -> None:
-        """What came of how sure it was, if anybody asked, and of how sharply it drew."""
-        if self._confidence.floor:
-            for draft in self._drafts[self._confidence.heard :]:
-                self._confidence.goes_on(probability(draft))
-            right = [draft.tokens.item() == token for draft, token in zip(self._drafts, emitted, strict=False)]
-            self._confidence.learn(right)
-        for draft, truth in zip(self._drafts, emitted, strict=False):
-            if draft.rivals.size:
-                self._confidence.sharpness.learn(draft.rivals.tolist(), truth)  # type: ignore[arg-type]
 
     def close(self) -> None:
         if self._sequence is not None:
             caches = self._sequence.caches
-            caches.rewind(caches.position if self._sequence.unread else self._settled)  # where any next turn goes on
+            caches.rewind(
+                caches.position if self._sequence.unread else self._before_tail
+            )  # where any next turn goes on
             self._store.put(self._sequence)
             self._sequence = None
+
+    def _look(self, drafts: list[Draft], plan: Plan) -> list[Draft]:
+        """Start the newest token; those that are evaluated by now, or are waited for.
+
+        A stop rule needs to know the last token, or on a GPU the one before, so that the device always has work. A
+        fixed length only needs to know an end.
+        """
+        newest = drafts[-1]
+        mx.async_eval([newest.tokens] if plan.stop is None else [newest.tokens, newest.probabilities])
+        behind = _UNSEEN_TOKENS if plan.stop is None else int(mx.default_device() == mx.gpu)
+        return drafts[: max(0, len(drafts) - behind)]
+
+    def _read_tail(self, sequence: Sequence) -> None:
+        """The last tokens, in one forward, unless that has been done already."""
+        if unread := sequence.unread:
+            self._before_tail = sequence.caches.position
+            sequence.caches.leave_trail()
+            self._logits = sequence.feed(mx.array(sequence.tokens[-unread:]))[-1:]
+            sequence.caches.commit(unread)
+
+    @property
+    def _following(self) -> Sequence:
+        if self._sequence is None:
+            raise RuntimeError("an offer comes first")
+        return self._sequence
 
     def _follow(self, tokens: Tokens[int]) -> Sequence:
         """Take in what was committed since the last look, plain rounds included."""
@@ -126,7 +126,17 @@ class DraftModelProposer:
         return self._sequence
 
 
-def probability(draft: Draft) -> float:
-    value = draft.sure.item()
-    assert isinstance(value, float)
-    return value
+def _probabilities(drafts: Tokens[Draft]) -> list[float]:
+    return [draft.probabilities.item() for draft in drafts if draft.probabilities is not None]  # type: ignore[misc]
+
+
+def _joined(drafts: Tokens[Draft], *, with_probabilities: bool) -> Draft:
+    logprobs = [draft.logprobs for draft in drafts if draft.logprobs is not None]
+    probabilities = [draft.probabilities for draft in drafts if draft.probabilities is not None]
+    guesses = [draft.guesses for draft in drafts if draft.guesses is not None]
+    return Draft(
+        mx.concatenate([draft.tokens for draft in drafts]),
+        mx.concatenate(logprobs) if logprobs else None,
+        mx.concatenate(probabilities) if with_probabilities else None,
+        mx.concatenate(guesses) if guesses else None,
+    )

@@ -9,7 +9,7 @@ import mlx.core as mx
 from engine.api.types import MAX_DRAFT_TOKENS
 from engine.decoding.accept import Draft
 from engine.decoding.sampling import Sampler
-from engine.drafting.controller import Offer
+from engine.drafting.controller import Offer, Plan
 
 _SHORTEST_MATCH = 3  # pairs of tokens recur all the time in a chat, and mean nothing
 _LONGEST_MATCH = 32
@@ -35,10 +35,10 @@ class LookupProposer:
         self._index(tokens)
         self._found, match = self._find(tokens)
         most = min(2 * match if match >= 8 else match, MAX_DRAFT_TOKENS) if match else 0
-        return Offer(self.name, len(self._continuation(tokens, most)), grade=min(match, 8) // 2)
+        return Offer(self.name, len(self.foresee(tokens, most)), grade=min(match, 8) // 2)
 
-    def propose(self, tokens: Sequence[int], limit: int, sampler: Sampler) -> Draft:
-        return Draft(mx.array(self._continuation(tokens, limit), dtype=mx.uint32))
+    def propose(self, tokens: Sequence[int], plan: Plan, sampler: Sampler) -> Draft:
+        return Draft(mx.array(self.foresee(tokens, plan.length), dtype=mx.uint32))
 
     def commit(self, emitted: Sequence[int]) -> None:
         """The next offer indexes them."""
@@ -46,7 +46,7 @@ class LookupProposer:
     def close(self) -> None:
         self._ends.clear()
 
-    def _continuation(self, tokens: Sequence[int], most: int) -> list[int]:
+    def foresee(self, tokens: Sequence[int], most: int) -> list[int]:
         """What followed the match that was found."""
         following = list(tokens[self._found : self._found + most])
         end = next((at for at, token in enumerate(following) if token in self._ends_reply), most)

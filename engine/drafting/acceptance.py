@@ -1,0 +1,157 @@
+"""How often drafted tokens stand, what a draft's own probabilities are worth, and how sharply it should draw.
+
+Learnt from every drafted token that the main model checked. Pure arithmetic.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect, bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import exp, log
+
+from engine.api.types import MAX_DRAFT_TOKENS
+
+_BUCKET_ENDS = (1, 2, 3, 4, 6, 8, 12, 16, MAX_DRAFT_TOKENS)  # positions in a draft that share a rate
+_HOPE, _DOUBT = 0.6, 0.0  # how often the first token stands, before anything is known
+_PRIOR_TRIALS = 3.0
+_SLOW_FADING = 0.995  # of older trials, for each new one
+_FAST_FADING = 0.92  # of older trials, each round
+_ERROR_FADING = 0.99
+
+_GRADES = (0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95, 0.98, 0.995)
+_GRADE_MIDDLES = (0.1, 0.27, 0.42, 0.57, 0.72, 0.85, 0.92, 0.96, 0.98, 0.99)
+_GRADE_TRIALS = 4  # what the middle of a grade weighs before anything is known
+_SLOWEST_LEARNING = 0.01
+
+
+class _Rate:
+    """A share of trials that may drift: a slow average, and a fast one around it that forgets with every round.
+
+    Each is trusted as far as it foresaw the latest trials.
+    """
+
+    def __init__(self) -> None:
+        self._right = self._trials = 0.0
+        self._recent_right = self._recent_trials = 0.0
+        self._worse = 0.0  # by how much the fast one foresaw worse, as a difference of fading log losses
+
+    def learn(self, right: bool) -> None:
+        slow = self._slow(0.5)
+        self._worse = _ERROR_FADING * self._worse + log(_chance(slow, right) / _chance(self._fast(slow), right))
+        self._right, self._trials = _SLOW_FADING * self._right + right, _SLOW_FADING * self._trials + 1
+        self._recent_right, self._recent_trials = self._recent_right + right, self._recent_trials + 1
+
+    def end_round(self) -> None:
+        self._recent_right *= _FAST_FADING
+        self._recent_trials *= _FAST_FADING
+
+    def share(self, prior: float) -> float:
+        """`prior` is what is thought of it before any trial."""
+        slow = self._slow(prior)
+        return slow + (self._fast(slow) - slow) / (1 + exp(self._worse))
+
+    def _slow(self, prior: float) -> float:
+        return (self._right + _PRIOR_TRIALS * prior) / (self._trials + _PRIOR_TRIALS)
+
+    def _fast(self, slow: float) -> float:
+        return (self._recent_right + _PRIOR_TRIALS * slow) / (self._recent_trials + _PRIOR_TRIALS)
+
+
+def _chance(share: float, right: bool) -> float:
+    """Of what happened, by a share of which nothing is quite certain."""
+    return 0.01 + 0.98 * (share if right else 1 - share)
+
+
+class AcceptRates:
+    """The chance that the token at each position of a draft stands, given that those before it do."""
+
+    def __init__(self) -> None:
+        self._buckets = [_Rate() for _ in _BUCKET_ENDS]
+
+    def learn(self, drafted: int, accepted: int) -> None:
+        """Of `drafted` tokens the first `accepted` stood. Those after the first that did not teach nothing."""
+        for position in range(1, min(accepted + 1, drafted) + 1):
+            self._buckets[bisect_left(_BUCKET_ENDS, position)].learn(position <= accepted)
+
+    def end_round(self) -> None:
+        """A round is over, whether it drafted or not: what was seen lately says a little less of the next one."""
+        for bucket in self._buckets:
+            bucket.end_round()
+
+    def by_position(self, *, hopeful: bool) -> list[float]:
+        """For positions 1 to MAX_DRAFT_TOKENS; `hopeful` says what is thought of what was never seen."""
+        rates: list[float] = []
+        share = _HOPE if hopeful else _DOUBT
+        for bucket, end in zip(self._buckets, _BUCKET_ENDS, strict=True):
+            share = bucket.share(share)
+            rates += [share] * (end - len(rates))
+        return rates
+
+
+@dataclass(frozen=True, slots=True)
+class StopRule:
+    """When a draft is to stop by itself.
+
+    `floors[k - 1]` is the chance that all of k tokens stand, below which a further one is not worth its time; `worth`
+    is what a stated probability of each grade has been worth.
+    """
+
+    floors: tuple[float, ...]
+    worth: tuple[float, ...]
+
+    def goes_on(self, probabilities: Sequence[float]) -> bool:
+        """Whether to draft another token after tokens that the draft gave these probabilities."""
+        if len(probabilities) > len(self.floors):
+            return False
+        return self.chance(probabilities) >= self.floors[len(probabilities) - 1]
+
+    def chance(self, probabilities: Sequence[float]) -> float:
+        """That tokens with these probabilities all stand."""
+        chance = 1.0
+        for probability in probabilities:
+            chance *= self.worth[bisect(_GRADES, probability)]
+        return chance
+
+
+class Worth:
+    """What the probabilities that a draft states are worth: they are no honest chances, so each grade is learnt."""
+
+    def __init__(self) -> None:
+        self._right = list(_GRADE_MIDDLES)
+        self._trials = [_GRADE_TRIALS] * len(_GRADE_MIDDLES)
+
+    @property
+    def by_grade(self) -> tuple[float, ...]:
+        return tuple(self._right)
+
+    def learn(self, probabilities: Sequence[float], accepted: int) -> None:
+        """The tokens with these probabilities were drafted, and the first `accepted` of them stood."""
+        for position, probability in enumerate(probabilities[: accepted + 1]):
+            grade = bisect(_GRADES, probability)
+            self._trials[grade] += 1
+            weight = max(1 / self._trials[grade], _SLOWEST_LEARNING)
+            self._right[grade] += weight * ((position < accepted) - self._right[grade])
+
+
+class Sharpness:
+    """How much sharper than its own distribution a draft should draw its guesses; learnt by comparing, at no cost.
+
+    A small model is less decided than the main model. At every drafted position it also says what it would have
+    guessed at each other level, so the level that is right most often is known.
+    """
+
+    LEVELS = (1.0, 1.6, 2.5, 5.0)
+
+    def __init__(self) -> None:
+        self.level = 0
+        self._hits = [0.5] * len(self.LEVELS)
+        self._trials = 0
+
+    def learn(self, guesses: Sequence[int], truth: int) -> None:
+        """At one position each level would have guessed like this, and `truth` is what the main model drew."""
+        self._trials += 1
+        weight = max(1 / (self._trials + 2), _SLOWEST_LEARNING)
+        for level, guess in enumerate(guesses):
+            self._hits[level] += weight * ((guess == truth) - self._hits[level])
+        self.level = max(range(len(self.LEVELS)), key=lambda level: self._hits[level])

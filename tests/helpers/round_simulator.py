@@ -1,0 +1,165 @@
+"""Rounds without a model or a clock: texts whose drafts are right with a known chance, on machines with known costs.
+
+What a controller achieves is compared with every fixed draft length on the very same text. A plain round takes 1.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from engine.drafting.controller import PLAIN, AutoController, History, Offer, Outcome, Plan
+from engine.drafting.costs import MAX_WIDTH, Calibration, RoundCosts
+
+SOURCE = "draft"
+FIXED = (0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 15, 16)
+_BURST_TOKENS = 40
+_NOISE = 0.03  # of what a round takes
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Forwards by width, in plain rounds, and a drafted token."""
+
+    forward: Mapping[int, float]
+    draft: float
+
+    def round(self, drafted: int, *, padded: bool = True) -> float:
+        widths = range(drafted + 1, MAX_WIDTH + 1) if padded else (drafted + 1,)
+        return min(self.forward[width] for width in widths) + drafted * self.draft
+
+
+def curve(known: Mapping[int, float], draft: float) -> Machine:
+    """Widths in between lie on lines."""
+    widths = sorted(known)
+    forward = {}
+    for width in range(1, MAX_WIDTH + 1):
+        high = next((at for at in widths if at >= width), widths[-1])
+        low = max((at for at in widths if at <= width), default=high)
+        share = (width - low) / (high - low) if high > low else 0.0
+        forward[width] = known[low] + share * (known[high] - known[low])
+    return Machine(forward, draft)
+
+
+# MEASURED: a model of 113 M parameters on two cores, milliseconds by width; four tokens cost as much as one.
+_SAW_MS = (46.0, 48.9, 60.9, 46.0, 58.9, 59.8, 72.6, 55.4, 67.5, 70.1, 81.3, 63.9, 76.8, 78.1, 89.8, 76.2, 88.5)
+
+
+def _saw() -> Machine:
+    seconds = {width: ms / _SAW_MS[0] for width, ms in enumerate(_SAW_MS, start=1)}
+    for width in range(18, MAX_WIDTH + 1):
+        seconds[width] = seconds[width - 4] + 0.22
+    return Machine(seconds, 0.055)
+
+
+MACHINES = {
+    "saw": _saw(),
+    "metal_4bit": curve({1: 1, 2: 1.03, 4: 1.47, 6: 2.07, 8: 2.69, 16: 4.6, 33: 8}, 0.12),
+    "small_m_kernel": curve({1: 1, 4: 1.15, 8: 1.4, 9: 2.2, 16: 2.5, 33: 2.6}, 0.12),
+    "m1": curve({1: 1, 33: (34 + 10.9 * 33) / 44.9}, 0.12),
+    "flat": curve({1: 1, 33: 1.32}, 0.05),
+    "linear": curve({1: 1, 33: 33}, 0.1),
+}
+
+
+@dataclass(frozen=True)
+class Text:
+    """For each position how likely the draft is right there, whether it is, and how sure it says that it is."""
+
+    chance: Sequence[float]
+    luck: Sequence[float]
+    said: Sequence[float]
+    decay: float = 1.0  # of the chance with each further position of a draft
+
+    def right(self, at: int, position: int) -> bool:
+        """Whether the draft's token at `at` stands, as the `position`-th of its draft (1 is the first)."""
+        return self.luck[at] < self.chance[at] * self.decay ** (position - 1)
+
+    def accepted(self, at: int, drafted: int) -> int:
+        count = 0
+        while count < drafted and self.right(at + count, count + 1):
+            count += 1
+        return count
+
+
+def make_text(kind: str, mean: float, *, informative: bool, tokens: int, seed: int) -> Text:
+    """`kind` is steady, bursty (easy and hard passages) or decay (by the position in a draft)."""
+    generator = random.Random(seed)
+    spread = 0.9 * min(mean, 1 - mean) if kind == "bursty" else 0.0
+    easy = generator.random() < 0.5
+    chances, said = [], []
+    for _ in range(tokens + MAX_WIDTH):
+        if generator.random() < 1 / _BURST_TOKENS:
+            easy = not easy
+        level = mean + (spread if easy else -spread)
+        chance = generator.betavariate(level * 1.2, (1 - level) * 1.2) if informative else level
+        chances.append(chance)
+        said.append(min(0.999, chance**0.6) if informative else generator.random())
+    return Text(chances, [generator.random() for _ in chances], said, 0.88 if kind == "decay" else 1.0)
+
+
+def fixed_speed(machine: Machine, text: Text, tokens: int, drafted: int, start: int = 0) -> float:
+    """Tokens per plain round with drafts of one length."""
+    at, seconds = start, 0.0
+    while at < tokens:
+        at += text.accepted(at, drafted) + 1
+        seconds += machine.round(drafted)
+    return (at - start) / seconds
+
+
+def best_fixed_speed(machine: Machine, text: Text, tokens: int, start: int = 0) -> float:
+    return max(fixed_speed(machine, text, tokens, drafted, start) for drafted in FIXED)
+
+
+def make_history(machine: Machine, *, calibrated: bool = True) -> History:
+    calibration = Calibration(dict(machine.forward), {SOURCE: machine.draft}) if calibrated else None
+    return History(RoundCosts(calibration))
+
+
+@dataclass
+class Run:
+    """A reply of `tokens` tokens under an AutoController."""
+
+    machine: Machine
+    text: Text
+    history: History
+    seed: int = 0
+    lengths: list[int] = field(default_factory=list)
+    stamps: list[tuple[int, float]] = field(default_factory=list)  # tokens and time after each round
+
+    def __post_init__(self) -> None:
+        self._noise = random.Random(self.seed)
+        self._controller = AutoController(self.history)
+
+    def write(self, tokens: int) -> Run:
+        at, seconds = 0, 0.0
+        while at < tokens:
+            plan = self._plan(first=not self.stamps)
+            outcome = self._round(plan, at)
+            self._controller.observe(plan, outcome)
+            at += outcome.accepted + 1
+            seconds += outcome.seconds or 0.0
+            self.lengths.append(outcome.drafted)
+            self.stamps.append((at, seconds))
+        return self
+
+    def speed(self, start: int = 0) -> float:
+        """Tokens per plain round, from the first round on that begins behind `start` tokens."""
+        before = next((stamp for stamp in self.stamps if stamp[0] >= start), (0, 0.0)) if start else (0, 0.0)
+        return (self.stamps[-1][0] - before[0]) / (self.stamps[-1][1] - before[1])
+
+    def _plan(self, *, first: bool) -> Plan:
+        if first:
+            return PLAIN
+        wanted = self._controller.wants(SOURCE)
+        return self._controller.plan([Offer(SOURCE, MAX_WIDTH - 1, tells_probabilities=True)] if wanted else [])
+
+    def _round(self, plan: Plan, at: int) -> Outcome:
+        said: list[float] = []
+        while len(said) < plan.length and (plan.stop is None or not said or plan.stop.goes_on(said)):
+            said.append(self.text.said[at + len(said)])
+        drafted = len(said)
+        seconds = self.machine.round(drafted) * math.exp(self._noise.gauss(0, _NOISE))
+        return Outcome(drafted, self.text.accepted(at, drafted), seconds, said if plan.stop is not None else ())

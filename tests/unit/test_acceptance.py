@@ -1,0 +1,150 @@
+"""What drafted tokens teach: how often they stand, what a draft's probabilities are worth, how sharply to draw."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from engine.api.types import MAX_DRAFT_TOKENS
+from engine.drafting.acceptance import AcceptRates, Sharpness, StopRule, Worth
+
+
+def taught(rates: AcceptRates, rounds: list[tuple[int, int]]) -> AcceptRates:
+    for drafted, accepted in rounds:
+        rates.learn(drafted, accepted)
+        rates.end_round()
+    return rates
+
+
+def test_before_any_draft_hope_or_doubt_decides() -> None:
+    assert AcceptRates().by_position(hopeful=True) == pytest.approx([0.6] * MAX_DRAFT_TOKENS)
+    assert AcceptRates().by_position(hopeful=False) == [0.0] * MAX_DRAFT_TOKENS
+
+
+@pytest.mark.parametrize(
+    ("rounds", "expected"),
+    [
+        ([(3, 3)] * 200, [0.98, 0.98, 0.98]),
+        ([(3, 0)] * 200, [0.02, 0.02, 0.02]),
+        ([(3, 1)] * 200, [0.98, 0.02, 0.02]),  # the second is wrong, and what lies behind it was never judged
+        ([(1, 1)] * 200, [0.98, 0.98, 0.98]),
+        ([(2, 2), (2, 0)] * 200, [0.5, 0.98, 0.97]),  # a second that is only ever judged behind a right first one
+    ],
+)
+def test_rates_are_of_tokens_behind_accepted_ones(rounds: list[tuple[int, int]], expected: list[float]) -> None:
+    rates = taught(AcceptRates(), rounds).by_position(hopeful=True)
+
+    assert rates[:3] == pytest.approx(expected, abs=0.04)
+    assert len(rates) == MAX_DRAFT_TOKENS
+
+
+def test_positions_share_rates_where_drafts_are_long() -> None:
+    """Positions 5 and 6 count as one; 7 is another."""
+    rates = taught(AcceptRates(), [(6, 6)] * 200 + [(7, 6)] * 200).by_position(hopeful=True)
+
+    assert rates[4] == rates[5] > 0.9
+    assert rates[6] < 0.1
+
+
+def test_a_passage_that_becomes_hard_is_noticed_at_once_and_forgotten_again() -> None:
+    """After fifteen failures the rate is well below the average; rounds without a draft bring it back."""
+    generator = random.Random(2)
+    mixed = [(1, int((number // 40) % 2 == 0 and generator.random() < 0.95)) for number in range(400)]
+    rates = taught(AcceptRates(), [*mixed, *[(1, 1)] * 30, *[(1, 0)] * 15])
+    (hard, *_) = rates.by_position(hopeful=True)
+    for _ in range(60):
+        rates.end_round()
+    (rested, *_) = rates.by_position(hopeful=True)
+
+    assert hard < 0.35
+    assert 0.4 < rested < 0.6
+
+
+def test_a_steady_rate_is_not_shaken_by_chance() -> None:
+    generator = random.Random(3)
+    rates = AcceptRates()
+    seen = []
+    for number in range(1500):
+        taught(rates, [(1, int(generator.random() < 0.4))])
+        if number > 300:
+            seen.append(rates.by_position(hopeful=True)[0])
+
+    assert min(seen) > 0.2
+    assert max(seen) < 0.6
+
+
+RULE = StopRule(floors=(0.5, 0.6, 0.2), worth=Worth().by_grade)
+
+
+@pytest.mark.parametrize(
+    ("probabilities", "goes_on"),
+    [
+        ([0.99], True),
+        ([0.1], False),
+        ([0.6], True),  # worth 0.57
+        ([0.6, 0.99], False),  # as likely, but a second token must be surer
+        ([0.92, 0.92], True),
+        ([0.92, 0.6, 0.5], True),
+        ([0.99] * 4, False),  # longer than any draft that pays
+    ],
+)
+def test_a_draft_goes_on_while_the_chance_is_above_the_floor(probabilities: list[float], goes_on: bool) -> None:
+    assert RULE.goes_on(probabilities) is goes_on
+
+
+def test_a_chance_equal_to_the_floor_goes_on() -> None:
+    assert StopRule((0.57,), Worth().by_grade).goes_on([0.6])
+
+
+@pytest.mark.parametrize("honest", [0.95, 0.5, 0.05])
+def test_what_a_draft_says_is_worth_what_came_of_it(honest: float) -> None:
+    """A draft that always says 0.9 and is right this often."""
+    generator = random.Random(1)
+    worth = Worth()
+    for _ in range(3000):
+        accepted = 0
+        while accepted < 4 and generator.random() < honest:
+            accepted += 1
+        worth.learn([0.9] * 4, accepted)
+    rule = StopRule((), worth.by_grade)
+
+    assert rule.chance([0.9]) == pytest.approx(honest, abs=0.08)
+    assert rule.chance([0.9, 0.9]) == pytest.approx(honest**2, abs=0.12)
+
+
+def test_tokens_behind_the_first_wrong_one_teach_nothing() -> None:
+    """Nobody knows whether they would have stood."""
+    worth = Worth()
+    before = worth.by_grade
+    for _ in range(200):
+        worth.learn([0.1, 0.6], accepted=0)
+
+    assert worth.by_grade[1:] == before[1:]
+    assert worth.by_grade[0] < 0.02
+
+
+def test_one_trial_moves_a_grade_by_a_fifth() -> None:
+    worth = Worth()
+    worth.learn([0.6], accepted=1)
+
+    assert worth.by_grade[3] == pytest.approx(0.57 + 0.43 / 5)
+
+
+def test_the_level_that_is_right_most_often_is_chosen() -> None:
+    """First the sharpest guesses right, then the softest."""
+    sharpness = Sharpness()
+    for _ in range(100):
+        sharpness.learn([1, 2, 3, 4], truth=4)
+    assert sharpness.level == 3
+    for _ in range(400):
+        sharpness.learn([1, 2, 3, 4], truth=1)
+    assert sharpness.level == 0
+
+
+def test_between_equals_the_honest_level_stays() -> None:
+    sharpness = Sharpness()
+    for token in range(50):
+        sharpness.learn([token] * 4, truth=token)
+
+    assert sharpness.level == 0

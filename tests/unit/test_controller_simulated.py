@@ -1,0 +1,73 @@
+"""Whole replies on simulated machines and texts: auto against every fixed draft length on the same text."""
+
+from __future__ import annotations
+
+import statistics
+
+import pytest
+
+from tests.helpers.round_simulator import MACHINES, Run, best_fixed_speed, make_history, make_text
+
+TOKENS, LEARNING = 700, 100
+
+
+def share_of_best(machine: str, kind: str, mean: float, *, informative: bool, seeds: int = 2) -> float:
+    """Speed behind the first 100 tokens, of that of the best fixed length there."""
+    shares = []
+    for seed in range(seeds):
+        text = make_text(kind, mean, informative=informative, tokens=TOKENS, seed=seed)
+        run = Run(MACHINES[machine], text, make_history(MACHINES[machine]), seed).write(TOKENS)
+        shares.append(run.speed(LEARNING) / best_fixed_speed(MACHINES[machine], text, TOKENS, LEARNING))
+    return statistics.mean(shares)
+
+
+@pytest.mark.parametrize("kind", ["steady", "bursty", "decay"])
+@pytest.mark.parametrize("machine", ["saw", "metal_4bit", "small_m_kernel", "m1", "flat", "linear"])
+def test_auto_is_hardly_ever_beaten_by_a_fixed_length(machine: str, kind: str) -> None:
+    """The worst chance of two texts each; `make bench` has the figure over more of them."""
+    shares = {
+        (mean, informative): share_of_best(machine, kind, mean, informative=informative)
+        for mean in (0.05, 0.3, 0.6, 0.9)
+        for informative in (True, False)
+    }
+
+    assert min(shares.values()) > 0.93, shares
+    assert statistics.mean(shares.values()) > 0.98
+
+
+@pytest.mark.parametrize("calibrated", [True, False])
+@pytest.mark.parametrize("machine", sorted(MACHINES))
+def test_the_first_reply_of_a_useless_draft_costs_next_to_nothing(machine: str, calibrated: bool) -> None:
+    speeds = []
+    for seed in range(5):
+        text = make_text("steady", 0.02, informative=False, tokens=100, seed=seed)
+        speeds.append(
+            Run(MACHINES[machine], text, make_history(MACHINES[machine], calibrated=calibrated), seed).write(60).speed()
+        )
+
+    assert statistics.mean(speeds) > 0.965
+
+
+@pytest.mark.parametrize("machine", ["saw", "metal_4bit", "flat"])
+def test_a_fresh_pair_is_near_its_best_in_its_second_reply(machine: str) -> None:
+    shares = []
+    for seed in range(4):
+        history = make_history(MACHINES[machine])
+        for reply in range(2):
+            text = make_text("steady", 0.8, informative=False, tokens=200, seed=10 * seed + reply)
+            run = Run(MACHINES[machine], text, history, seed).write(200)
+        shares.append(run.speed() / best_fixed_speed(MACHINES[machine], text, 200))
+
+    assert statistics.mean(shares) > 0.93
+
+
+def test_a_draft_that_becomes_good_within_a_reply_is_used() -> None:
+    hard = make_text("steady", 0.02, informative=False, tokens=400, seed=1)
+    easy = make_text("steady", 0.95, informative=False, tokens=400, seed=2)
+    text = type(hard)(
+        [*hard.chance[:400], *easy.chance], [*hard.luck[:400], *easy.luck], [*hard.said[:400], *easy.said]
+    )
+    run = Run(MACHINES["m1"], text, make_history(MACHINES["m1"])).write(800)
+
+    assert sum(run.lengths[:300]) < 30
+    assert run.speed(500) > 0.9 * best_fixed_speed(MACHINES["m1"], text, 800, 500)

@@ -1,0 +1,164 @@
+"""Prices of rounds: from the calibration, from what rounds took, and without either."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.api.types import MAX_DRAFT_TOKENS
+from engine.drafting.costs import Calibration, RoundCosts
+
+SAW = {1: 46.0, 2: 48.9, 3: 60.9, 4: 46.0, 5: 58.9, 6: 59.8, 7: 72.6, 8: 55.4, 33: 200.0}
+
+
+def costs(verify: dict[int, float] | None = None, draft: float = 2.0, rollback: float = 0.0) -> RoundCosts:
+    return RoundCosts(Calibration(verify or SAW, {"draft": draft}, rollback))
+
+
+@pytest.mark.parametrize(
+    ("width", "padded"),
+    [(1, 1), (2, 4), (3, 4), (4, 4), (5, 8), (6, 8), (7, 8), (8, 8), (33, 33), (34, 34), (512, 512)],
+)
+def test_a_forward_is_padded_to_a_cheaper_width(width: int, padded: int) -> None:
+    """From 1 to 4 nothing is gained; 5 to 8 tokens cost less as 8. Prompts are no rounds."""
+    assert costs().padded(width) == padded
+
+
+def test_padding_must_gain_more_than_noise() -> None:
+    assert costs({1: 10.0, 2: 9.75, 33: 100.0}).padded(1) == 1
+    assert costs({1: 10.0, 2: 9.65, 33: 100.0}).padded(1) == 2
+
+
+def test_padding_pays_for_its_rollback() -> None:
+    """Three tokens as four: 46 + 14 instead of 60.9 is not worth it, 46 + 13 is."""
+    assert costs(rollback=14.0).padded(3) == 3
+    assert costs(rollback=13.0).padded(3) == 4
+
+
+def test_without_a_calibration_nothing_is_padded() -> None:
+    assert [RoundCosts().padded(width) for width in (1, 3, 9)] == [1, 3, 9]
+
+
+@pytest.mark.parametrize(
+    ("source", "length", "price"),
+    [
+        ("", 0, 46.0),
+        ("draft", 1, 46.0 + 2),  # two tokens cost as much as four
+        ("draft", 3, 46.0 + 6),
+        ("draft", 5, 55.4 + 10),
+        ("lookup", 5, 55.4),  # a lookup costs nothing
+        ("lookup", 12, 55.4 + 5 / 25 * 144.6),  # between widths that were measured
+        ("draft", 32, 200.0 + 64),
+    ],
+)
+def test_before_any_round_a_price_is_the_calibrated_one(source: str, length: int, price: float) -> None:
+    assert costs().price_s(source, length) == pytest.approx(price)
+
+
+def test_a_slow_machine_raises_every_price_alike() -> None:
+    priced = costs()
+    for _ in range(7):
+        priced.observe("", 0, 92.0)
+
+    assert priced.plain_s == pytest.approx(92.0)
+    assert priced.price_s("draft", 3) == pytest.approx(104.0)
+
+
+def test_one_slow_round_changes_nothing() -> None:
+    priced = costs()
+    for seconds in (46.0, 46.0, 460.0, 46.0):
+        priced.observe("", 0, seconds)
+
+    assert priced.plain_s == pytest.approx(46.0)
+
+
+def test_a_chat_that_grows_long_is_followed_within_a_few_rounds() -> None:
+    priced = costs()
+    for seconds in [46.0] * 50 + [60.0] * 4:
+        priced.observe("", 0, seconds)
+
+    assert priced.plain_s == pytest.approx(60.0)
+
+
+def test_load_during_drafted_rounds_is_not_held_against_drafting() -> None:
+    """Everything takes twice as long while drafts run: what they cost beside a plain round stays nearly as it was."""
+    priced = costs()
+    for _ in range(20):
+        priced.observe("", 0, 46.0)
+    before = priced.price_s("draft", 3) / priced.plain_s
+    for _ in range(200):
+        priced.observe("draft", 3, 104.0)
+
+    assert priced.plain_s == pytest.approx(92.0, rel=0.3)
+    assert priced.price_s("draft", 3) / priced.plain_s == pytest.approx(before, rel=0.4)
+
+
+def test_rounds_of_a_length_that_take_longer_than_calibrated_cost_more() -> None:
+    """Beside plain rounds of the calibrated time; the nearest length is thought to be like it."""
+    priced = costs()
+    for _ in range(90):
+        priced.observe("", 0, 46.0)
+        priced.observe("", 0, 46.0)
+        priced.observe("draft", 3, 78.0)
+
+    assert priced.plain_s == pytest.approx(46.0, rel=0.02)
+    assert priced.price_s("draft", 3) == pytest.approx(78.0, rel=0.03)
+    assert priced.price_s("draft", 4) == pytest.approx(1.5 * (55.4 + 8), rel=0.03)
+    assert priced.price_s("lookup", 3) == pytest.approx(46.0, rel=0.03)
+
+
+def test_the_first_round_of_a_length_moves_its_price_a_seventh_of_the_way() -> None:
+    priced = costs()
+    priced.observe("", 0, 46.0)
+    priced.observe("draft", 3, 52.0 * 1.5)
+    priced.observe("", 0, 46.0)
+    priced.observe("", 0, 46.0)
+
+    assert priced.price_s("draft", 3) == pytest.approx(52.0 * 1.5 ** (1 / 7), rel=0.01)
+
+
+def test_without_a_calibration_tokens_cost_what_they_were_seen_to_cost() -> None:
+    priced = RoundCosts()
+    assert priced.plain_s == 0
+    assert priced.price_s("draft", 4) == 0
+    priced.observe("", 0, 10.0)
+    assert priced.plain_s == pytest.approx(10.0)
+    assert priced.price_s("draft", 4) == pytest.approx(10.0 + 4 * 1.3)
+    priced.observe("draft", 1, 22.0)
+    priced.observe("", 0, 10.0)
+
+    assert priced.price_s("draft", 4) == pytest.approx(10.0 + 4 * 12)
+
+
+def test_without_a_calibration_longer_drafts_come_step_by_step() -> None:
+    priced = RoundCosts()
+    priced.observe("", 0, 10.0)
+    assert priced.longest_priced("draft") == 1
+    priced.observe("draft", 1, 11.0)
+    assert priced.longest_priced("draft") == 2
+    priced.observe("draft", 2, 11.0)
+    assert priced.longest_priced("draft") == 4
+    assert costs().longest_priced("draft") == MAX_DRAFT_TOKENS
+
+
+def test_a_new_calibration_forgets_what_was_compared_with_the_old_one() -> None:
+    priced = costs()
+    for _ in range(9):
+        priced.observe("", 0, 99.0)
+    priced.calibration = Calibration({1: 10.0, 33: 20.0}, {"draft": 1.0})
+
+    assert priced.plain_s == pytest.approx(10.0)
+    assert priced.price_s("draft", 32) == pytest.approx(52.0)
+
+
+def test_a_price_of_reading_that_was_too_high_is_corrected() -> None:
+    """And a few tokens take as long as many."""
+    priced = RoundCosts()
+    assert priced.reading_s("draft", 512) == 0
+    priced.observe_reading("draft", 2, 0.64)
+    assert priced.reading_s("draft", 512) == pytest.approx(5.12)
+    priced.observe_reading("draft", 512, 0.512)
+    priced.observe_reading("draft", 512, 9.0)  # something else was going on
+
+    assert priced.reading_s("draft", 512) == pytest.approx(0.512)
+    assert priced.reading_s("draft", 2) == pytest.approx(0.064)
+    assert priced.reading_s("draft", 0) == 0
