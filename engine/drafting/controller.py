@@ -286,7 +286,7 @@ class AutoController:
         longest = self._history.longest.get(offer.source, _FIRST_TOKENS)
         most = min(offer.most, self._costs.longest_priced(offer.source), 2 * longest)
         tokens = [1.0, *(1 + reached for reached in accumulate(accumulate(chances[:most], mul)))]
-        seconds = [self._costs.price_s(offer.source, length) for length in range(most + 1)]
+        seconds = self._costs.prices_s(offer.source, most)
         best = max(range(1, most + 1), key=lambda length: tokens[length] / seconds[length])
         plan = Plan(offer.source, best, offer.grade, sharpness=_level(self._history, offer.source))
         fixed = _Option(plan, tokens[best], seconds[best])
@@ -311,15 +311,20 @@ def stop_floors(tokens: Sequence[float], seconds: Sequence[float], rate: float) 
     `tokens` and `seconds` are what rounds of each length bring on average and cost, from length 0 on; `rate` is the
     tokens per second to beat. With costs that rise in steps a draft so goes on to the end of its step.
     """
+
+    def price_of_more(shorter: int, longer: int) -> float:
+        """Seconds a token."""
+        return (seconds[longer] - seconds[shorter]) / max(tokens[longer] - tokens[shorter], 1e-9)
+
     floors = []
-    for drafted in range(1, len(tokens) - 1):
+    ends = [len(tokens) - 1]  # the lengths at which going on from the length at hand is cheapest, the nearest last
+    for drafted in range(len(tokens) - 2, 0, -1):
+        while len(ends) > 1 and price_of_more(drafted, ends[-1]) >= price_of_more(ends[-1], ends[-2]):
+            ends.pop()
         stands = tokens[drafted] - tokens[drafted - 1]  # the chance that these tokens all stand, on average
-        prices = (
-            (seconds[longer] - seconds[drafted]) / max(tokens[longer] - tokens[drafted], 1e-9)
-            for longer in range(drafted + 1, len(tokens))
-        )
-        floors.append(min(_HIGHEST_FLOOR, max(0.0, rate * min(prices) * stands)))
-    return tuple(floors)
+        floors.append(min(_HIGHEST_FLOOR, max(0.0, rate * price_of_more(drafted, ends[-1]) * stands)))
+        ends.append(drafted)
+    return tuple(reversed(floors))
 
 
 def _level(history: History, source: str) -> int:

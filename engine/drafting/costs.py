@@ -83,6 +83,11 @@ class RoundCosts:
             return 0.0
         return self._now * self._expected_s(source, length)
 
+    def prices_s(self, source: str, longest: int) -> list[float]:
+        """The same for lengths of 0 to `longest`."""
+        now = self._now
+        return [now * self._expected_s(source, length) for length in range(longest + 1)]
+
     def longest_priced(self, source: str) -> int:
         """Drafts of up to so many tokens have a price that can be relied on."""
         if self.calibrated:

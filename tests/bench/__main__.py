@@ -12,13 +12,16 @@ import logging  # noqa: E402
 import sys  # noqa: E402
 import tempfile  # noqa: E402
 import time  # noqa: E402
+from collections.abc import Callable, Iterable  # noqa: E402
 from dataclasses import asdict  # noqa: E402
+from functools import partial  # noqa: E402
 from pathlib import Path  # noqa: E402
 
 import mlx.core as mx  # noqa: E402
 
-from tests.bench.costs import ALL  # noqa: E402
-from tests.bench.rows import Row  # noqa: E402
+from tests.bench.costs import COSTS  # noqa: E402
+from tests.bench.natural import NATURAL, natural_rows  # noqa: E402
+from tests.bench.rows import ROWS, Row  # noqa: E402
 from tests.bench.stage import Stage  # noqa: E402
 
 OUT = Path("build/bench")
@@ -28,6 +31,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="", help="rows whose id contains this")
     parser.add_argument("--runs", type=int, default=5, help="counted rounds of each comparison")
+    parser.add_argument("--cell", default="", help="of natural_rows only the cells whose name contains this")
     parser.add_argument("--starter", type=Path, default=Path("resources/starter"))
     options = parser.parse_args()
     logging.basicConfig(level=logging.WARNING)
@@ -38,21 +42,30 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         stage = Stage(Path(folder), options.starter)
         try:
-            for measure in ALL:
-                if options.only not in measure.__name__:
-                    continue
-                started = time.perf_counter()
-                row = measure(stage, options.runs)
-                rows.append(row)
-                print(
-                    f"{row.id:34} {row.value:8.3f} {row.unit:6} {row.target:8} {row.detail}"
-                    f"  ({time.perf_counter() - started:.0f} s)",
-                    flush=True,
-                )
+            for measure in (*ROWS, *COSTS, *NATURAL):
+                if options.only in measure.__name__:
+                    tell(partial(one_row, measure, stage, options.runs), rows)
+            if options.only in "natural_rows":
+                tell(lambda: natural_rows(stage, options.runs, options.cell), rows)
         finally:
             stage.close()
     write(rows)
     return 0
+
+
+def one_row(measure: Callable[[Stage, int], Row], stage: Stage, runs: int) -> Iterable[Row]:
+    yield measure(stage, runs)
+
+
+def tell(measured: Callable[[], Iterable[Row]], rows: list[Row]) -> None:
+    started = time.perf_counter()
+    for row in measured():
+        rows.append(row)
+        print(
+            f"{row.id:34} {row.value:8.3f} {row.unit:6} {row.target:8} {row.detail}"
+            f"  ({time.perf_counter() - started:.0f} s)",
+            flush=True,
+        )
 
 
 def write(rows: list[Row]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import mlx.core as mx
@@ -15,7 +15,7 @@ from engine.models.loading import LoadedModel, load_draft, load_model
 from engine.runtime.reply import QueuedReply
 from engine.runtime.scheduler import Scheduler
 from tests.bench.opponents import interleaved
-from tests.bench.rows import ROWS, Measure, Row
+from tests.bench.rows import Measure, Row
 from tests.bench.stage import Stage
 
 _DRAFTED = 4
@@ -150,4 +150,3 @@ class BareForwards:
 
 
 COSTS: tuple[Measure, ...] = (batch4_vs_mlx_lm, hybrid_rollback_share, overhead_share, tiny_round_us)
-ALL: tuple[Callable[[Stage, int], Row], ...] = (*ROWS, *COSTS)

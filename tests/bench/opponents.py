@@ -55,14 +55,15 @@ class Run:
 class Ours:
     """Our engine, with a pair loaded."""
 
-    def __init__(self, main: Path, draft: Path | None = None, kept_share: float = 0.0) -> None:
+    def __init__(self, main: Path, draft: Path | None = None, kept_share: float = 0.0, *, rests: bool = True) -> None:
         self.engine = Engine(cache_memory_share=kept_share)
         self._main, self._draft = main, draft
         self._events: queue.SimpleQueue[Event] = queue.SimpleQueue()
         self.engine.load(main, self._events.put, draft)
         for _ in range(1 if draft is None else 2):
             self._await_model()
-        self.rest()
+        if rests:
+            self.rest()
 
     def rest(self) -> None:
         """Let the engine calibrate the pair, as it does once on every machine before anybody asks."""

@@ -96,6 +96,32 @@ def stranger(source: Path, folder: Path) -> Path:
     return _save(source, folder, config, weights)
 
 
+def noised(source: Path, folder: Path, noise: float) -> Path:
+    """The same draft, as wrong as real ones are: noise of so much of each weight's spread."""
+    config = json.loads((source / "config.json").read_text())
+    mx.random.seed(5)
+    weights = {
+        name: value + noise * mx.std(value) * mx.random.normal(value.shape) if value.ndim > 1 else value
+        for name, value in ((name, value.astype(mx.float32)) for name, value in _load(source).items())
+    }
+    return _save(source, folder, config, weights)
+
+
+def endless(source: Path, folder: Path) -> Path:
+    """The same model, whose replies end at no token that it writes: a padding token stands for the end."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in source.iterdir():
+        if path.name in {"config.json", "generation_config.json"}:
+            config = json.loads(path.read_text())
+            (folder / path.name).write_text(json.dumps(config | {"eos_token_id": config["pad_token_id"]}))
+        elif path.name == "tokenizer_config.json":
+            config = json.loads(path.read_text())
+            (folder / path.name).write_text(json.dumps(config | {"eos_token": config["pad_token"]}))
+        else:
+            (folder / path.name).symlink_to(path.resolve())
+    return folder
+
+
 def hybrid_pair(source: Path, folder: Path) -> tuple[Path, Path]:
     """A random qwen3_5 model of 100 M parameters, and its first layers as a draft: the others whisper."""
     vocabulary = json.loads((source / "config.json").read_text())["vocab_size"]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from itertools import accumulate
+from operator import mul
 
 import pytest
 
@@ -146,6 +148,24 @@ def test_a_floor_looks_beyond_a_dear_step() -> None:
     tokens, seconds = [1.0, 1.8, 2.44, 2.952], [1.0, 1.0, 1.4, 1.4]
 
     assert stop_floors(tokens, seconds, rate=1.5) == pytest.approx((1.5 * 0.4 / (2.952 - 1.8) * 0.8, 0.0))
+
+
+def test_floors_are_those_of_a_search_over_every_longer_draft() -> None:
+    generator = random.Random(5)
+    for _ in range(200):
+        chances = [generator.uniform(0.05, 0.98) for _ in range(12)]
+        tokens = [1.0, *(1 + reached for reached in accumulate(accumulate(chances, mul)))]
+        seconds = list(accumulate((generator.choice((0.0, 0.05, 0.4)) for _ in range(12)), initial=1.0))
+        rate = generator.uniform(0.5, 4)
+        searched = [
+            rate
+            * (tokens[drafted] - tokens[drafted - 1])
+            * min(
+                (seconds[more] - seconds[drafted]) / (tokens[more] - tokens[drafted]) for more in range(drafted + 1, 13)
+            )
+            for drafted in range(1, 12)
+        ]
+        assert stop_floors(tokens, seconds, rate) == pytest.approx([min(0.95, floor) for floor in searched])
 
 
 def test_no_floor_is_above_the_highest() -> None:

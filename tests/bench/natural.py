@@ -1,0 +1,199 @@
+"""Rows about drafts as wrong as real ones are: the starter's draft with noise in its weights.
+
+Every noise, greedy and sampled, short replies and long ones. In each cell auto is compared, interleaved, with our best
+fixed length (or none), with mlx-lm's speculative decoding at its best length and with its plain decoding. The worst
+cell counts.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+
+from engine import Sampling, Speculation
+from tests.bench import pairs
+from tests.bench.opponents import Ours, Run, Theirs, interleaved
+from tests.bench.rows import Row
+from tests.bench.stage import Stage
+
+NOISES = (0.0, 0.15, 0.25, 0.4, 0.6)
+SAMPLINGS = {"greedy": Sampling(temperature=0), "0.8": Sampling(temperature=0.8, seed=7)}
+LENGTHS = {"short": 40, "long": 300}
+_OUR_LENGTHS = (1, 2, 3, 4, 5, 7, 8, 11, 16)
+_THEIR_LENGTHS = (1, 2, 3, 4, 6, 8, 12, 16)
+_SEARCHED_TOKENS = 100
+
+Side = Callable[[Sequence[int]], Run]
+
+
+@dataclass
+class Cell:
+    """Medians over interleaved runs, in tokens per second."""
+
+    name: str
+    auto: float
+    fixed: float
+    theirs: float
+    plain: float
+    best: tuple[int, int]  # lengths, ours and theirs; 0 is none
+
+    @property
+    def detail(self) -> str:
+        rates = f"{self.auto:.1f} · {self.fixed:.1f} (n = {self.best[0]})"
+        return f"{self.name}: {rates} · {self.theirs:.1f} (n = {self.best[1]}) · {self.plain:.1f}"
+
+
+class Natural:
+    """The grid, measured once for all of its rows. Replies go on past the end of an answer, so long ones are long."""
+
+    def __init__(self, stage: Stage, runs: int, wanted: str = "") -> None:
+        self._stage = stage
+        self._runs = max(2, runs // 2)
+        self._wanted = wanted
+
+    @cached_property
+    def main(self) -> Path:
+        return pairs.endless(self._stage.main, self._stage.folder / "endless")
+
+    @cached_property
+    def cells(self) -> list[Cell]:
+        return list(self._measured())
+
+    def _measured(self) -> Iterator[Cell]:
+        for noise in NOISES:
+            names = {
+                f"noise {noise:g}, {how}, {length}": (sampling, tokens)
+                for how, sampling in SAMPLINGS.items()
+                for length, tokens in LENGTHS.items()
+            }
+            if not any(self._wanted in name for name in names):
+                continue
+            draft = pairs.noised(self._stage.draft, self._stage.folder / f"noised-{noise:g}", noise)
+            ours, theirs = Ours(self.main, draft), Theirs(self.main, draft)
+            for name, (sampling, tokens) in names.items():
+                if self._wanted in name:
+                    cell = self._cell(name, ours, theirs, sampling, tokens)
+                    print(f"  {cell.detail}", flush=True)  # noqa: T201  a cell takes minutes
+                    yield cell
+            ours.close()
+
+    def _cell(self, name: str, ours: Ours, theirs: Theirs, sampling: Sampling, tokens: int) -> Cell:
+        def of_ours(speculation: Speculation, length: int = tokens) -> Side:
+            return lambda prompt: ours.run(prompt, length, speculation, sampling)
+
+        def of_theirs(drafts: int, length: int = tokens) -> Side:
+            return lambda prompt: theirs.speculative(prompt, length, drafts, sampling)
+
+        searched = min(tokens, _SEARCHED_TOKENS)
+        fixed = {n: of_ours(Speculation.fixed(n), searched) for n in _OUR_LENGTHS}
+        best = self._best({0: of_ours(Speculation.off(), searched)} | fixed)
+        their_best = self._best({n: of_theirs(n, searched) for n in _THEIR_LENGTHS})
+        sides = (
+            of_ours(Speculation.auto()),
+            of_ours(Speculation.fixed(best) if best else Speculation.off()),
+            of_theirs(their_best),
+            lambda prompt: theirs.plain(prompt, tokens, sampling),
+        )
+        prompts = self._stage.guide[: 8 if tokens < 100 else 3]
+        auto, fixed_rate, their_rate, plain = map(statistics.median, zip(*self._rounds(sides, prompts), strict=True))
+        return Cell(name, auto, fixed_rate, their_rate, plain, (best, their_best))
+
+    def _rounds(self, sides: Sequence[Side], prompts: Sequence[Sequence[int]]) -> list[tuple[float, ...]]:
+        """Of each run and side the rate over all prompts; the sides take turns prompt by prompt."""
+        rounds = []
+        for _ in range(self._runs):
+            times = [(0, 0.0)] * len(sides)
+            for prompt in prompts:
+                for at, side in enumerate(sides):
+                    run = side(prompt)
+                    times[at] = (times[at][0] + len(run.tokens), times[at][1] + run.seconds)
+            rounds.append(tuple(tokens / seconds for tokens, seconds in times))
+        return rounds
+
+    def _best(self, sides: dict[int, Side]) -> int:
+        """The length with the highest rate on two prompts."""
+        rates = {
+            n: statistics.fmean(side(prompt).rate for prompt in self._stage.guide[:2]) for n, side in sides.items()
+        }
+        return max(rates, key=lambda n: rates[n])
+
+
+def natural_rows(stage: Stage, runs: int, wanted: str = "") -> Iterator[Row]:
+    cells = Natural(stage, runs, wanted).cells
+    versus: dict[str, tuple[Callable[[Cell], float], str]] = {
+        "vs_best_fixed": (lambda cell: cell.auto / cell.fixed, "≥ 0.97"),
+        "vs_mlx_lm_spec": (lambda cell: cell.auto / cell.theirs, "≥ 1.05"),
+        "vs_plain": (lambda cell: cell.auto / cell.plain, "≥ 0.99"),
+    }
+    for name, (ratio, target) in versus.items():
+        worst = min(cells, key=ratio)
+        yield Row(f"engine.natural.{name}", ratio(worst), "ratio", target, f"worst of {len(cells)}: {worst.detail}")
+
+
+def fixed3_vs_mlx_lm(stage: Stage, runs: int) -> Row:
+    """The same draft, the same length, greedy: what our round costs beside theirs."""
+    draft = pairs.noised(stage.draft, stage.folder / "noised-fixed3", 0.25)
+    ours, theirs = Ours(stage.main, draft), Theirs(stage.main, draft)
+    ratios = []
+    for prompt in stage.guide[:6]:
+        sides = partial(ours.run, prompt, 96, Speculation.fixed(3)), partial(theirs.speculative, prompt, 96, 3)
+        ratios += [a.rate / b.rate for a, b in interleaved(runs, *sides)]
+    ours.close()
+    return Row(
+        "engine.fixed3.vs_mlx_lm", statistics.median(ratios), "ratio", "≥ 1.0", f"{len(ratios)} pairs of replies"
+    )
+
+
+def first_reply_vs_plain(stage: Stage, runs: int) -> Row:
+    """A fresh engine, a draft that has learnt nothing, no calibration: its very first reply, and a plain one."""
+    ratios = []
+    for number in range(2 * runs):
+        prompt, rates = stage.guide[number % 8], []
+        for speculation in (Speculation.auto(), Speculation.off()):
+            engine = Ours(stage.main, stage.stranger, rests=False)
+            rates.append(engine.run(prompt, 40, speculation).rate)
+            engine.close()
+        ratios.append(rates[0] / rates[1])
+    return Row("engine.first_reply.vs_plain", statistics.median(ratios), "ratio", "≥ 0.97", "40 tokens, useless draft")
+
+
+def ttft_vs_mlx_lm(stage: Stage, runs: int) -> Row:
+    """The first token with a draft loaded."""
+    ratios = []
+    for prompt in stage.guide[:6]:
+        sides = partial(stage.ours.run, prompt, 2, Speculation.auto()), partial(stage.theirs.speculative, prompt, 2, 3)
+        ratios += [a.first_s / b.first_s for a, b in interleaved(runs, *sides)]
+    return Row("engine.ttft.vs_mlx_lm", statistics.median(ratios), "ratio", "≤ 0.75", "prompts of about 30 tokens")
+
+
+def simulated_regret(stage: Stage, runs: int) -> Row:
+    """The worst machine and text of the simulator, after 100 tokens of learning."""
+    from tests.helpers.round_simulator import MACHINES, best_fixed_speed, make_history, make_text
+    from tests.helpers.round_simulator import Run as Simulated
+
+    shares: dict[str, float] = {}
+    for machine_name, machine in MACHINES.items():
+        for kind in ("steady", "bursty", "decay"):
+            for informative in (True, False):
+                for mean in (0.05, 0.15, 0.3, 0.5, 0.7, 0.85, 0.95):
+                    of_seeds = []
+                    for seed in range(4):
+                        text = make_text(kind, mean, informative=informative, tokens=1000, seed=seed)
+                        run = Simulated(machine, text, make_history(machine), seed).write(1000)
+                        of_seeds.append(run.speed(100) / best_fixed_speed(machine, text, 1000, 100))
+                    name = f"{machine_name}, {kind}, {mean:g}, {'telling' if informative else 'useless'} confidence"
+                    shares[name] = statistics.fmean(of_seeds)
+    worst = min(shares, key=lambda name: shares[name])
+    detail = f"worst of {len(shares)}: {worst}; mean {1 - statistics.fmean(shares.values()):.3f}"
+    return Row("engine.simulated.regret", 1 - shares[worst], "share", "≤ 0.03", detail)
+
+
+NATURAL: tuple[Callable[[Stage, int], Row], ...] = (
+    simulated_regret,
+    fixed3_vs_mlx_lm,
+    first_reply_vs_plain,
+    ttft_vs_mlx_lm,
+)
