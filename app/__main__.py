@@ -20,7 +20,7 @@ def main(arguments: list[str] | None = None) -> int:
 
     problem = qt_problem()
     if problem:
-        _say(problem)
+        _print_error(problem)
         return 1
     if options.smoke is not None or alone:
         return _prove_itself(options, alone)
@@ -31,7 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _prove_itself(options: argparse.Namespace, alone: bool) -> int:
     if alone and options.smoke is None:
-        _say("There is no display here: Hunch asks itself one question offscreen instead.")
+        _print_error("There is no display here: Hunch asks itself one question offscreen instead.")
     from app.smoke import smoke
 
     return smoke(options.smoke, STARTED_AT)
@@ -50,7 +50,7 @@ def _has_display() -> bool:
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
-def _say(sentence: str) -> None:
+def _print_error(sentence: str) -> None:
     sys.stderr.write(sentence + "\n")
 
 

@@ -1,7 +1,7 @@
-"""Builds everything, in the order in which it starts, and takes it down in the order in which it must stop.
+"""Creates all parts of the app in start order, and closes them in the order that loses nothing.
 
-The window is shown first; the database, the engine and the models come once it has been painted. The only place that
-knows all the parts.
+The window is shown first; the database, the engine and the models are created after its first paint. The only module
+that knows all the parts.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import logging
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QObject, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
@@ -30,9 +30,10 @@ from app.system.unix_signals import Interrupts
 from app.theme import Appearance, Theme
 from app.view_models.model_list import PairState
 from app.views.shell.main_window import MainWindow
+from app.views.widgets.banner import BannerText
 from app.words.formats import count, fill
 from app.words.languages import Translation, compile_stale
-from engine import ChatEngine, Engine, ModelShelf, ModelStore, Sink
+from engine import ChatEngine, Engine, ModelLibrary, ModelStore, Sink
 
 if TYPE_CHECKING:
     from app.views.settings.window import SettingsWindow
@@ -42,19 +43,19 @@ STARTER = Path(__file__).resolve().parent.parent / "resources" / "starter"
 _log = logging.getLogger(__name__)
 
 EngineFactory = Callable[[Path], ChatEngine]
-ShelfFactory = Callable[[Path, Sink, Path], ModelShelf]
+StoreFactory = Callable[[Path, Sink, Path], ModelLibrary]
 
 
 def open_engine(cache: Path) -> ChatEngine:
     return Engine(cache)
 
 
-def open_shelf(folder: Path, sink: Sink, starter: Path) -> ModelShelf:
+def open_store(folder: Path, sink: Sink, starter: Path) -> ModelLibrary:
     return ModelStore(folder, sink=sink, starter=starter)
 
 
 class Application(QObject):
-    """One run of the app. `opened` comes when the models begin to load, `ended` when everything has been put away."""
+    """One run of the app. Emits `opened` when the models begin to load, and `ended` when everything is closed."""
 
     opened = Signal()
     ended = Signal()
@@ -63,13 +64,13 @@ class Application(QObject):
         self,
         paths: Paths,
         make_engine: EngineFactory = open_engine,
-        make_shelf: ShelfFactory = open_shelf,
+        make_store: StoreFactory = open_store,
         starter: Path = STARTER,
     ) -> None:
         super().__init__()
         self.paths = paths
         self._make_engine = make_engine
-        self._make_shelf = make_shelf
+        self._make_store = make_store
         self._starter = starter
         self.errors = ErrorWatch()
         self.settings = Settings(paths.settings, paths.hub_token, self)
@@ -84,9 +85,9 @@ class Application(QObject):
 
     def _connect(self) -> None:
         self.settings.changed.connect(self._on_setting)
-        self.errors.unexpected.connect(self._tell_unexpected, Qt.ConnectionType.QueuedConnection)
+        self.errors.unexpected.connect(self._show_unexpected_error, Qt.ConnectionType.QueuedConnection)
         window = self.window
-        # After the paint event that says it, so that the first frame is on the screen before any of this costs time.
+        # Queued behind the first paint event, so that the first frame is on the screen before this work begins.
         window.painted_first.connect(lambda: QTimer.singleShot(0, self.open))
         window.settings_requested.connect(self.show_settings)
         window.log_requested.connect(lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str(self.paths.logs))))
@@ -99,7 +100,7 @@ class Application(QObject):
         self.window.show()
 
     def open(self) -> None:
-        """What the first frame did not need."""
+        """Creates what the first frame does not need: database, engine, model store, controllers."""
         try:
             self.database = Database(self.paths.database)
         except DatabaseTooNew:
@@ -107,17 +108,17 @@ class Application(QObject):
             return
         self.mark = SessionMark(self.paths.data / "running")
         self.bridge = EngineBridge(self)
-        if self.database.holds_deleted:  # and is about to be purged: nothing of it may stay in a cache
+        if self.database.holds_deleted:  # it is purged below, so nothing of it may stay in the engine's cache
             Engine.forget_chats(self.paths.cache)
         self.engine = self._make_engine(self.paths.cache)
-        self.shelf = self._make_shelf(self.paths.models, self.bridge.post, self._starter)
+        self.store = self._make_store(self.paths.models, self.bridge.post, self._starter)
         starter = StarterPair(self._starter / "main", self._starter / "draft")
-        self.models = ModelController(self.engine, self.shelf, self.bridge, self.settings, starter, self)
+        self.models = ModelController(self.engine, self.store, self.bridge, self.settings, starter, self)
         self.chats = ChatController(self.engine, self.bridge, self.database, self.settings, self.models, self)
         self._is_open = True
         self.window.bind(self.chats, self.models)
         self.models.pair_changed.connect(self._mark_loading)
-        self._tell_about_last_time()
+        self._show_last_session_notice()
         self.models.start()
         self.opened.emit()
 
@@ -125,22 +126,31 @@ class Application(QObject):
         pair = self.models.pair
         self.mark.set_loading(pair.main_folder if pair.state == PairState.LOADING else "")
 
-    def _tell_about_last_time(self) -> None:
+    def _show_last_session_notice(self) -> None:
         rescued = self.database.rescued
         if rescued is not None:
-            sentence = self.tr("The file with your chats was damaged. %1 messages were saved from it.")
-            self.window.banner.warn(self.tr("Chats repaired"), fill(sentence, count(rescued.saved_messages)))
+            self.window.banner.show_warning(lambda: self._repaired_text(rescued.saved_messages))
         elif self.mark.ended_badly:
-            self._tell_about_crash(self.mark.was_loading)
+            self._show_crash_notice(self.mark.was_loading)
 
-    def _tell_about_crash(self, was_loading: str) -> None:
+    def _repaired_text(self, saved_messages: int) -> BannerText:
+        sentence = self.tr("The file with your chats was damaged. %1 messages were saved from it.")
+        return BannerText(fill(sentence, count(saved_messages)), self.tr("Chats repaired"))
+
+    def _show_crash_notice(self, was_loading: str) -> None:
         if was_loading and was_loading != str(self._starter / "main"):
             self.settings.main_folder = self.settings.draft_folder = STARTER_FOLDER
-            sentence = self.tr("Hunch ended while it loaded %1, so the starter pair is loaded this time.")
-            self.window.banner.warn(self.tr("Another model is loaded"), fill(sentence, Path(was_loading).name))
+            self.window.banner.show_warning(lambda: self._replaced_text(Path(was_loading).name))
         else:
-            sentence = self.tr("Hunch did not end properly last time. Your chats are kept.")
-            self.window.banner.say(sentence, self.tr("Show Log"), self.window.log_requested.emit)
+            self.window.banner.show_info(self._crashed_text, self.window.log_requested.emit)
+
+    def _replaced_text(self, model: str) -> BannerText:
+        sentence = self.tr("Hunch ended while it loaded %1, so the starter pair is loaded this time.")
+        return BannerText(fill(sentence, model), self.tr("Another model is loaded"))
+
+    def _crashed_text(self) -> BannerText:
+        sentence = self.tr("Hunch did not end properly last time. Your chats are kept.")
+        return BannerText(sentence, button=self.tr("Show Log"))
 
     def _refuse_newer_database(self) -> None:
         sentence = self.tr("Your chats were written by a newer version of Hunch. Open them with that one.")
@@ -174,23 +184,19 @@ class Application(QObject):
     def _on_setting(self, name: str) -> None:
         if name == "language":
             self.translation.switch(self.settings.language)
-            if self._is_open:
-                self.chats.retranslate()
-                self.models.retranslate()
         if name in ("language", "appearance", "text_scale"):
             self._apply_looks()
 
     def _apply_looks(self) -> None:
-        appearance: Appearance = "auto"
-        if self.settings.appearance in ("light", "dark"):
-            appearance = "light" if self.settings.appearance == "light" else "dark"
         self.theme.set_language(self.translation.language)
-        self.theme.set_appearance(appearance)
+        self.theme.set_appearance(cast(Appearance, self.settings.appearance))  # the option allows no other value
         self.theme.set_scale(self.settings.text_scale)
 
-    def _tell_unexpected(self, summary: str) -> None:
-        title = self.tr("Something went wrong in Hunch")
-        self.window.banner.warn(title, summary, "", self.tr("Show Log"), self.window.log_requested.emit)
+    def _show_unexpected_error(self, summary: str) -> None:
+        self.window.banner.show_warning(
+            lambda: BannerText(summary, self.tr("Something went wrong in Hunch"), button=self.tr("Show Log")),
+            self.window.log_requested.emit,
+        )
 
     def _show_about(self) -> None:
         sentence = self.tr("Chat with language models on your own Mac. A small draft guesses, the main model checks.")
@@ -199,15 +205,15 @@ class Application(QObject):
     # End
 
     def close(self) -> None:
-        """INVARIANT: replies are kept before the engine is told to end, and nothing is heard from it after that."""
-        self.window.hide()  # what follows may wait for the engine's present step
+        """INVARIANT: replies are stored before the engine closes, and no event is delivered after that."""
+        self.window.hide()  # closing may wait for the engine's current step
         if self._settings_window is not None:
             self._settings_window.close()
         if self._is_open:
             self._is_open = False
             self.chats.close()
             self.bridge.close()
-            if not (self.engine.close() and self.shelf.close()):
+            if not (self.engine.close() and self.store.close()):
                 _log.warning("the engine did not end in time")
             self.mark.end()
             self.database.close()
@@ -240,7 +246,7 @@ def qt_application() -> QApplication:
     qt = QApplication(sys.argv[:1])
     qt.setApplicationName(APP_NAME)
     qt.setApplicationDisplayName(APP_NAME)
-    # Closing the main window ends the app by `Application.close`; the settings window may come and go.
+    # Closing the main window ends the app through `Application.close`; closing the settings window does not.
     qt.setQuitOnLastWindowClosed(False)
     GuiThreadGarbage(qt)
     return qt

@@ -1,15 +1,16 @@
-"""Carries the engine's events to the GUI thread: the only file of the app where threads meet.
+"""Delivers the engine's events on the GUI thread.
 
-`post` is the sink that the engine gets. It appends to a queue and wakes the GUI thread once; the GUI thread takes all
-that has come, at most every 33 ms while text streams, and at once when something begins or ends. What an event means is
-the controllers' business.
+`post` is the sink that the engine and the model store get; any thread may call it. It appends to a queue and wakes the
+GUI thread, which emits `event_arrived` for all queued events: at most every 33 ms while text streams, and at once when
+something begins or ends.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
@@ -18,7 +19,7 @@ from engine import DownloadProgress, Event, PromptProgress, TextDelta
 
 DRAIN_INTERVAL_MS = 33
 
-# News of something under way can wait for the next drain, and only the latest of its kind counts.
+# These may wait for the next drain, where neighbours of one kind are joined.
 _FREQUENT = (TextDelta, PromptProgress, DownloadProgress)
 
 
@@ -28,38 +29,39 @@ class EngineBridge(QObject):
     _wake = Signal()
     _wake_now = Signal()
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, parent: QObject | None = None, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(parent)
+        self._clock = clock
         self._queue: deque[Event] = deque()
         self._armed = False
         self._closed = False
-        self._drained_at = 0.0
+        self._drained_at = -math.inf
         self._timer = QTimer(self, singleShot=True, timerType=Qt.TimerType.PreciseTimer)
-        self._timer.timeout.connect(self._drain)
+        self._timer.timeout.connect(self._drain_when_due)
         self._wake.connect(self._drain_when_due, Qt.ConnectionType.QueuedConnection)
         self._wake_now.connect(self._drain, Qt.ConnectionType.QueuedConnection)
 
     def post(self, event: Event) -> None:
-        """Any thread. Quick, and never raises."""
+        """Any thread may call this. It returns at once and never raises."""
         if self._closed:
             return
         self._queue.append(event)
         if not isinstance(event, _FREQUENT):
             self._wake_now.emit()
         elif not self._armed:
-            # `_drain` disarms before it takes, so what is appended here is either taken or woken for.
+            # `_drain` disarms before it takes events, so this event is either taken there or wakes the thread again.
             self._armed = True
             self._wake.emit()
 
     def close(self) -> None:
-        """GUI thread. What has not been delivered by now never will be."""
+        """GUI thread only. Drops undelivered events; later ones are ignored."""
         self._closed = True
         self._timer.stop()
         self._queue.clear()
 
     @Slot()
     def _drain_when_due(self) -> None:
-        wait_ms = DRAIN_INTERVAL_MS - (time.monotonic() - self._drained_at) * 1000
+        wait_ms = DRAIN_INTERVAL_MS - (self._clock() - self._drained_at) * 1000
         if wait_ms <= 0:
             self._drain()
         elif not self._timer.isActive():
@@ -74,11 +76,11 @@ class EngineBridge(QObject):
             if self._closed:  # a slot may close the bridge
                 return
             self.event_arrived.emit(event)
-        self._drained_at = time.monotonic()
+        self._drained_at = self._clock()
 
 
 def merged(events: Iterable[Event]) -> list[Event]:
-    """Joins what follows each other within one request or download; the order within each stays."""
+    """Joins neighbouring deltas and progress of one request or download; keeps the order within each."""
     kept: list[Event] = []
     latest: dict[tuple[str, int], int] = {}
     for event in events:

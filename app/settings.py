@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import logging
 import math
-import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -17,11 +16,11 @@ from typing import Any, Generic, TypeVar, overload
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from engine import MAX_DRAFT_TOKENS, MAX_SEED, Sampling, Speculation, SpeculationMode
+from engine import MAX_DRAFT_TOKENS, MAX_SEED, Sampling, Speculation, SpeculationMode, write_atomically
 
 log = logging.getLogger(__name__)
 
-# In place of a folder: the pair that comes with the app, wherever this version of it lies.
+# Stored in place of a folder for the pair that comes with the app, because its path may change.
 STARTER_FOLDER = "starter"
 # MEASURED: of the empty chat's own questions the first pair missed 9 of 24 at 0.7, and 4 of 24 at 0.2.
 STARTER_TEMPERATURE = 0.2
@@ -122,7 +121,6 @@ class Settings(QObject):
     model_folders = Option[tuple[str, ...]]((), _texts)
     window_geometry = Option("", _text)  # base64 of what Qt saves
     sidebar_visible = Option(True, _flag)
-    inspector_visible = Option(False, _flag)
 
     def __init__(self, file: Path, token_file: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -148,7 +146,7 @@ class Settings(QObject):
         self.put(name, self.options()[name].default)
 
     def sampling(self) -> Sampling:
-        """The starter pair is too small for much chance, so it gets less of it unless somebody sets a temperature."""
+        """The sampling options; the starter pair gets STARTER_TEMPERATURE while the temperature is at its default."""
         untouched = self.temperature == self.options()["temperature"].default
         starter = self.main_folder == STARTER_FOLDER
         return Sampling(
@@ -173,7 +171,7 @@ class Settings(QObject):
     @hub_token.setter
     def hub_token(self, token: str) -> None:
         if token:
-            _write_atomically(self._token_file, token, mode=0o600)
+            write_atomically(self._token_file, token)
         else:
             self._token_file.unlink(missing_ok=True)
         self.changed.emit("hub_token")
@@ -181,7 +179,7 @@ class Settings(QObject):
     def save(self) -> None:
         self._timer.stop()
         text = json.dumps(self._unknown | self.values, ensure_ascii=False, indent=2, sort_keys=True)
-        _write_atomically(self._file, text + "\n")
+        write_atomically(self._file, text + "\n")
 
     def _load(self) -> None:
         stored = self._read()
@@ -206,15 +204,3 @@ class Settings(QObject):
             log.warning("settings file is damaged: %s", error)
         shutil.copy2(self._file, self._file.with_suffix(".json.bad"))
         return {}
-
-
-def _write_atomically(file: Path, text: str, mode: int = 0o644) -> None:
-    """Either the old file or the whole new one is there, whenever the power goes."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    temporary = file.with_name(file.name + ".new")
-    temporary.unlink(missing_ok=True)
-    with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "w", encoding="utf-8") as out:
-        out.write(text)
-        out.flush()
-        os.fsync(out.fileno())
-    temporary.replace(file)

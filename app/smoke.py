@@ -20,7 +20,8 @@ from app.system.logs import open_log
 from app.system.paths import Paths
 from app.view_models.model_list import PairState
 from app.words.languages import compile_stale
-from app.words.notices import Notice
+from app.words.notices_for_errors import Problem, notice_for
+from app.words.replies import footer_line
 from engine import Event, Failed, Finished, ModelFailed, RequestStats
 
 QUESTION = "What is speculative decoding?"
@@ -28,7 +29,7 @@ SEED = 1  # the same reply each time
 
 
 class SmokeTest(QObject):
-    """Types the question into the composer once the window is up, and hears how it ends."""
+    """Types the question into the composer once the models load; emits `over` after the reply or the first failure."""
 
     over = Signal()
 
@@ -52,14 +53,14 @@ class SmokeTest(QObject):
         application.settings.seed = SEED
         application.bridge.event_arrived.connect(self._on_event)
         for controller in (application.chats, application.models):
-            controller.notice_raised.connect(self._on_notice)
+            controller.problem_raised.connect(self._on_problem)
         if application.models.pair.state == PairState.NO_MODEL:
             self._fail("the starter pair is missing")
         else:
             self._type(QUESTION)
 
     def _type(self, text: str) -> None:
-        """Key by key into the composer, and Return; the model may still be loading, as it may for anybody."""
+        """Types into the composer key by key and presses Return; the model may still be loading."""
         edit = self._application.window.composer.edit
         for letter in text:
             _press(edit, Qt.Key.Key_unknown, letter)
@@ -70,10 +71,11 @@ class SmokeTest(QObject):
             case Failed(error=error) | ModelFailed(error=error):
                 self._fail(str(error))
             case Finished(stats=stats):
-                # Once the controllers and the transcript have heard it too.
+                # After the controllers and the transcript have handled the event too.
                 QTimer.singleShot(0, lambda: self._finish(stats))
 
-    def _on_notice(self, notice: Notice) -> None:
+    def _on_problem(self, problem: Problem) -> None:
+        notice = notice_for(problem)
         self._fail(f"{notice.title}: {notice.sentence}")
 
     def _finish(self, stats: RequestStats) -> None:
@@ -91,7 +93,7 @@ class SmokeTest(QObject):
             "rounds": stats.rounds,
             "drafted": stats.drafted,
             "accepted": stats.accepted,
-            "footer": reply.footer.text if reply.footer else "",
+            "footer": footer_line(stats).text,
         }
         self._save_screenshot()
         self.over.emit()

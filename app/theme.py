@@ -22,6 +22,8 @@ TITLE_PX = 17.0
 REPLY_LEADING = 1.5
 CODE_LEADING = 1.45
 
+COLUMN_PX = 760  # the transcript and the composer below it, at most; grows with the text
+
 RADIUS_ROW = 6
 RADIUS_CARD = 10
 RADIUS_BUBBLE = 14

@@ -64,7 +64,8 @@ from engine.api.events import (
     StoreEvent,
     TextDelta,
 )
-from engine.api.protocols import ChatEngine, ModelShelf
+from engine.api.files import write_atomically
+from engine.api.protocols import ChatEngine, ModelLibrary
 from engine.api.stats import RequestStats
 from engine.api.types import (
     MAX_DRAFT_TOKENS,
@@ -138,12 +139,12 @@ __all__ = [
     "ModelFailed",
     "ModelHasNoWeights",
     "ModelInfo",
+    "ModelLibrary",
     "ModelLoading",
     "ModelNotFound",
     "ModelReady",
     "ModelRole",
     "ModelRunsCode",
-    "ModelShelf",
     "ModelSource",
     "ModelStore",
     "ModelTooLarge",
@@ -173,4 +174,5 @@ __all__ = [
     "draft_problem",
     "inspect_model",
     "model_name",
+    "write_atomically",
 ]

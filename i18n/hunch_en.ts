@@ -2,7 +2,7 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="en" sourcelanguage="en">
 <context>
-    <name>ModelController</name>
+    <name>PairChip</name>
     <message numerus="yes">
         <source>%n token(s)</source>
         <comment>drafted per pass</comment>

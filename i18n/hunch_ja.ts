@@ -37,7 +37,7 @@
     </message>
     <message>
         <source>Chat with language models on your own Mac. A small draft guesses, the main model checks.</source>
-        <translation>自分の Mac で言語モデルとチャットできます。小さなドラフトが予想し、メインモデルが確かめます。</translation>
+        <translation>自分の Mac で言語モデルとチャットできます。小さなドラフトが予測し、メインモデルが確かめます。</translation>
     </message>
 </context>
 <context>
@@ -48,6 +48,30 @@
     </message>
 </context>
 <context>
+    <name>ChatGroups</name>
+    <message>
+        <source>MMMM yyyy</source>
+        <comment>a month, as a date format</comment>
+        <translation>yyyy年M月</translation>
+    </message>
+    <message>
+        <source>Pinned</source>
+        <translation>ピン留め</translation>
+    </message>
+    <message>
+        <source>Today</source>
+        <translation>今日</translation>
+    </message>
+    <message>
+        <source>Yesterday</source>
+        <translation>昨日</translation>
+    </message>
+    <message>
+        <source>Previous 7 days</source>
+        <translation>過去 7 日間</translation>
+    </message>
+</context>
+<context>
     <name>ChatList</name>
     <message>
         <source>Rename…</source>
@@ -55,11 +79,11 @@
     </message>
     <message>
         <source>Unpin</source>
-        <translation>固定を解除</translation>
+        <translation>ピン留めを解除</translation>
     </message>
     <message>
         <source>Pin</source>
-        <translation>固定</translation>
+        <translation>ピン留め</translation>
     </message>
     <message>
         <source>Duplicate</source>
@@ -113,30 +137,6 @@
     </message>
 </context>
 <context>
-    <name>ConversationListModel</name>
-    <message>
-        <source>Pinned</source>
-        <translation>固定</translation>
-    </message>
-    <message>
-        <source>Today</source>
-        <translation>今日</translation>
-    </message>
-    <message>
-        <source>Yesterday</source>
-        <translation>昨日</translation>
-    </message>
-    <message>
-        <source>Previous 7 days</source>
-        <translation>過去 7 日間</translation>
-    </message>
-    <message>
-        <source>MMMM yyyy</source>
-        <comment>a month, as a date format</comment>
-        <translation>yyyy年M月</translation>
-    </message>
-</context>
-<context>
     <name>DownloadRow</name>
     <message>
         <source>Pause</source>
@@ -152,7 +152,7 @@
     </message>
     <message>
         <source>Cancel and delete what has arrived</source>
-        <translation>キャンセルして、受信した分を削除</translation>
+        <translation>キャンセルして、ダウンロード済みの分を削除</translation>
     </message>
     <message>
         <source>The download failed.</source>
@@ -172,44 +172,13 @@
     </message>
 </context>
 <context>
-    <name>Drafts</name>
-    <message>
-        <source>Recommended</source>
-        <translation>おすすめ</translation>
-    </message>
-    <message>
-        <source>Compatible</source>
-        <translation>使用可能</translation>
-    </message>
-    <message>
-        <source>Not compatible</source>
-        <translation>使用不可</translation>
-    </message>
-    <message>
-        <source>Comes with Hunch</source>
-        <translation>Hunch に付属</translation>
-    </message>
-    <message>
-        <source>Installed by Hunch</source>
-        <translation>Hunch でインストール</translation>
-    </message>
-    <message>
-        <source>Hugging Face cache</source>
-        <translation>Hugging Face キャッシュ</translation>
-    </message>
-    <message>
-        <source>Added folder</source>
-        <translation>追加したフォルダ</translation>
-    </message>
-</context>
-<context>
     <name>EditLine</name>
     <message>
         <source>Editing a message</source>
         <translation>メッセージを編集中</translation>
     </message>
     <message>
-        <source>Leave it as it was</source>
+        <source>Cancel editing</source>
         <translation>編集をキャンセル</translation>
     </message>
 </context>
@@ -217,7 +186,7 @@
     <name>EmptyChat</name>
     <message>
         <source>Guess ahead, check at once, read sooner.</source>
-        <translation>先に予想し、まとめて確かめるから、早く読めます。</translation>
+        <translation>先に予測し、まとめて確かめるから、早く読めます。</translation>
     </message>
     <message>
         <source>What is speculative decoding?</source>
@@ -321,7 +290,7 @@
         <translation>ウインドウ全体に適用されます。</translation>
     </message>
     <message>
-        <source>As the system</source>
+        <source>Match system</source>
         <translation>システムに合わせる</translation>
     </message>
     <message>
@@ -481,7 +450,7 @@
     </message>
     <message>
         <source>Stop Reply</source>
-        <translation>返信を停止</translation>
+        <translation>回答を停止</translation>
     </message>
     <message>
         <source>Choose Models…</source>
@@ -510,6 +479,37 @@
     <message>
         <source>Show Log</source>
         <translation>ログを表示</translation>
+    </message>
+</context>
+<context>
+    <name>MessageFooter</name>
+    <message>
+        <source>Earlier version</source>
+        <translation>前のバージョン</translation>
+    </message>
+    <message>
+        <source>Later version</source>
+        <translation>次のバージョン</translation>
+    </message>
+    <message>
+        <source>Copy message</source>
+        <translation>メッセージをコピー</translation>
+    </message>
+    <message>
+        <source>Edit message</source>
+        <translation>メッセージを編集</translation>
+    </message>
+    <message>
+        <source>Continue this reply</source>
+        <translation>この回答の続きを書く</translation>
+    </message>
+    <message>
+        <source>Write this reply again</source>
+        <translation>この回答を書き直す</translation>
+    </message>
+    <message>
+        <source>Delete message</source>
+        <translation>メッセージを削除</translation>
     </message>
 </context>
 <context>
@@ -631,10 +631,6 @@
         <translation>トークン %1 は、メインモデルでは「%2」、ドラフトモデルでは「%3」です。</translation>
     </message>
     <message>
-        <source>The main model has %1 tokens, the draft %2.</source>
-        <translation>トークン数はメインモデルが %1、ドラフトモデルが %2 です。</translation>
-    </message>
-    <message>
         <source>The same token numbers mean different text to the two models.</source>
         <translation>同じトークン番号が、二つのモデルでは別の文字を表します。</translation>
     </message>
@@ -644,7 +640,7 @@
     </message>
     <message>
         <source>A model cannot guess faster than itself.</source>
-        <translation>モデルは自分自身より速くは予想できません。</translation>
+        <translation>モデルは自分自身より速くは予測できません。</translation>
     </message>
     <message>
         <source>Choose a smaller model of the same family as the draft.</source>
@@ -664,7 +660,7 @@
     </message>
     <message>
         <source>A draft of the kind “%1” cannot forget guesses that were wrong.</source>
-        <translation>「%1」という種類のドラフトモデルは、外れた予想を取り消せません。</translation>
+        <translation>「%1」という種類のドラフトモデルは、外れた予測を取り消せません。</translation>
     </message>
     <message>
         <source>Cannot draft</source>
@@ -684,7 +680,7 @@
     </message>
     <message>
         <source>Nothing to reply to</source>
-        <translation>返信する内容がありません</translation>
+        <translation>回答する内容がありません</translation>
     </message>
     <message>
         <source>The chat has no message yet.</source>
@@ -751,10 +747,6 @@
         <translation>ハブのページで同意してから、設定にトークンを入力してください。</translation>
     </message>
     <message>
-        <source>%1 is private, or the token does not reach it.</source>
-        <translation>%1 は非公開か、このトークンではアクセスできません。</translation>
-    </message>
-    <message>
         <source>Put a token that may read it in Settings.</source>
         <translation>読み取り権限のあるトークンを設定に入力してください。</translation>
     </message>
@@ -772,7 +764,7 @@
     </message>
     <message>
         <source>Check the connection and try again; what has arrived is kept.</source>
-        <translation>接続を確認して、もう一度お試しください。届いた分は残っています。</translation>
+        <translation>接続を確認して、もう一度お試しください。ダウンロード済みの分は残っています。</translation>
     </message>
     <message>
         <source>Hub not trusted</source>
@@ -823,6 +815,14 @@
         <translation>ディスクの空きが足りません</translation>
     </message>
     <message>
+        <source>Different vocabularies (%1 and %2 tokens): made for another model family.</source>
+        <translation>語彙が異なります（%1 トークンと %2 トークン）。別の系列のモデル用です。</translation>
+    </message>
+    <message>
+        <source>%1 is private, or this token has no access.</source>
+        <translation>%1 は非公開か、このトークンにはアクセス権がありません。</translation>
+    </message>
+    <message>
         <source>Delete a model that you no longer use.</source>
         <translation>使わなくなったモデルを削除してください。</translation>
     </message>
@@ -839,12 +839,20 @@
         <translation>ディスクが接続され、書き込みが許可されているか確認してください。</translation>
     </message>
     <message>
+        <source>Not deleted</source>
+        <translation>削除できませんでした</translation>
+    </message>
+    <message>
+        <source>%1 could not be deleted: %2</source>
+        <translation>%1 を削除できませんでした: %2</translation>
+    </message>
+    <message>
         <source>Out of memory</source>
-        <translation>メモリがなくなりました</translation>
+        <translation>メモリを使い切りました</translation>
     </message>
     <message>
         <source>The memory ran out while the reply was written.</source>
-        <translation>返信を書いている間にメモリが足りなくなりました。</translation>
+        <translation>回答を書いている間にメモリが足りなくなりました。</translation>
     </message>
     <message>
         <source>Close other apps, shorten the chat or choose a smaller model.</source>
@@ -908,35 +916,35 @@
     </message>
     <message>
         <source>The draft model is still reading the chat; the reply goes on without it.</source>
-        <translation>ドラフトモデルはまだチャットを読んでいます。その間、返信はメインモデルだけで進みます。</translation>
+        <translation>ドラフトモデルはまだチャットを読んでいます。その間、回答はメインモデルだけで進みます。</translation>
     </message>
     <message>
         <source>The draft model guesses ahead.</source>
-        <translation>ドラフトモデルが先を予想しています。</translation>
+        <translation>ドラフトモデルが先を予測しています。</translation>
     </message>
     <message>
         <source>Several replies are being written at once, so drafting pauses.</source>
-        <translation>複数の返信を同時に書いているため、ドラフトを休止しています。</translation>
+        <translation>複数の回答を同時に書いているため、ドラフトを休止しています。</translation>
     </message>
     <message>
         <source>Drafting was slower than plain decoding here, so it rests.</source>
         <translation>ここではドラフトを使うとかえって遅くなるため、休止しています。</translation>
     </message>
     <message>
-        <source>This main model&apos;s memory cannot be rewound, so nothing can be drafted for it.</source>
-        <translation>このメインモデルは記憶を巻き戻せないため、ドラフトを使えません。</translation>
+        <source>This main model&apos;s cache cannot be rolled back, so drafting is not supported.</source>
+        <translation>このメインモデルはキャッシュを巻き戻せないため、ドラフトモデルを使えません。</translation>
     </message>
     <message>
         <source>The draft model failed; the main model wrote the reply alone.</source>
-        <translation>ドラフトモデルで問題が起きたため、メインモデルだけで返信を書きました。</translation>
+        <translation>ドラフトモデルで問題が起きたため、メインモデルだけで回答を書きました。</translation>
     </message>
     <message>
         <source>The reply was interrupted</source>
-        <translation>返信が中断されました</translation>
+        <translation>回答が中断されました</translation>
     </message>
     <message>
         <source>Hunch ended before the reply was finished.</source>
-        <translation>返信が終わる前に Hunch が終了しました。</translation>
+        <translation>回答が終わる前に Hunch が終了しました。</translation>
     </message>
     <message>
         <source>The model was changed</source>
@@ -972,72 +980,15 @@
     </message>
     <message>
         <source>The reply reached its length limit</source>
-        <translation>返信が長さの上限に達しました</translation>
+        <translation>回答が長さの上限に達しました</translation>
     </message>
     <message>
         <source>It ends where the limit on reply tokens was met.</source>
-        <translation>返信のトークン数の上限で終わっています。</translation>
+        <translation>回答のトークン数の上限で終わっています。</translation>
     </message>
     <message>
         <source>Continue it, or raise the limit in Settings.</source>
         <translation>続きを書かせるか、設定で上限を上げてください。</translation>
-    </message>
-</context>
-<context>
-    <name>MetaPart</name>
-    <message>
-        <source>Earlier version</source>
-        <translation>前のバージョン</translation>
-    </message>
-    <message>
-        <source>Later version</source>
-        <translation>次のバージョン</translation>
-    </message>
-    <message>
-        <source>Copy message</source>
-        <translation>メッセージをコピー</translation>
-    </message>
-    <message>
-        <source>Edit message</source>
-        <translation>メッセージを編集</translation>
-    </message>
-    <message>
-        <source>Continue this reply</source>
-        <translation>この返信の続きを書く</translation>
-    </message>
-    <message>
-        <source>Write this reply again</source>
-        <translation>この返信を書き直す</translation>
-    </message>
-    <message>
-        <source>Delete message</source>
-        <translation>メッセージを削除</translation>
-    </message>
-</context>
-<context>
-    <name>ModelController</name>
-    <message>
-        <source>off</source>
-        <translation>オフ</translation>
-    </message>
-    <message>
-        <source>auto</source>
-        <translation>自動</translation>
-    </message>
-    <message numerus="yes">
-        <source>%n token(s)</source>
-        <comment>drafted per pass</comment>
-        <translation>
-            <numerusform>%n トークン</numerusform>
-        </translation>
-    </message>
-    <message>
-        <source>%1 could not be deleted: %2</source>
-        <translation>%1 を削除できませんでした: %2</translation>
-    </message>
-    <message>
-        <source>Not deleted</source>
-        <translation>削除できませんでした</translation>
     </message>
 </context>
 <context>
@@ -1047,16 +998,35 @@
         <translation>%1 を削除</translation>
     </message>
     <message>
-        <source>%1-bit</source>
-        <translation>%1 ビット</translation>
-    </message>
-    <message>
         <source>main model now</source>
         <translation>現在のメインモデル</translation>
     </message>
     <message>
         <source>draft model now</source>
         <translation>現在のドラフトモデル</translation>
+    </message>
+</context>
+<context>
+    <name>Models</name>
+    <message>
+        <source>Comes with Hunch</source>
+        <translation>Hunch に付属</translation>
+    </message>
+    <message>
+        <source>Installed by Hunch</source>
+        <translation>Hunch でインストール</translation>
+    </message>
+    <message>
+        <source>Hugging Face cache</source>
+        <translation>Hugging Face キャッシュ</translation>
+    </message>
+    <message>
+        <source>Added folder</source>
+        <translation>追加したフォルダ</translation>
+    </message>
+    <message>
+        <source>%1-bit</source>
+        <translation>%1 ビット</translation>
     </message>
 </context>
 <context>
@@ -1145,6 +1115,21 @@
         <translation>モデル: %1</translation>
     </message>
     <message>
+        <source>off</source>
+        <translation>オフ</translation>
+    </message>
+    <message>
+        <source>auto</source>
+        <translation>自動</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n token(s)</source>
+        <comment>drafted per pass</comment>
+        <translation>
+            <numerusform>%n トークン</numerusform>
+        </translation>
+    </message>
+    <message>
         <source>Choose a model</source>
         <translation>モデルを選択</translation>
     </message>
@@ -1172,8 +1157,16 @@
         <translation>メインモデルだけを読み込みます</translation>
     </message>
     <message>
-        <source>%1-bit</source>
-        <translation>%1 ビット</translation>
+        <source>Recommended</source>
+        <translation>おすすめ</translation>
+    </message>
+    <message>
+        <source>Compatible</source>
+        <translation>使用可能</translation>
+    </message>
+    <message>
+        <source>Not compatible</source>
+        <translation>使用不可</translation>
     </message>
     <message>
         <source>Main model</source>
@@ -1210,7 +1203,7 @@
     <name>ReplyStats</name>
     <message>
         <source>stopped before the first word</source>
-        <translation>最初の言葉の前に停止</translation>
+        <translation>最初の語が出る前に停止</translation>
     </message>
     <message>
         <source>measuring…</source>
@@ -1246,7 +1239,7 @@
     </message>
     <message>
         <source>%1 tok/pass, pays from %2</source>
-        <translation>パスあたり %1 トークン（%2 から得）</translation>
+        <translation>パスあたり %1 トークン（%2 以上で高速化）</translation>
     </message>
     <message>
         <source>draft at rest</source>
@@ -1257,12 +1250,12 @@
         <translation>ドラフト失敗</translation>
     </message>
     <message>
-        <source>cannot be drafted for</source>
+        <source>drafting not supported</source>
         <translation>ドラフトを使えないモデル</translation>
     </message>
     <message>
         <source>The guesses are taken from the text of this chat.</source>
-        <translation>このチャットの文章から予想しています。</translation>
+        <translation>このチャットの文章から予測しています。</translation>
     </message>
     <message>
         <source>Drafting was %1 slower than plain decoding here, so it rests.</source>
@@ -1274,11 +1267,35 @@
     </message>
     <message>
         <source>Drafting pays from %1 tokens per pass on.</source>
-        <translation>パスあたり %1 トークンを超えると、ドラフトが得になります。</translation>
+        <translation>パスあたり %1 トークン以上で、ドラフトを使うと速くなります。</translation>
     </message>
 </context>
 <context>
-    <name>RequestTableModel</name>
+    <name>Requests</name>
+    <message>
+        <source>Waiting</source>
+        <translation>待機中</translation>
+    </message>
+    <message>
+        <source>Reading</source>
+        <translation>読み取り中</translation>
+    </message>
+    <message>
+        <source>Writing</source>
+        <translation>作成中</translation>
+    </message>
+    <message>
+        <source>Stopped</source>
+        <translation>停止</translation>
+    </message>
+    <message>
+        <source>Failed</source>
+        <translation>失敗</translation>
+    </message>
+    <message>
+        <source>Done</source>
+        <translation>完了</translation>
+    </message>
     <message>
         <source>Chat</source>
         <translation>チャット</translation>
@@ -1301,11 +1318,11 @@
     </message>
     <message>
         <source>Drafted</source>
-        <translation>予想数</translation>
+        <translation>予測したトークン</translation>
     </message>
     <message>
         <source>Accepted</source>
-        <translation>受理数</translation>
+        <translation>受理したトークン</translation>
     </message>
     <message>
         <source>Tokens per second</source>
@@ -1314,30 +1331,6 @@
     <message>
         <source>Speed-up</source>
         <translation>速度比</translation>
-    </message>
-    <message>
-        <source>Waiting</source>
-        <translation>待機中</translation>
-    </message>
-    <message>
-        <source>Reading</source>
-        <translation>読み取り中</translation>
-    </message>
-    <message>
-        <source>Writing</source>
-        <translation>作成中</translation>
-    </message>
-    <message>
-        <source>Done</source>
-        <translation>完了</translation>
-    </message>
-    <message>
-        <source>Stopped</source>
-        <translation>停止</translation>
-    </message>
-    <message>
-        <source>Failed</source>
-        <translation>失敗</translation>
     </message>
 </context>
 <context>
@@ -1412,11 +1405,11 @@
     </message>
     <message>
         <source>The same seed gives the same reply, with and without a draft.</source>
-        <translation>シードが同じなら、ドラフトの有無にかかわらず返信も同じです。</translation>
+        <translation>シードが同じなら、ドラフトの有無にかかわらず回答も同じです。</translation>
     </message>
     <message>
         <source>Longest reply</source>
-        <translation>返信の最大の長さ</translation>
+        <translation>回答の最大の長さ</translation>
     </message>
     <message>
         <source>In tokens.</source>
@@ -1447,7 +1440,7 @@
     </message>
     <message>
         <source>Speculation</source>
-        <translation>投機</translation>
+        <translation>投機的デコーディング</translation>
     </message>
     <message>
         <source>Sampling</source>
@@ -1497,11 +1490,11 @@
     </message>
     <message>
         <source>The draft always guesses this many tokens ahead.</source>
-        <translation>ドラフトモデルが常にこの数のトークンを先に予想します。</translation>
+        <translation>ドラフトモデルが常にこの数のトークンを先に予測します。</translation>
     </message>
     <message>
         <source>Guesses as far ahead as pays off here, and rests where it does not.</source>
-        <translation>得になる分だけ先を予想し、得にならなければ休みます。</translation>
+        <translation>速くなる分だけ先読みし、速くならなければ休止します。</translation>
     </message>
     <message>
         <source>Off</source>
@@ -1517,11 +1510,11 @@
     </message>
     <message>
         <source>Speculation</source>
-        <translation>投機</translation>
+        <translation>投機的デコーディング</translation>
     </message>
     <message>
         <source>Tokens to guess ahead</source>
-        <translation>先に予想するトークン数</translation>
+        <translation>先に予測するトークン数</translation>
     </message>
 </context>
 <context>
@@ -1536,7 +1529,7 @@
     </message>
     <message>
         <source>Replies appear here while they are written.</source>
-        <translation>作成中の返信がここに表示されます。</translation>
+        <translation>作成中の回答がここに表示されます。</translation>
     </message>
 </context>
 <context>
@@ -1547,11 +1540,11 @@
     </message>
     <message>
         <source>Reply, message %1 of %2</source>
-        <translation>返信、%2 件中 %1 件目のメッセージ</translation>
+        <translation>回答、%2 件中 %1 件目のメッセージ</translation>
     </message>
     <message>
         <source>Reply finished</source>
-        <translation>返信が完了しました</translation>
+        <translation>回答が完了しました</translation>
     </message>
 </context>
 </TS>

@@ -48,6 +48,30 @@
     </message>
 </context>
 <context>
+    <name>ChatGroups</name>
+    <message>
+        <source>MMMM yyyy</source>
+        <comment>a month, as a date format</comment>
+        <translation>yyyy년 M월</translation>
+    </message>
+    <message>
+        <source>Pinned</source>
+        <translation>고정됨</translation>
+    </message>
+    <message>
+        <source>Today</source>
+        <translation>오늘</translation>
+    </message>
+    <message>
+        <source>Yesterday</source>
+        <translation>어제</translation>
+    </message>
+    <message>
+        <source>Previous 7 days</source>
+        <translation>지난 7일</translation>
+    </message>
+</context>
+<context>
     <name>ChatList</name>
     <message>
         <source>Rename…</source>
@@ -109,31 +133,7 @@
     <message>
         <source>%1 full</source>
         <comment>the context</comment>
-        <translation>%1 사용</translation>
-    </message>
-</context>
-<context>
-    <name>ConversationListModel</name>
-    <message>
-        <source>Pinned</source>
-        <translation>고정됨</translation>
-    </message>
-    <message>
-        <source>Today</source>
-        <translation>오늘</translation>
-    </message>
-    <message>
-        <source>Yesterday</source>
-        <translation>어제</translation>
-    </message>
-    <message>
-        <source>Previous 7 days</source>
-        <translation>지난 7일</translation>
-    </message>
-    <message>
-        <source>MMMM yyyy</source>
-        <comment>a month, as a date format</comment>
-        <translation>yyyy년 M월</translation>
+        <translation>%1 찼어요</translation>
     </message>
 </context>
 <context>
@@ -172,44 +172,13 @@
     </message>
 </context>
 <context>
-    <name>Drafts</name>
-    <message>
-        <source>Recommended</source>
-        <translation>추천</translation>
-    </message>
-    <message>
-        <source>Compatible</source>
-        <translation>사용 가능</translation>
-    </message>
-    <message>
-        <source>Not compatible</source>
-        <translation>사용할 수 없음</translation>
-    </message>
-    <message>
-        <source>Comes with Hunch</source>
-        <translation>Hunch에 포함</translation>
-    </message>
-    <message>
-        <source>Installed by Hunch</source>
-        <translation>Hunch에서 설치</translation>
-    </message>
-    <message>
-        <source>Hugging Face cache</source>
-        <translation>Hugging Face 캐시</translation>
-    </message>
-    <message>
-        <source>Added folder</source>
-        <translation>추가한 폴더</translation>
-    </message>
-</context>
-<context>
     <name>EditLine</name>
     <message>
         <source>Editing a message</source>
         <translation>메시지 수정 중</translation>
     </message>
     <message>
-        <source>Leave it as it was</source>
+        <source>Cancel editing</source>
         <translation>수정 취소</translation>
     </message>
 </context>
@@ -217,7 +186,7 @@
     <name>EmptyChat</name>
     <message>
         <source>Guess ahead, check at once, read sooner.</source>
-        <translation>먼저 추측하고, 한 번에 확인하고, 더 빨리 읽어요.</translation>
+        <translation>미리 추측하고, 한 번에 확인하고, 더 빨리 읽어요.</translation>
     </message>
     <message>
         <source>What is speculative decoding?</source>
@@ -321,7 +290,7 @@
         <translation>윈도우의 모든 글자에 적용돼요.</translation>
     </message>
     <message>
-        <source>As the system</source>
+        <source>Match system</source>
         <translation>시스템 설정 따름</translation>
     </message>
     <message>
@@ -513,6 +482,37 @@
     </message>
 </context>
 <context>
+    <name>MessageFooter</name>
+    <message>
+        <source>Earlier version</source>
+        <translation>이전 버전</translation>
+    </message>
+    <message>
+        <source>Later version</source>
+        <translation>다음 버전</translation>
+    </message>
+    <message>
+        <source>Copy message</source>
+        <translation>메시지 복사</translation>
+    </message>
+    <message>
+        <source>Edit message</source>
+        <translation>메시지 수정</translation>
+    </message>
+    <message>
+        <source>Continue this reply</source>
+        <translation>이 답변 이어 쓰기</translation>
+    </message>
+    <message>
+        <source>Write this reply again</source>
+        <translation>이 답변 다시 쓰기</translation>
+    </message>
+    <message>
+        <source>Delete message</source>
+        <translation>메시지 삭제</translation>
+    </message>
+</context>
+<context>
     <name>Messages</name>
     <message>
         <source>Something went wrong</source>
@@ -628,11 +628,7 @@
     </message>
     <message>
         <source>Token %1 means “%2” to the main model and “%3” to the draft.</source>
-        <translation>%1번 토큰이 메인 모델에서는 ‘%2’, 초안 모델에서는 ‘%3’ 글자를 뜻해요.</translation>
-    </message>
-    <message>
-        <source>The main model has %1 tokens, the draft %2.</source>
-        <translation>토큰 수가 메인 모델은 %1개, 초안 모델은 %2개예요.</translation>
+        <translation>%1번 토큰이 메인 모델에서는 ‘%2’, 초안 모델에서는 ‘%3’에 해당해요.</translation>
     </message>
     <message>
         <source>The same token numbers mean different text to the two models.</source>
@@ -751,10 +747,6 @@
         <translation>허브의 해당 페이지에서 동의한 뒤 설정에 토큰을 넣어 주세요.</translation>
     </message>
     <message>
-        <source>%1 is private, or the token does not reach it.</source>
-        <translation>%1 저장소는 비공개이거나, 이 토큰으로는 접근할 수 없어요.</translation>
-    </message>
-    <message>
         <source>Put a token that may read it in Settings.</source>
         <translation>읽기 권한이 있는 토큰을 설정에 넣어 주세요.</translation>
     </message>
@@ -823,6 +815,14 @@
         <translation>디스크 공간이 부족해요</translation>
     </message>
     <message>
+        <source>Different vocabularies (%1 and %2 tokens): made for another model family.</source>
+        <translation>어휘가 달라요(토큰 %1개와 %2개). 다른 계열의 모델에 맞춘 초안이에요.</translation>
+    </message>
+    <message>
+        <source>%1 is private, or this token has no access.</source>
+        <translation>%1 저장소가 비공개이거나 이 토큰에 접근 권한이 없어요.</translation>
+    </message>
+    <message>
         <source>Delete a model that you no longer use.</source>
         <translation>쓰지 않는 모델을 삭제해 주세요.</translation>
     </message>
@@ -839,6 +839,14 @@
         <translation>디스크가 연결되어 있고 쓰기 권한이 있는지 확인해 주세요.</translation>
     </message>
     <message>
+        <source>Not deleted</source>
+        <translation>삭제하지 못했어요</translation>
+    </message>
+    <message>
+        <source>%1 could not be deleted: %2</source>
+        <translation>%1 모델을 삭제하지 못했어요: %2</translation>
+    </message>
+    <message>
         <source>Out of memory</source>
         <translation>메모리가 바닥났어요</translation>
     </message>
@@ -852,7 +860,7 @@
     </message>
     <message>
         <source>The engine is closed</source>
-        <translation>엔진이 닫혔어요</translation>
+        <translation>엔진이 종료됐어요</translation>
     </message>
     <message>
         <source>Hunch was quitting when this was asked.</source>
@@ -872,7 +880,7 @@
     </message>
     <message>
         <source>Try again. The log holds what is needed for a report.</source>
-        <translation>다시 시도해 주세요. 신고에 필요한 내용은 로그에 있어요.</translation>
+        <translation>다시 시도해 주세요. 문제를 알릴 때 필요한 내용은 로그에 있어요.</translation>
     </message>
     <message>
         <source>Choose a model</source>
@@ -912,7 +920,7 @@
     </message>
     <message>
         <source>The draft model guesses ahead.</source>
-        <translation>초안 모델이 먼저 추측하고 있어요.</translation>
+        <translation>초안 모델이 미리 추측하고 있어요.</translation>
     </message>
     <message>
         <source>Several replies are being written at once, so drafting pauses.</source>
@@ -923,8 +931,8 @@
         <translation>지금은 초안을 쓰면 오히려 느려서 쉬고 있어요.</translation>
     </message>
     <message>
-        <source>This main model&apos;s memory cannot be rewound, so nothing can be drafted for it.</source>
-        <translation>이 메인 모델은 기억을 되감을 수 없어서 초안을 쓸 수 없어요.</translation>
+        <source>This main model&apos;s cache cannot be rolled back, so drafting is not supported.</source>
+        <translation>이 메인 모델은 캐시를 되돌릴 수 없어서 초안 모델을 쓸 수 없어요.</translation>
     </message>
     <message>
         <source>The draft model failed; the main model wrote the reply alone.</source>
@@ -984,71 +992,10 @@
     </message>
 </context>
 <context>
-    <name>MetaPart</name>
-    <message>
-        <source>Earlier version</source>
-        <translation>이전 버전</translation>
-    </message>
-    <message>
-        <source>Later version</source>
-        <translation>다음 버전</translation>
-    </message>
-    <message>
-        <source>Copy message</source>
-        <translation>메시지 복사</translation>
-    </message>
-    <message>
-        <source>Edit message</source>
-        <translation>메시지 수정</translation>
-    </message>
-    <message>
-        <source>Continue this reply</source>
-        <translation>이 답변 이어 쓰기</translation>
-    </message>
-    <message>
-        <source>Write this reply again</source>
-        <translation>이 답변 다시 쓰기</translation>
-    </message>
-    <message>
-        <source>Delete message</source>
-        <translation>메시지 삭제</translation>
-    </message>
-</context>
-<context>
-    <name>ModelController</name>
-    <message>
-        <source>off</source>
-        <translation>끔</translation>
-    </message>
-    <message>
-        <source>auto</source>
-        <translation>자동</translation>
-    </message>
-    <message numerus="yes">
-        <source>%n token(s)</source>
-        <comment>drafted per pass</comment>
-        <translation>
-            <numerusform>토큰 %n개</numerusform>
-        </translation>
-    </message>
-    <message>
-        <source>%1 could not be deleted: %2</source>
-        <translation>%1 모델을 삭제하지 못했어요: %2</translation>
-    </message>
-    <message>
-        <source>Not deleted</source>
-        <translation>삭제하지 못했어요</translation>
-    </message>
-</context>
-<context>
     <name>ModelRow</name>
     <message>
         <source>Delete %1</source>
         <translation>%1 삭제</translation>
-    </message>
-    <message>
-        <source>%1-bit</source>
-        <translation>%1비트</translation>
     </message>
     <message>
         <source>main model now</source>
@@ -1057,6 +1004,29 @@
     <message>
         <source>draft model now</source>
         <translation>현재 초안 모델</translation>
+    </message>
+</context>
+<context>
+    <name>Models</name>
+    <message>
+        <source>Comes with Hunch</source>
+        <translation>Hunch에 포함</translation>
+    </message>
+    <message>
+        <source>Installed by Hunch</source>
+        <translation>Hunch에서 설치</translation>
+    </message>
+    <message>
+        <source>Hugging Face cache</source>
+        <translation>Hugging Face 캐시</translation>
+    </message>
+    <message>
+        <source>Added folder</source>
+        <translation>추가한 폴더</translation>
+    </message>
+    <message>
+        <source>%1-bit</source>
+        <translation>%1비트</translation>
     </message>
 </context>
 <context>
@@ -1145,6 +1115,21 @@
         <translation>모델: %1</translation>
     </message>
     <message>
+        <source>off</source>
+        <translation>끔</translation>
+    </message>
+    <message>
+        <source>auto</source>
+        <translation>자동</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n token(s)</source>
+        <comment>drafted per pass</comment>
+        <translation>
+            <numerusform>토큰 %n개</numerusform>
+        </translation>
+    </message>
+    <message>
         <source>Choose a model</source>
         <translation>모델 선택</translation>
     </message>
@@ -1172,8 +1157,16 @@
         <translation>메인 모델만 불러와요</translation>
     </message>
     <message>
-        <source>%1-bit</source>
-        <translation>%1비트</translation>
+        <source>Recommended</source>
+        <translation>추천</translation>
+    </message>
+    <message>
+        <source>Compatible</source>
+        <translation>사용 가능</translation>
+    </message>
+    <message>
+        <source>Not compatible</source>
+        <translation>사용할 수 없음</translation>
     </message>
     <message>
         <source>Main model</source>
@@ -1250,15 +1243,15 @@
     </message>
     <message>
         <source>draft at rest</source>
-        <translation>초안 쉬는 중</translation>
+        <translation>초안 모델 쉬는 중</translation>
     </message>
     <message>
         <source>draft failed</source>
-        <translation>초안 실패</translation>
+        <translation>초안 모델 오류</translation>
     </message>
     <message>
-        <source>cannot be drafted for</source>
-        <translation>초안을 쓸 수 없는 모델</translation>
+        <source>drafting not supported</source>
+        <translation>초안 모델을 쓸 수 없음</translation>
     </message>
     <message>
         <source>The guesses are taken from the text of this chat.</source>
@@ -1270,7 +1263,7 @@
     </message>
     <message>
         <source>The main model kept %1 of %2 drafted tokens, in %3 passes.</source>
-        <translation>패스 %3번에서 초안 토큰 %2개 중 %1개를 메인 모델이 수락했어요.</translation>
+        <translation>패스 %3번에서 추측한 토큰 %2개 중 %1개를 메인 모델이 수락했어요.</translation>
     </message>
     <message>
         <source>Drafting pays from %1 tokens per pass on.</source>
@@ -1278,7 +1271,31 @@
     </message>
 </context>
 <context>
-    <name>RequestTableModel</name>
+    <name>Requests</name>
+    <message>
+        <source>Waiting</source>
+        <translation>대기</translation>
+    </message>
+    <message>
+        <source>Reading</source>
+        <translation>읽는 중</translation>
+    </message>
+    <message>
+        <source>Writing</source>
+        <translation>쓰는 중</translation>
+    </message>
+    <message>
+        <source>Stopped</source>
+        <translation>중지됨</translation>
+    </message>
+    <message>
+        <source>Failed</source>
+        <translation>실패</translation>
+    </message>
+    <message>
+        <source>Done</source>
+        <translation>완료</translation>
+    </message>
     <message>
         <source>Chat</source>
         <translation>채팅</translation>
@@ -1301,11 +1318,11 @@
     </message>
     <message>
         <source>Drafted</source>
-        <translation>초안 수</translation>
+        <translation>추측한 토큰</translation>
     </message>
     <message>
         <source>Accepted</source>
-        <translation>수락 수</translation>
+        <translation>수락된 토큰</translation>
     </message>
     <message>
         <source>Tokens per second</source>
@@ -1314,30 +1331,6 @@
     <message>
         <source>Speed-up</source>
         <translation>속도 배율</translation>
-    </message>
-    <message>
-        <source>Waiting</source>
-        <translation>대기</translation>
-    </message>
-    <message>
-        <source>Reading</source>
-        <translation>읽는 중</translation>
-    </message>
-    <message>
-        <source>Writing</source>
-        <translation>쓰는 중</translation>
-    </message>
-    <message>
-        <source>Done</source>
-        <translation>완료</translation>
-    </message>
-    <message>
-        <source>Stopped</source>
-        <translation>중지됨</translation>
-    </message>
-    <message>
-        <source>Failed</source>
-        <translation>실패</translation>
     </message>
 </context>
 <context>
@@ -1372,7 +1365,7 @@
     </message>
     <message>
         <source>0 always takes the likeliest word; higher is freer. Untouched, the starter pair gets %1.</source>
-        <translation>0이면 늘 가장 그럴듯한 말을 고르고, 높을수록 자유로워요. 바꾸지 않으면 스타터 쌍에는 %1 값을 써요.</translation>
+        <translation>0이면 늘 확률이 가장 높은 단어를 고르고, 높을수록 자유로워요. 바꾸지 않으면 스타터 쌍에는 %1 값을 써요.</translation>
     </message>
     <message>
         <source>Top-p</source>
@@ -1380,7 +1373,7 @@
     </message>
     <message>
         <source>Draws from the likeliest words that reach this share together.</source>
-        <translation>그럴듯한 순서로 확률을 더해 이 비율에 이를 때까지의 말 중에서 골라요.</translation>
+        <translation>확률이 높은 단어부터 확률을 더해, 이 비율에 이를 때까지의 단어 중에서 골라요.</translation>
     </message>
     <message>
         <source>Min-p</source>
@@ -1388,7 +1381,7 @@
     </message>
     <message>
         <source>Leaves out words less likely than this share of the likeliest.</source>
-        <translation>가장 그럴듯한 말에 비해 확률이 이 비율보다 낮은 말은 빼요.</translation>
+        <translation>확률이 가장 높은 단어에 비해 확률이 이 비율보다 낮은 단어는 빼요.</translation>
     </message>
     <message>
         <source>Repetition penalty</source>
@@ -1404,7 +1397,7 @@
     </message>
     <message>
         <source>Draws from this many words; 0 is no limit.</source>
-        <translation>가장 그럴듯한 말을 이 수만큼만 두고 골라요. 0이면 제한이 없어요.</translation>
+        <translation>확률이 높은 단어를 이 수만큼만 두고 골라요. 0이면 제한이 없어요.</translation>
     </message>
     <message>
         <source>Seed</source>
@@ -1447,7 +1440,7 @@
     </message>
     <message>
         <source>Speculation</source>
-        <translation>추측</translation>
+        <translation>추측 디코딩</translation>
     </message>
     <message>
         <source>Sampling</source>
@@ -1474,7 +1467,7 @@
     </message>
     <message>
         <source>No chat has these words.</source>
-        <translation>이 말이 있는 채팅이 없어요.</translation>
+        <translation>검색 결과가 없어요.</translation>
     </message>
     <message>
         <source>Models</source>
@@ -1497,11 +1490,11 @@
     </message>
     <message>
         <source>The draft always guesses this many tokens ahead.</source>
-        <translation>초안 모델이 항상 이만큼의 토큰을 먼저 추측해요.</translation>
+        <translation>초안 모델이 항상 이만큼의 토큰을 미리 추측해요.</translation>
     </message>
     <message>
         <source>Guesses as far ahead as pays off here, and rests where it does not.</source>
-        <translation>이득이 되는 만큼만 먼저 추측하고, 아니면 쉬어요.</translation>
+        <translation>이득이 되는 만큼만 미리 추측하고, 아니면 쉬어요.</translation>
     </message>
     <message>
         <source>Off</source>
@@ -1509,7 +1502,7 @@
     </message>
     <message>
         <source>Fixed</source>
-        <translation>고정</translation>
+        <translation>고정 개수</translation>
     </message>
     <message>
         <source>Auto</source>
@@ -1517,11 +1510,11 @@
     </message>
     <message>
         <source>Speculation</source>
-        <translation>추측</translation>
+        <translation>추측 디코딩</translation>
     </message>
     <message>
         <source>Tokens to guess ahead</source>
-        <translation>먼저 추측할 토큰 수</translation>
+        <translation>미리 추측할 토큰 수</translation>
     </message>
 </context>
 <context>

@@ -48,6 +48,30 @@
     </message>
 </context>
 <context>
+    <name>ChatGroups</name>
+    <message>
+        <source>MMMM yyyy</source>
+        <comment>a month, as a date format</comment>
+        <translation>yyyy年M月</translation>
+    </message>
+    <message>
+        <source>Pinned</source>
+        <translation>已置顶</translation>
+    </message>
+    <message>
+        <source>Today</source>
+        <translation>今天</translation>
+    </message>
+    <message>
+        <source>Yesterday</source>
+        <translation>昨天</translation>
+    </message>
+    <message>
+        <source>Previous 7 days</source>
+        <translation>过去 7 天</translation>
+    </message>
+</context>
+<context>
     <name>ChatList</name>
     <message>
         <source>Rename…</source>
@@ -55,11 +79,11 @@
     </message>
     <message>
         <source>Unpin</source>
-        <translation>取消固定</translation>
+        <translation>取消置顶</translation>
     </message>
     <message>
         <source>Pin</source>
-        <translation>固定</translation>
+        <translation>置顶</translation>
     </message>
     <message>
         <source>Duplicate</source>
@@ -74,7 +98,7 @@
     <name>CodePart</name>
     <message>
         <source>Copy code</source>
-        <translation>复制代码</translation>
+        <translation>拷贝代码</translation>
     </message>
     <message>
         <source>text</source>
@@ -85,7 +109,7 @@
     <name>Composer</name>
     <message>
         <source>Ask anything</source>
-        <translation>想问什么都可以</translation>
+        <translation>有问题，尽管问</translation>
     </message>
     <message>
         <source>Message</source>
@@ -110,30 +134,6 @@
         <source>%1 full</source>
         <comment>the context</comment>
         <translation>已用 %1</translation>
-    </message>
-</context>
-<context>
-    <name>ConversationListModel</name>
-    <message>
-        <source>Pinned</source>
-        <translation>已固定</translation>
-    </message>
-    <message>
-        <source>Today</source>
-        <translation>今天</translation>
-    </message>
-    <message>
-        <source>Yesterday</source>
-        <translation>昨天</translation>
-    </message>
-    <message>
-        <source>Previous 7 days</source>
-        <translation>过去 7 天</translation>
-    </message>
-    <message>
-        <source>MMMM yyyy</source>
-        <comment>a month, as a date format</comment>
-        <translation>yyyy年M月</translation>
     </message>
 </context>
 <context>
@@ -172,44 +172,13 @@
     </message>
 </context>
 <context>
-    <name>Drafts</name>
-    <message>
-        <source>Recommended</source>
-        <translation>推荐</translation>
-    </message>
-    <message>
-        <source>Compatible</source>
-        <translation>可用</translation>
-    </message>
-    <message>
-        <source>Not compatible</source>
-        <translation>不可用</translation>
-    </message>
-    <message>
-        <source>Comes with Hunch</source>
-        <translation>Hunch 自带</translation>
-    </message>
-    <message>
-        <source>Installed by Hunch</source>
-        <translation>由 Hunch 安装</translation>
-    </message>
-    <message>
-        <source>Hugging Face cache</source>
-        <translation>Hugging Face 缓存</translation>
-    </message>
-    <message>
-        <source>Added folder</source>
-        <translation>添加的文件夹</translation>
-    </message>
-</context>
-<context>
     <name>EditLine</name>
     <message>
         <source>Editing a message</source>
         <translation>正在编辑消息</translation>
     </message>
     <message>
-        <source>Leave it as it was</source>
+        <source>Cancel editing</source>
         <translation>取消编辑</translation>
     </message>
 </context>
@@ -295,7 +264,7 @@
     <name>FormulaPart</name>
     <message>
         <source>Copy as TeX</source>
-        <translation>复制为 TeX</translation>
+        <translation>拷贝为 TeX</translation>
     </message>
 </context>
 <context>
@@ -321,7 +290,7 @@
         <translation>作用于窗口中的所有内容。</translation>
     </message>
     <message>
-        <source>As the system</source>
+        <source>Match system</source>
         <translation>跟随系统</translation>
     </message>
     <message>
@@ -513,6 +482,37 @@
     </message>
 </context>
 <context>
+    <name>MessageFooter</name>
+    <message>
+        <source>Earlier version</source>
+        <translation>上一个版本</translation>
+    </message>
+    <message>
+        <source>Later version</source>
+        <translation>下一个版本</translation>
+    </message>
+    <message>
+        <source>Copy message</source>
+        <translation>拷贝消息</translation>
+    </message>
+    <message>
+        <source>Edit message</source>
+        <translation>编辑消息</translation>
+    </message>
+    <message>
+        <source>Continue this reply</source>
+        <translation>继续生成这条回复</translation>
+    </message>
+    <message>
+        <source>Write this reply again</source>
+        <translation>重新生成这条回复</translation>
+    </message>
+    <message>
+        <source>Delete message</source>
+        <translation>删除消息</translation>
+    </message>
+</context>
+<context>
     <name>Messages</name>
     <message>
         <source>Something went wrong</source>
@@ -631,10 +631,6 @@
         <translation>编号 %1 的 token 在主模型中是“%2”，在草稿模型中是“%3”。</translation>
     </message>
     <message>
-        <source>The main model has %1 tokens, the draft %2.</source>
-        <translation>主模型有 %1 个 token，草稿模型有 %2 个。</translation>
-    </message>
-    <message>
         <source>The same token numbers mean different text to the two models.</source>
         <translation>同样的 token 编号在两个模型中代表不同的文字。</translation>
     </message>
@@ -668,7 +664,7 @@
     </message>
     <message>
         <source>Cannot draft</source>
-        <translation>不能用作草稿</translation>
+        <translation>不能用作草稿模型</translation>
     </message>
     <message>
         <source>Choose a draft of another kind.</source>
@@ -751,10 +747,6 @@
         <translation>请在 Hub 的模型页面上接受，然后在设置中填写令牌。</translation>
     </message>
     <message>
-        <source>%1 is private, or the token does not reach it.</source>
-        <translation>%1 是私有的，或当前令牌无权访问。</translation>
-    </message>
-    <message>
         <source>Put a token that may read it in Settings.</source>
         <translation>请在设置中填写有读取权限的令牌。</translation>
     </message>
@@ -823,6 +815,14 @@
         <translation>磁盘空间不足</translation>
     </message>
     <message>
+        <source>Different vocabularies (%1 and %2 tokens): made for another model family.</source>
+        <translation>词表不同（%1 个和 %2 个 token）：适用于其他系列的模型。</translation>
+    </message>
+    <message>
+        <source>%1 is private, or this token has no access.</source>
+        <translation>%1 是私有仓库，或此令牌没有访问权限。</translation>
+    </message>
+    <message>
         <source>Delete a model that you no longer use.</source>
         <translation>请删除不再使用的模型。</translation>
     </message>
@@ -839,12 +839,20 @@
         <translation>请确认磁盘已连接且有写入权限。</translation>
     </message>
     <message>
+        <source>Not deleted</source>
+        <translation>未能删除</translation>
+    </message>
+    <message>
+        <source>%1 could not be deleted: %2</source>
+        <translation>无法删除 %1：%2</translation>
+    </message>
+    <message>
         <source>Out of memory</source>
         <translation>内存耗尽</translation>
     </message>
     <message>
         <source>The memory ran out while the reply was written.</source>
-        <translation>写回复的过程中内存用完了。</translation>
+        <translation>生成回复时内存用完了。</translation>
     </message>
     <message>
         <source>Close other apps, shorten the chat or choose a smaller model.</source>
@@ -892,7 +900,7 @@
     </message>
     <message>
         <source>Continue</source>
-        <translation>继续写</translation>
+        <translation>继续生成</translation>
     </message>
     <message>
         <source>New chat</source>
@@ -900,7 +908,7 @@
     </message>
     <message>
         <source>Drafting is off.</source>
-        <translation>起草已关闭。</translation>
+        <translation>草稿模型已关闭。</translation>
     </message>
     <message>
         <source>No draft model is loaded.</source>
@@ -908,7 +916,7 @@
     </message>
     <message>
         <source>The draft model is still reading the chat; the reply goes on without it.</source>
-        <translation>草稿模型还在读对话，回复先由主模型继续写。</translation>
+        <translation>草稿模型还在读取对话，回复先由主模型继续生成。</translation>
     </message>
     <message>
         <source>The draft model guesses ahead.</source>
@@ -916,19 +924,19 @@
     </message>
     <message>
         <source>Several replies are being written at once, so drafting pauses.</source>
-        <translation>正在同时写多条回复，所以起草暂停。</translation>
+        <translation>正在同时生成多条回复，所以草稿模型暂停工作。</translation>
     </message>
     <message>
         <source>Drafting was slower than plain decoding here, so it rests.</source>
-        <translation>在这里起草反而更慢，所以已暂停。</translation>
+        <translation>在这里使用草稿模型反而更慢，所以已暂停。</translation>
     </message>
     <message>
-        <source>This main model&apos;s memory cannot be rewound, so nothing can be drafted for it.</source>
-        <translation>这个主模型的记忆无法回退，因此不能为它起草。</translation>
+        <source>This main model&apos;s cache cannot be rolled back, so drafting is not supported.</source>
+        <translation>这个主模型的缓存无法回退，因此无法为它使用草稿模型。</translation>
     </message>
     <message>
         <source>The draft model failed; the main model wrote the reply alone.</source>
-        <translation>草稿模型出错，回复由主模型单独写完。</translation>
+        <translation>草稿模型出错，回复由主模型单独生成。</translation>
     </message>
     <message>
         <source>The reply was interrupted</source>
@@ -936,7 +944,7 @@
     </message>
     <message>
         <source>Hunch ended before the reply was finished.</source>
-        <translation>回复还没写完，Hunch 就退出了。</translation>
+        <translation>回复尚未完成，Hunch 就退出了。</translation>
     </message>
     <message>
         <source>The model was changed</source>
@@ -980,64 +988,7 @@
     </message>
     <message>
         <source>Continue it, or raise the limit in Settings.</source>
-        <translation>可以继续写，或在设置中提高上限。</translation>
-    </message>
-</context>
-<context>
-    <name>MetaPart</name>
-    <message>
-        <source>Earlier version</source>
-        <translation>上一个版本</translation>
-    </message>
-    <message>
-        <source>Later version</source>
-        <translation>下一个版本</translation>
-    </message>
-    <message>
-        <source>Copy message</source>
-        <translation>复制消息</translation>
-    </message>
-    <message>
-        <source>Edit message</source>
-        <translation>编辑消息</translation>
-    </message>
-    <message>
-        <source>Continue this reply</source>
-        <translation>继续写这条回复</translation>
-    </message>
-    <message>
-        <source>Write this reply again</source>
-        <translation>重新写这条回复</translation>
-    </message>
-    <message>
-        <source>Delete message</source>
-        <translation>删除消息</translation>
-    </message>
-</context>
-<context>
-    <name>ModelController</name>
-    <message>
-        <source>off</source>
-        <translation>关闭</translation>
-    </message>
-    <message>
-        <source>auto</source>
-        <translation>自动</translation>
-    </message>
-    <message numerus="yes">
-        <source>%n token(s)</source>
-        <comment>drafted per pass</comment>
-        <translation>
-            <numerusform>%n 个 token</numerusform>
-        </translation>
-    </message>
-    <message>
-        <source>%1 could not be deleted: %2</source>
-        <translation>无法删除 %1：%2</translation>
-    </message>
-    <message>
-        <source>Not deleted</source>
-        <translation>未能删除</translation>
+        <translation>可以继续生成，或在设置中提高上限。</translation>
     </message>
 </context>
 <context>
@@ -1047,16 +998,35 @@
         <translation>删除 %1</translation>
     </message>
     <message>
-        <source>%1-bit</source>
-        <translation>%1 位</translation>
-    </message>
-    <message>
         <source>main model now</source>
         <translation>当前主模型</translation>
     </message>
     <message>
         <source>draft model now</source>
         <translation>当前草稿模型</translation>
+    </message>
+</context>
+<context>
+    <name>Models</name>
+    <message>
+        <source>Comes with Hunch</source>
+        <translation>Hunch 自带</translation>
+    </message>
+    <message>
+        <source>Installed by Hunch</source>
+        <translation>由 Hunch 安装</translation>
+    </message>
+    <message>
+        <source>Hugging Face cache</source>
+        <translation>Hugging Face 缓存</translation>
+    </message>
+    <message>
+        <source>Added folder</source>
+        <translation>添加的文件夹</translation>
+    </message>
+    <message>
+        <source>%1-bit</source>
+        <translation>%1 位</translation>
     </message>
 </context>
 <context>
@@ -1145,6 +1115,21 @@
         <translation>模型：%1</translation>
     </message>
     <message>
+        <source>off</source>
+        <translation>关闭</translation>
+    </message>
+    <message>
+        <source>auto</source>
+        <translation>自动</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n token(s)</source>
+        <comment>drafted per pass</comment>
+        <translation>
+            <numerusform>%n 个 token</numerusform>
+        </translation>
+    </message>
+    <message>
         <source>Choose a model</source>
         <translation>选择模型</translation>
     </message>
@@ -1165,15 +1150,23 @@
     </message>
     <message>
         <source>No draft</source>
-        <translation>无草稿</translation>
+        <translation>不用草稿模型</translation>
     </message>
     <message>
         <source>Only the main model is loaded</source>
         <translation>只加载主模型</translation>
     </message>
     <message>
-        <source>%1-bit</source>
-        <translation>%1 位</translation>
+        <source>Recommended</source>
+        <translation>推荐</translation>
+    </message>
+    <message>
+        <source>Compatible</source>
+        <translation>可用</translation>
+    </message>
+    <message>
+        <source>Not compatible</source>
+        <translation>不可用</translation>
     </message>
     <message>
         <source>Main model</source>
@@ -1192,11 +1185,11 @@
     <name>ProgressPart</name>
     <message>
         <source>Reading the chat…</source>
-        <translation>正在读对话…</translation>
+        <translation>正在读取对话…</translation>
     </message>
     <message>
         <source>Reading the chat… %1</source>
-        <translation>正在读对话… %1</translation>
+        <translation>正在读取对话… %1</translation>
     </message>
 </context>
 <context>
@@ -1218,11 +1211,11 @@
     </message>
     <message>
         <source>same speed as without a draft</source>
-        <translation>与无草稿时速度相同</translation>
+        <translation>与不用草稿模型时速度相同</translation>
     </message>
     <message>
         <source>%1× faster</source>
-        <translation>%1 倍速</translation>
+        <translation>提速至 %1 倍</translation>
     </message>
     <message>
         <source>%1 slower</source>
@@ -1230,7 +1223,7 @@
     </message>
     <message>
         <source>Change drafting…</source>
-        <translation>更改草稿设置…</translation>
+        <translation>更改草稿模型设置…</translation>
     </message>
     <message>
         <source>%1 tok/s</source>
@@ -1246,19 +1239,19 @@
     </message>
     <message>
         <source>%1 tok/pass, pays from %2</source>
-        <translation>每轮 %1 token（达到 %2 才划算）</translation>
+        <translation>每轮 %1 token（≥ %2 才有收益）</translation>
     </message>
     <message>
         <source>draft at rest</source>
-        <translation>草稿已暂停</translation>
+        <translation>草稿模型已暂停</translation>
     </message>
     <message>
         <source>draft failed</source>
-        <translation>草稿出错</translation>
+        <translation>草稿模型出错</translation>
     </message>
     <message>
-        <source>cannot be drafted for</source>
-        <translation>无法使用草稿</translation>
+        <source>drafting not supported</source>
+        <translation>无法使用草稿模型</translation>
     </message>
     <message>
         <source>The guesses are taken from the text of this chat.</source>
@@ -1266,19 +1259,43 @@
     </message>
     <message>
         <source>Drafting was %1 slower than plain decoding here, so it rests.</source>
-        <translation>在这里起草反而慢 %1，所以已暂停。</translation>
+        <translation>在这里使用草稿模型反而慢 %1，所以已暂停。</translation>
     </message>
     <message>
         <source>The main model kept %1 of %2 drafted tokens, in %3 passes.</source>
-        <translation>%3 轮中，主模型接受了 %2 个草稿 token 里的 %1 个。</translation>
+        <translation>%3 轮中，主模型接受了 %2 个猜测的 token 中的 %1 个。</translation>
     </message>
     <message>
         <source>Drafting pays from %1 tokens per pass on.</source>
-        <translation>每轮超过 %1 个 token，用草稿才划算。</translation>
+        <translation>每轮超过 %1 个 token 时，使用草稿模型才有收益。</translation>
     </message>
 </context>
 <context>
-    <name>RequestTableModel</name>
+    <name>Requests</name>
+    <message>
+        <source>Waiting</source>
+        <translation>正在等待</translation>
+    </message>
+    <message>
+        <source>Reading</source>
+        <translation>正在读取</translation>
+    </message>
+    <message>
+        <source>Writing</source>
+        <translation>正在生成</translation>
+    </message>
+    <message>
+        <source>Stopped</source>
+        <translation>已停止</translation>
+    </message>
+    <message>
+        <source>Failed</source>
+        <translation>失败</translation>
+    </message>
+    <message>
+        <source>Done</source>
+        <translation>已完成</translation>
+    </message>
     <message>
         <source>Chat</source>
         <translation>对话</translation>
@@ -1314,30 +1331,6 @@
     <message>
         <source>Speed-up</source>
         <translation>加速比</translation>
-    </message>
-    <message>
-        <source>Waiting</source>
-        <translation>等待中</translation>
-    </message>
-    <message>
-        <source>Reading</source>
-        <translation>读取中</translation>
-    </message>
-    <message>
-        <source>Writing</source>
-        <translation>生成中</translation>
-    </message>
-    <message>
-        <source>Done</source>
-        <translation>已完成</translation>
-    </message>
-    <message>
-        <source>Stopped</source>
-        <translation>已停止</translation>
-    </message>
-    <message>
-        <source>Failed</source>
-        <translation>失败</translation>
     </message>
 </context>
 <context>
@@ -1412,7 +1405,7 @@
     </message>
     <message>
         <source>The same seed gives the same reply, with and without a draft.</source>
-        <translation>种子相同，回复就相同，有无草稿都一样。</translation>
+        <translation>种子相同，回复就相同，是否使用草稿模型都一样。</translation>
     </message>
     <message>
         <source>Longest reply</source>
@@ -1447,7 +1440,7 @@
     </message>
     <message>
         <source>Speculation</source>
-        <translation>投机</translation>
+        <translation>投机解码</translation>
     </message>
     <message>
         <source>Sampling</source>
@@ -1493,7 +1486,7 @@
     <name>SpeculationControls</name>
     <message>
         <source>The main model writes alone.</source>
-        <translation>由主模型单独写。</translation>
+        <translation>由主模型单独生成。</translation>
     </message>
     <message>
         <source>The draft always guesses this many tokens ahead.</source>
@@ -1501,7 +1494,7 @@
     </message>
     <message>
         <source>Guesses as far ahead as pays off here, and rests where it does not.</source>
-        <translation>划算多少就猜多少，不划算就暂停。</translation>
+        <translation>根据收益自动决定猜测数量，无收益时暂停。</translation>
     </message>
     <message>
         <source>Off</source>
@@ -1517,7 +1510,7 @@
     </message>
     <message>
         <source>Speculation</source>
-        <translation>投机</translation>
+        <translation>投机解码</translation>
     </message>
     <message>
         <source>Tokens to guess ahead</source>
@@ -1532,11 +1525,11 @@
     </message>
     <message>
         <source>Your words are the main model&apos;s words, with or without a draft; only the speed differs.</source>
-        <translation>用不用草稿，文字都出自主模型，不同的只是速度。</translation>
+        <translation>无论是否使用草稿模型，文字都出自主模型，不同的只是速度。</translation>
     </message>
     <message>
         <source>Replies appear here while they are written.</source>
-        <translation>正在写的回复会显示在这里。</translation>
+        <translation>正在生成的回复会显示在这里。</translation>
     </message>
 </context>
 <context>

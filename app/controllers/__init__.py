@@ -1,1 +1,1 @@
-"""Turn what people do into requests, and what the engine says into changes of the view models. No widgets."""
+"""Controllers: they turn actions of the person into engine requests, and engine events into view models. No widgets."""

@@ -1,24 +1,21 @@
-"""What a person does with chats and messages. Replies under way are in `replies`; models are `models`' business."""
+"""Chats and messages: creating, sending, editing, deleting. Running replies are in `replies`, models in `models`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from app.bridge import EngineBridge
+from app.controllers.messages import request_messages, storable, title_from
 from app.controllers.models import ModelController
 from app.controllers.replies import Replies
-from app.controllers.rows import request_messages, storable, title_from
 from app.settings import Settings
 from app.storage import ChatStore, Database, MessageStore, StoredMessage
 from app.view_models.conversation_list import ConversationListModel
 from app.view_models.request_table import RequestTableModel
 from app.view_models.transcript import TranscriptModel
-from app.words.notices_for_errors import notice_for
 from engine import ChatEngine, MessageRole, NoModelLoaded, Request, RequestStats
-
-SEARCH_DELAY_MS = 120
 
 
 class ChatController(QObject):
@@ -27,7 +24,7 @@ class ChatController(QObject):
     current_chat_changed = Signal(int, str)  # chat, title
     generating_changed = Signal(bool)  # of the open chat
     context_changed = Signal(int, int)  # tokens used, tokens that the model holds; 0, 0: not known
-    notice_raised = Signal(object)  # Notice
+    problem_raised = Signal(object)  # EngineError
     chat_deleted = Signal(int, str)  # chat, title; undo_delete brings it back
     message_deleted = Signal(int)  # message; undo_delete brings it back
 
@@ -54,12 +51,9 @@ class ChatController(QObject):
         self.conversations = ConversationListModel(self._chats.find, self)
         self.requests = RequestTableModel(self)
         self._replies = Replies(engine, bridge, self._messages, self.transcript, self.requests, self)
-        self._replies.changed.connect(self._say_who_generates)
-        self._replies.stats_changed.connect(self._say_context)
+        self._replies.changed.connect(self._update_generating)
+        self._replies.stats_changed.connect(self._emit_context)
         self._undo: Callable[[], None] | None = None
-        self._query = ""
-        self._search_timer = QTimer(self, singleShot=True, interval=SEARCH_DELAY_MS)
-        self._search_timer.timeout.connect(lambda: self.conversations.set_query(self._query))
         self.conversations.refresh()
 
     # Chats
@@ -74,7 +68,7 @@ class ChatController(QObject):
     def rename_chat(self, chat_id: int, title: str) -> None:
         if title := storable(title):
             self._chats.rename(chat_id, title)
-            self._say_titles(chat_id)
+            self._refresh_titles(chat_id)
 
     def pin_chat(self, chat_id: int, pinned: bool) -> None:
         self._chats.pin(chat_id, pinned)
@@ -107,32 +101,32 @@ class ChatController(QObject):
             undo()
 
     def search(self, text: str) -> None:
-        """Once typing rests: among very many messages it takes a moment."""
-        self._query = text
-        self._search_timer.start()
+        """Filters the chat list; takes 0.2 to 0.35 s among 100,000 messages."""
+        self.conversations.set_query(text)
 
     # Messages
 
     def send(self, text: str) -> bool:
-        """False when nothing was sent, so that the composer keeps the text."""
+        """Stores the message with an empty reply and requests the reply. False: nothing was sent or stored."""
         text = storable(text)
         if not text or self.generating or not self._can_reply():
             return False
         with self._database.transaction():
             chat_id = self.chat_id or self._chats.create(title_from(text))
             user_id = self._messages.add_user(chat_id, self._chats.leaf(chat_id), text)
+            reply_id = self._store_reply(chat_id, user_id)
         if not self.chat_id:
             self.chat_id, self.title = chat_id, title_from(text)
             self.current_chat_changed.emit(self.chat_id, self.title)
         self._append(user_id)
-        self._reply_to(user_id)
+        self._begin(reply_id)
         return True
 
     def stop(self) -> None:
         self._replies.stop(self.chat_id)
 
     def regenerate(self, message_id: int) -> bool:
-        """Another version of a reply, beside the ones there are; for a person's message, another reply to it."""
+        """Requests another version of a reply, or another reply to a person's message. False: nothing was changed."""
         message = self._messages.message(message_id)
         if message is None or not self._can_reply():
             return False
@@ -140,13 +134,14 @@ class ChatController(QObject):
         replied_to = message.id if message.role is MessageRole.USER else message.parent_id
         if replied_to is None:
             return False
-        self._chats.set_leaf(self.chat_id, replied_to)
+        with self._database.transaction():
+            reply_id = self._store_reply(self.chat_id, replied_to)
         self._show_branch_after(replied_to)
-        self._reply_to(replied_to)
+        self._begin(reply_id)
         return True
 
     def edit(self, message_id: int, text: str) -> bool:
-        """Another version of a message. A person's gets a reply of its own; a model's stands as it was written."""
+        """Adds a changed version of a message. A person's message then gets a reply of its own; a model's does not."""
         message, text = self._messages.message(message_id), storable(text)
         if message is None or not text:
             return False
@@ -161,13 +156,14 @@ class ChatController(QObject):
             user_id = self._messages.add_user(message.chat_id, message.parent_id, text)
             if message.parent_id is None:
                 self._chats.set_title_from_text(message.chat_id, title_from(text))
+            reply_id = self._store_reply(message.chat_id, user_id)
         self._replace(message, user_id)
-        self._say_titles(message.chat_id)
-        self._reply_to(user_id)
+        self._refresh_titles(message.chat_id)
+        self._begin(reply_id)
         return True
 
     def show_version(self, message_id: int, step: int) -> None:
-        """Turns to the version `step` places from the one shown, with all that followed it."""
+        """Shows the version `step` places from the one shown, and the branch that follows it."""
         message = self._messages.message(message_id)
         other = self._messages.sibling(message, step) if message else None
         if other is not None:
@@ -175,7 +171,7 @@ class ChatController(QObject):
             self._show_branch()
 
     def delete_message(self, message_id: int) -> None:
-        """Deletes a message and what follows it; another version of it comes in its place."""
+        """Deletes a message and all that follows it, and shows another version of it if there is one."""
         message = self._messages.message(message_id)
         if message is None:
             return
@@ -188,7 +184,7 @@ class ChatController(QObject):
         self.message_deleted.emit(message_id)
 
     def continue_reply(self, message_id: int) -> bool:
-        """Goes on with a reply that was stopped, interrupted or cut, in its own row."""
+        """Requests more text for a reply that was stopped, interrupted or cut; it is appended to the same row."""
         message = self._messages.message(message_id)
         if message is None or message.role is not MessageRole.ASSISTANT or self.generating or not self._can_reply():
             return False
@@ -197,26 +193,22 @@ class ChatController(QObject):
         self._show_branch()
         return True
 
-    def retranslate(self) -> None:
-        """The language changed: says again what was said in words."""
-        self.conversations.refresh()
-        self.requests.retranslate()
-        self._show_branch()
-
     def close(self) -> None:
-        """Before the engine closes: keeps replies under way as far as they came."""
+        """Stores the running replies as interrupted. Call it before the engine closes."""
         self._replies.close()
 
     # Small parts
 
     def _can_reply(self) -> bool:
         if not self._models.can_reply:
-            self.notice_raised.emit(notice_for(NoModelLoaded()))
+            self.problem_raised.emit(NoModelLoaded())
         return self._models.can_reply
 
-    def _reply_to(self, user_id: int) -> None:
+    def _store_reply(self, chat_id: int, user_id: int) -> int:
         pair = self._models.pair
-        reply_id = self._messages.begin_reply(self.chat_id, user_id, pair.main_name, pair.draft_name)
+        return self._messages.begin_reply(chat_id, user_id, pair.main_name, pair.draft_name)
+
+    def _begin(self, reply_id: int) -> None:
         self._start(reply_id)
         self._append(reply_id)
         self.conversations.refresh()
@@ -251,14 +243,14 @@ class ChatController(QObject):
         summary = self._chats.summary(chat_id)
         self.chat_id, self.title = (summary.id, summary.title) if summary else (0, "")
         self._show_branch()
-        self._say_who_generates()
+        self._update_generating()
         self.current_chat_changed.emit(self.chat_id, self.title)
 
     def _show_branch(self) -> None:
         branch = self._messages.branch(self._chats.leaf(self.chat_id))
         self.transcript.set_messages([self._replies.row(stored) for stored in branch])
         stats = next((stored.stats for stored in reversed(branch) if stored.stats), RequestStats())
-        self._say_context(self.chat_id, stats)
+        self._emit_context(self.chat_id, stats)
 
     def _show_branch_after(self, message_id: int) -> None:
         row = self.transcript.row_of(message_id)
@@ -277,14 +269,14 @@ class ChatController(QObject):
         if chat_id == self.chat_id:
             self._show_branch()
 
-    def _say_titles(self, chat_id: int) -> None:
+    def _refresh_titles(self, chat_id: int) -> None:
         self.conversations.refresh()
         summary = self._chats.summary(chat_id)
         if summary is not None and chat_id == self.chat_id:
             self.title = summary.title
             self.current_chat_changed.emit(self.chat_id, self.title)
 
-    def _say_who_generates(self) -> None:
+    def _update_generating(self) -> None:
         chats = self._replies.chats()
         self.conversations.set_generating(chats)
         generating = self.chat_id in chats
@@ -292,6 +284,6 @@ class ChatController(QObject):
             self.generating = generating
             self.generating_changed.emit(generating)
 
-    def _say_context(self, chat_id: int, stats: RequestStats) -> None:
+    def _emit_context(self, chat_id: int, stats: RequestStats) -> None:
         if chat_id == self.chat_id:
             self.context_changed.emit(stats.context_tokens, stats.context_limit_tokens)

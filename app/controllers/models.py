@@ -1,4 +1,4 @@
-"""Models for the person: what is installed, what arrives, which two are loaded and which could draft."""
+"""Installed models, downloads, the loaded pair and the possible drafts."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from app.bridge import EngineBridge
-from app.controllers.drafts import best_draft, draft_choice, model_entry
-from app.controllers.pair import LoadedPair
+from app.controllers.draft_choices import best_draft, draft_choice, model_entry
+from app.controllers.loaded_pair import LoadedPair
 from app.settings import STARTER_FOLDER, Settings
 from app.view_models.model_list import (
     DownloadEntry,
@@ -22,9 +22,6 @@ from app.view_models.model_list import (
     PairState,
     PairView,
 )
-from app.words import formats
-from app.words.notices import Notice
-from app.words.notices_for_errors import notice_for
 from engine import (
     ChatEngine,
     DeleteFailed,
@@ -42,14 +39,12 @@ from engine import (
     ModelDeleted,
     ModelFailed,
     ModelInfo,
+    ModelLibrary,
     ModelLoading,
     ModelReady,
     ModelRole,
-    ModelShelf,
     ModelUnloaded,
     NoModelLoaded,
-    Speculation,
-    SpeculationMode,
     TextDelta,
     draft_problem,
 )
@@ -67,13 +62,13 @@ class ModelController(QObject):
     models_changed = Signal()
     downloads_changed = Signal()
     pair_changed = Signal()
-    notice_raised = Signal(object)  # Notice
+    problem_raised = Signal(object)  # EngineError or DeleteFailed, for words.notices_for_errors
     model_installed = Signal(str, str)  # repository, folder
 
     def __init__(
         self,
         engine: ChatEngine,
-        shelf: ModelShelf,
+        store: ModelLibrary,
         bridge: EngineBridge,
         settings: Settings,
         starter: StarterPair,
@@ -81,7 +76,7 @@ class ModelController(QObject):
     ) -> None:
         super().__init__(parent)
         self._engine = engine
-        self._shelf = shelf
+        self._store = store
         self._bridge = bridge
         self._settings = settings
         self._starter = starter
@@ -89,14 +84,14 @@ class ModelController(QObject):
         self._installed: tuple[InstalledModel, ...] = ()
         self._downloads: dict[int, DownloadEntry] = {}
         self._cancelled: set[int] = set()
-        bridge.event_arrived.connect(self._hear)
-        settings.changed.connect(self._hear_setting)
+        bridge.event_arrived.connect(self._on_event)
+        settings.changed.connect(self._on_setting)
 
     def start(self) -> None:
         """Loads what was used last, or the pair that comes with the app, and looks at what is installed."""
-        self._shelf.set_hub(self._settings.hub_endpoint or None, self._settings.hub_token or None)
-        self._shelf.set_folders(self._settings.model_folders)
-        self._shelf.scan()
+        self._store.set_hub(self._settings.hub_endpoint or None, self._settings.hub_token or None)
+        self._store.set_folders(self._settings.model_folders)
+        self._store.scan()
         main = _from_setting(self._settings.main_folder, self._starter.main)
         draft = _from_setting(self._settings.draft_folder, self._starter.draft)
         if main:
@@ -104,12 +99,11 @@ class ModelController(QObject):
 
     @property
     def pair(self) -> PairView:
-        speculation = self._settings.speculation()
-        return self._loaded.view(speculation.mode, self._mode_text(speculation))
+        return self._loaded.view(self._settings.speculation())
 
     @property
     def can_reply(self) -> bool:
-        """A request sent now will find a main model: one is there, or on its way."""
+        """True when a main model is loaded or loading."""
         return self._loaded.state in (PairState.READY, PairState.LOADING)
 
     @property
@@ -130,7 +124,7 @@ class ModelController(QObject):
         return sorted(choices, key=lambda choice: (order.index(choice.group), choice.model.parameters))
 
     def refresh(self) -> None:
-        self._shelf.scan()
+        self._store.scan()
 
     def choose_main(self, folder: str) -> None:
         """Loads another main model; the draft stays if it fits, else the best that is installed comes with it."""
@@ -141,9 +135,9 @@ class ModelController(QObject):
     def choose_draft(self, folder: str | None) -> None:
         """Changes the draft at once, without loading the main model again."""
         self._settings.draft_folder = _as_setting(folder or "", self._starter.draft)
-        self._loaded.want_draft(folder or "")
+        self._loaded.begin_loading_draft(folder or "")
         self._engine.set_draft(folder, self._bridge.post)
-        self._say_pair_changed()
+        self._emit_pair_changed()
 
     def set_speculation(self, mode: str, tokens: int) -> None:
         """For the next request."""
@@ -156,14 +150,14 @@ class ModelController(QObject):
         for entry in self._downloads.values():
             if entry.repository == repository and entry.state in running:
                 return entry.id
-        download = self._shelf.install(repository)
+        download = self._store.install(repository)
         self._downloads = {key: entry for key, entry in self._downloads.items() if entry.repository != repository}
         self._downloads[download] = DownloadEntry(download, repository)
         self.downloads_changed.emit()
         return download
 
     def pause(self, download: int) -> None:
-        self._shelf.pause(DownloadId(download))
+        self._store.pause(DownloadId(download))
 
     def resume(self, download: int) -> None:
         """Goes on where it stopped, as a new download."""
@@ -173,7 +167,7 @@ class ModelController(QObject):
     def cancel(self, download: int) -> None:
         """Ends a download and throws away what has arrived."""
         self._cancelled.add(download)
-        self._shelf.cancel(DownloadId(download))
+        self._store.cancel(DownloadId(download))
         self._drop(download)
 
     def delete(self, folder: str) -> None:
@@ -181,7 +175,7 @@ class ModelController(QObject):
             self.choose_draft(None)
         if folder == self._loaded.main_folder:
             self._load_starter_or_nothing()
-        self._shelf.delete(folder)
+        self._store.delete(folder)
 
     def add_folder(self, path: str) -> None:
         if path not in self._settings.model_folders:
@@ -193,50 +187,45 @@ class ModelController(QObject):
     def set_hub(self, endpoint: str, token: str) -> None:
         endpoint, token = _as_address(endpoint.strip()), token.strip()
         self._settings.hub_endpoint, self._settings.hub_token = endpoint, token
-        self._shelf.set_hub(endpoint or None, token or None)
-
-    def retranslate(self) -> None:
-        self.pair_changed.emit()
-        self.models_changed.emit()
-        self.downloads_changed.emit()
+        self._store.set_hub(endpoint or None, token or None)
 
     # What arrives
 
-    def _hear(self, event: Event) -> None:
+    def _on_event(self, event: Event) -> None:
         match event:
             case ModelLoading() | ModelReady() | ModelFailed() | ModelUnloaded():
-                self._hear_model(event)
+                self._on_model_event(event)
             case TextDelta(stats=stats) | Finished(stats=stats) | Failed(stats=stats):
-                if self._loaded.hear_drafting(stats.drafting):
+                if self._loaded.apply_drafting(stats.drafting):
                     self.pair_changed.emit()
             case LibraryScanned(models=models):
                 self._installed = models
                 self.models_changed.emit()
             case ModelDeleted():
-                self._shelf.scan()
-            case DeleteFailed(folder=folder, detail=detail):
-                self.notice_raised.emit(self._not_deleted(folder, detail))
+                self._store.scan()
+            case DeleteFailed():
+                self.problem_raised.emit(event)
             case DownloadProgress() | DownloadFinished() | DownloadStopped() | DownloadFailed():
-                self._hear_download(event)
+                self._on_download_event(event)
 
-    def _hear_setting(self, name: str) -> None:
+    def _on_setting(self, name: str) -> None:
         if name in ("speculation_mode", "speculation_tokens"):
             self.pair_changed.emit()
 
-    def _hear_model(self, event: ModelLoading | ModelReady | ModelFailed | ModelUnloaded) -> None:
+    def _on_model_event(self, event: ModelLoading | ModelReady | ModelFailed | ModelUnloaded) -> None:
         if isinstance(event, ModelFailed) and isinstance(event.error, LoadAborted):
-            return  # this app has asked for something else meanwhile
-        self._loaded.hear(event)
+            return  # this app has requested another model meanwhile
+        self._loaded.apply_event(event)
         if isinstance(event, ModelReady) and event.role is ModelRole.MAIN:
             self._settings.main_folder = _as_setting(event.info.folder, self._starter.main)
         if isinstance(event, ModelFailed) and not isinstance(event.error, NoModelLoaded):
-            self.notice_raised.emit(notice_for(event.error))  # a draft without its main model is no news
+            self.problem_raised.emit(event.error)  # a draft without its main model has nothing to report
             if event.role is ModelRole.DRAFT and event.folder == self._loaded.draft_folder:
-                # The engine would go on with the one before, which the chip no longer names.
+                # Otherwise the engine would keep the previous draft, which the pair chip no longer shows.
                 self._engine.set_draft(None, self._bridge.post)
-        self._say_pair_changed()
+        self._emit_pair_changed()
 
-    def _hear_download(self, event: DownloadProgress | DownloadFinished | DownloadStopped | DownloadFailed) -> None:
+    def _on_download_event(self, event: DownloadProgress | DownloadFinished | DownloadStopped | DownloadFailed) -> None:
         if event.download in self._cancelled:
             return
         match event:
@@ -246,38 +235,36 @@ class ModelController(QObject):
             case DownloadStopped(kept_bytes=kept):
                 self._put(event, done_bytes=kept, bytes_per_second=0.0, state=DownloadState.PAUSED)
             case DownloadFailed(kept_bytes=kept, error=error):
-                notice, failed = notice_for(error), DownloadState.FAILED
-                problem = "\n".join(words for words in (notice.sentence, notice.hint) if words)
-                self._put(event, done_bytes=kept, bytes_per_second=0.0, state=failed, problem=problem)
+                self._put(event, done_bytes=kept, bytes_per_second=0.0, state=DownloadState.FAILED, error=error)
             case DownloadFinished(folder=folder):
                 self._drop(event.download)
-                self._shelf.scan()
+                self._store.scan()
                 self.model_installed.emit(event.repository, folder)
 
     # Small parts
 
     def _load(self, main: str, draft: str) -> None:
-        self._loaded.want(main, draft)
+        self._loaded.begin_loading(main, draft)
         self._engine.load(main, self._bridge.post, draft=draft or None)
-        self._say_pair_changed()
+        self._emit_pair_changed()
 
     def _load_starter_or_nothing(self) -> None:
-        """In place of a model that goes away; the next start must not look for that one either."""
+        """Replaces a deleted main model, also in the settings for the next start."""
         self._settings.main_folder = self._settings.draft_folder = STARTER_FOLDER
         if self._starter.main.is_dir():
             self._load(str(self._starter.main), _from_setting(STARTER_FOLDER, self._starter.draft))
         else:
-            self._loaded.want_nothing()
+            self._loaded.clear()
             self._engine.unload(self._bridge.post)
-            self._say_pair_changed()
+            self._emit_pair_changed()
 
-    def _say_pair_changed(self) -> None:
+    def _emit_pair_changed(self) -> None:
         self.pair_changed.emit()
         self.models_changed.emit()  # which of them are loaded is part of the list
 
     def _put(self, event: DownloadProgress | DownloadStopped | DownloadFailed, **fields: Any) -> None:
         known = self._downloads.get(event.download) or DownloadEntry(event.download, event.repository)
-        self._downloads[event.download] = replace(known, **({"problem": None} | fields))
+        self._downloads[event.download] = replace(known, **({"error": None} | fields))
         self.downloads_changed.emit()
 
     def _drop(self, download: int) -> None:
@@ -286,8 +273,8 @@ class ModelController(QObject):
 
     def _set_folders(self, folders: tuple[str, ...]) -> None:
         self._settings.model_folders = folders
-        self._shelf.set_folders(folders)
-        self._shelf.scan()
+        self._store.set_folders(folders)
+        self._store.scan()
 
     def _main_info(self) -> ModelInfo | None:
         return self._loaded.main or self._info_of(self._loaded.main_folder)
@@ -308,27 +295,14 @@ class ModelController(QObject):
     def _entry(self, model: InstalledModel) -> ModelEntry:
         return model_entry(model, self._loaded.main_folder, self._loaded.draft_folder)
 
-    def _mode_text(self, speculation: Speculation) -> str:
-        tokens = speculation.tokens
-        return {
-            SpeculationMode.OFF: self.tr("off"),
-            SpeculationMode.AUTO: self.tr("auto"),
-            # WORKAROUND: lupdate sees that a text has plural forms only in self.tr, and only with a plain name for n.
-            SpeculationMode.FIXED: self.tr("%n token(s)", "drafted per pass", tokens),
-        }[speculation.mode]
-
-    def _not_deleted(self, folder: str, detail: str) -> Notice:
-        sentence = self.tr("%1 could not be deleted: %2")
-        return Notice(self.tr("Not deleted"), formats.fill(sentence, Path(folder).name, detail))
-
 
 def _reading_order(name: str) -> list[tuple[str, int]]:
-    """2B before 13B, whatever the case."""
+    """A sort key that puts 2B before 13B and ignores case."""
     return [(words, int(digits or 0)) for words, digits in re.findall(r"(\D*)(\d*)", name.casefold())]
 
 
 def _as_address(typed: str) -> str:
-    """People write hub.example.org."""
+    """Adds the scheme that people leave out."""
     return f"https://{typed}" if typed and "://" not in typed else typed
 
 
@@ -339,5 +313,5 @@ def _from_setting(stored: str, starter: Path) -> str:
 
 
 def _as_setting(folder: str, starter: Path) -> str:
-    """The app's own folder may be elsewhere after an update, so it is remembered by name."""
+    """The starter folder is stored by name, because its path may change with an update."""
     return STARTER_FOLDER if folder == str(starter) else folder

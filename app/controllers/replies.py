@@ -1,6 +1,6 @@
-"""Replies under way: hears their events, grows their text, saves it every 400 ms, writes down how they ended.
+"""Running replies: appends their text, saves it every 400 ms, and stores how they ended.
 
-Any number may run, in any chats; the transcript shows those of the open one. Which reply to ask for is `chat`'s.
+Any number may run, in any chats; the transcript shows those of the open chat. `chat` decides what to request.
 """
 
 from __future__ import annotations
@@ -10,11 +10,10 @@ from dataclasses import dataclass, field, replace
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.bridge import EngineBridge
-from app.controllers.rows import transcript_row
-from app.storage import MessageStore, ReplyText, StoredMessage, StoredStatus
-from app.view_models.reply_stats import footer_line
-from app.view_models.request_table import RequestRow, RequestState, RequestTableModel
-from app.view_models.transcript import MessageStatus, TranscriptMessage, TranscriptModel
+from app.controllers.messages import transcript_row
+from app.storage import MessageStore, ReplyStatus, ReplyText, StoredMessage
+from app.view_models.request_table import RequestRow, RequestTableModel
+from app.view_models.transcript import TranscriptMessage, TranscriptModel
 from engine import (
     ChatEngine,
     EngineError,
@@ -30,15 +29,11 @@ from engine import (
     TextDelta,
 )
 
-# A crash loses at most this much, and the numbers under a reply change no faster than they can be read.
+# A crash loses at most this much text. The footer's numbers change at the same pace, so that they can be read.
 SAVE_INTERVAL_MS = 400
 
-_TABLE_STATES = {
-    StoredStatus.DONE: RequestState.DONE,
-    StoredStatus.STOPPED: RequestState.STOPPED,
-    StoredStatus.INTERRUPTED: RequestState.STOPPED,
-    StoredStatus.FAILED: RequestState.FAILED,
-}
+# The other reasons have the same text in both enums.
+_STATUS_OF = {FinishReason.STOP: ReplyStatus.DONE, FinishReason.CANCELLED: ReplyStatus.STOPPED}
 
 
 @dataclass(slots=True)
@@ -49,7 +44,7 @@ class LiveReply:
     text: str
     thinking: str = ""
     thinking_s: float = 0.0
-    status: MessageStatus = MessageStatus.WAITING
+    status: ReplyStatus = ReplyStatus.QUEUED
     progress: float | None = None
     stats: RequestStats = field(default_factory=RequestStats)
     unsaved: bool = False
@@ -60,10 +55,10 @@ class LiveReply:
     def grow(self, delta: TextDelta) -> None:
         if delta.kind is SpanKind.THINKING:
             self.thinking += delta.text
-            self.thinking_s = delta.stats.decode_s  # the engine's clock, so that nothing is timed twice
+            self.thinking_s = delta.stats.decode_s  # measured by the engine
         else:
             self.text += delta.text
-        self.status, self.progress = MessageStatus.STREAMING, None
+        self.status, self.progress = ReplyStatus.STREAMING, None
         self.stats, self.unsaved = delta.stats, True
 
 
@@ -89,10 +84,10 @@ class Replies(QObject):
         self._live: dict[int, LiveReply] = {}
         self._timer = QTimer(self, interval=SAVE_INTERVAL_MS)
         self._timer.timeout.connect(self.save)
-        bridge.event_arrived.connect(self._hear)
+        bridge.event_arrived.connect(self._on_event)
 
     def start(self, reply: StoredMessage, request: Request, title: str, pair: str) -> None:
-        """Asks the engine for a reply whose row is already stored."""
+        """Submits the request for a reply whose row is already stored."""
         number = self._engine.submit(request, self._bridge.post)
         self._live[number] = LiveReply(number, reply.chat_id, reply.id, reply.text, reply.thinking, reply.thinking_s)
         self._table.put(RequestRow(number, title, pair))
@@ -108,12 +103,11 @@ class Replies(QObject):
         return {reply.chat_id for reply in self._live.values()}
 
     def row(self, stored: StoredMessage) -> TranscriptMessage:
-        """The transcript's row of a message, with what is not stored yet when it is being written."""
+        """The transcript's row of a message; for a running reply with the text that is not saved yet."""
         row = transcript_row(stored)
         live = next((reply for reply in self._live.values() if reply.message_id == stored.id), None)
         if live is None:
             return row
-        footer = footer_line(live.stats, running=True) if live.stats.generated_tokens else None
         return replace(
             row,
             text=live.text,
@@ -121,11 +115,11 @@ class Replies(QObject):
             thinking_s=live.thinking_s,
             status=live.status,
             progress=live.progress,
-            footer=footer,
+            stats=live.stats,
         )
 
     def save(self) -> None:
-        """What has come since the last time, and the numbers that go with it."""
+        """Saves the text that arrived since the last save, and updates the statistics shown with it."""
         fresh = [reply for reply in self._live.values() if reply.unsaved]
         if fresh:
             self._store.save_texts(reply.saved_form() for reply in fresh)
@@ -134,80 +128,67 @@ class Replies(QObject):
             self._show_numbers(reply)
 
     def close(self) -> None:
-        """The app quits: what is under way is kept as far as it came."""
+        """Cancels all running replies and stores their text so far as interrupted."""
         for reply in list(self._live.values()):
             self._engine.cancel(reply.request)
-            self._end(reply, StoredStatus.INTERRUPTED, None, reply.stats, None)
+            self._end(reply, ReplyStatus.INTERRUPTED, reply.stats)
 
-    def _hear(self, event: Event) -> None:
+    def _on_event(self, event: Event) -> None:
         reply = self._live.get(getattr(event, "request", 0))
         if reply is None:
             return
         match event:
             case PromptProgress():
-                self._hear_progress(reply, event)
+                self._on_progress(reply, event)
             case TextDelta():
-                self._hear_text(reply, event)
+                self._on_text(reply, event)
             case Finished(reason=reason, stats=stats):
-                stopped = reason in (FinishReason.CANCELLED, FinishReason.MODEL_CHANGED)
-                status = StoredStatus.STOPPED if stopped else StoredStatus.DONE
-                self._end(reply, status, reason, stats, None)
+                self._end(reply, _STATUS_OF.get(reason) or ReplyStatus(reason), stats)
             case Failed(error=error, stats=stats):
-                self._end(reply, StoredStatus.FAILED, None, stats, error)
+                self._end(reply, ReplyStatus.FAILED, stats, error)
 
-    def _hear_progress(self, reply: LiveReply, event: PromptProgress) -> None:
+    def _on_progress(self, reply: LiveReply, event: PromptProgress) -> None:
+        if reply.status is ReplyStatus.QUEUED:
+            reply.status = ReplyStatus.READING
         reply.progress = event.done_tokens / event.total_tokens if event.total_tokens else None
         self._change_row(reply, status=reply.status, progress=reply.progress)
-        self._put_in_table(reply, RequestState.READING)
+        self._put_in_table(reply)
 
-    def _hear_text(self, reply: LiveReply, delta: TextDelta) -> None:
-        began = reply.status is MessageStatus.WAITING
+    def _on_text(self, reply: LiveReply, delta: TextDelta) -> None:
+        began = reply.status is not ReplyStatus.STREAMING
         reply.grow(delta)
         if self._transcript.row_of(reply.message_id) is not None:
             self._transcript.append_text(reply.message_id, delta.text, delta.kind is SpanKind.THINKING)
         if began:
             self._change_row(reply, status=reply.status, progress=None)
-            self._put_in_table(reply, RequestState.WRITING)
+            self._put_in_table(reply)
 
     def _end(
-        self,
-        reply: LiveReply,
-        status: StoredStatus,
-        finish: FinishReason | None,
-        stats: RequestStats,
-        error: EngineError | None,
+        self, reply: LiveReply, status: ReplyStatus, stats: RequestStats, error: EngineError | None = None
     ) -> None:
         del self._live[reply.request]
-        reply.stats = stats
+        reply.status, reply.stats, reply.progress = status, stats, None
         try:
-            self._store.finish_reply(reply.saved_form(), status, finish, stats, error)
-        finally:  # a full disk is bad enough without a reply that never ends on the screen
-            self._show_end(reply, status, finish, error)
+            self._store.finish_reply(reply.saved_form(), status, stats, error)
+        finally:  # also when storing fails, for instance on a full disk
+            self._show_end(reply, error)
 
-    def _show_end(
-        self, reply: LiveReply, status: StoredStatus, finish: FinishReason | None, error: EngineError | None
-    ) -> None:
-        stored = self._store.message(reply.message_id)
-        if stored is not None:
-            row = transcript_row(replace(stored, status=status, finish=finish, stats=reply.stats, error=error))
-            fields = {name: getattr(row, name) for name in ("status", "footer", "notice")}
-            self._change_row(reply, progress=None, thinking_s=reply.thinking_s, **fields)
-        self._put_in_table(reply, _TABLE_STATES[status])
-        self.stats_changed.emit(reply.chat_id, reply.stats)
+    def _show_end(self, reply: LiveReply, error: EngineError | None) -> None:
+        self._show_numbers(reply, status=reply.status, progress=None, error=error)
         if not self._live:
             self._timer.stop()
         self.changed.emit()
 
-    def _show_numbers(self, reply: LiveReply) -> None:
-        self._change_row(reply, footer=footer_line(reply.stats, running=True), thinking_s=reply.thinking_s)
-        self._put_in_table(reply, RequestState.WRITING)
+    def _show_numbers(self, reply: LiveReply, **fields: object) -> None:
+        self._change_row(reply, stats=reply.stats, thinking_s=reply.thinking_s, **fields)
+        self._put_in_table(reply)
         self.stats_changed.emit(reply.chat_id, reply.stats)
 
     def _change_row(self, reply: LiveReply, **fields: object) -> None:
         if self._transcript.row_of(reply.message_id) is not None:
             self._transcript.change(reply.message_id, **fields)
 
-    def _put_in_table(self, reply: LiveReply, state: RequestState) -> None:
+    def _put_in_table(self, reply: LiveReply) -> None:
         known = self._table.row(reply.request)
         if known is not None:
-            self._table.put(replace(known, state=state, stats=reply.stats))
+            self._table.put(replace(known, status=reply.status, stats=reply.stats))

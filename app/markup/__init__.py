@@ -1,1 +1,1 @@
-"""Markdown to pictures of text: blocks, documents, code colours and formulas. Imports no widgets."""
+"""Markdown: blocks, text documents, code colours and formulas. Imports no widgets."""

@@ -49,7 +49,7 @@ _GAP = "\u00a0\u00a0"
 
 @dataclass(frozen=True, slots=True)
 class DocumentStyle:
-    """What a document needs of the theme. Nothing of it outlives a change of theme: documents are built again."""
+    """The fonts and colours of a document. Documents are built anew when the theme changes."""
 
     font: QFont
     mono: QFont

@@ -70,26 +70,26 @@ def draw(key: FormulaKey) -> Drawing | None:
 
 
 class Formulas(QObject):
-    """Formulas by key: asked for again and again, drawn once."""
+    """Drawn formulas by key; each is drawn once."""
 
     drawn = Signal(object)  # FormulaKey, now ready or failed
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._drawings: OrderedDict[FormulaKey, Drawing | None] = OrderedDict()
-        self._asked: set[FormulaKey] = set()
-        self._desk = _DrawingDesk()
+        self._queued: set[FormulaKey] = set()
+        self._thread = _DrawingThread()
         # Looked at from here, so that the thread never touches a Qt object that may be gone.
         self._collect_timer = QTimer(self, interval=_COLLECT_MS)
         self._collect_timer.timeout.connect(self._collect)
 
     def state(self, key: FormulaKey) -> FormulaState:
-        """Where the formula stands; asking for a new one has it drawn."""
+        """Whether the formula is drawn; queues it for drawing when it is new."""
         if key in self._drawings:
             return FormulaState.READY if self._drawings[key] else FormulaState.FAILED
-        if key not in self._asked:
-            self._asked.add(key)
-            self._desk.ask(key)
+        if key not in self._queued:
+            self._queued.add(key)
+            self._thread.draw_later(key)
             self._collect_timer.start()
         return FormulaState.PENDING
 
@@ -97,19 +97,19 @@ class Formulas(QObject):
         return self._drawings.get(key)
 
     def _collect(self) -> None:
-        while self._desk.done:
-            key, drawing = self._desk.done.popleft()
-            self._asked.discard(key)
+        while self._thread.done:
+            key, drawing = self._thread.done.popleft()
+            self._queued.discard(key)
             self._drawings[key] = drawing
             self.drawn.emit(key)
         while len(self._drawings) > KEPT_FORMULAS:
             self._drawings.popitem(last=False)
-        if not self._asked:
+        if not self._queued:
             self._collect_timer.stop()
 
 
-class _DrawingDesk:
-    """A thread that draws what is asked for and ends when nothing is left."""
+class _DrawingThread:
+    """A thread that draws the queued formulas and ends when the queue is empty."""
 
     def __init__(self) -> None:
         self.done: deque[tuple[FormulaKey, Drawing | None]] = deque()
@@ -117,7 +117,7 @@ class _DrawingDesk:
         self._lock = threading.Lock()
         self._working = False
 
-    def ask(self, key: FormulaKey) -> None:
+    def draw_later(self, key: FormulaKey) -> None:
         with self._lock:
             self._waiting.append(key)
             if self._working:

@@ -60,7 +60,7 @@ class _CjkState(StateInline):
     """Emphasis that works where words are not set apart by spaces.
 
     CommonMark lets `**` close after punctuation only before a space, so `**수락률(accept rate)**은` stays asterisks.
-    Beside a Korean, Japanese or Chinese character the space is not asked for.
+    Beside a Korean, Japanese or Chinese character the space is not required.
     """
 
     def scanDelims(self, start: int, canSplitWord: bool) -> Scanned:  # noqa: N802, N803

@@ -1,4 +1,4 @@
-"""The end of a reply that is still being written: what of it can be shown without taking it back.
+"""The tail of a growing reply: the part of it that can be shown now and will not look different later.
 
 Here: whole grapheme clusters, marks that wait for their partner, lines that wait for their end.
 Not here: parsing. Pure functions over strings.

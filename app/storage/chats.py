@@ -17,7 +17,7 @@ class ChatStore:
         self._db = database
 
     def begin_session(self) -> None:
-        """At start: forget what was deleted last time, and mark replies that the last run left unfinished."""
+        """Call once at start: purges what was deleted, and marks replies of the last run that did not finish."""
         with self._db.transaction():
             self._db.execute("DELETE FROM chats WHERE deleted_at IS NOT NULL")
             self._db.execute("DELETE FROM messages WHERE deleted_at IS NOT NULL")
@@ -54,14 +54,14 @@ class ChatStore:
         self._db.execute("UPDATE chats SET title = ?, renamed = 1 WHERE id = ?", (title, chat_id))
 
     def set_title_from_text(self, chat_id: int, title: str) -> None:
-        """The title that a first message suggests; one that the person chose stays."""
+        """Sets the title unless the person has chosen one."""
         self._db.execute("UPDATE chats SET title = ? WHERE id = ? AND NOT renamed", (title, chat_id))
 
     def pin(self, chat_id: int, pinned: bool) -> None:
         self._db.execute("UPDATE chats SET pinned = ? WHERE id = ?", (int(pinned), chat_id))
 
     def touch(self, chat_id: int, leaf_id: int | None) -> None:
-        """A message came: the chat is the latest, and its branch ends there."""
+        """Makes the chat the latest one, and `leaf_id` the end of its branch."""
         sql = "UPDATE chats SET updated_at = ?, leaf_id = ? WHERE id = ?"
         self._db.execute(sql, (time.time(), leaf_id, chat_id))
 
@@ -79,7 +79,7 @@ class ChatStore:
         self._db.execute("UPDATE chats SET deleted_at = NULL WHERE id = ?", (chat_id,))
 
     def duplicate(self, chat_id: int, title: str) -> int:
-        """A copy with all branches."""
+        """Copies a chat with all its branches; returns the copy's id."""
         with self._db.transaction():
             copy_id = self.create(title)
             new_ids: dict[int | None, int | None] = {None: None}

@@ -1,6 +1,6 @@
-"""Statistics and errors as JSON, so that a footer or a notice can be said again later, in any language.
+"""Statistics and errors as JSON, so that footers and notices can be worded later in any language.
 
-Reads what an older or newer version wrote: unknown fields are left out, missing ones take their defaults.
+Reads what older and newer versions wrote: unknown fields are ignored, missing ones take their defaults.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ class DatabaseTooNew(Exception):
 
 
 class Database:
-    """`rescued` tells what a damaged file lost, when opening met one; otherwise it is None."""
+    """`rescued` says what was saved when the file was found damaged; otherwise it is None."""
 
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -47,7 +47,7 @@ class Database:
             self.rescued = self._rescue(damaged)
 
     def close(self) -> None:
-        """Leaves a copy of the whole file behind, once a day."""
+        """Closes the file, and backs it up if the last backup is a day old."""
         rescue.back_up_daily(self.connection, self.path)
         self.connection.close()
 
@@ -72,7 +72,7 @@ class Database:
 
     @contextmanager
     def transaction(self, durable: bool = True) -> Iterator[None]:
-        """All or nothing. Without `durable` a power cut may undo it, a crash of the app may not: for saves midway."""
+        """All or nothing. Without `durable` a power cut may undo it, but a crash of the app may not. Does not nest."""
         self.connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
         self.connection.execute("BEGIN IMMEDIATE")
         try:

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from app.storage.chats import ChatStore
 from app.storage.codec import error_from_json, error_to_json, stats_from_json, stats_to_json
 from app.storage.database import Database
-from app.storage.records import ReplyText, StoredMessage, StoredStatus
-from engine import EngineError, FinishReason, MessageRole, RequestStats
+from app.storage.records import ReplyStatus, ReplyText, StoredMessage
+from engine import EngineError, MessageRole, RequestStats
 
 # From a leaf up to the first message; versions are counted among those with the same parent.
 _BRANCH = """
@@ -40,26 +40,26 @@ class MessageStore:
         self._chats = chats
 
     def add_user(self, chat_id: int, parent_id: int | None, text: str) -> int:
-        return self._add(chat_id, parent_id, MessageRole.USER, text, StoredStatus.DONE, "", "")
+        return self._add(chat_id, parent_id, MessageRole.USER, text, ReplyStatus.DONE, "", "")
 
     def begin_reply(self, chat_id: int, parent_id: int, main_name: str, draft_name: str) -> int:
-        return self._add(chat_id, parent_id, MessageRole.ASSISTANT, "", StoredStatus.STREAMING, main_name, draft_name)
+        return self._add(chat_id, parent_id, MessageRole.ASSISTANT, "", ReplyStatus.STREAMING, main_name, draft_name)
 
     def add_edited_reply(self, original: StoredMessage, text: str) -> int:
         """A version of a reply that the person wrote."""
-        role, done = MessageRole.ASSISTANT, StoredStatus.DONE
+        role, done = MessageRole.ASSISTANT, ReplyStatus.DONE
         return self._add(original.chat_id, original.parent_id, role, text, done, original.main_name, "")
 
     def resume_reply(self, message_id: int) -> None:
-        """Opens a reply for more text; thinking that led to no answer yet starts anew."""
+        """Marks a reply as running again; thinking without an answer is dropped, because the model starts it anew."""
         sql = (
-            "UPDATE messages SET status = 'streaming', error = NULL, finish = NULL,"
+            "UPDATE messages SET status = 'streaming', error = NULL,"
             " thinking = CASE text WHEN '' THEN '' ELSE thinking END WHERE id = ?"
         )
         self._db.execute(sql, (message_id,))
 
     def save_texts(self, replies: Iterable[ReplyText]) -> None:
-        """What has been written so far, of all replies under way."""
+        """Saves the text so far of running replies, in one transaction."""
         with self._db.transaction(durable=False):
             for reply in replies:
                 self._save_text(reply)
@@ -67,16 +67,15 @@ class MessageStore:
     def finish_reply(
         self,
         reply: ReplyText,
-        status: StoredStatus,
-        finish: FinishReason | None,
+        status: ReplyStatus,
         stats: RequestStats,
         error: EngineError | None,
     ) -> None:
         with self._db.transaction():
             self._save_text(reply)
             self._db.execute(
-                "UPDATE messages SET status = ?, finish = ?, stats = ?, error = ? WHERE id = ?",
-                (status, finish, stats_to_json(stats), error_to_json(error) if error else None, reply.message_id),
+                "UPDATE messages SET status = ?, stats = ?, error = ? WHERE id = ?",
+                (status, stats_to_json(stats), error_to_json(error) if error else None, reply.message_id),
             )
 
     def message(self, message_id: int) -> StoredMessage | None:
@@ -115,7 +114,7 @@ class MessageStore:
         parent_id: int | None,
         role: MessageRole,
         text: str,
-        status: StoredStatus,
+        status: ReplyStatus,
         main_name: str,
         draft_name: str,
     ) -> int:
@@ -145,8 +144,7 @@ class MessageStore:
             text=row["text"],
             thinking=row["thinking"],
             thinking_s=row["thinking_s"],
-            status=StoredStatus(row["status"]),
-            finish=FinishReason(row["finish"]) if row["finish"] else None,
+            status=ReplyStatus(row["status"]),
             main_name=row["main_name"],
             draft_name=row["draft_name"],
             stats=stats_from_json(row["stats"]) if row["stats"] else None,

@@ -5,15 +5,35 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from engine import EngineError, FinishReason, MessageRole, RequestStats
+from engine import EngineError, MessageRole, RequestStats
 
 
-class StoredStatus(StrEnum):
+class ReplyStatus(StrEnum):
+    """How far a reply is: stored as text, and the same value up to the screen. A person's own messages are DONE.
+
+    The database has STREAMING for every reply under way; QUEUED and READING are only shown.
+    """
+
+    QUEUED = "queued"
+    READING = "reading"  # the model reads the prompt
+    STREAMING = "streaming"  # found at start, it means that the app ended in the middle
     DONE = "done"
-    STREAMING = "streaming"  # being written now; found at start, it means that the app ended in the middle
-    STOPPED = "stopped"
-    INTERRUPTED = "interrupted"
-    FAILED = "failed"
+    LENGTH = "length"  # ended at the limit on reply tokens
+    CONTEXT = "context"  # ended where the model's context is full
+    MEMORY = "memory"  # ended where the machine's memory is full
+    STOPPED = "stopped"  # by the person; can be continued
+    INTERRUPTED = "interrupted"  # the app ended while it was written; can be continued
+    MODEL_CHANGED = "model_changed"  # its model was unloaded; can be continued
+    FAILED = "failed"  # the message's `error` says why
+
+    @classmethod
+    def _missing_(cls, value: object) -> ReplyStatus:
+        """A value that another version wrote: the text is there, and nothing else is known of its end."""
+        return cls.DONE
+
+    @property
+    def under_way(self) -> bool:
+        return self in (ReplyStatus.QUEUED, ReplyStatus.READING, ReplyStatus.STREAMING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +54,7 @@ class StoredMessage:
     text: str
     thinking: str = ""
     thinking_s: float = 0.0
-    status: StoredStatus = StoredStatus.DONE
-    finish: FinishReason | None = None
+    status: ReplyStatus = ReplyStatus.DONE
     main_name: str = ""
     draft_name: str = ""
     stats: RequestStats | None = None
@@ -46,7 +65,7 @@ class StoredMessage:
 
 @dataclass(frozen=True, slots=True)
 class ReplyText:
-    """What a reply says so far."""
+    """The text of a reply so far."""
 
     message_id: int
     text: str

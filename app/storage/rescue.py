@@ -1,4 +1,4 @@
-"""Copies of the database, and what to do with a damaged one: prove it, put it aside, save what can be read.
+"""Backups of the database, and handling a damaged file: check it, move it aside, save what can be read.
 
 A damaged file is never deleted: it may hold more than we can read.
 """
@@ -10,6 +10,7 @@ import sqlite3
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 log = logging.getLogger(__name__)
 
@@ -25,7 +26,7 @@ class Rescued:
 
 
 def is_sound(path: Path) -> bool:
-    """SQLite may answer with a list of faults, or raise: both mean damage."""
+    """False when SQLite reports faults or cannot read the file."""
     try:
         connection = sqlite3.connect(path)
         try:
@@ -47,7 +48,7 @@ def set_aside(path: Path) -> Path:
 
 
 def copy_to(connection: sqlite3.Connection, target: Path) -> None:
-    """A whole copy, either there or not."""
+    """Copies the whole database atomically."""
     partial = target.with_name(target.name + ".new")
     partial.unlink(missing_ok=True)
     connection.execute("VACUUM INTO ?", (str(partial),))
@@ -74,7 +75,7 @@ def _backups(path: Path) -> list[Path]:
 
 
 def count_messages(path: Path) -> int:
-    """How much a copy holds; 0 when it is damaged, too."""
+    """The number of messages in a copy; 0 when it is damaged."""
     if not is_sound(path):
         return 0
     connection = sqlite3.connect(path)
@@ -85,13 +86,13 @@ def count_messages(path: Path) -> int:
 
 
 def salvage(damaged: Path, fresh: sqlite3.Connection) -> int:
-    """Copies row by row by id, so that one broken page costs its own rows only; how many messages came through."""
+    """Copies row by row, so that a broken page loses only its own rows. Returns the number of messages saved."""
     source = sqlite3.connect(damaged)
     source.row_factory = sqlite3.Row
     fresh.execute("PRAGMA foreign_keys = OFF")
     fresh.execute("BEGIN")
     saved = {table: _copy_rows(source, fresh, table) for table in _TABLES}
-    # A message whose chat or parent is gone still says something: it becomes the start of a branch or a chat.
+    # A message whose parent or chat is lost becomes the start of a branch or of a chat.
     fresh.execute(
         "INSERT INTO chats (id, created_at, updated_at) SELECT chat_id, min(created_at), max(created_at)"
         " FROM messages WHERE chat_id NOT IN (SELECT id FROM chats) GROUP BY chat_id"
@@ -108,10 +109,19 @@ def _copy_rows(source: sqlite3.Connection, fresh: sqlite3.Connection, table: str
     for number in range(1, _last_id(source, table) + 1):
         row = _read_row(source, table, number)
         if row is not None:
-            names, marks = ", ".join(row.keys()), ", ".join("?" * len(row.keys()))
-            fresh.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", tuple(row))
+            values = _as_of_today(dict(row))
+            names, marks = ", ".join(values), ", ".join("?" * len(values))
+            fresh.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", tuple(values.values()))
             saved += 1
     return saved
+
+
+def _as_of_today(values: dict[str, Any]) -> dict[str, Any]:
+    """A row of schema version 1 without the column that version 2 made part of the status."""
+    finish = values.pop("finish", None)
+    if finish in ("length", "context", "memory") and values["status"] == "done":
+        values["status"] = finish
+    return values
 
 
 def _last_id(source: sqlite3.Connection, table: str) -> int:

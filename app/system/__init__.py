@@ -1,1 +1,1 @@
-"""What the app asks of its surroundings: folders, logs, signals, one running copy, whether it can run here."""
+"""What depends on the operating system: folders, logs, signals, the single-instance lock, the platform check."""

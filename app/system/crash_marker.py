@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from engine import write_atomically
+
 
 class SessionMark:
     """`ended_badly`: the file was still there. `was_loading`: the model that was being loaded then, or ""."""
@@ -17,7 +19,7 @@ class SessionMark:
 
     def set_loading(self, folder: str) -> None:
         if folder != self._written:
-            self._file.write_text(folder, encoding="utf-8")
+            write_atomically(self._file, folder)
             self._written = folder
 
     def end(self) -> None:

@@ -14,7 +14,7 @@ _LOOK_EVERY_MS = 500
 
 
 class GuiThreadGarbage(QObject):
-    """Looks from time to time whether Python would have collected, and does it. Lives as long as the app."""
+    """Runs due garbage collections from a timer of the GUI thread."""
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)

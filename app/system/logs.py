@@ -25,7 +25,7 @@ _log = logging.getLogger("hunch")
 
 
 class ErrorWatch(QObject):
-    """Hears of every exception that no code handled, on any thread, and tells the GUI thread once per kind."""
+    """Catches unhandled exceptions of all threads; emits `unexpected` once per kind of exception."""
 
     unexpected = Signal(str)
 

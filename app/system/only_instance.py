@@ -1,6 +1,6 @@
 """One Hunch per profile: a second start brings the first one's window to the front and ends.
 
-The lock is a file that the system lets go of when the process dies; the call goes through a local socket.
+The lock is a file that the system unlocks when the process ends; a second start reaches the first by a local socket.
 """
 
 from __future__ import annotations

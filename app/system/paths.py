@@ -1,4 +1,4 @@
-"""Where the app keeps its things. Knows names only; creates the folders, reads nothing."""
+"""Paths of the app's files and folders. Creates the folders, reads nothing."""
 
 from __future__ import annotations
 

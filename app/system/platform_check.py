@@ -1,4 +1,4 @@
-"""Can Qt start on this machine? One line for the person when a system library is missing. No Qt import at the top.
+"""Checks whether Qt can start on this machine, and names the missing system library if not. Imports no Qt at the top.
 
 `python -m app.system.platform_check` prints that line and ends with 1. Qt is not there to translate it, so it is in
 English.

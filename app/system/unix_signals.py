@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QSocketNotifier, Signal
 
 
 class Interrupts(QObject):
-    """Python runs a signal's handler only between its own instructions, and Qt's loop is none; a socket wakes it."""
+    """Emits `received` on SIGINT and SIGTERM. A socket wakes Qt's event loop, because Python cannot interrupt it."""
 
     received = Signal()
 

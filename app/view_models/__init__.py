@@ -1,1 +1,1 @@
-"""What the screen shows, as data and change signals. No widgets, no engine calls, no SQL."""
+"""View models: data and change signals for the views. No widgets, no engine calls, no SQL, no translated text."""

@@ -1,4 +1,4 @@
-"""The sidebar's rows: headings by day and the chats under them. Where the chats come from is the controller's."""
+"""The rows of the chat list: group headings and the chats under them."""
 
 from __future__ import annotations
 
@@ -6,14 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from difflib import SequenceMatcher
-from enum import IntEnum, StrEnum
 from itertools import groupby
 
 from PySide6.QtCore import (
     QAbstractListModel,
-    QByteArray,
-    QDate,
-    QLocale,
     QModelIndex,
     QObject,
     QPersistentModelIndex,
@@ -21,43 +17,45 @@ from PySide6.QtCore import (
 )
 
 from app.storage import ChatSummary
+from app.words.chat_groups import ChatGroup, group_text
 
-
-class RowKind(StrEnum):
-    HEADING = "heading"
-    CHAT = "chat"
-
-
-class ConversationRole(IntEnum):
-    KIND = Qt.ItemDataRole.UserRole
-    ID = Qt.ItemDataRole.UserRole + 1
-    TITLE = Qt.ItemDataRole.UserRole + 2
-    GENERATING = Qt.ItemDataRole.UserRole + 3
-    PINNED = Qt.ItemDataRole.UserRole + 4
-    SNIPPET = Qt.ItemDataRole.UserRole + 5  # the text around what a search found
+ROW = Qt.ItemDataRole.UserRole  # the ConversationRow itself
 
 
 @dataclass(frozen=True, slots=True)
 class ConversationRow:
-    kind: RowKind
-    chat_id: int  # 0 for a heading
-    title: str
+    """A chat, or the heading of a group (`group` is set then, and `chat_id` is 0)."""
+
+    chat_id: int = 0
+    title: str = ""
     generating: bool = False
     pinned: bool = False
-    snippet: str = ""
+    snippet: str = ""  # the text around what a search found
+    group: ChatGroup | date | None = None
 
     @property
-    def key(self) -> tuple[int, str]:
+    def text(self) -> str:
+        """The chat's title, or the heading in the interface's language."""
+        return self.title if self.group is None else group_text(self.group)
+
+    @property
+    def key(self) -> object:
         """What makes two rows the same row, so that a change keeps the selection and the scroll position."""
-        return self.chat_id, self.title if self.kind is RowKind.HEADING else ""
+        return self.group or self.chat_id
 
 
 class ConversationListModel(QAbstractListModel):
-    def __init__(self, find: Callable[[str], Sequence[ChatSummary]], parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        find: Callable[[str], Sequence[ChatSummary]],
+        parent: QObject | None = None,
+        today: Callable[[], date] = lambda: datetime.now().astimezone().date(),
+    ) -> None:
         super().__init__(parent)
         self.rows: list[ConversationRow] = []
         self.query = ""
         self._find = find
+        self._today = today
         self._generating: frozenset[int] = frozenset()
 
     def rowCount(self, parent: QModelIndex | QPersistentModelIndex | None = None) -> int:
@@ -67,26 +65,14 @@ class ConversationListModel(QAbstractListModel):
         if not index.isValid() or index.row() >= len(self.rows):
             return None
         row = self.rows[index.row()]
-        values: dict[int, object] = {
-            Qt.ItemDataRole.DisplayRole: row.title,
-            Qt.ItemDataRole.AccessibleTextRole: row.title,
-            ConversationRole.KIND: str(row.kind),
-            ConversationRole.ID: row.chat_id,
-            ConversationRole.TITLE: row.title,
-            ConversationRole.GENERATING: row.generating,
-            ConversationRole.PINNED: row.pinned,
-            ConversationRole.SNIPPET: row.snippet,
-        }
-        return values.get(role)
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
+            return row.text
+        return row if role == ROW else None
 
     def flags(self, index: QModelIndex | QPersistentModelIndex) -> Qt.ItemFlag:
-        if index.isValid() and self.rows[index.row()].kind is RowKind.HEADING:
+        if index.isValid() and self.rows[index.row()].group is not None:
             return Qt.ItemFlag.ItemIsEnabled
         return super().flags(index)
-
-    def roleNames(self) -> dict[int, QByteArray]:
-        names = {int(role): QByteArray(role.name.lower().encode()) for role in ConversationRole}
-        return super().roleNames() | names
 
     def set_query(self, text: str) -> None:
         self.query = text.strip()
@@ -97,35 +83,21 @@ class ConversationListModel(QAbstractListModel):
         self._apply([replace(row, generating=row.chat_id in self._generating) for row in self.rows])
 
     def refresh(self) -> None:
-        """Asks for the chats again and changes only the rows that differ."""
-        self._apply(self._build(self._find(self.query), datetime.now().astimezone().date()))
+        """Reads the chats again; inserts, removes and changes only the rows that differ."""
+        self._apply(self._build(self._find(self.query), self._today()))
 
     def row_of(self, chat_id: int) -> int | None:
         return next((row for row, each in enumerate(self.rows) if chat_id and each.chat_id == chat_id), None)
 
     def _build(self, chats: Iterable[ChatSummary], today: date) -> list[ConversationRow]:
         rows: list[ConversationRow] = []
-        for heading, group in groupby(chats, key=lambda chat: self._heading(chat, today)):
-            rows.append(ConversationRow(RowKind.HEADING, 0, heading))
+        for group, members in groupby(chats, key=lambda chat: _group(chat, today)):
+            rows.append(ConversationRow(group=group))
             rows += [
-                ConversationRow(
-                    RowKind.CHAT, chat.id, chat.title, chat.id in self._generating, chat.pinned, chat.snippet
-                )
-                for chat in group
+                ConversationRow(chat.id, chat.title, chat.id in self._generating, chat.pinned, chat.snippet)
+                for chat in members
             ]
         return rows
-
-    def _heading(self, chat: ChatSummary, today: date) -> str:
-        day = datetime.fromtimestamp(chat.updated_at).astimezone().date()
-        if chat.pinned:
-            return self.tr("Pinned")
-        if day >= today:
-            return self.tr("Today")
-        if day == today - timedelta(days=1):
-            return self.tr("Yesterday")
-        if day > today - timedelta(days=7):
-            return self.tr("Previous 7 days")
-        return QLocale().toString(QDate(day.year, day.month, 1), self.tr("MMMM yyyy", "a month, as a date format"))
 
     def _apply(self, rows: list[ConversationRow]) -> None:
         old, new = [row.key for row in self.rows], [row.key for row in rows]
@@ -146,3 +118,14 @@ class ConversationListModel(QAbstractListModel):
                 self.beginInsertRows(QModelIndex(), first, first + stop - start - 1)
                 self.rows[first:first] = rows[start:stop]
                 self.endInsertRows()
+
+
+def _group(chat: ChatSummary, today: date) -> ChatGroup | date:
+    day = datetime.fromtimestamp(chat.updated_at).astimezone().date()
+    if chat.pinned:
+        return ChatGroup.PINNED
+    if day >= today:
+        return ChatGroup.TODAY
+    if day == today - timedelta(days=1):
+        return ChatGroup.YESTERDAY
+    return ChatGroup.WEEK if day > today - timedelta(days=7) else day.replace(day=1)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+
+from engine import DraftingState, EngineError, ModelSource, Speculation
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,9 +13,9 @@ class ModelEntry:
     folder: str
     name: str
     repository: str  # "" when unknown
-    source_text: str  # "Installed by Hunch", "Hugging Face cache" …
+    source: ModelSource
     size_bytes: int
-    problem: str | None = None  # why it cannot be a main model, in words
+    error: EngineError | None = None  # why it cannot be a main model
     parameters: int = 0
     bits: float | None = None
     context_tokens: int = 0
@@ -39,7 +41,7 @@ class DownloadEntry:
     total_bytes: int = 0  # 0: not known yet
     bytes_per_second: float = 0.0
     state: DownloadState = DownloadState.WAITING
-    problem: str | None = None
+    error: EngineError | None = None
 
 
 class PairState(StrEnum):
@@ -53,18 +55,19 @@ class DraftState(StrEnum):
     NONE = "none"
     LOADING = "loading"
     ACTIVE = "active"
-    PARKED = "parked"  # loaded, but at rest; `reason` says why
-    REFUSED = "refused"  # cannot serve this main model; `reason` says why
+    PARKED = "parked"  # loaded, but at rest; `drafting` says why
+    REFUSED = "refused"  # cannot serve this main model; `error` or `drafting` says why
 
 
 @dataclass(frozen=True, slots=True)
 class PairView:
     main_name: str = ""
     draft_name: str = ""
-    mode_text: str = ""  # "auto", "4 tokens", "off"
+    speculation: Speculation = field(default_factory=Speculation)
     state: PairState = PairState.NO_MODEL
     draft_state: DraftState = DraftState.NONE
-    reason: str = ""
+    error: EngineError | None = None  # why the main model or the draft was refused
+    drafting: DraftingState | None = None  # why the draft does not draft
     main_folder: str = ""
     draft_folder: str = ""
 
@@ -78,6 +81,5 @@ class DraftGroup(StrEnum):
 @dataclass(frozen=True, slots=True)
 class DraftChoice:
     group: DraftGroup
-    heading: str
     model: ModelEntry
-    reason: str | None = None  # for models that cannot draft
+    error: EngineError | None = None  # for models that cannot draft

@@ -1,25 +1,22 @@
-"""The open chat as rows with change signals. What a row looks like is the view's; what it says is the controller's."""
+"""The open chat as rows with change signals. Rows hold codes and numbers; the view puts them into words."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from app.view_models.reply_stats import FooterLine
-from app.words.notices import Notice
+from app.storage import ReplyStatus
+from engine import EngineError, RequestStats
+
+# Views import these from here: they know neither the storage nor the engine.
+__all__ = ["EngineError", "ReplyStatus", "RequestStats", "TranscriptMessage", "TranscriptModel"]
 
 
-class MessageStatus(StrEnum):
-    DONE = "done"
-    WAITING = "waiting"  # queued, or the model reads the prompt (`progress`)
-    STREAMING = "streaming"
-    STOPPED = "stopped"  # by the person; can be continued
-    INTERRUPTED = "interrupted"  # the app ended while it was written; can be continued
-    FAILED = "failed"  # `notice` says why
+_CUT_SHORT = (ReplyStatus.INTERRUPTED, ReplyStatus.LENGTH, ReplyStatus.CONTEXT, ReplyStatus.MEMORY)
+_UNFINISHED = (ReplyStatus.STOPPED, ReplyStatus.MODEL_CHANGED, ReplyStatus.INTERRUPTED, ReplyStatus.FAILED)
 
 
 @dataclass(slots=True)
@@ -29,18 +26,38 @@ class TranscriptMessage:
     text: str
     thinking: str = ""
     thinking_s: float = 0.0
-    status: MessageStatus = MessageStatus.DONE
-    footer: FooterLine | None = None
-    notice: Notice | None = None
+    status: ReplyStatus = ReplyStatus.DONE
+    stats: RequestStats | None = None
+    error: EngineError | None = None
     progress: float | None = None  # 0..1 while the prompt is read
     model: str = ""  # who wrote it
     sibling: int = 1  # which of the `siblings` versions this is, from 1
     siblings: int = 1
 
     @property
+    def empty(self) -> bool:
+        """Nothing of it has been written yet."""
+        return not (self.text or self.thinking)
+
+    @property
+    def under_way(self) -> bool:
+        return self.status.under_way
+
+    @property
+    def finished(self) -> bool:
+        """It came to an end of its own, or to a limit."""
+        return not self.under_way and self.status not in _UNFINISHED
+
+    @property
+    def has_notice(self) -> bool:
+        """Something stands at its end: why it failed, was interrupted or cut short."""
+        if self.status is ReplyStatus.MODEL_CHANGED:
+            return not self.empty
+        return self.status in _CUT_SHORT or (self.status is ReplyStatus.FAILED and self.error is not None)
+
+    @property
     def can_continue(self) -> bool:
-        unfinished = (MessageStatus.STOPPED, MessageStatus.INTERRUPTED, MessageStatus.FAILED)
-        return not self.from_user and self.status in unfinished and bool(self.text or self.thinking)
+        return not self.from_user and self.status in _UNFINISHED and not self.empty
 
 
 class TranscriptModel(QObject):
@@ -84,7 +101,7 @@ class TranscriptModel(QObject):
         self.text_appended.emit(row)
 
     def change(self, message_id: int, **fields: Any) -> None:
-        """Sets `fields` of one message; says nothing when they are what they were."""
+        """Sets `fields` of one message; emits `message_changed` only if one of them differs."""
         row = self._rows[message_id]
         changed = replace(self.messages[row], **fields)
         if changed != self.messages[row]:

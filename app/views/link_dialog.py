@@ -1,4 +1,4 @@
-"""Asks before a link that a model wrote opens anything, and shows where it really goes."""
+"""The dialog that asks before a link of a reply is opened, and shows its real target."""
 
 from __future__ import annotations
 

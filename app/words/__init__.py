@@ -1,1 +1,1 @@
-"""Errors, states, numbers and sizes in the words of the person, and the languages."""
+"""Codes, numbers and sizes as text in the interface's language, and the languages themselves."""

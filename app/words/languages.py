@@ -1,6 +1,6 @@
 """The interface language: which ones exist, which one the system asks for, and switching while the app runs.
 
-Widgets hear of a switch as QEvent.LanguageChange. The sentences are in i18n/*.ts; the compiled files are built from
+Widgets get QEvent.LanguageChange after a switch. The sentences are in i18n/*.ts; the compiled files are built from
 them into build/i18n whenever they are missing or older.
 """
 

@@ -1,4 +1,4 @@
-"""What the app tells a person beside a reply or in a banner, and why a reply was drafted or was not."""
+"""What a notice consists of, the texts of its buttons, and why a reply was drafted or was not."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from PySide6.QtCore import QCoreApplication
 
-from engine import DraftingState, FinishReason
+from engine import DraftingState
 
 
 class NoticeAction(StrEnum):
@@ -29,7 +29,10 @@ class Notice:
     action: NoticeAction | None = None
 
 
-def action_text(action: NoticeAction) -> str:
+def action_text(action: NoticeAction | None) -> str:
+    """What the button says; nothing without an action."""
+    if action is None:
+        return ""
     return {
         NoticeAction.CHOOSE_MODEL: QCoreApplication.translate("Messages", "Choose a model"),
         NoticeAction.CHOOSE_DRAFT: QCoreApplication.translate("Messages", "Choose a draft"),
@@ -56,48 +59,9 @@ def drafting_sentence(state: DraftingState) -> str:
             "Messages", "Drafting was slower than plain decoding here, so it rests."
         ),
         DraftingState.UNSUPPORTED: QCoreApplication.translate(
-            "Messages", "This main model's memory cannot be rewound, so nothing can be drafted for it."
+            "Messages", "This main model's cache cannot be rolled back, so drafting is not supported."
         ),
         DraftingState.FAILED: QCoreApplication.translate(
             "Messages", "The draft model failed; the main model wrote the reply alone."
         ),
     }[state]
-
-
-def reply_was_interrupted(*, with_text: bool) -> Notice:
-    return Notice(
-        QCoreApplication.translate("Messages", "The reply was interrupted"),
-        QCoreApplication.translate("Messages", "Hunch ended before the reply was finished."),
-        action=NoticeAction.CONTINUE if with_text else NoticeAction.RETRY,
-    )
-
-
-def reply_was_cut(reason: FinishReason) -> Notice:
-    """A reply that ended at a limit, or with its model, and not at its own end."""
-    if reason is FinishReason.MODEL_CHANGED:
-        return Notice(
-            QCoreApplication.translate("Messages", "The model was changed"),
-            QCoreApplication.translate("Messages", "The reply stopped because its model was unloaded."),
-            QCoreApplication.translate("Messages", "Continue it with the model that is loaded now."),
-            NoticeAction.CONTINUE,
-        )
-    if reason is FinishReason.MEMORY:
-        return Notice(
-            QCoreApplication.translate("Messages", "The memory is full"),
-            QCoreApplication.translate("Messages", "This chat has grown as long as the memory of this Mac allows."),
-            QCoreApplication.translate("Messages", "Start a new chat, or choose a smaller model."),
-            NoticeAction.NEW_CHAT,
-        )
-    if reason is FinishReason.CONTEXT:
-        return Notice(
-            QCoreApplication.translate("Messages", "The context is full"),
-            QCoreApplication.translate("Messages", "This chat has reached the most text that the model can hold."),
-            QCoreApplication.translate("Messages", "Start a new chat, or choose a model with a longer context."),
-            NoticeAction.NEW_CHAT,
-        )
-    return Notice(
-        QCoreApplication.translate("Messages", "The reply reached its length limit"),
-        QCoreApplication.translate("Messages", "It ends where the limit on reply tokens was met."),
-        QCoreApplication.translate("Messages", "Continue it, or raise the limit in Settings."),
-        NoticeAction.CONTINUE,
-    )

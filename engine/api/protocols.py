@@ -49,7 +49,7 @@ class ChatEngine(Protocol):
         """Finish every request as cancelled and unload; True when all of it is done in time."""
 
 
-class ModelShelf(Protocol):
+class ModelLibrary(Protocol):
     """Knows what models are on disk and fetches new ones. One sink, given at construction, hears everything.
 
     A download that was paused or failed goes on where it was when its repository is installed again, under a new id;

@@ -1,5 +1,5 @@
-"""ModelStore: the models on disk (engine.api.protocols.ModelShelf). Who runs when, and what the sink hears; no HTTP, no
-files.
+"""ModelStore: the models on disk (engine.api.protocols.ModelLibrary). Who runs when, and what the sink hears; no HTTP,
+no files.
 
 Each download has its own thread; scans and deletions share one. Nothing here or below imports MLX.
 """
@@ -43,7 +43,7 @@ _log = logging.getLogger(__name__)
 
 
 class ModelStore:
-    """See engine.api.protocols.ModelShelf. `folder` is ours to write; every other folder is only read."""
+    """See engine.api.protocols.ModelLibrary. `folder` is ours to write; every other folder is only read."""
 
     tuning = Tuning()  # tests are less patient
 

@@ -11,8 +11,8 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -40,8 +40,8 @@ from engine import (
 from engine.hub.download import Tuning
 from engine.hub.store import VOCABULARIES
 from engine.hub.writer import _Part
+from tests.helpers.event_recorder import TERMINAL, EventRecorder, QuickStore, tree
 from tests.helpers.model_folders import model_files, safetensors, write_folder
-from tests.helpers.shelf_ear import TERMINAL, Ear, QuickStore, tree
 from tests.helpers.tinyhub import Fault, TinyHub
 
 REPO = "org/tiny-4bit"
@@ -58,13 +58,13 @@ def hub() -> Iterator[TinyHub]:
 
 
 @pytest.fixture
-def ear() -> Ear:
-    return Ear()
+def recorder() -> EventRecorder:
+    return EventRecorder()
 
 
 @pytest.fixture
-def store(tmp_path: Path, hub: TinyHub, ear: Ear) -> Iterator[QuickStore]:
-    store = QuickStore(tmp_path / "models", sink=ear, hub_cache=tmp_path / "no-cache", endpoint=hub.endpoint)
+def store(tmp_path: Path, hub: TinyHub, recorder: EventRecorder) -> Iterator[QuickStore]:
+    store = QuickStore(tmp_path / "models", sink=recorder, hub_cache=tmp_path / "no-cache", endpoint=hub.endpoint)
     yield store
     assert store.close()
 
@@ -73,14 +73,14 @@ def installed(tmp_path: Path) -> dict[str, bytes]:
     return {name: data for name, data in tree(tmp_path / "models" / REPO).items() if name != "hunch.json"}
 
 
-def install(store: QuickStore, ear: Ear, repository: str = REPO) -> DownloadFinished:
-    event = ear.end_of(store.install(repository))
+def install(store: QuickStore, recorder: EventRecorder, repository: str = REPO) -> DownloadFinished:
+    event = recorder.end_of(store.install(repository))
     assert isinstance(event, DownloadFinished), event
     return event
 
 
-def refusal(store: QuickStore, ear: Ear, repository: str = REPO) -> EngineError:
-    event = ear.end_of(store.install(repository))
+def refusal(store: QuickStore, recorder: EventRecorder, repository: str = REPO) -> EngineError:
+    event = recorder.end_of(store.install(repository))
     assert isinstance(event, DownloadFailed), event
     return event.error
 
@@ -90,25 +90,29 @@ def assert_installed(tmp_path: Path, hub: TinyHub) -> None:
     assert not list((tmp_path / "models" / ".downloads").iterdir())
 
 
-def test_what_arrives_is_what_the_hub_has(tmp_path: Path, hub: TinyHub, store: QuickStore, ear: Ear) -> None:
-    finished = install(store, ear)
+def test_what_arrives_is_what_the_hub_has(
+    tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
+) -> None:
+    finished = install(store, recorder)
     assert finished.folder == str(tmp_path / "models" / REPO)
     assert_installed(tmp_path, hub)
     store.scan()
-    (model,) = ear.wait_for(LibraryScanned).models
+    (model,) = recorder.wait_for(LibraryScanned).models
     assert (model.repository, model.name, model.error) == (REPO, "tiny-4bit", None)
     assert model.info is not None
 
 
-def test_progress_ends_at_the_total(hub: TinyHub, store: QuickStore, ear: Ear) -> None:
-    install(store, ear)
-    progress = [event for event in ear.heard if isinstance(event, DownloadProgress)]
+def test_progress_ends_at_the_total(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:
+    install(store, recorder)
+    progress = [event for event in recorder.events if isinstance(event, DownloadProgress)]
     total = sum(map(len, hub.repositories[REPO].values()))
     assert (progress[-1].done_bytes, progress[-1].total_bytes) == (total, total)
-    assert isinstance(ear.heard[-1], DownloadFinished)
+    assert isinstance(recorder.events[-1], DownloadFinished)
 
 
-def test_only_files_that_a_model_needs_are_fetched(tmp_path: Path, hub: TinyHub, store: QuickStore, ear: Ear) -> None:
+def test_only_files_that_a_model_needs_are_fetched(
+    tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
+) -> None:
     wanted = {"chat_template.jinja": b"{{ x }}", "merges.txt": b"", "tokenizer.model": b"\x0a"}
     others = {
         "modeling_evil.py": b"raise SystemExit",
@@ -122,7 +126,7 @@ def test_only_files_that_a_model_needs_are_fetched(tmp_path: Path, hub: TinyHub,
         "hunch.json": b'{"repository": "bank/official"}',
     }
     hub.repositories[REPO] |= wanted | others
-    install(store, ear)
+    install(store, recorder)
     assert installed(tmp_path).keys() == model_files().keys() | wanted.keys()
     assert b"bank/official" not in (tmp_path / "models" / REPO / "hunch.json").read_bytes()
 
@@ -141,16 +145,18 @@ def test_only_files_that_a_model_needs_are_fetched(tmp_path: Path, hub: TinyHub,
     ],
     ids=str,
 )
-def test_faults_that_pass(tmp_path: Path, hub: TinyHub, store: QuickStore, ear: Ear, fault: Fault) -> None:
+def test_faults_that_pass(
+    tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder, fault: Fault
+) -> None:
     hub.faults[WEIGHTS] = fault
-    install(store, ear)
+    install(store, recorder)
     assert_installed(tmp_path, hub)
     assert not list(tmp_path.rglob("outside*"))
 
 
-def test_after_a_cut_only_the_rest_is_asked_for(hub: TinyHub, store: QuickStore, ear: Ear) -> None:
+def test_after_a_cut_only_the_rest_is_asked_for(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:
     hub.faults[WEIGHTS] = Fault(times=1, cut_after=700_000)
-    install(store, ear)
+    install(store, recorder)
     first, second = hub.requests_for("model.safetensors")
     assert "Range" not in first.headers
     assert second.headers["Range"] == "bytes=700000-"
@@ -173,24 +179,24 @@ def test_after_a_cut_only_the_rest_is_asked_for(hub: TinyHub, store: QuickStore,
     ids=str,
 )
 def test_faults_that_do_not_pass(
-    tmp_path: Path, hub: TinyHub, store: QuickStore, ear: Ear, fault: Fault, error: type[DownloadError]
+    tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder, fault: Fault, error: type[DownloadError]
 ) -> None:
     hub.faults[WEIGHTS] = fault
-    assert isinstance(refusal(store, ear), error)
+    assert isinstance(refusal(store, recorder), error)
     assert not (tmp_path / "models" / REPO).exists()
     hub.faults.clear()
-    install(store, ear)
+    install(store, recorder)
     assert_installed(tmp_path, hub)
 
 
-def test_a_redirect_in_circles_is_misbehaviour(hub: TinyHub, store: QuickStore, ear: Ear) -> None:
+def test_a_redirect_in_circles_is_misbehaviour(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:
     hub.faults[WEIGHTS] = Fault(redirect=hub.endpoint)
-    assert isinstance(refusal(store, ear), HubMisbehaved)
+    assert isinstance(refusal(store, recorder), HubMisbehaved)
 
 
-def test_another_range_than_asked_for_is_misbehaviour(hub: TinyHub, store: QuickStore, ear: Ear) -> None:
+def test_another_range_than_asked_for_is_misbehaviour(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:
     hub.faults[WEIGHTS] = Fault(cut_after=700_000, wrong_range=True)
-    assert isinstance(refusal(store, ear), HubMisbehaved)
+    assert isinstance(refusal(store, recorder), HubMisbehaved)
 
 
 @pytest.mark.parametrize(
@@ -206,10 +212,10 @@ def test_another_range_than_asked_for_is_misbehaviour(hub: TinyHub, store: Quick
     ],
 )
 def test_names_that_leave_the_folder_end_the_download(
-    tmp_path: Path, hub: TinyHub, store: QuickStore, ear: Ear, name: str
+    tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder, name: str
 ) -> None:
     hub.repositories[REPO][name] = b"{}"
-    assert isinstance(refusal(store, ear), HubMisbehaved)
+    assert isinstance(refusal(store, recorder), HubMisbehaved)
     assert not list(tmp_path.rglob("*outside*"))
 
 
@@ -232,73 +238,77 @@ def test_names_that_leave_the_folder_end_the_download(
     ],
     ids=str,
 )
-def test_a_list_of_files_is_not_believed(hub: TinyHub, store: QuickStore, ear: Ear, entry: object) -> None:
+def test_a_list_of_files_is_not_believed(
+    hub: TinyHub, store: QuickStore, recorder: EventRecorder, entry: object
+) -> None:
     hub.extra_entries = [entry]
-    assert isinstance(refusal(store, ear), HubMisbehaved)
+    assert isinstance(refusal(store, recorder), HubMisbehaved)
 
 
-def test_folders_in_the_list_are_no_files(tmp_path: Path, hub: TinyHub, store: QuickStore, ear: Ear) -> None:
+def test_folders_in_the_list_are_no_files(
+    tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
+) -> None:
     hub.extra_entries = [{"type": "directory", "path": "folder.json", "size": 0, "oid": "0" * 40}]
-    install(store, ear)
+    install(store, recorder)
     assert_installed(tmp_path, hub)
 
 
-def test_a_long_list_comes_in_pages(tmp_path: Path, hub: TinyHub, store: QuickStore, ear: Ear) -> None:
+def test_a_long_list_comes_in_pages(tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:
     hub.page_size = 2
-    install(store, ear)
+    install(store, recorder)
     assert_installed(tmp_path, hub)
 
 
-def test_pages_do_not_lead_to_other_hosts(hub: TinyHub, store: QuickStore, ear: Ear) -> None:
+def test_pages_do_not_lead_to_other_hosts(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:
     hub.faults[REPO] = Fault(headers={"Link": '<http://127.0.0.1:1/steal>; rel="next"'})
-    assert isinstance(refusal(store, ear), HubMisbehaved)
+    assert isinstance(refusal(store, recorder), HubMisbehaved)
 
 
 @pytest.mark.parametrize(
     "repository", ["", "x", "..", "../..", "a/..", "../a", "a/b/c", "/a", "a/", "a--b/c", "a/b\n", "a/.b"]
 )
-def test_names_that_no_hub_has(tmp_path: Path, store: QuickStore, ear: Ear, repository: str) -> None:
+def test_names_that_no_hub_has(tmp_path: Path, store: QuickStore, recorder: EventRecorder, repository: str) -> None:
     (tmp_path / "models").mkdir()
     (tmp_path / "models" / "mine.txt").write_text("stays")
-    assert isinstance(refusal(store, ear, repository), RepositoryNotFound)
+    assert isinstance(refusal(store, recorder, repository), RepositoryNotFound)
     assert tree(tmp_path) == {"models/mine.txt": b"stays"}
 
 
-def test_revisions_that_no_hub_has(store: QuickStore, ear: Ear) -> None:
-    event = ear.end_of(store.install(REPO, "../../other"))
+def test_revisions_that_no_hub_has(store: QuickStore, recorder: EventRecorder) -> None:
+    event = recorder.end_of(store.install(REPO, "../../other"))
     assert isinstance(event, DownloadFailed)
     assert isinstance(event.error, RepositoryNotFound)
 
 
-def test_what_the_hub_does_not_have_or_does_not_give(hub: TinyHub, store: QuickStore, ear: Ear) -> None:
-    assert isinstance(refusal(store, ear, "org/nothing"), RepositoryNotFound)
+def test_what_the_hub_does_not_have_or_does_not_give(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:
+    assert isinstance(refusal(store, recorder, "org/nothing"), RepositoryNotFound)
     hub.faults[REPO] = Fault(status=401, code="GatedRepo")
-    error = refusal(store, ear)
+    error = refusal(store, recorder)
     assert isinstance(error, AccessDenied)
     assert error.gated
     hub.faults[REPO] = Fault(status=403)
-    assert isinstance(refusal(store, ear), AccessDenied)
+    assert isinstance(refusal(store, recorder), AccessDenied)
 
 
 @pytest.mark.parametrize(
     "endpoint", ["http://127.0.0.1:1", "ftp://127.0.0.1", "nonsense", "http://", "http://a:b@127.0.0.1", "http://[::1"]
 )
-def test_addresses_where_no_hub_is(store: QuickStore, ear: Ear, endpoint: str) -> None:
+def test_addresses_where_no_hub_is(store: QuickStore, recorder: EventRecorder, endpoint: str) -> None:
     store.set_hub(endpoint, None)
-    error = refusal(store, ear)
+    error = refusal(store, recorder)
     assert isinstance(error, HubUnreachable)
     assert error.endpoint == endpoint
 
 
 def test_unsuitable_repositories_are_refused_before_their_weights(
-    tmp_path: Path, hub: TinyHub, store: QuickStore, ear: Ear
+    tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
 ) -> None:
     hub.add("org/code", model_files({"model_file": "evil.py"}))
     hub.add("org/strange", model_files({"model_type": "not-a-model"}))
     hub.add("org/gguf", {"config.json": b"{}", "model.gguf": b"GGUF", "old/pytorch_model.bin": b""})
-    assert isinstance(refusal(store, ear, "org/code"), ModelRunsCode)
-    assert isinstance(refusal(store, ear, "org/strange"), ModelUnsupported)
-    nothing = refusal(store, ear, "org/gguf")
+    assert isinstance(refusal(store, recorder, "org/code"), ModelRunsCode)
+    assert isinstance(refusal(store, recorder, "org/strange"), ModelUnsupported)
+    nothing = refusal(store, recorder, "org/gguf")
     assert isinstance(nothing, NothingToInstall)
     assert nothing.formats == ("gguf", "bin")
     assert not hub.requests_for(".safetensors")
@@ -306,88 +316,100 @@ def test_unsuitable_repositories_are_refused_before_their_weights(
 
 
 def test_the_token_stays_with_its_host(
-    tmp_path: Path, hub: TinyHub, store: QuickStore, ear: Ear, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
     elsewhere = TinyHub()
     elsewhere.repositories = hub.repositories
     hub.faults[WEIGHTS] = Fault(redirect=elsewhere.endpoint)
     store.set_hub(hub.endpoint, "hf_canary")
-    install(store, ear)
+    install(store, recorder)
     elsewhere.close()
     assert {seen.headers.get("Authorization") for seen in hub.seen} == {"Bearer hf_canary"}
     assert elsewhere.seen
     assert all("Authorization" not in seen.headers for seen in elsewhere.seen)
     assert not any(b"hf_canary" in data for data in tree(tmp_path).values())
-    assert not any("hf_canary" in repr(event) for event in ear.heard)
+    assert not any("hf_canary" in repr(event) for event in recorder.events)
     assert "hf_canary" not in caplog.text
     assert elsewhere.endpoint not in caplog.text
 
 
-def test_a_token_that_is_none_is_refused_before_it_is_sent(hub: TinyHub, store: QuickStore, ear: Ear) -> None:
+def test_a_token_that_is_none_is_refused_before_it_is_sent(
+    hub: TinyHub, store: QuickStore, recorder: EventRecorder
+) -> None:
     store.set_hub(hub.endpoint, "hf_a\r\nX-Evil: 1")
-    assert isinstance(refusal(store, ear), AccessDenied)
+    assert isinstance(refusal(store, recorder), AccessDenied)
     assert not hub.seen
 
 
 def test_a_proxy_is_never_asked_for_this_machine(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, hub: TinyHub, store: QuickStore, ear: Ear
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
 ) -> None:
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"):
         monkeypatch.setenv(name, "http://127.0.0.1:1")
-    install(store, ear)
+    install(store, recorder)
     assert_installed(tmp_path, hub)
 
 
-def test_a_paused_download_goes_on_where_it_was(tmp_path: Path, hub: TinyHub, store: QuickStore, ear: Ear) -> None:
+def test_a_paused_download_goes_on_where_it_was(
+    tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
+) -> None:
     hub.faults[WEIGHTS] = Fault(times=1, hold_after=1_000_000)
     download = store.install(REPO)
-    wait_for_bytes(ear, 1_000_000)
+    wait_for_bytes(recorder, 1_000_000)
     store.pause(download)  # while the server says nothing
-    stopped = ear.wait_for(DownloadStopped, download)
+    stopped = recorder.wait_for(DownloadStopped, download)
     assert stopped.kept_bytes > 1_000_000
     assert not (tmp_path / "models" / REPO).exists()
-    install(store, ear)
+    install(store, recorder)
     assert hub.requests_for("model.safetensors")[-1].headers["Range"] == "bytes=1000000-"
     assert_installed(tmp_path, hub)
 
 
-def test_a_hub_that_accepts_and_says_nothing_can_be_left_at_once(tmp_path: Path, ear: Ear) -> None:
+class PatientStore(QuickStore):
+    tuning = replace(QuickStore.tuning, patience=replace(QuickStore.tuning.patience, read_s=7200.0))
+
+
+def test_a_hub_that_accepts_and_says_nothing_can_be_left_at_once(tmp_path: Path, recorder: EventRecorder) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         endpoint = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        store = QuickStore(tmp_path / "models", sink=ear, hub_cache=tmp_path / "no-cache", endpoint=endpoint)
+        store = PatientStore(tmp_path / "models", sink=recorder, hub_cache=tmp_path / "no-cache", endpoint=endpoint)
         download = store.install(REPO)
         connection, _ = silent.accept()
         connection.recv(100)  # the question is there; nobody will answer it
-        began = time.monotonic()
         store.cancel(download)
-        assert ear.wait_for(DownloadStopped, download).kept_bytes == 0
-        assert time.monotonic() - began < QuickStore.tuning.patience.read_s
+        assert (
+            recorder.wait_for(DownloadStopped, download).kept_bytes == 0
+        )  # waits for half a minute at most, not for hours
         connection.close()
     assert store.close()
 
 
-def test_a_cancelled_download_leaves_nothing(tmp_path: Path, hub: TinyHub, store: QuickStore, ear: Ear) -> None:
+def test_a_cancelled_download_leaves_nothing(
+    tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
+) -> None:
     hub.faults[WEIGHTS] = Fault(hold_after=1_000_000)
     download = store.install(REPO)
-    wait_for_bytes(ear, 1_000_000)
+    wait_for_bytes(recorder, 1_000_000)
     store.cancel(download)
-    assert ear.wait_for(DownloadStopped, download).kept_bytes == 0
+    assert recorder.wait_for(DownloadStopped, download).kept_bytes == 0
     assert tree(tmp_path) == {}
 
 
-def test_a_paused_download_can_be_cancelled_later(tmp_path: Path, hub: TinyHub, store: QuickStore, ear: Ear) -> None:
+def test_a_paused_download_can_be_cancelled_later(
+    tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
+) -> None:
     hub.faults[WEIGHTS] = Fault(hold_after=1_000_000)
     download = store.install(REPO)
-    wait_for_bytes(ear, 1_000_000)
+    wait_for_bytes(recorder, 1_000_000)
     store.pause(download)
-    assert ear.wait_for(DownloadStopped, download).kept_bytes
+    assert recorder.wait_for(DownloadStopped, download).kept_bytes
     store.cancel(download)
-    assert ear.wait_for(DownloadStopped, download).kept_bytes == 0
+    assert recorder.wait_for(DownloadStopped, download).kept_bytes == 0
     assert tree(tmp_path) == {}
 
 
-def test_installing_twice_is_one_download(hub: TinyHub, store: QuickStore, ear: Ear) -> None:
+def test_installing_twice_is_one_download(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:
     hub.faults[WEIGHTS] = Fault(hold_after=1_000)
     download = store.install(REPO)
     assert store.install(REPO) == download
@@ -397,87 +419,93 @@ def test_installing_twice_is_one_download(hub: TinyHub, store: QuickStore, ear: 
     assert again != download
     hub.faults.clear()
     hub.closing.set()
-    assert isinstance(ear.end_of(again), DownloadFinished)
+    assert isinstance(recorder.end_of(again), DownloadFinished)
 
 
-def test_two_at_once_and_one_is_cancelled(tmp_path: Path, hub: TinyHub, store: QuickStore, ear: Ear) -> None:
+def test_two_at_once_and_one_is_cancelled(
+    tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
+) -> None:
     hub.add("org/draft", model_files())
     hub.faults[WEIGHTS] = Fault(hold_after=1_000_000)
     main = store.install(REPO)
-    wait_for_bytes(ear, 1_000_000)
+    wait_for_bytes(recorder, 1_000_000)
     draft = store.install("org/draft")
-    assert isinstance(ear.end_of(draft), DownloadFinished)
+    assert isinstance(recorder.end_of(draft), DownloadFinished)
     store.cancel(main)
-    assert isinstance(ear.wait_for(DownloadStopped, main), DownloadStopped)
+    assert isinstance(recorder.wait_for(DownloadStopped, main), DownloadStopped)
     assert {name.rpartition("/")[0] for name in tree(tmp_path / "models")} == {"org/draft"}
 
 
 def test_installing_again_checks_every_byte_and_fetches_nothing(
-    tmp_path: Path, hub: TinyHub, store: QuickStore, ear: Ear
+    tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
 ) -> None:
-    install(store, ear)
+    install(store, recorder)
     hub.seen.clear()
-    install(store, ear)
+    install(store, recorder)
     assert not [seen for seen in hub.seen if "/resolve/" in seen.path]
     assert_installed(tmp_path, hub)
 
 
-def test_installing_again_mends_only_what_is_broken(tmp_path: Path, hub: TinyHub, store: QuickStore, ear: Ear) -> None:
-    install(store, ear)
+def test_installing_again_mends_only_what_is_broken(
+    tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
+) -> None:
+    install(store, recorder)
     weights = tmp_path / "models" / REPO / "model.safetensors"
     weights.write_bytes(b"\0" * weights.stat().st_size)
     hub.seen.clear()
-    install(store, ear)
+    install(store, recorder)
     assert [seen.path.rpartition("/")[2] for seen in hub.seen if "/resolve/" in seen.path] == ["model.safetensors"]
     assert_installed(tmp_path, hub)
 
 
-def test_a_newer_revision_replaces_the_older_one(tmp_path: Path, hub: TinyHub, store: QuickStore, ear: Ear) -> None:
+def test_a_newer_revision_replaces_the_older_one(
+    tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
+) -> None:
     hub.repositories[REPO]["merges.txt"] = b"old"
-    install(store, ear)
+    install(store, recorder)
     hub.add(REPO, model_files() | {"model.safetensors": safetensors(LARGE, b"\2")})
-    install(store, ear)
+    install(store, recorder)
     assert_installed(tmp_path, hub)
 
 
-def test_a_full_disk_is_noticed_before(tmp_path: Path, hub: TinyHub, ear: Ear) -> None:
+def test_a_full_disk_is_noticed_before(tmp_path: Path, hub: TinyHub, recorder: EventRecorder) -> None:
     class RoomyStore(QuickStore):
         tuning = Tuning(QuickStore.tuning.patience, disk_reserve_bytes=2**60)
 
-    store = RoomyStore(tmp_path / "models", sink=ear, hub_cache=tmp_path / "no-cache", endpoint=hub.endpoint)
-    error = refusal(store, ear)
+    store = RoomyStore(tmp_path / "models", sink=recorder, hub_cache=tmp_path / "no-cache", endpoint=hub.endpoint)
+    error = refusal(store, recorder)
     assert isinstance(error, DiskFull)
     assert error.needed_bytes > 2**60 > error.available_bytes
     assert not [seen for seen in hub.seen if "/resolve/" in seen.path]
     assert store.close()
 
 
-def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path, store: QuickStore, ear: Ear) -> None:
+def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path, store: QuickStore, recorder: EventRecorder) -> None:
     (tmp_path / "models").write_text("a file where the folder should be")
-    assert isinstance(refusal(store, ear), StorageFailed)
+    assert isinstance(refusal(store, recorder), StorageFailed)
 
 
-def test_closing_pauses(tmp_path: Path, hub: TinyHub, ear: Ear) -> None:
+def test_closing_pauses(tmp_path: Path, hub: TinyHub, recorder: EventRecorder) -> None:
     hub.faults[WEIGHTS] = Fault(hold_after=1_000_000)
-    store = QuickStore(tmp_path / "models", sink=ear, hub_cache=tmp_path / "no-cache", endpoint=hub.endpoint)
+    store = QuickStore(tmp_path / "models", sink=recorder, hub_cache=tmp_path / "no-cache", endpoint=hub.endpoint)
     download = store.install(REPO)
-    wait_for_bytes(ear, 1_000_000)
+    wait_for_bytes(recorder, 1_000_000)
     assert store.close()
-    stopped = ear.wait_for(DownloadStopped, download)
+    stopped = recorder.wait_for(DownloadStopped, download)
     assert stopped.kept_bytes > 1_000_000
 
 
 CHILD = """
 import sys
 from pathlib import Path
-from tests.helpers.shelf_ear import Ear, QuickStore
-ear = Ear()
-store = QuickStore(Path(sys.argv[1]), sink=ear, hub_cache=Path(sys.argv[1]) / "none", endpoint=sys.argv[2])
-ear.end_of(store.install(sys.argv[3]))
+from tests.helpers.event_recorder import EventRecorder, QuickStore
+recorder = EventRecorder()
+store = QuickStore(Path(sys.argv[1]), sink=recorder, hub_cache=Path(sys.argv[1]) / "none", endpoint=sys.argv[2])
+recorder.end_of(store.install(sys.argv[3]))
 """
 
 
-def test_a_killed_program_goes_on_where_it_was(tmp_path: Path, hub: TinyHub, ear: Ear) -> None:
+def test_a_killed_program_goes_on_where_it_was(tmp_path: Path, hub: TinyHub, recorder: EventRecorder) -> None:
     hub.faults[WEIGHTS] = Fault(times=1, hold_after=1_500_000)
     child = subprocess.Popen([sys.executable, "-c", CHILD, str(tmp_path / "models"), hub.endpoint, REPO])
     assert hub.holding.wait(60)
@@ -485,35 +513,37 @@ def test_a_killed_program_goes_on_where_it_was(tmp_path: Path, hub: TinyHub, ear
     os.kill(child.pid, signal.SIGKILL)
     assert child.wait() == -signal.SIGKILL
     kept_bytes = part.stat().st_size
-    store = QuickStore(tmp_path / "models", sink=ear, hub_cache=tmp_path / "no-cache", endpoint=hub.endpoint)
+    store = QuickStore(tmp_path / "models", sink=recorder, hub_cache=tmp_path / "no-cache", endpoint=hub.endpoint)
     store.scan()
-    left = ear.wait_for(DownloadStopped)
+    left = recorder.wait_for(DownloadStopped)
     assert left.repository == REPO
     assert left.kept_bytes >= kept_bytes
-    assert ear.wait_for(LibraryScanned).models == ()
-    install(store, ear)
+    assert recorder.wait_for(LibraryScanned).models == ()
+    install(store, recorder)
     assert hub.requests_for("model.safetensors")[-1].headers["Range"] == f"bytes={kept_bytes}-"
     assert_installed(tmp_path, hub)
     assert store.close()
 
 
-def test_a_part_that_rotted_is_thrown_away(tmp_path: Path, hub: TinyHub, store: QuickStore, ear: Ear) -> None:
+def test_a_part_that_rotted_is_thrown_away(
+    tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
+) -> None:
     hub.faults[WEIGHTS] = Fault(times=1, hold_after=1_000_000)
     download = store.install(REPO)
-    wait_for_bytes(ear, 1_000_000)
+    wait_for_bytes(recorder, 1_000_000)
     store.pause(download)
-    ear.wait_for(DownloadStopped, download)
+    recorder.wait_for(DownloadStopped, download)
     (part,) = (tmp_path / "models").rglob("model.safetensors.*.part")
     part.write_bytes(bytes(part.stat().st_size))
-    assert isinstance(refusal(store, ear), ChecksumMismatch)
-    install(store, ear)
+    assert isinstance(refusal(store, recorder), ChecksumMismatch)
+    install(store, recorder)
     assert_installed(tmp_path, hub)
 
 
 def test_a_kill_before_the_last_step_needs_no_network(
-    tmp_path: Path, hub: TinyHub, store: QuickStore, ear: Ear
+    tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
 ) -> None:
-    install(store, ear)
+    install(store, recorder)
     root = tmp_path / "models"
     staging = root / ".downloads" / "org--tiny-4bit"
     staging.mkdir()
@@ -521,7 +551,7 @@ def test_a_kill_before_the_last_step_needs_no_network(
     shutil.move(root / REPO, staging / "files")
     (root / ".downloads" / "trash-0").mkdir()
     hub.seen.clear()
-    later = Ear()
+    later = EventRecorder()
     other = QuickStore(root, sink=later, hub_cache=tmp_path / "no-cache", endpoint=hub.endpoint)
     other.scan()
     assert [model.repository for model in later.wait_for(LibraryScanned).models] == [REPO]
@@ -531,33 +561,33 @@ def test_a_kill_before_the_last_step_needs_no_network(
 
 
 def test_a_second_program_does_not_write_the_same_part(
-    tmp_path: Path, hub: TinyHub, store: QuickStore, ear: Ear
+    tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
 ) -> None:
     hub.faults[WEIGHTS] = Fault(times=1, hold_after=1_000_000)
     first = store.install(REPO)
-    wait_for_bytes(ear, 1_000_000)
-    later = Ear()
+    wait_for_bytes(recorder, 1_000_000)
+    later = EventRecorder()
     other = QuickStore(tmp_path / "models", sink=later, hub_cache=tmp_path / "no-cache", endpoint=hub.endpoint)
     assert isinstance(refusal(other, later), StorageFailed)
     assert other.close()
     store.pause(first)
-    assert ear.wait_for(DownloadStopped, first).kept_bytes > 1_000_000
+    assert recorder.wait_for(DownloadStopped, first).kept_bytes > 1_000_000
 
 
 def test_a_model_that_was_a_link_is_replaced_and_its_files_elsewhere_stay(
-    tmp_path: Path, hub: TinyHub, store: QuickStore, ear: Ear
+    tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
 ) -> None:
     elsewhere = write_folder(tmp_path / "elsewhere", {"config.json": b"mine", "note.txt": b"mine"})
     (tmp_path / "models" / "org").mkdir(parents=True)
     (tmp_path / "models" / REPO).symlink_to(elsewhere)
-    install(store, ear)
+    install(store, recorder)
     assert_installed(tmp_path, hub)
     assert not (tmp_path / "models" / REPO).is_symlink()
     assert tree(elsewhere) == {"config.json": b"mine", "note.txt": b"mine"}
 
 
 def test_a_disk_that_fills_up_meanwhile_keeps_what_it_has(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, hub: TinyHub, store: QuickStore, ear: Ear
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
 ) -> None:
     append = _Part.append
 
@@ -567,17 +597,17 @@ def test_a_disk_that_fills_up_meanwhile_keeps_what_it_has(
         append(part, chunk)
 
     monkeypatch.setattr(_Part, "append", full)
-    event = ear.end_of(store.install(REPO))
+    event = recorder.end_of(store.install(REPO))
     assert isinstance(event, DownloadFailed)
     assert isinstance(event.error, DiskFull)
     assert event.kept_bytes > 1_000_000
     monkeypatch.undo()
-    install(store, ear)
+    install(store, recorder)
     assert_installed(tmp_path, hub)
 
 
 def test_whatever_is_pressed_in_whatever_order_the_model_is_exact_or_absent(
-    tmp_path: Path, hub: TinyHub, store: QuickStore, ear: Ear
+    tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
 ) -> None:
     chance = random.Random(7)
     hub.add("org/draft", model_files() | {"model.safetensors": safetensors(LARGE, b"\3")})
@@ -588,13 +618,13 @@ def test_whatever_is_pressed_in_whatever_order_the_model_is_exact_or_absent(
         download = store.install(chance.choice([REPO, "org/draft"]))
         downloads.add(download)
         for press in chance.sample(presses, 2):
-            if chance.random() < 0.5 and not endings(ear, download):
-                ear.wait_for((DownloadProgress, *TERMINAL), download)
+            if chance.random() < 0.5 and not endings(recorder, download):
+                recorder.wait_for((DownloadProgress, *TERMINAL), download)
             press(download)
     for download in downloads:
-        ear.end_of(download)
-    install(store, ear)
-    install(store, ear, "org/draft")
+        recorder.end_of(download)
+    install(store, recorder)
+    install(store, recorder, "org/draft")
     found = {
         name: data
         for name, data in tree(tmp_path / "models").items()
@@ -604,17 +634,17 @@ def test_whatever_is_pressed_in_whatever_order_the_model_is_exact_or_absent(
         f"{repository}/{name}": data for repository, files in hub.repositories.items() for name, data in files.items()
     }
     for download in downloads:
-        first, *later = endings(ear, download)
+        first, *later = endings(recorder, download)
         assert all(isinstance(event, DownloadStopped) and event.kept_bytes == 0 for event in later)
         assert not (later and isinstance(first, DownloadFinished))
 
 
-def endings(ear: Ear, download: DownloadId) -> list[object]:
-    return [event for event in ear.heard if isinstance(event, TERMINAL) and event.download == download]
+def endings(recorder: EventRecorder, download: DownloadId) -> list[object]:
+    return [event for event in recorder.events if isinstance(event, TERMINAL) and event.download == download]
 
 
-def wait_for_bytes(ear: Ear, count: int) -> None:
-    while ear.wait_for(DownloadProgress).done_bytes < count:
+def wait_for_bytes(recorder: EventRecorder, count: int) -> None:
+    while recorder.wait_for(DownloadProgress).done_bytes < count:
         pass
 
 

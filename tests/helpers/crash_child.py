@@ -1,4 +1,4 @@
-"""A program for a test to kill: streams a long reply into a database and prints when each piece of it came.
+"""A program for a test to kill: streams a long reply into a database and prints how many pieces each save has stored.
 
 python -m tests.helpers.crash_child FOLDER
 """
@@ -7,29 +7,29 @@ from __future__ import annotations
 
 import sys
 import threading
-import time
+from collections.abc import Iterable
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication
 
 from app.bridge import EngineBridge
+from app.controllers import chat as chat_module
 from app.controllers.chat import ChatController
 from app.controllers.models import ModelController, StarterPair
 from app.settings import Settings
-from app.storage import Database
+from app.storage import Database, MessageStore, ReplyText
 from app.system.paths import Paths
-from engine import Event, TextDelta
 from tests.helpers.fake_engine import DRAFT, MAIN, FakeEngine, Script
-from tests.helpers.fake_shelf import FakeShelf
+from tests.helpers.fake_model_store import FakeModelStore
 
 PIECE_INTERVAL_S = 0.02
 
 
-class TellingBridge(EngineBridge):
-    def post(self, event: Event) -> None:
-        if isinstance(event, TextDelta):
-            print(time.monotonic(), event.text, flush=True)  # noqa: T201  the test reads it
-        super().post(event)
+class PrintingStore(MessageStore):
+    def save_texts(self, replies: Iterable[ReplyText]) -> None:
+        kept = list(replies)
+        super().save_texts(kept)
+        print(len(kept[0].text.split()), flush=True)  # noqa: T201  the test reads it
 
 
 def main(folder: Path) -> None:
@@ -37,8 +37,9 @@ def main(folder: Path) -> None:
     paths = Paths.for_user(folder)
     settings = Settings(paths.settings, paths.hub_token)
     settings.main_folder, settings.draft_folder = MAIN.folder, DRAFT.folder
-    bridge, engine, database = TellingBridge(), FakeEngine(), Database(paths.database)
-    models = ModelController(engine, FakeShelf(bridge.post), bridge, settings, StarterPair(folder, folder))
+    chat_module.MessageStore = PrintingStore  # type: ignore[attr-defined]
+    bridge, engine, database = EngineBridge(), FakeEngine(), Database(paths.database)
+    models = ModelController(engine, FakeModelStore(bridge.post), bridge, settings, StarterPair(folder, folder))
     chat = ChatController(engine, bridge, database, settings, models)
     models.start()
     engine.scripts.append(Script(pieces=tuple(f"{number} " for number in range(100_000))))

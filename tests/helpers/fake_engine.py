@@ -168,7 +168,7 @@ class _Counters:
 
 
 class FakeEngine:
-    """`requests` keeps what was asked, for tests to look at; `scripts` are used up one a reply, then the default."""
+    """`requests` keeps the submitted requests; each reply takes one of `scripts`, then the default script."""
 
     def __init__(self, models: Mapping[str, ModelInfo | EngineError] | None = None) -> None:
         self.gate = Gate()

@@ -20,20 +20,20 @@ from app.views.settings.window import SettingsWindow
 from app.views.widgets.cards import Page
 from app.views.widgets.fields import LineField, NumberField, Switch, WholeField
 from engine import HubUnreachable
-from tests.helpers.stage import Stage, open_stage
+from tests.helpers.app_harness import AppHarness, open_app
 
 REPOSITORY = "mlx-community/Tiny-4bit"
 
 
 @pytest.fixture
-def stage(tmp_path: Path, qtbot: QtBot) -> Iterator[Stage]:
-    with open_stage(tmp_path, qtbot) as stage:
-        yield stage
+def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
+    with open_app(tmp_path, qtbot) as harness:
+        yield harness
 
 
 @pytest.fixture
-def window(stage: Stage) -> SettingsWindow:
-    window = stage.application.show_settings()
+def window(harness: AppHarness) -> SettingsWindow:
+    window = harness.application.show_settings()
     assert window is not None
     return window
 
@@ -63,9 +63,9 @@ def install(page: ModelsPage) -> None:
 @pytest.mark.parametrize("language", ["en", "ko", "ja", "zh_CN"])
 @pytest.mark.parametrize("scale", [1.0, 2.0])
 def test_no_page_is_cut_off_at_the_side(
-    stage: Stage, window: SettingsWindow, qtbot: QtBot, language: str, scale: float
+    harness: AppHarness, window: SettingsWindow, qtbot: QtBot, language: str, scale: float
 ) -> None:
-    stage.application.settings.language, stage.application.settings.text_scale = language, scale
+    harness.application.settings.language, harness.application.settings.text_scale = language, scale
     window.resize(window.minimumSize())
     for name in ("general", "models", "speculation", "sampling"):
         window.show_page(name)
@@ -82,29 +82,29 @@ def _fits(window: SettingsWindow) -> bool:
     return content.width() <= page.viewport().width()
 
 
-def test_language_changes_every_page_at_once(stage: Stage, window: SettingsWindow) -> None:
+def test_language_changes_every_page_at_once(harness: AppHarness, window: SettingsWindow) -> None:
     window.general.language.chosen.emit("ko")
     QApplication.processEvents()
-    assert stage.application.translation.language == "ko"
+    assert harness.application.translation.language == "ko"
     assert window.general.title.text() != "General"
-    assert stage.window.sidebar.new_button.text() != "New chat"
+    assert harness.window.sidebar.new_button.text() != "New chat"
     window.general.language.chosen.emit("en")
     QApplication.processEvents()
     assert window.general.title.text() == "General"
 
 
-def test_appearance_and_size_apply_at_once(stage: Stage, window: SettingsWindow) -> None:
+def test_appearance_and_size_apply_at_once(harness: AppHarness, window: SettingsWindow) -> None:
     seen = []
     for appearance in ("dark", "light"):
         window.general.appearance.chosen.emit(appearance)
-        seen.append(stage.application.theme.dark)
+        seen.append(harness.application.theme.dark)
     assert seen == [True, False]
     window.general.text_scale.chosen.emit(2.0)
-    assert stage.application.theme.scale == 2.0
+    assert harness.application.theme.scale == 2.0
 
 
-def test_sampling_fields_write_their_options(stage: Stage, window: SettingsWindow) -> None:
-    settings, fields = stage.application.settings, window.sampling.fields
+def test_sampling_fields_write_their_options(harness: AppHarness, window: SettingsWindow) -> None:
+    settings, fields = harness.application.settings, window.sampling.fields
     temperature, top_k, seed, thinking = (fields[name] for name in ("temperature", "top_k", "seed", "thinking"))
     assert isinstance(temperature, NumberField)
     assert isinstance(top_k, WholeField)
@@ -123,19 +123,19 @@ def test_sampling_fields_write_their_options(stage: Stage, window: SettingsWindo
     assert settings.seed is None
 
 
-def test_a_field_keeps_to_the_limits_of_its_option(stage: Stage, window: SettingsWindow) -> None:
+def test_a_field_keeps_to_the_limits_of_its_option(harness: AppHarness, window: SettingsWindow) -> None:
     temperature, longest = window.sampling.fields["temperature"], window.sampling.fields["max_tokens"]
     assert isinstance(temperature, NumberField)
     assert isinstance(longest, LineField)
     temperature.setValue(99)
-    assert stage.application.settings.temperature == 2.0
+    assert harness.application.settings.temperature == 2.0
     longest.setText("0")
     longest.editingFinished.emit()
     assert longest.text() == "1"
 
 
-def test_back_to_the_defaults_leaves_the_system_prompt(stage: Stage, window: SettingsWindow) -> None:
-    settings = stage.application.settings
+def test_back_to_the_defaults_leaves_the_system_prompt(harness: AppHarness, window: SettingsWindow) -> None:
+    settings = harness.application.settings
     settings.temperature, settings.seed, settings.system_prompt = 0.1, 7, "Be brief."
     window.sampling.reset.click()
     assert settings.temperature == Settings.options()["temperature"].default
@@ -153,93 +153,95 @@ def test_install_is_offered_only_for_a_repository(page: ModelsPage) -> None:
     assert page.install_button.isEnabled()
 
 
-def test_a_download_shows_bytes_and_ends_among_the_installed(stage: Stage, page: ModelsPage, qtbot: QtBot) -> None:
-    stage.shelf.gate.hold()
+def test_a_download_shows_bytes_and_ends_among_the_installed(
+    harness: AppHarness, page: ModelsPage, qtbot: QtBot
+) -> None:
+    harness.store.gate.hold()
     install(page)
     assert page.repository.text() == ""
-    stage.shelf.gate.let_through(1)
+    harness.store.gate.let_through(1)
     qtbot.waitUntil(lambda: "100.0 MB of 400.0 MB" in download(page).words.text())
-    stage.shelf.gate.open()
-    qtbot.waitUntil(lambda: any(entry.name == "Tiny-4bit" for entry in stage.models.models))
+    harness.store.gate.open()
+    qtbot.waitUntil(lambda: any(entry.name == "Tiny-4bit" for entry in harness.models.models))
     assert all(row.isHidden() for row in page.findChildren(DownloadRow))
 
 
-def test_a_download_is_paused_and_resumed(stage: Stage, page: ModelsPage, qtbot: QtBot) -> None:
-    stage.shelf.gate.hold()
+def test_a_download_is_paused_and_resumed(harness: AppHarness, page: ModelsPage, qtbot: QtBot) -> None:
+    harness.store.gate.hold()
     install(page)
-    stage.shelf.gate.let_through(1)
-    qtbot.waitUntil(lambda: stage.models.downloads[0].state is DownloadState.RUNNING)
+    harness.store.gate.let_through(1)
+    qtbot.waitUntil(lambda: harness.models.downloads[0].state is DownloadState.RUNNING)
     click(download(page).go_button)
     qtbot.waitUntil(lambda: "Paused" in download(page).words.text())
-    stage.shelf.gate.open()
+    harness.store.gate.open()
     click(download(page).go_button)
-    qtbot.waitUntil(lambda: any(entry.name == "Tiny-4bit" for entry in stage.models.models))
+    qtbot.waitUntil(lambda: any(entry.name == "Tiny-4bit" for entry in harness.models.models))
 
 
-def test_a_failed_download_says_why_and_is_tried_again(stage: Stage, page: ModelsPage, qtbot: QtBot) -> None:
-    stage.shelf.failures[REPOSITORY] = HubUnreachable(REPOSITORY, "https://hub.example", "timed out")
+def test_a_failed_download_says_why_and_is_tried_again(harness: AppHarness, page: ModelsPage, qtbot: QtBot) -> None:
+    harness.store.failures[REPOSITORY] = HubUnreachable(REPOSITORY, "https://hub.example", "timed out")
     install(page)
     qtbot.waitUntil(lambda: "hub.example" in download(page).words.text())
     assert download(page).go_button.accessibleName() == "Try again"
-    stage.shelf.failures.clear()
+    harness.store.failures.clear()
     click(download(page).go_button)
-    qtbot.waitUntil(lambda: any(entry.name == "Tiny-4bit" for entry in stage.models.models))
+    qtbot.waitUntil(lambda: any(entry.name == "Tiny-4bit" for entry in harness.models.models))
 
 
-def test_a_cancelled_download_leaves_the_page(stage: Stage, page: ModelsPage, qtbot: QtBot) -> None:
-    stage.shelf.gate.hold()
+def test_a_cancelled_download_leaves_the_page(harness: AppHarness, page: ModelsPage, qtbot: QtBot) -> None:
+    harness.store.gate.hold()
     install(page)
     click(download(page).cancel_button)
     assert all(row.isHidden() for row in page.findChildren(DownloadRow))
-    stage.shelf.gate.open()
+    harness.store.gate.open()
 
 
-def test_two_downloads_stand_side_by_side(stage: Stage, page: ModelsPage) -> None:
-    stage.shelf.gate.hold()
+def test_two_downloads_stand_side_by_side(harness: AppHarness, page: ModelsPage) -> None:
+    harness.store.gate.hold()
     for name in ("a/one", "b/two"):
-        stage.models.install(name)
+        harness.models.install(name)
     QApplication.processEvents()
     names = [row.name.text() for row in page.findChildren(DownloadRow) if not row.isHidden()]
     assert names == ["a/one", "b/two"]
-    stage.shelf.gate.open()
+    harness.store.gate.open()
 
 
-def test_deleting_a_model_asks_first(stage: Stage, page: ModelsPage, qtbot: QtBot) -> None:
-    entry = next(entry for entry in stage.models.models if entry.name == "Draft-1B")
+def test_deleting_a_model_asks_first(harness: AppHarness, page: ModelsPage, qtbot: QtBot) -> None:
+    entry = next(entry for entry in harness.models.models if entry.name == "Draft-1B")
     box = page.ask_to_delete(entry)
     box.reject()
-    assert any(model.name == "Draft-1B" for model in stage.models.models)
+    assert any(model.name == "Draft-1B" for model in harness.models.models)
     box = page.ask_to_delete(entry)
     next(button for button in box.buttons() if button.text() == "Delete").click()
-    qtbot.waitUntil(lambda: [model.name for model in stage.models.models] == ["Main-8B"])
+    qtbot.waitUntil(lambda: [model.name for model in harness.models.models] == ["Main-8B"])
     QApplication.processEvents()
     assert len([row for row in page.findChildren(ModelRow) if not row.isHidden()]) == 1
 
 
-def test_folders_are_added_and_removed(stage: Stage, page: ModelsPage, tmp_path: Path) -> None:
-    stage.models.add_folder(str(tmp_path))
-    assert list(stage.shelf.folders) == [str(tmp_path)]
+def test_folders_are_added_and_removed(harness: AppHarness, page: ModelsPage, tmp_path: Path) -> None:
+    harness.models.add_folder(str(tmp_path))
+    assert list(harness.store.folders) == [str(tmp_path)]
     rows = page.findChildren(FolderRow)
     assert len(rows) == 1
     click(rows[0].remove_button)
-    assert list(stage.shelf.folders) == []
+    assert list(harness.store.folders) == []
 
 
 def test_hub_address_and_token_reach_the_shelf_and_the_token_stays_out_of_the_settings(
-    stage: Stage, page: ModelsPage
+    harness: AppHarness, page: ModelsPage
 ) -> None:
     page.endpoint.setText("https://hub.example")
     page.token.setText("hf_secret")
     page.token.editingFinished.emit()
-    assert stage.shelf.hub == ("https://hub.example", "hf_secret")
-    stage.application.settings.save()
-    assert "hf_secret" not in stage.paths.settings.read_text(encoding="utf-8")
+    assert harness.store.hub == ("https://hub.example", "hf_secret")
+    harness.application.settings.save()
+    assert "hf_secret" not in harness.paths.settings.read_text(encoding="utf-8")
 
 
-def test_the_table_follows_a_running_request(stage: Stage, window: SettingsWindow, qtbot: QtBot) -> None:
+def test_the_table_follows_a_running_request(harness: AppHarness, window: SettingsWindow, qtbot: QtBot) -> None:
     window.show_page("speculation")
     assert not window.speculation.table.isVisible()
-    stage.ask(qtbot, "Hello")
+    harness.ask(qtbot, "Hello")
     table = window.speculation.table
     assert table.isVisible()
     model = table.model()

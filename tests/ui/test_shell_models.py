@@ -13,9 +13,9 @@ from pytestqt.qtbot import QtBot
 from app.view_models.model_list import DraftState
 from app.views.widgets.option_list import Option, OptionList
 from engine import ModelUnsupported
+from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import DRAFT, MAIN, model_info
-from tests.helpers.fake_shelf import installed
-from tests.helpers.stage import Stage, open_stage
+from tests.helpers.fake_model_store import installed
 
 SMALLER = model_info("/models/Main-4B", 4_000_000_000)
 STRANGER = model_info("/models/Stranger-1B", 1_000_000_000, "vocabulary-b")
@@ -23,13 +23,13 @@ BROKEN = installed(model_info("/models/Broken"), error=ModelUnsupported("/models
 
 
 @pytest.fixture
-def stage(tmp_path: Path, qtbot: QtBot) -> Iterator[Stage]:
+def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
     models = {model.folder: model for model in (MAIN, DRAFT, SMALLER, STRANGER)}
-    shelf = [*(installed(model) for model in models.values()), BROKEN]
-    with open_stage(tmp_path, qtbot, models=models, installed=shelf) as stage:
-        stage.window.open_picker()
-        yield stage
-        stage.window.picker.close()
+    store = [*(installed(model) for model in models.values()), BROKEN]
+    with open_app(tmp_path, qtbot, models=models, installed=store) as harness:
+        harness.window.open_picker()
+        yield harness
+        harness.window.picker.close()
 
 
 def options(listed: OptionList) -> list[Option]:
@@ -43,14 +43,14 @@ def click(listed: OptionList, value: str) -> None:
     QTest.mouseClick(listed.viewport(), Qt.MouseButton.LeftButton, pos=place)
 
 
-def test_every_model_is_listed_and_the_loaded_one_is_ticked(stage: Stage) -> None:
-    mains = stage.window.picker.mains
+def test_every_model_is_listed_and_the_loaded_one_is_ticked(harness: AppHarness) -> None:
+    mains = harness.window.picker.mains
     assert {option.text for option in options(mains)} == {"Main-8B", "Draft-1B", "Main-4B", "Stranger-1B", "Broken"}
     assert mains.checked == MAIN.folder
 
 
-def test_drafts_stand_under_their_headings_with_reasons(stage: Stage) -> None:
-    listed = options(stage.window.picker.drafts)
+def test_drafts_stand_under_their_headings_with_reasons(harness: AppHarness) -> None:
+    listed = options(harness.window.picker.drafts)
     assert [option.text for option in listed[:5]] == ["No draft", "Recommended", "Draft-1B", "Compatible", "Main-4B"]
     assert listed[5].text == "Not compatible"
     reasons = {option.text: option.reason for option in listed[6:]}
@@ -58,51 +58,53 @@ def test_drafts_stand_under_their_headings_with_reasons(stage: Stage) -> None:
     assert all(reasons.values())
 
 
-def test_another_main_model_is_loaded_at_once(stage: Stage, qtbot: QtBot) -> None:
-    click(stage.window.picker.mains, SMALLER.folder)
-    qtbot.waitUntil(lambda: stage.models.pair.main_name == "Main-4B" and stage.models.pair.state == "ready")
-    qtbot.waitUntil(lambda: stage.window.picker.mains.checked == SMALLER.folder)
+def test_another_main_model_is_loaded_at_once(harness: AppHarness, qtbot: QtBot) -> None:
+    click(harness.window.picker.mains, SMALLER.folder)
+    qtbot.waitUntil(lambda: harness.models.pair.main_name == "Main-4B" and harness.models.pair.state == "ready")
+    qtbot.waitUntil(lambda: harness.window.picker.mains.checked == SMALLER.folder)
 
 
-def test_the_draft_is_dropped_and_chosen_again_without_loading_the_main_model(stage: Stage, qtbot: QtBot) -> None:
-    loads = list(stage.engine.loads)
-    click(stage.window.picker.drafts, "")
-    qtbot.waitUntil(lambda: stage.models.pair.draft_state is DraftState.NONE)
-    click(stage.window.picker.drafts, DRAFT.folder)
-    qtbot.waitUntil(lambda: stage.models.pair.draft_state is DraftState.ACTIVE)
-    assert stage.engine.loads == loads
+def test_the_draft_is_dropped_and_chosen_again_without_loading_the_main_model(
+    harness: AppHarness, qtbot: QtBot
+) -> None:
+    loads = list(harness.engine.loads)
+    click(harness.window.picker.drafts, "")
+    qtbot.waitUntil(lambda: harness.models.pair.draft_state is DraftState.NONE)
+    click(harness.window.picker.drafts, DRAFT.folder)
+    qtbot.waitUntil(lambda: harness.models.pair.draft_state is DraftState.ACTIVE)
+    assert harness.engine.loads == loads
 
 
-def test_what_cannot_draft_cannot_be_chosen(stage: Stage, qtbot: QtBot) -> None:
-    with qtbot.assertNotEmitted(stage.window.picker.draft_chosen):
-        click(stage.window.picker.drafts, STRANGER.folder)
+def test_what_cannot_draft_cannot_be_chosen(harness: AppHarness, qtbot: QtBot) -> None:
+    with qtbot.assertNotEmitted(harness.window.picker.draft_chosen):
+        click(harness.window.picker.drafts, STRANGER.folder)
 
 
-def test_choosing_by_key(stage: Stage, qtbot: QtBot) -> None:
-    drafts = stage.window.picker.drafts
+def test_choosing_by_key(harness: AppHarness, qtbot: QtBot) -> None:
+    drafts = harness.window.picker.drafts
     drafts.setFocus()
     QTest.keyClick(drafts, Qt.Key.Key_Home)
-    with qtbot.waitSignal(stage.window.picker.draft_chosen) as chosen:
+    with qtbot.waitSignal(harness.window.picker.draft_chosen) as chosen:
         QTest.keyClick(drafts, Qt.Key.Key_Return)
     assert chosen.args == [""]
 
 
-def test_an_installed_model_is_announced_and_one_click_from_use(stage: Stage, qtbot: QtBot) -> None:
-    stage.window.picker.close()
-    stage.models.install("mlx-community/Fresh-2B")
-    qtbot.waitUntil(lambda: "Fresh-2B" in stage.window.banner.sentence.text())
-    qtbot.waitUntil(lambda: any(entry.name == "Fresh-2B" for entry in stage.models.models))
-    QTest.mouseClick(stage.window.banner.button, Qt.MouseButton.LeftButton)
-    assert "Fresh-2B" in [option.text for option in options(stage.window.picker.mains)]
+def test_an_installed_model_is_announced_and_one_click_from_use(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.window.picker.close()
+    harness.models.install("mlx-community/Fresh-2B")
+    qtbot.waitUntil(lambda: "Fresh-2B" in harness.window.banner.sentence.text())
+    qtbot.waitUntil(lambda: any(entry.name == "Fresh-2B" for entry in harness.models.models))
+    QTest.mouseClick(harness.window.banner.button, Qt.MouseButton.LeftButton)
+    assert "Fresh-2B" in [option.text for option in options(harness.window.picker.mains)]
 
 
-def test_escape_closes_the_picker(stage: Stage) -> None:
-    QTest.keyClick(stage.window.picker.drafts, Qt.Key.Key_Escape)
-    assert not stage.window.picker.isVisible()
+def test_escape_closes_the_picker(harness: AppHarness) -> None:
+    QTest.keyClick(harness.window.picker.drafts, Qt.Key.Key_Escape)
+    assert not harness.window.picker.isVisible()
 
 
-def test_headings_and_refused_models_are_stepped_over(stage: Stage) -> None:
-    drafts = stage.window.picker.drafts
+def test_headings_and_refused_models_are_stepped_over(harness: AppHarness) -> None:
+    drafts = harness.window.picker.drafts
     drafts.setFocus()
     QTest.keyClick(drafts, Qt.Key.Key_Home)
     seen = []
@@ -112,20 +114,20 @@ def test_headings_and_refused_models_are_stepped_over(stage: Stage) -> None:
     assert list(dict.fromkeys(seen)) == ["No draft", "Draft-1B", "Main-4B"]
 
 
-def test_speculation_applies_to_the_next_request(stage: Stage, qtbot: QtBot) -> None:
-    controls = stage.window.picker.speculation
+def test_speculation_applies_to_the_next_request(harness: AppHarness, qtbot: QtBot) -> None:
+    controls = harness.window.picker.speculation
     QTest.keyClick(controls.modes, Qt.Key.Key_Left)
     assert controls.tokens.isVisible()
     controls.tokens.setValue(6)
-    assert stage.window.header.chip.accessibleName().endswith("6 tokens")
-    stage.window.picker.close()
-    stage.ask(qtbot, "Hello")
-    asked = stage.engine.requests[-1].speculation
+    assert harness.window.header.chip.accessibleName().endswith("6 tokens")
+    harness.window.picker.close()
+    harness.ask(qtbot, "Hello")
+    asked = harness.engine.requests[-1].speculation
     assert (asked.mode, asked.tokens) == ("fixed", 6)
 
 
-def test_the_chip_tells_the_state_of_the_draft(stage: Stage, qtbot: QtBot) -> None:
-    chip = stage.window.header.chip
+def test_the_chip_tells_the_state_of_the_draft(harness: AppHarness, qtbot: QtBot) -> None:
+    chip = harness.window.header.chip
     assert chip.accessibleName() == "Models: Main-8B ← Draft-1B · auto"
-    stage.models.set_speculation("off", 4)
+    harness.models.set_speculation("off", 4)
     assert chip.toolTip().endswith("Drafting is off.")

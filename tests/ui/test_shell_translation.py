@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 from PySide6.QtGui import QFontMetrics
@@ -16,9 +17,13 @@ from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.views.settings.window import SettingsWindow
+from app.views.transcript import view as transcript_view
+from app.views.transcript.message_item import MessageItem
 from app.views.widgets.buttons import PillButton
 from app.words.languages import LANGUAGES, SOURCES, compile_stale, system_language
-from tests.helpers.stage import Stage, open_stage
+from engine import NoModelLoaded
+from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.controller_harness import recorded
 
 ROOT = SOURCES.parent
 # Names and notations that are the same in every language.
@@ -36,9 +41,9 @@ def script() -> ModuleType:
 
 
 @pytest.fixture
-def stage(tmp_path: Path, qtbot: QtBot) -> Iterator[Stage]:
-    with open_stage(tmp_path, qtbot, with_starter=True) as stage:
-        yield stage
+def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
+    with open_app(tmp_path, qtbot, with_starter=True) as harness:
+        yield harness
 
 
 def texts(root: QWidget) -> list[str]:
@@ -47,10 +52,10 @@ def texts(root: QWidget) -> list[str]:
     return [text for text in labels + buttons if text.strip()]
 
 
-def windows(stage: Stage) -> tuple[QWidget, SettingsWindow]:
-    settings = stage.application.show_settings()
+def windows(harness: AppHarness) -> tuple[QWidget, SettingsWindow]:
+    settings = harness.application.show_settings()
     assert settings is not None
-    return stage.window, settings
+    return harness.window, settings
 
 
 def test_no_string_is_missing_unfinished_or_without_its_placeholders(script: ModuleType) -> None:
@@ -66,34 +71,66 @@ def test_a_translation_that_loses_a_placeholder_is_found(script: ModuleType, tmp
 
 
 @pytest.mark.parametrize("language", ["ko", "ja", "zh_CN"])
-def test_everything_on_screen_is_translated(stage: Stage, qtbot: QtBot, language: str) -> None:
-    stage.application.settings.language = language
+def test_everything_on_screen_is_translated(harness: AppHarness, qtbot: QtBot, language: str) -> None:
+    harness.application.settings.language = language
     QApplication.processEvents()
-    for window in windows(stage):
+    for window in windows(harness):
         shown = texts(window)
         assert len(shown) > 5
         assert [text for text in shown if re.search(r"[A-Za-z]{3,}", _SAME.sub("", text))] == []
 
 
-def test_a_switch_reaches_every_part_and_comes_back(stage: Stage, qtbot: QtBot) -> None:
-    stage.ask(qtbot, "Hello")
-    before = [text for window in windows(stage) for text in texts(window)]
-    menu_before = stage.window.menu.new_chat.text()
+def test_a_switch_reaches_every_part_and_comes_back(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.ask(qtbot, "Hello")
+    before = [text for window in windows(harness) for text in texts(window)]
+    menu_before = harness.window.menu.new_chat.text()
     for language in ("ko", "ja", "zh_CN"):
-        stage.application.settings.language = language
+        harness.application.settings.language = language
         QApplication.processEvents()
-        assert stage.window.menu.new_chat.text() != menu_before
-    stage.application.settings.language = "en"
+        assert harness.window.menu.new_chat.text() != menu_before
+    harness.application.settings.language = "en"
     QApplication.processEvents()
-    assert [text for window in windows(stage) for text in texts(window)] == before
+    assert [text for window in windows(harness) for text in texts(window)] == before
+
+
+def test_a_switch_rebuilds_the_transcript_once(
+    harness: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    harness.ask(qtbot, "Hello")
+    harness.ask(qtbot, "Again")
+    resets = recorded(harness.chats.transcript.was_reset)
+    made: list[int] = []
+
+    class CountedItem(MessageItem):
+        def __init__(self, *args: Any) -> None:
+            super().__init__(*args)
+            made.append(self.message.id)
+
+    monkeypatch.setattr(transcript_view, "MessageItem", CountedItem)
+    for language in ("ko", "ja", "en"):
+        made.clear()
+        harness.application.settings.language = language
+        QApplication.processEvents()
+        assert made == [1, 2, 3, 4]
+    assert resets == []
+
+
+def test_what_stands_in_the_banner_and_the_chat_list_follows_a_switch(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.ask(qtbot, "Hello")
+    harness.window.show_problem(NoModelLoaded())
+    rows = harness.window.sidebar.chats.model()
+    assert (harness.window.banner.title.text(), rows.index(0, 0).data()) == ("No model is loaded", "Today")
+    harness.application.settings.language = "ko"
+    QApplication.processEvents()
+    assert (harness.window.banner.title.text(), rows.index(0, 0).data()) == ("불러온 모델이 없어요", "오늘")
 
 
 @pytest.mark.parametrize("scale", [1.0, 2.0])
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_no_button_is_cut_off(stage: Stage, qtbot: QtBot, language: str, scale: float) -> None:
-    stage.application.settings.language = language
-    stage.application.settings.text_scale = scale
-    for window in windows(stage):
+def test_no_button_is_cut_off(harness: AppHarness, qtbot: QtBot, language: str, scale: float) -> None:
+    harness.application.settings.language = language
+    harness.application.settings.text_scale = scale
+    for window in windows(harness):
         QApplication.processEvents()
         buttons = [button for button in window.findChildren(PillButton) if button.isVisible()]
         assert buttons
@@ -101,10 +138,10 @@ def test_no_button_is_cut_off(stage: Stage, qtbot: QtBot, language: str, scale: 
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_labels_are_as_high_as_their_words(stage: Stage, qtbot: QtBot, language: str) -> None:
-    stage.application.settings.language = language
-    stage.application.settings.text_scale = 1.5
-    settings = windows(stage)[1]
+def test_labels_are_as_high_as_their_words(harness: AppHarness, qtbot: QtBot, language: str) -> None:
+    harness.application.settings.language = language
+    harness.application.settings.text_scale = 1.5
+    settings = windows(harness)[1]
     for page in ("general", "models", "speculation", "sampling"):
         settings.show_page(page)
         QApplication.processEvents()
@@ -117,16 +154,16 @@ def test_labels_are_as_high_as_their_words(stage: Stage, qtbot: QtBot, language:
         assert short == []
 
 
-def test_the_questions_of_the_empty_chat_are_ones_that_the_starter_pair_was_taught(stage: Stage) -> None:
+def test_the_questions_of_the_empty_chat_are_ones_that_the_starter_pair_was_taught(harness: AppHarness) -> None:
     guide = "".join(
         path.read_text(encoding="utf-8") for path in sorted((ROOT / "packaging" / "starter" / "guide").glob("*.jsonl"))
     )
     facts = [json.loads(line) for line in guide.splitlines()]
     for language, key in (("en", "en"), ("ko", "ko"), ("ja", "ja"), ("zh_CN", "zh")):
-        stage.application.settings.language = language
+        harness.application.settings.language = language
         QApplication.processEvents()
         taught = {question.lower() for fact in facts for question in fact[key]["ask"]}
-        asked = [button.text() for button in stage.window.empty_chat.questions]
+        asked = [button.text() for button in harness.window.empty_chat.questions]
         assert [question for question in asked if question.lower() not in taught] == []
 
 

@@ -7,148 +7,148 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import QEvent, QLocale, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
 from app.theme import DARK
-from app.view_models.reply_stats import Tone
-from app.view_models.transcript import MessageStatus, TranscriptMessage
-from app.views.transcript.code import CodePart
-from app.views.transcript.lines import FoldPart, NoticePart, ProgressPart
-from app.views.transcript.meta import MetaPart
+from app.view_models.transcript import ReplyStatus, TranscriptMessage
+from app.views.transcript.code_part import CodePart
+from app.views.transcript.message_footer import MessageFooter
 from app.views.transcript.parts import PartKind
-from app.views.transcript.texts import BubblePart, TextPart
-from app.words.notices import Notice, NoticeAction
-from tests.helpers.transcript_desk import FOOTER, Desk, long_chat, question, reply
+from app.views.transcript.status_parts import FoldPart, NoticePart, ProgressPart
+from app.views.transcript.text_parts import BubblePart, TextPart
+from app.words.notices import NoticeAction
+from engine import InvalidRequest
+from tests.helpers.transcript_harness import STATS, TranscriptHarness, long_chat, question, reply
 
-Opener = Callable[[list[TranscriptMessage]], Desk]
+Opener = Callable[[list[TranscriptMessage]], TranscriptHarness]
 
 
 @pytest.fixture
-def open_desk(qtbot: QtBot) -> Opener:
-    def open_one(messages: list[TranscriptMessage]) -> Desk:
-        desk = Desk(messages)
-        qtbot.addWidget(desk.view)
-        return desk
+def open_transcript(qtbot: QtBot) -> Opener:
+    def open_one(messages: list[TranscriptMessage]) -> TranscriptHarness:
+        harness = TranscriptHarness(messages)
+        qtbot.addWidget(harness.view)
+        return harness
 
     return open_one
 
 
-def texts(desk: Desk) -> list[str]:
-    widgets = (part.widget for part in desk.parts(PartKind.TEXT))
+def texts(harness: TranscriptHarness) -> list[str]:
+    widgets = (part.widget for part in harness.parts(PartKind.TEXT))
     return [widget.toPlainText() for widget in widgets if isinstance(widget, TextPart)]
 
 
-def code_of(desk: Desk) -> CodePart:
-    widget = desk.parts(PartKind.CODE)[0].widget
+def code_of(harness: TranscriptHarness) -> CodePart:
+    widget = harness.parts(PartKind.CODE)[0].widget
     assert isinstance(widget, CodePart)
     return widget
 
 
-def meta_of(desk: Desk, message_id: int) -> MetaPart:
-    part = next(part for part in desk.parts(PartKind.META) if part.message_id == message_id)
-    assert isinstance(part.widget, MetaPart)
+def footer_of(harness: TranscriptHarness, message_id: int) -> MessageFooter:
+    part = next(part for part in harness.parts(PartKind.FOOTER) if part.message_id == message_id)
+    assert isinstance(part.widget, MessageFooter)
     return part.widget
 
 
-def shown_acts(meta: MetaPart) -> set[str]:
-    return {act for act, button in meta.buttons.items() if button.isVisible()}
+def shown_acts(footer: MessageFooter) -> set[str]:
+    return {act for act, button in footer.buttons.items() if button.isVisible()}
 
 
 # Text
 
 
-def test_the_person_s_words_are_shown_as_typed(open_desk: Opener) -> None:
+def test_the_person_s_words_are_shown_as_typed(open_transcript: Opener) -> None:
     typed = "**not bold** <b>\n    indented `x`"
-    desk = open_desk([question(1, typed)])
-    bubble = desk.parts(PartKind.BUBBLE)[0].widget
+    harness = open_transcript([question(1, typed)])
+    bubble = harness.parts(PartKind.BUBBLE)[0].widget
     assert isinstance(bubble, BubblePart)
     assert bubble.text.toPlainText() == typed
 
 
-def test_a_reply_is_shown_in_blocks(open_desk: Opener) -> None:
-    desk = open_desk([reply(1, "# Head\n\nsome **bold**\n\n1. one\n2. two")])
-    assert texts(desk) == ["Head", "some bold", "1.  one\n2.  two"]
+def test_a_reply_is_shown_in_blocks(open_transcript: Opener) -> None:
+    harness = open_transcript([reply(1, "# Head\n\nsome **bold**\n\n1. one\n2. two")])
+    assert texts(harness) == ["Head", "some bold", "1.  one\n2.  two"]
 
 
-def test_growing_text_shows_no_half_marks(open_desk: Opener) -> None:
-    desk = open_desk([reply(1, "", MessageStatus.STREAMING)])
+def test_growing_text_shows_no_half_marks(open_transcript: Opener) -> None:
+    harness = open_transcript([reply(1, "", ReplyStatus.STREAMING)])
     for piece in ("작은 **초", "안 모델(dra", "ft)**이 👩", "\u200d👧 제안"):
-        desk.model.append_text(1, piece)
-        assert "*" not in texts(desk)[0]
-        assert not texts(desk)[0].endswith(("👩", "\u200d"))
-    assert texts(desk) == ["작은 초안 모델(draft)이 👩\u200d👧 제안"]
+        harness.model.append_text(1, piece)
+        assert "*" not in texts(harness)[0]
+        assert not texts(harness)[0].endswith(("👩", "\u200d"))
+    assert texts(harness) == ["작은 초안 모델(draft)이 👩\u200d👧 제안"]
 
 
-def test_what_waited_is_shown_when_the_reply_ends(open_desk: Opener) -> None:
-    desk = open_desk([reply(1, "", MessageStatus.STREAMING)])
-    desk.model.append_text(1, "costs 3 * ")
-    desk.model.append_text(1, "x\n-")
-    assert texts(desk) == ["costs 3 * x"]
-    desk.model.change(1, status=MessageStatus.STOPPED)
-    assert texts(desk) == ["costs 3 * x\n-"]
+def test_what_waited_is_shown_when_the_reply_ends(open_transcript: Opener) -> None:
+    harness = open_transcript([reply(1, "", ReplyStatus.STREAMING)])
+    harness.model.append_text(1, "costs 3 * ")
+    harness.model.append_text(1, "x\n-")
+    assert texts(harness) == ["costs 3 * x"]
+    harness.model.change(1, status=ReplyStatus.STOPPED)
+    assert texts(harness) == ["costs 3 * x\n-"]
 
 
-def test_a_reply_can_go_on(open_desk: Opener) -> None:
-    desk = open_desk([reply(1, "half a", MessageStatus.STOPPED)])
-    desk.model.change(1, status=MessageStatus.STREAMING)
-    desk.model.append_text(1, " sentence")
-    assert texts(desk) == ["half a sentence"]
-    desk.model.change(1, text="anew")
-    assert texts(desk) == ["anew"]
+def test_a_reply_can_go_on(open_transcript: Opener) -> None:
+    harness = open_transcript([reply(1, "half a", ReplyStatus.STOPPED)])
+    harness.model.change(1, status=ReplyStatus.STREAMING)
+    harness.model.append_text(1, " sentence")
+    assert texts(harness) == ["half a sentence"]
+    harness.model.change(1, text="anew")
+    assert texts(harness) == ["anew"]
 
 
-def test_a_selection_outlives_growth(open_desk: Opener) -> None:
-    desk = open_desk([reply(1, "", MessageStatus.STREAMING)])
-    desk.model.append_text(1, "some words here")
-    widget = desk.parts(PartKind.TEXT)[0].widget
+def test_a_selection_outlives_growth(open_transcript: Opener) -> None:
+    harness = open_transcript([reply(1, "", ReplyStatus.STREAMING)])
+    harness.model.append_text(1, "some words here")
+    widget = harness.parts(PartKind.TEXT)[0].widget
     assert isinstance(widget, TextPart)
     QTest.mouseDClick(widget.viewport(), Qt.MouseButton.LeftButton, pos=widget.cursorRect().center())
     chosen = widget.textCursor().selectedText()
-    desk.model.append_text(1, " and more")
+    harness.model.append_text(1, " and more")
     assert widget.textCursor().selectedText() == chosen == "some"
 
 
 # Code
 
 
-def test_open_code_is_appended_to_and_coloured_when_closed(open_desk: Opener) -> None:
-    desk = open_desk([reply(1, "", MessageStatus.STREAMING)])
-    desk.model.append_text(1, "```python\nimport os\n")
-    widget = code_of(desk)
+def test_open_code_is_appended_to_and_coloured_when_closed(open_transcript: Opener) -> None:
+    harness = open_transcript([reply(1, "", ReplyStatus.STREAMING)])
+    harness.model.append_text(1, "```python\nimport os\n")
+    widget = code_of(harness)
     removed: list[int] = []
     widget.text.document().contentsChange.connect(lambda _at, gone, _came: removed.append(gone))
     for number in range(30):
-        desk.model.append_text(1, f"x{number} = {number}\n")
+        harness.model.append_text(1, f"x{number} = {number}\n")
     assert widget.text.toPlainText().count("\n") == 30
     assert not any(removed)
     assert not widget.text.document().firstBlock().layout().formats()
-    desk.model.append_text(1, "```\nafter\n")
-    assert code_of(desk) is widget
+    harness.model.append_text(1, "```\nafter\n")
+    assert code_of(harness) is widget
     assert widget.text.document().firstBlock().layout().formats()
 
 
-def test_code_is_copied_without_its_fence(open_desk: Opener) -> None:
-    desk = open_desk([reply(1, "```py\nx = 1\n```")])
-    code_of(desk).copy_button.click()
+def test_code_is_copied_without_its_fence(open_transcript: Opener) -> None:
+    harness = open_transcript([reply(1, "```py\nx = 1\n```")])
+    code_of(harness).copy_button.click()
     assert QGuiApplication.clipboard().text() == "x = 1\n"
-    assert code_of(desk).copy_button.accessibleName()
+    assert code_of(harness).copy_button.accessibleName()
 
 
-def test_code_never_wraps_and_has_no_bar_up_and_down(open_desk: Opener) -> None:
-    desk = open_desk([reply(1, "```\n" + "long " * 200 + "\nb\n```")])
-    text = code_of(desk).text
+def test_code_never_wraps_and_has_no_bar_up_and_down(open_transcript: Opener) -> None:
+    harness = open_transcript([reply(1, "```\n" + "long " * 200 + "\nb\n```")])
+    text = code_of(harness).text
     assert text.document().blockCount() == 2
     assert text.horizontalScrollBar().maximum() > 0
     assert text.verticalScrollBar().maximum() == 0
 
 
-def test_colours_after_an_emoji_fall_on_the_right_characters(open_desk: Opener) -> None:
-    desk = open_desk([reply(1, '```python\ns = "🎉"; return 1\n```')])
-    line = code_of(desk).text.document().firstBlock()
+def test_colours_after_an_emoji_fall_on_the_right_characters(open_transcript: Opener) -> None:
+    harness = open_transcript([reply(1, '```python\ns = "🎉"; return 1\n```')])
+    line = code_of(harness).text.document().firstBlock()
     utf16 = line.text().encode("utf-16-le")
     words = [utf16[2 * f.start : 2 * (f.start + f.length)].decode("utf-16-le") for f in line.layout().formats()]
     assert "return" in words
@@ -158,56 +158,57 @@ def test_colours_after_an_emoji_fall_on_the_right_characters(open_desk: Opener) 
 # Thinking, progress, notices
 
 
-def test_thinking_opens_in_place(open_desk: Opener) -> None:
+def test_thinking_opens_in_place(open_transcript: Opener) -> None:
     message = reply(1, "The answer.")
     message.thinking, message.thinking_s = "First *thought*.\n\nSecond.", 72.0
-    desk = open_desk([message])
-    fold = desk.parts(PartKind.FOLD)[0].widget
+    harness = open_transcript([message])
+    fold = harness.parts(PartKind.FOLD)[0].widget
     assert isinstance(fold, FoldPart)
     assert "1 min 12 s" in fold.text()
-    assert texts(desk) == ["The answer."]
-    top = desk.place_of(1, PartKind.FOLD)
+    assert texts(harness) == ["The answer."]
+    top = harness.place_of(1, PartKind.FOLD)
     fold.click()
-    assert texts(desk) == ["First thought.", "Second.", "The answer."]
-    assert desk.place_of(1, PartKind.FOLD) == top
+    assert texts(harness) == ["First thought.", "Second.", "The answer."]
+    assert harness.place_of(1, PartKind.FOLD) == top
     fold.click()
-    assert texts(desk) == ["The answer."]
+    assert texts(harness) == ["The answer."]
 
 
-def test_thinking_grows_while_it_is_open(open_desk: Opener) -> None:
-    desk = open_desk([reply(1, "", MessageStatus.STREAMING)])
-    desk.model.append_text(1, "Let me ", thinking=True)
-    fold = desk.parts(PartKind.FOLD)[0].widget
+def test_thinking_grows_while_it_is_open(open_transcript: Opener) -> None:
+    harness = open_transcript([reply(1, "", ReplyStatus.STREAMING)])
+    harness.model.append_text(1, "Let me ", thinking=True)
+    fold = harness.parts(PartKind.FOLD)[0].widget
     assert isinstance(fold, FoldPart)
     fold.click()
-    desk.model.append_text(1, "think", thinking=True)
-    assert texts(desk) == ["Let me think"]
-    desk.model.append_text(1, "So.")
-    assert texts(desk) == ["Let me think", "So."]
+    harness.model.append_text(1, "think", thinking=True)
+    assert texts(harness) == ["Let me think"]
+    harness.model.append_text(1, "So.")
+    assert texts(harness) == ["Let me think", "So."]
 
 
-def test_progress_until_the_first_token(open_desk: Opener) -> None:
-    desk = open_desk([question(1), reply(2, "", MessageStatus.WAITING)])
-    desk.model.change(2, progress=0.4)
-    widget = desk.parts(PartKind.PROGRESS)[0].widget
+def test_progress_until_the_first_token(open_transcript: Opener) -> None:
+    harness = open_transcript([question(1), reply(2, "", ReplyStatus.QUEUED)])
+    harness.model.change(2, progress=0.4)
+    widget = harness.parts(PartKind.PROGRESS)[0].widget
     assert isinstance(widget, ProgressPart)
     assert "40" in widget.accessibleName()
-    desk.model.change(2, status=MessageStatus.STREAMING)
-    desk.model.append_text(2, "Now")
-    assert not desk.parts(PartKind.PROGRESS)
-    assert texts(desk) == ["Now"]
+    harness.model.change(2, status=ReplyStatus.STREAMING)
+    harness.model.append_text(2, "Now")
+    assert not harness.parts(PartKind.PROGRESS)
+    assert texts(harness) == ["Now"]
 
 
-def test_a_notice_says_what_to_do(open_desk: Opener, qtbot: QtBot) -> None:
-    message = reply(1, "Half", MessageStatus.FAILED)
-    message.notice = Notice("Not enough memory", "Needs <b>21 GB</b>.", "Try 8k.", NoticeAction.RETRY)
-    desk = open_desk([message])
-    widget = desk.parts(PartKind.NOTICE)[0].widget
+def test_a_notice_says_what_to_do(open_transcript: Opener, qtbot: QtBot) -> None:
+    message = reply(1, "Half", ReplyStatus.FAILED)
+    message.error = InvalidRequest("<b>seed</b>", "-1", "0..9")
+    harness = open_transcript([message])
+    widget = harness.parts(PartKind.NOTICE)[0].widget
     assert isinstance(widget, NoticePart)
     labels = [label.text() for label in widget.findChildren(QLabel) if label.isVisible()]
-    assert labels == ["Not enough memory", "Needs <b>21 GB</b>.", "Try 8k."]
+    assert labels[:2] == ["Setting out of range", "<b>seed</b> is set to -1; allowed is 0..9."]
+    assert len(labels) == 3
     assert all(label.textFormat() is Qt.TextFormat.PlainText for label in widget.findChildren(QLabel))
-    with qtbot.waitSignal(desk.view.notice_action_requested) as asked:
+    with qtbot.waitSignal(harness.view.notice_action_requested) as asked:
         widget.button.click()
     assert asked.args == [1, NoticeAction.RETRY]
 
@@ -215,17 +216,17 @@ def test_a_notice_says_what_to_do(open_desk: Opener, qtbot: QtBot) -> None:
 # The row under a message
 
 
-def test_icons_come_with_the_pointer_and_nothing_moves(open_desk: Opener) -> None:
-    desk = open_desk([question(1), reply(2, "Answer"), question(3), reply(4, "More")])
-    places = [place for _, place in desk.view.window_of_parts.shown()]
-    assert shown_acts(meta_of(desk, 2)) == set()
-    text = next(part.widget for part in desk.parts(PartKind.TEXT) if part.message_id == 2)
+def test_icons_come_with_the_pointer_and_nothing_moves(open_transcript: Opener) -> None:
+    harness = open_transcript([question(1), reply(2, "Answer"), question(3), reply(4, "More")])
+    places = [place for _, place in harness.view.visible_parts.shown()]
+    assert shown_acts(footer_of(harness, 2)) == set()
+    text = next(part.widget for part in harness.parts(PartKind.TEXT) if part.message_id == 2)
     QApplication.sendEvent(text, QEvent(QEvent.Type.Enter))  # type: ignore[arg-type]
-    assert shown_acts(meta_of(desk, 2)) == {"copy", "regenerate", "delete"}
-    assert shown_acts(meta_of(desk, 4)) == set()
-    assert [place for _, place in desk.view.window_of_parts.shown()] == places
-    QApplication.sendEvent(desk.view, QEvent(QEvent.Type.Leave))
-    assert shown_acts(meta_of(desk, 2)) == set()
+    assert shown_acts(footer_of(harness, 2)) == {"copy", "regenerate", "delete"}
+    assert shown_acts(footer_of(harness, 4)) == set()
+    assert [place for _, place in harness.view.visible_parts.shown()] == places
+    QApplication.sendEvent(harness.view, QEvent(QEvent.Type.Leave))
+    assert shown_acts(footer_of(harness, 2)) == set()
 
 
 @pytest.mark.parametrize(
@@ -238,89 +239,89 @@ def test_icons_come_with_the_pointer_and_nothing_moves(open_desk: Opener) -> Non
         (2, "copy", "copied"),
     ],
 )
-def test_icons_ask(open_desk: Opener, qtbot: QtBot, message_id: int, act: str, signal: str) -> None:
-    desk = open_desk([question(1), reply(2, "Half", MessageStatus.STOPPED)])
-    desk.view.step(-1)
-    desk.view.step(-1 if message_id == 1 else 1)
-    with qtbot.waitSignal(getattr(desk.view, signal)) as asked:
-        meta_of(desk, message_id).buttons[act].click()
+def test_icons_ask(open_transcript: Opener, qtbot: QtBot, message_id: int, act: str, signal: str) -> None:
+    harness = open_transcript([question(1), reply(2, "Half", ReplyStatus.STOPPED)])
+    harness.view.step(-1)
+    harness.view.step(-1 if message_id == 1 else 1)
+    with qtbot.waitSignal(getattr(harness.view, signal)) as asked:
+        footer_of(harness, message_id).buttons[act].click()
     assert asked.args == [message_id]
 
 
-def test_a_footer_that_tells_of_a_cost_has_a_way_out(open_desk: Opener, qtbot: QtBot) -> None:
-    slow = replace(FOOTER, gain="12 % slower", tone=Tone.COST, way_out="Change drafting…")
-    desk = open_desk([question(1), replace(reply(2, "Answer"), footer=slow), question(3), reply(4, "More")])
-    assert not meta_of(desk, 4).way_out.isVisible()
-    assert meta_of(desk, 2).way_out.focusPolicy() is Qt.FocusPolicy.NoFocus
-    desk.view.step(-1)
-    desk.view.step(-1)
-    desk.view.step(-1)
-    assert meta_of(desk, 2).way_out.focusPolicy() is Qt.FocusPolicy.TabFocus
-    with qtbot.waitSignal(desk.view.notice_action_requested) as asked:
-        meta_of(desk, 2).way_out.click()
+def test_a_footer_that_tells_of_a_cost_has_a_way_out(open_transcript: Opener, qtbot: QtBot) -> None:
+    slow = replace(STATS, plain_token_s=0.0152)
+    harness = open_transcript([question(1), replace(reply(2, "Answer"), stats=slow), question(3), reply(4, "More")])
+    assert not footer_of(harness, 4).link.isVisible()
+    assert footer_of(harness, 2).link.focusPolicy() is Qt.FocusPolicy.NoFocus
+    harness.view.step(-1)
+    harness.view.step(-1)
+    harness.view.step(-1)
+    assert footer_of(harness, 2).link.focusPolicy() is Qt.FocusPolicy.TabFocus
+    with qtbot.waitSignal(harness.view.notice_action_requested) as asked:
+        footer_of(harness, 2).link.click()
     assert asked.args == [2, NoticeAction.CHOOSE_DRAFT]
 
 
-def test_a_reply_being_written_can_only_be_copied(open_desk: Opener) -> None:
-    desk = open_desk([reply(1, "Half", MessageStatus.STREAMING)])
-    desk.view.step(1)
-    assert shown_acts(meta_of(desk, 1)) == {"copy"}
+def test_a_reply_being_written_can_only_be_copied(open_transcript: Opener) -> None:
+    harness = open_transcript([reply(1, "Half", ReplyStatus.STREAMING)])
+    harness.view.step(1)
+    assert shown_acts(footer_of(harness, 1)) == {"copy"}
 
 
-def test_versions_are_always_in_sight(open_desk: Opener, qtbot: QtBot) -> None:
+def test_versions_are_always_in_sight(open_transcript: Opener, qtbot: QtBot) -> None:
     message = reply(2, "Second try")
     message.sibling, message.siblings = 2, 3
-    desk = open_desk([question(1), message])
-    meta = meta_of(desk, 2)
-    assert shown_acts(meta) == {"earlier", "later"}
-    with qtbot.waitSignal(desk.view.sibling_requested) as asked:
-        meta.buttons["earlier"].click()
+    harness = open_transcript([question(1), message])
+    footer = footer_of(harness, 2)
+    assert shown_acts(footer) == {"earlier", "later"}
+    with qtbot.waitSignal(harness.view.sibling_requested) as asked:
+        footer.buttons["earlier"].click()
     assert asked.args == [2, -1]
-    desk.model.change(2, sibling=3)
-    assert not meta.buttons["later"].isEnabled()
+    harness.model.change(2, sibling=3)
+    assert not footer.buttons["later"].isEnabled()
 
 
-def test_every_icon_has_a_name_and_a_tooltip(open_desk: Opener) -> None:
-    desk = open_desk([question(1), reply(2, "Answer")])
-    for button in meta_of(desk, 2).buttons.values():
+def test_every_icon_has_a_name_and_a_tooltip(open_transcript: Opener) -> None:
+    harness = open_transcript([question(1), reply(2, "Answer")])
+    for button in footer_of(harness, 2).buttons.values():
         assert button.accessibleName() == button.toolTip() != ""
 
 
 # Keys and names
 
 
-def test_keys_step_through_messages(open_desk: Opener) -> None:
-    desk = open_desk(long_chat(20))
-    desk.view.setFocus()
+def test_keys_step_through_messages(open_transcript: Opener) -> None:
+    harness = open_transcript(long_chat(20))
+    harness.view.setFocus()
     for expected in (40, 39, 38):
-        QTest.keyClick(desk.view, Qt.Key.Key_Up, Qt.KeyboardModifier.ControlModifier)
-        assert shown_acts(meta_of(desk, expected))
-    QTest.keyClick(desk.view, Qt.Key.Key_Down, Qt.KeyboardModifier.ControlModifier)
-    assert shown_acts(meta_of(desk, 39))
+        QTest.keyClick(harness.view, Qt.Key.Key_Up, Qt.KeyboardModifier.ControlModifier)
+        assert shown_acts(footer_of(harness, expected))
+    QTest.keyClick(harness.view, Qt.Key.Key_Down, Qt.KeyboardModifier.ControlModifier)
+    assert shown_acts(footer_of(harness, 39))
     for _ in range(60):
-        desk.view.step(-1)
-    assert desk.value == 0
-    assert shown_acts(meta_of(desk, 1))
+        harness.view.step(-1)
+    assert harness.value == 0
+    assert shown_acts(footer_of(harness, 1))
 
 
-def test_copy_takes_the_message_in_focus_as_markdown(open_desk: Opener, qtbot: QtBot) -> None:
-    desk = open_desk([question(1), reply(2, "some **bold** `x`")])
-    desk.view.step(-1)
-    with qtbot.waitSignal(desk.view.copied):
-        QTest.keyClick(desk.view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+def test_copy_takes_the_message_in_focus_as_markdown(open_transcript: Opener, qtbot: QtBot) -> None:
+    harness = open_transcript([question(1), reply(2, "some **bold** `x`")])
+    harness.view.step(-1)
+    with qtbot.waitSignal(harness.view.copied):
+        QTest.keyClick(harness.view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
     assert QGuiApplication.clipboard().text() == "some **bold** `x`"
 
 
-def test_escape_leaves_the_message(open_desk: Opener) -> None:
-    desk = open_desk([question(1), reply(2, "Answer")])
-    desk.view.step(-1)
-    QTest.keyClick(desk.view, Qt.Key.Key_Escape)
-    assert not shown_acts(meta_of(desk, 2))
+def test_escape_leaves_the_message(open_transcript: Opener) -> None:
+    harness = open_transcript([question(1), reply(2, "Answer")])
+    harness.view.step(-1)
+    QTest.keyClick(harness.view, Qt.Key.Key_Escape)
+    assert not shown_acts(footer_of(harness, 2))
 
 
-def test_parts_say_which_message_they_belong_to(open_desk: Opener) -> None:
-    desk = open_desk([question(1), reply(2, "Answer")])
-    text = desk.parts(PartKind.TEXT)[0].widget
+def test_parts_say_which_message_they_belong_to(open_transcript: Opener) -> None:
+    harness = open_transcript([question(1), reply(2, "Answer")])
+    text = harness.parts(PartKind.TEXT)[0].widget
     assert isinstance(text, TextPart)
     assert text.accessibleName() == "Reply, message 2 of 2"
 
@@ -328,54 +329,59 @@ def test_parts_say_which_message_they_belong_to(open_desk: Opener) -> None:
 # Around it
 
 
-def test_messages_go(open_desk: Opener) -> None:
-    desk = open_desk(long_chat(10))
-    desk.model.remove_from(3)
-    assert {part.message_id for part, _ in desk.view.window_of_parts.shown()} <= {1, 2, 3}
-    desk.model.set_messages([])
-    assert not list(desk.view.window_of_parts.shown())
+def test_messages_go(open_transcript: Opener) -> None:
+    harness = open_transcript(long_chat(10))
+    harness.model.remove_from(3)
+    assert {part.message_id for part, _ in harness.view.visible_parts.shown()} <= {1, 2, 3}
+    harness.model.set_messages([])
+    assert not list(harness.view.visible_parts.shown())
 
 
-def test_colours_follow_the_theme(open_desk: Opener) -> None:
-    desk = open_desk([question(1), reply(2, "Answer with `code`")])
-    desk.theme.set_appearance("dark")
-    assert desk.view.viewport().grab().toImage().pixelColor(2, 590) == DARK.window
-    text = desk.parts(PartKind.TEXT)[0].widget
+def test_colours_follow_the_theme(open_transcript: Opener) -> None:
+    harness = open_transcript([question(1), reply(2, "Answer with `code`")])
+    harness.theme.set_appearance("dark")
+    assert harness.view.viewport().grab().toImage().pixelColor(2, 590) == DARK.window
+    text = harness.parts(PartKind.TEXT)[0].widget
     assert isinstance(text, TextPart)
     assert text.document().firstBlock().begin().fragment().charFormat().foreground().color() == DARK.text
 
 
-def test_words_follow_the_language(open_desk: Opener) -> None:
-    desk = open_desk([question(1), reply(2, "Answer")])
-    before = meta_of(desk, 2)
-    QApplication.sendEvent(desk.view, QEvent(QEvent.Type.LanguageChange))
-    assert meta_of(desk, 2) is not before
-    assert texts(desk) == ["Answer"]
+def test_words_follow_the_language(open_transcript: Opener) -> None:
+    harness = open_transcript([question(1), reply(2, "Answer")])
+    before = footer_of(harness, 2)
+    language = QLocale()
+    try:
+        QLocale.setDefault(QLocale("ko_KR"))
+        QApplication.sendEvent(harness.view, QEvent(QEvent.Type.LanguageChange))
+        assert footer_of(harness, 2) is not before
+    finally:
+        QLocale.setDefault(language)
+    assert texts(harness) == ["Answer"]
 
 
-def test_replies_keep_their_own_font_when_the_interface_gets_another(open_desk: Opener) -> None:
-    desk = open_desk([question(1), reply(2, "Some words\n\n```\ncode\n```")])
-    desk.theme.set_scale(2.0)  # which sets the application's font, told to widgets by and by
+def test_replies_keep_their_own_font_when_the_interface_gets_another(open_transcript: Opener) -> None:
+    harness = open_transcript([question(1), reply(2, "Some words\n\n```\ncode\n```")])
+    harness.theme.set_scale(2.0)  # which sets the application's font, told to widgets by and by
     QApplication.processEvents()
-    bubble, text = desk.parts(PartKind.BUBBLE)[0].widget, desk.parts(PartKind.TEXT)[0].widget
+    bubble, text = harness.parts(PartKind.BUBBLE)[0].widget, harness.parts(PartKind.TEXT)[0].widget
     assert isinstance(bubble, BubblePart)
     assert isinstance(text, TextPart)
     for document in (bubble.text.document(), text.document()):
-        assert document.defaultFont().pointSizeF() == desk.theme.reply_font().pointSizeF()
-    assert code_of(desk).text.document().defaultFont().families() == desk.theme.mono_font().families()
+        assert document.defaultFont().pointSizeF() == harness.theme.reply_font().pointSizeF()
+    assert code_of(harness).text.document().defaultFont().families() == harness.theme.mono_font().families()
 
 
 @pytest.mark.parametrize("scale", [0.85, 1.0, 2.0])
-def test_nothing_overlaps_and_nothing_is_cut_off(open_desk: Opener, scale: float) -> None:
+def test_nothing_overlaps_and_nothing_is_cut_off(open_transcript: Opener, scale: float) -> None:
     source = (
         "# Head\n\ntext `x`\n\n- a\n  ```py\n  x\n  ```\n- b\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n> q\n\n---\n\nend"
     )
-    desk = open_desk([question(1), reply(2, source)])
-    desk.theme.set_scale(scale)
-    desk.view.resize(420, 1600)
+    harness = open_transcript([question(1), reply(2, source)])
+    harness.theme.set_scale(scale)
+    harness.view.resize(420, 1600)
     QApplication.processEvents()
-    shown = sorted((place.top(), place.bottom()) for _, place in desk.view.window_of_parts.shown())
+    shown = sorted((place.top(), place.bottom()) for _, place in harness.view.visible_parts.shown())
     assert all(above < below for (_, above), (below, _) in pairwise(shown))
-    for part in desk.parts(PartKind.TEXT):
+    for part in harness.parts(PartKind.TEXT):
         assert isinstance(part.widget, TextPart)
         assert part.widget.document().size().height() <= part.widget.height()

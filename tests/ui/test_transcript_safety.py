@@ -13,16 +13,16 @@ from pytestqt.qtbot import QtBot
 from app.markup.blocks import split
 from app.markup.document import DocumentBuilder
 from app.theme import Theme
-from app.views.transcript.look import Look
+from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Part, PartKind
-from app.views.transcript.texts import TextPart
+from app.views.transcript.text_parts import TextPart
 
 
 @pytest.fixture
 def text(qtbot: QtBot) -> TextPart:
-    look = Look(Theme())
-    widget = TextPart(look, None)  # type: ignore[arg-type]
-    look.setParent(widget)
+    context = PartContext(Theme())
+    widget = TextPart(context, None)  # type: ignore[arg-type]
+    context.setParent(widget)
     qtbot.addWidget(widget)
     return widget
 
@@ -78,7 +78,7 @@ def cursors(widget: TextPart) -> list[QTextCursor]:
 def test_a_link_is_only_asked_for(text: TextPart, qtbot: QtBot) -> None:
     show(text, "[the page](https://example.com/x)")
     text.show()
-    with qtbot.waitSignal(text.look.link_requested) as asked:
+    with qtbot.waitSignal(text.context.link_requested) as asked:
         QTest.mouseClick(text.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(12, 10))
     assert asked.args == ["https://example.com/x"]
     assert text.toPlainText() == "the page"
@@ -99,7 +99,7 @@ def test_a_copy_is_plain_text(text: TextPart) -> None:
 
 
 def test_a_copied_formula_is_its_source(text: TextPart, qtbot: QtBot) -> None:
-    with qtbot.waitSignal(text.look.formulas.drawn):
+    with qtbot.waitSignal(text.context.formulas.drawn):
         show(text, "so $x^2$ and $y$ it is")
     text.selectAll()
     assert text.createMimeDataFromSelection().text() == "so x^2 and y it is"
@@ -107,6 +107,6 @@ def test_a_copied_formula_is_its_source(text: TextPart, qtbot: QtBot) -> None:
 
 def test_documents_are_written_without_html(text: TextPart) -> None:
     document = QTextDocument()
-    builder = DocumentBuilder(document, text.look.document_style(), text.look.formulas)
+    builder = DocumentBuilder(document, text.context.document_style(), text.context.formulas)
     builder.write(split("a <script>alert(1)</script> &lt;b&gt;")[0].tokens)
     assert document.toPlainText() == "a <script>alert(1)</script> <b>"

@@ -11,29 +11,29 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.view_models.transcript import MessageStatus, TranscriptMessage
+from app.view_models.transcript import ReplyStatus, TranscriptMessage
 from app.views.transcript.parts import PartKind
-from app.views.transcript.texts import BubblePart, TextPart
-from tests.helpers.transcript_desk import PARAGRAPH, Desk, long_chat, question, reply
+from app.views.transcript.text_parts import BubblePart, TextPart
+from tests.helpers.transcript_harness import PARAGRAPH, TranscriptHarness, long_chat, question, reply
 
-Opener = Callable[[list[TranscriptMessage]], Desk]
+Opener = Callable[[list[TranscriptMessage]], TranscriptHarness]
 
 
 @pytest.fixture
-def open_desk(qtbot: QtBot) -> Opener:
-    def open_one(messages: list[TranscriptMessage]) -> Desk:
-        desk = Desk(messages)
-        qtbot.addWidget(desk.view)
-        return desk
+def open_transcript(qtbot: QtBot) -> Opener:
+    def open_one(messages: list[TranscriptMessage]) -> TranscriptHarness:
+        harness = TranscriptHarness(messages)
+        qtbot.addWidget(harness.view)
+        return harness
 
     return open_one
 
 
-def streaming_desk(open_desk: Opener, turns: int = 20) -> Desk:
-    desk = open_desk(long_chat(turns))
-    desk.model.append(question(1001))
-    desk.model.append(reply(1002, "", MessageStatus.STREAMING))
-    return desk
+def streaming_transcript(open_transcript: Opener, turns: int = 20) -> TranscriptHarness:
+    harness = open_transcript(long_chat(turns))
+    harness.model.append(question(1001))
+    harness.model.append(reply(1002, "", ReplyStatus.STREAMING))
+    return harness
 
 
 def wheel(widget: QWidget, delta_y: int) -> None:
@@ -43,149 +43,149 @@ def wheel(widget: QWidget, delta_y: int) -> None:
     QApplication.processEvents()
 
 
-def test_a_chat_opens_at_its_end(open_desk: Opener) -> None:
-    desk = open_desk(long_chat(20))
-    assert desk.value == desk.bottom > 0
-    assert desk.parts(PartKind.META)[-1].message_id == 40
+def test_a_chat_opens_at_its_end(open_transcript: Opener) -> None:
+    harness = open_transcript(long_chat(20))
+    assert harness.value == harness.bottom > 0
+    assert harness.parts(PartKind.FOOTER)[-1].message_id == 40
 
 
-def test_another_version_of_an_early_message_leaves_the_reader_there(open_desk: Opener) -> None:
+def test_another_version_of_an_early_message_leaves_the_reader_there(open_transcript: Opener) -> None:
     chat = long_chat(20)
-    desk = open_desk(chat)
-    desk.scroll_to(900)
-    place = desk.value
-    desk.model.set_messages([*chat[:4], question(501), reply(502, "Short"), *long_chat(60)[50:]])
+    harness = open_transcript(chat)
+    harness.scroll_to(900)
+    place = harness.value
+    harness.model.set_messages([*chat[:4], question(501), reply(502, "Short"), *long_chat(60)[50:]])
     QApplication.processEvents()
-    assert desk.value == place < desk.bottom
+    assert harness.value == place < harness.bottom
 
 
-def test_another_version_of_the_last_reply_is_shown_to_its_end(open_desk: Opener) -> None:
+def test_another_version_of_the_last_reply_is_shown_to_its_end(open_transcript: Opener) -> None:
     chat = long_chat(20)
-    desk = open_desk(chat)
-    desk.model.set_messages([*chat[:-1], reply(502, f"{PARAGRAPH}\n\n" * 20)])
-    assert desk.value == desk.bottom
+    harness = open_transcript(chat)
+    harness.model.set_messages([*chat[:-1], reply(502, f"{PARAGRAPH}\n\n" * 20)])
+    assert harness.value == harness.bottom
 
 
-def test_another_chat_opens_at_its_end_wherever_the_last_one_stood(open_desk: Opener) -> None:
-    desk = open_desk(long_chat(20))
-    desk.scroll_to(100)
-    desk.model.set_messages([question(900), *long_chat(30)])
-    assert desk.value == desk.bottom
+def test_another_chat_opens_at_its_end_wherever_the_last_one_stood(open_transcript: Opener) -> None:
+    harness = open_transcript(long_chat(20))
+    harness.scroll_to(100)
+    harness.model.set_messages([question(900), *long_chat(30)])
+    assert harness.value == harness.bottom
 
 
-def test_only_what_is_in_sight_has_widgets(open_desk: Opener) -> None:
-    small, large = open_desk(long_chat(10)), open_desk(long_chat(250))
-    assert large.view.window_of_parts.live_widgets <= small.view.window_of_parts.live_widgets + 2 < 60
+def test_only_what_is_in_sight_has_widgets(open_transcript: Opener) -> None:
+    small, large = open_transcript(long_chat(10)), open_transcript(long_chat(250))
+    assert large.view.visible_parts.live_widgets <= small.view.visible_parts.live_widgets + 2 < 60
     made = len(large.view.viewport().children())
     for value in range(large.bottom, 0, -max(1, large.bottom // 60)):
         large.scroll_to(value)
     assert len(large.view.viewport().children()) < made + 60
 
 
-def test_only_messages_in_sight_are_read(open_desk: Opener) -> None:
-    desk = open_desk(long_chat(250))
-    assert sum(item.is_read for item in desk.view.items) < 20
+def test_only_messages_in_sight_are_read(open_transcript: Opener) -> None:
+    harness = open_transcript(long_chat(250))
+    assert sum(item.is_read for item in harness.view.items) < 20
 
 
-def test_growing_text_reads_only_the_tail_again(open_desk: Opener) -> None:
-    desk = streaming_desk(open_desk)
-    desk.model.append_text(1002, (PARAGRAPH + "\n\n") * 60)
-    item = desk.view.items[-1]
+def test_growing_text_reads_only_the_tail_again(open_transcript: Opener) -> None:
+    harness = streaming_transcript(open_transcript)
+    harness.model.append_text(1002, (PARAGRAPH + "\n\n") * 60)
+    item = harness.view.items[-1]
     before = item.read_chars
-    desk.model.append_text(1002, "more")
+    harness.model.append_text(1002, "more")
     assert item.read_chars - before < 2 * len(PARAGRAPH)
 
 
-def test_growing_text_touches_only_the_last_widget(open_desk: Opener) -> None:
-    desk = streaming_desk(open_desk)
-    desk.model.append_text(1002, "first paragraph\n\nsecond paragraph\n\nthird")
-    before = [(part, part.content, part.widget) for part in desk.parts(PartKind.TEXT)]
-    desk.model.append_text(1002, " grows")
-    after = desk.parts(PartKind.TEXT)
+def test_growing_text_touches_only_the_last_widget(open_transcript: Opener) -> None:
+    harness = streaming_transcript(open_transcript)
+    harness.model.append_text(1002, "first paragraph\n\nsecond paragraph\n\nthird")
+    before = [(part, part.content, part.widget) for part in harness.parts(PartKind.TEXT)]
+    harness.model.append_text(1002, " grows")
+    after = harness.parts(PartKind.TEXT)
     assert [part for part, _, _ in before] == after
     changed = [part for part, content, _ in before if part.content is not content]
     assert changed == after[-1:]
     assert all(part.widget is widget for part, _, widget in before)
 
 
-def test_it_follows_the_end(open_desk: Opener) -> None:
-    desk = streaming_desk(open_desk)
+def test_it_follows_the_end(open_transcript: Opener) -> None:
+    harness = streaming_transcript(open_transcript)
     for _ in range(30):
-        desk.model.append_text(1002, PARAGRAPH)
-        assert desk.value == desk.bottom
+        harness.model.append_text(1002, PARAGRAPH)
+        assert harness.value == harness.bottom
 
 
-def test_the_smallest_step_up_lets_go(open_desk: Opener) -> None:
-    desk = streaming_desk(open_desk)
-    desk.model.append_text(1002, PARAGRAPH * 10)
-    desk.scroll_to(desk.bottom - 3)
-    held = desk.value
-    desk.model.append_text(1002, PARAGRAPH * 3)
-    assert desk.value == held < desk.bottom
+def test_the_smallest_step_up_lets_go(open_transcript: Opener) -> None:
+    harness = streaming_transcript(open_transcript)
+    harness.model.append_text(1002, PARAGRAPH * 10)
+    harness.scroll_to(harness.bottom - 3)
+    held = harness.value
+    harness.model.append_text(1002, PARAGRAPH * 3)
+    assert harness.value == held < harness.bottom
 
 
-def test_the_wheel_over_text_scrolls_the_transcript(open_desk: Opener) -> None:
-    desk = streaming_desk(open_desk)
-    desk.model.append_text(1002, PARAGRAPH)
-    over = desk.parts(PartKind.TEXT)[-1].widget
+def test_the_wheel_over_text_scrolls_the_transcript(open_transcript: Opener) -> None:
+    harness = streaming_transcript(open_transcript)
+    harness.model.append_text(1002, PARAGRAPH)
+    over = harness.parts(PartKind.TEXT)[-1].widget
     assert isinstance(over, TextPart)
-    before = desk.value
+    before = harness.value
     wheel(over.viewport(), 120)
-    assert desk.value < before
-    held = desk.value
-    desk.model.append_text(1002, PARAGRAPH * 3)
-    assert desk.value == held
+    assert harness.value < before
+    held = harness.value
+    harness.model.append_text(1002, PARAGRAPH * 3)
+    assert harness.value == held
 
 
-def test_coming_back_to_the_end_takes_hold_again(open_desk: Opener) -> None:
-    desk = streaming_desk(open_desk)
-    desk.scroll_to(desk.bottom - 500)
-    desk.scroll_to(desk.bottom - 40)
-    desk.model.append_text(1002, PARAGRAPH * 5)
-    assert desk.value == desk.bottom
+def test_coming_back_to_the_end_takes_hold_again(open_transcript: Opener) -> None:
+    harness = streaming_transcript(open_transcript)
+    harness.scroll_to(harness.bottom - 500)
+    harness.scroll_to(harness.bottom - 40)
+    harness.model.append_text(1002, PARAGRAPH * 5)
+    assert harness.value == harness.bottom
 
 
-def test_asking_goes_to_the_end(open_desk: Opener) -> None:
-    desk = open_desk(long_chat(20))
-    desk.scroll_to(100)
-    desk.model.append(question(2001))
-    assert desk.value == desk.bottom
+def test_asking_goes_to_the_end(open_transcript: Opener) -> None:
+    harness = open_transcript(long_chat(20))
+    harness.scroll_to(100)
+    harness.model.append(question(2001))
+    assert harness.value == harness.bottom
 
 
-def test_the_jump_button_comes_and_goes(open_desk: Opener) -> None:
-    desk = streaming_desk(open_desk)
-    button = desk.view.jump_button
+def test_the_jump_button_comes_and_goes(open_transcript: Opener) -> None:
+    harness = streaming_transcript(open_transcript)
+    button = harness.view.jump_button
     assert not button.isVisible()
-    desk.scroll_to(desk.bottom - 400)
+    harness.scroll_to(harness.bottom - 400)
     assert button.isVisible()
     assert button.accessibleName()
     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
-    assert desk.value == desk.bottom
+    assert harness.value == harness.bottom
     assert not button.isVisible()
 
 
-def test_nothing_moves_while_text_grows_below(open_desk: Opener) -> None:
-    desk = streaming_desk(open_desk)
-    desk.model.append_text(1002, "# Start\n\n" + (PARAGRAPH + "\n\n") * 8)
-    desk.scroll_to(desk.bottom - 300)
-    places = [widget_y for _, widget_y in visible_places(desk)]
+def test_nothing_moves_while_text_grows_below(open_transcript: Opener) -> None:
+    harness = streaming_transcript(open_transcript)
+    harness.model.append_text(1002, "# Start\n\n" + (PARAGRAPH + "\n\n") * 8)
+    harness.scroll_to(harness.bottom - 300)
+    places = [widget_y for _, widget_y in visible_places(harness)]
     for _ in range(20):
-        desk.model.append_text(1002, "and `more` **words**\n\n```py\nx = 1\n```\n\n")
-        assert [widget_y for _, widget_y in visible_places(desk)][: len(places)] == places
+        harness.model.append_text(1002, "and `more` **words**\n\n```py\nx = 1\n```\n\n")
+        assert [widget_y for _, widget_y in visible_places(harness)][: len(places)] == places
 
 
-def visible_places(desk: Desk) -> list[tuple[int, int]]:
-    shown = [(part, place.y()) for part, place in desk.view.window_of_parts.shown() if 0 <= place.y() < 250]
+def visible_places(harness: TranscriptHarness) -> list[tuple[int, int]]:
+    shown = [(part, place.y()) for part, place in harness.view.visible_parts.shown() if 0 <= place.y() < 250]
     return sorted(((part.message_id, y) for part, y in shown), key=lambda each: each[1])
 
 
-def test_scrolling_into_unread_messages_keeps_what_is_seen_in_place(open_desk: Opener) -> None:
-    desk = open_desk(long_chat(60))
+def test_scrolling_into_unread_messages_keeps_what_is_seen_in_place(open_transcript: Opener) -> None:
+    harness = open_transcript(long_chat(60))
     for _ in range(60):
-        shown = {id(part): place.y() for part, place in desk.view.window_of_parts.shown()}
-        before = desk.value
-        wheel(desk.view.viewport(), 120)
-        after = {id(part): place.y() for part, place in desk.view.window_of_parts.shown()}
+        shown = {id(part): place.y() for part, place in harness.view.visible_parts.shown()}
+        before = harness.value
+        wheel(harness.view.viewport(), 120)
+        after = {id(part): place.y() for part, place in harness.view.visible_parts.shown()}
         moved = {after[key] - shown[key] for key in shown.keys() & after.keys()}
         assert len(moved) == 1, "parts moved against each other"
         assert 0 < moved.pop() <= 200
@@ -193,56 +193,56 @@ def test_scrolling_into_unread_messages_keeps_what_is_seen_in_place(open_desk: O
             break
 
 
-def test_a_narrower_window_keeps_the_reader_s_place(open_desk: Opener) -> None:
-    desk = open_desk(long_chat(30))
-    desk.scroll_to(desk.bottom // 2)
-    first = top_message(desk)
-    desk.view.resize(520, 600)
+def test_a_narrower_window_keeps_the_reader_s_place(open_transcript: Opener) -> None:
+    harness = open_transcript(long_chat(30))
+    harness.scroll_to(harness.bottom // 2)
+    first = top_message(harness)
+    harness.view.resize(520, 600)
     QApplication.processEvents()
-    assert top_message(desk) == first
-    desk.theme.set_scale(2.0)
-    assert top_message(desk) == first
+    assert top_message(harness) == first
+    harness.theme.set_scale(2.0)
+    assert top_message(harness) == first
 
 
-def top_message(desk: Desk) -> int:
-    shown = [(place.bottom(), part.message_id) for part, place in desk.view.window_of_parts.shown()]
+def top_message(harness: TranscriptHarness) -> int:
+    shown = [(place.bottom(), part.message_id) for part, place in harness.view.visible_parts.shown()]
     return min((bottom, number) for bottom, number in shown if bottom > 0)[1]
 
 
-def test_keys_scroll(open_desk: Opener) -> None:
-    desk = open_desk(long_chat(30))
-    desk.view.setFocus()
-    QTest.keyClick(desk.view, Qt.Key.Key_Home)
-    assert desk.value == 0
-    QTest.keyClick(desk.view, Qt.Key.Key_PageDown)
-    assert 0 < desk.value < desk.bottom
-    QTest.keyClick(desk.view, Qt.Key.Key_End)
-    assert desk.value == desk.bottom
+def test_keys_scroll(open_transcript: Opener) -> None:
+    harness = open_transcript(long_chat(30))
+    harness.view.setFocus()
+    QTest.keyClick(harness.view, Qt.Key.Key_Home)
+    assert harness.value == 0
+    QTest.keyClick(harness.view, Qt.Key.Key_PageDown)
+    assert 0 < harness.value < harness.bottom
+    QTest.keyClick(harness.view, Qt.Key.Key_End)
+    assert harness.value == harness.bottom
 
 
-def test_a_dragged_bar_is_not_pulled_away(open_desk: Opener) -> None:
-    desk = streaming_desk(open_desk)
-    bar = desk.view.verticalScrollBar()
+def test_a_dragged_bar_is_not_pulled_away(open_transcript: Opener) -> None:
+    harness = streaming_transcript(open_transcript)
+    bar = harness.view.verticalScrollBar()
     bar.setSliderDown(True)
-    bar.setSliderPosition(desk.bottom // 2)
-    held = desk.value
-    desk.model.append_text(1002, PARAGRAPH * 5)
-    assert desk.value == held
+    bar.setSliderPosition(harness.bottom // 2)
+    held = harness.value
+    harness.model.append_text(1002, PARAGRAPH * 5)
+    assert harness.value == held
     bar.setSliderDown(False)
 
 
-def test_selecting_lets_go_of_the_end(open_desk: Opener) -> None:
-    desk = streaming_desk(open_desk)
-    desk.model.append_text(1002, PARAGRAPH * 4)
-    text = desk.parts(PartKind.TEXT)[-1].widget
+def test_selecting_lets_go_of_the_end(open_transcript: Opener) -> None:
+    harness = streaming_transcript(open_transcript)
+    harness.model.append_text(1002, PARAGRAPH * 4)
+    text = harness.parts(PartKind.TEXT)[-1].widget
     assert isinstance(text, TextPart)
     left = Qt.MouseButton.LeftButton
     pointer(text.viewport(), QEvent.Type.MouseButtonPress, 5, left, left)
     pointer(text.viewport(), QEvent.Type.MouseMove, 200, Qt.MouseButton.NoButton, left)
     assert text.textCursor().hasSelection()
-    held = desk.value
-    desk.model.append_text(1002, PARAGRAPH * 4)
-    assert desk.value == held
+    held = harness.value
+    harness.model.append_text(1002, PARAGRAPH * 4)
+    assert harness.value == held
     pointer(text.viewport(), QEvent.Type.MouseButtonRelease, 200, left, Qt.MouseButton.NoButton)
 
 
@@ -252,24 +252,26 @@ def pointer(widget: QWidget, kind: QEvent.Type, x: int, button: Qt.MouseButton, 
     QApplication.sendEvent(widget, event)
 
 
-def test_the_column_is_never_wider_than_760(open_desk: Opener) -> None:
-    desk = open_desk([question(1, "word " * 400), reply(2, PARAGRAPH)])
-    desk.view.resize(1600, 600)
+@pytest.mark.parametrize("scale", [1.0, 2.0])
+def test_the_column_is_never_wider_than_760_at_normal_text_size(open_transcript: Opener, scale: float) -> None:
+    harness = open_transcript([question(1, "word " * 400), reply(2, PARAGRAPH)])
+    harness.theme.set_scale(scale)
+    harness.view.resize(2600, 600)
     QApplication.processEvents()
-    for _, place in desk.view.window_of_parts.shown():
-        assert place.width() <= 760
-        assert abs(place.center().x() - desk.view.viewport().rect().center().x()) <= 1
-    bubble = desk.parts(PartKind.BUBBLE)[0].widget
+    for _, place in harness.view.visible_parts.shown():
+        assert place.width() == 760 * scale
+        assert abs(place.center().x() - harness.view.viewport().rect().center().x()) <= 1
+    bubble = harness.parts(PartKind.BUBBLE)[0].widget
     assert isinstance(bubble, BubblePart)
-    assert bubble.text.width() <= 760 * 0.8
+    assert bubble.text.width() <= 760 * scale * 0.8
 
 
 @pytest.mark.parametrize("scale", [1.0, 1.5, 2.0])
-def test_nothing_moves_when_the_first_words_come(open_desk: Opener, scale: float) -> None:
-    desk = open_desk([*long_chat(20), question(1001), reply(1002, "", MessageStatus.WAITING)])
-    desk.theme.set_scale(scale)
+def test_nothing_moves_when_the_first_words_come(open_transcript: Opener, scale: float) -> None:
+    harness = open_transcript([*long_chat(20), question(1001), reply(1002, "", ReplyStatus.QUEUED)])
+    harness.theme.set_scale(scale)
     QApplication.processEvents()
-    before = desk.value, desk.bottom
-    desk.model.append_text(1002, "A word")
-    desk.model.change(1002, status=MessageStatus.STREAMING)
-    assert (desk.value, desk.bottom) == before
+    before = harness.value, harness.bottom
+    harness.model.append_text(1002, "A word")
+    harness.model.change(1002, status=ReplyStatus.STREAMING)
+    assert (harness.value, harness.bottom) == before

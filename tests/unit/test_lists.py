@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
+from datetime import datetime
 
 import pytest
 from PySide6.QtCore import QLocale, Qt
 from pytestqt.modeltest import ModelTester
 
-from app.storage import ChatSummary
-from app.view_models.conversation_list import ConversationListModel, ConversationRole, RowKind
+from app.storage import ChatSummary, ReplyStatus
+from app.view_models.conversation_list import ROW, ConversationListModel
 from app.view_models.request_table import (
     KEPT_ROWS,
-    RequestColumn,
     RequestRole,
     RequestRow,
-    RequestState,
     RequestTableModel,
 )
+from app.words.chat_groups import ChatGroup
+from app.words.requests import RequestColumn
 from engine import RequestStats
-from tests.helpers.desk import heard
+from tests.helpers.controller_harness import recorded
 
 DAY_S = 86_400
+NOW = datetime(2026, 11, 20, 12).astimezone()
+NOW_S = NOW.timestamp()
 
 
 class Chats(list[ChatSummary]):
@@ -32,13 +34,12 @@ class Chats(list[ChatSummary]):
 
 @pytest.fixture
 def chats() -> Chats:
-    now = time.time()
     return Chats(
         [
-            ChatSummary(9, "Pinned one", True, now - 90 * DAY_S),
-            ChatSummary(5, "Now", False, now),
-            ChatSummary(4, "A day ago", False, now - DAY_S),
-            ChatSummary(3, "Days ago", False, now - 4 * DAY_S),
+            ChatSummary(9, "Pinned one", True, NOW_S - 90 * DAY_S),
+            ChatSummary(5, "Now", False, NOW_S),
+            ChatSummary(4, "A day ago", False, NOW_S - DAY_S),
+            ChatSummary(3, "Days ago", False, NOW_S - 4 * DAY_S),
             ChatSummary(2, "Long ago", False, 1_600_000_000),
             ChatSummary(1, "Longer ago", False, 1_599_990_000),
         ]
@@ -47,14 +48,14 @@ def chats() -> Chats:
 
 @pytest.fixture
 def model(chats: Chats, qtmodeltester: ModelTester) -> ConversationListModel:
-    model = ConversationListModel(chats.find)
+    model = ConversationListModel(chats.find, today=NOW.date)
     qtmodeltester.check(model)  # type: ignore[no-untyped-call]
     model.refresh()
     return model
 
 
 def titles(model: ConversationListModel) -> list[str]:
-    return [row.title for row in model.rows]
+    return [str(model.index(row).data()) for row in range(model.rowCount())]
 
 
 def test_chats_stand_under_their_days(model: ConversationListModel) -> None:
@@ -69,14 +70,14 @@ def test_chats_stand_under_their_days(model: ConversationListModel) -> None:
 
 def test_headings_cannot_be_selected(model: ConversationListModel) -> None:
     heading, chat = model.index(0), model.index(1)
-    assert (heading.data(ConversationRole.KIND), chat.data(ConversationRole.KIND)) == (RowKind.HEADING, RowKind.CHAT)
+    assert (heading.data(ROW).group, chat.data(ROW).group) == (ChatGroup.PINNED, None)
     assert not model.flags(heading) & Qt.ItemFlag.ItemIsSelectable
     assert model.flags(chat) & Qt.ItemFlag.ItemIsSelectable
-    assert (chat.data(), chat.data(ConversationRole.ID), chat.data(ConversationRole.PINNED)) == ("Pinned one", 9, True)
+    assert (chat.data(), chat.data(ROW).chat_id, chat.data(ROW).pinned) == ("Pinned one", 9, True)
 
 
 def test_query_leaves_what_fits_without_a_reset(model: ConversationListModel) -> None:
-    resets, removed = heard(model.modelReset), heard(model.rowsRemoved)
+    resets, removed = recorded(model.modelReset), recorded(model.rowsRemoved)
     model.set_query(" Long ")
     assert (titles(model), model.query, resets) == (["September 2020", "Long ago", "Longer ago"], "Long", [])
     assert removed
@@ -85,18 +86,18 @@ def test_query_leaves_what_fits_without_a_reset(model: ConversationListModel) ->
 
 
 def test_change_of_a_chat_changes_its_row_only(model: ConversationListModel, chats: Chats) -> None:
-    changed, inserted = heard(model.dataChanged), heard(model.rowsInserted)
+    changed, inserted = recorded(model.dataChanged), recorded(model.rowsInserted)
     chats[1] = replace(chats[1], title="Renamed")
     model.refresh()
     assert (titles(model)[3], len(changed), inserted) == ("Renamed", 1, [])
     model.set_generating([5])
-    assert model.index(3).data(ConversationRole.GENERATING) is True
+    assert model.index(3).data(ROW).generating
     assert len(changed) == 2
 
 
 def test_chat_that_moves_to_the_top_is_moved_alone(model: ConversationListModel, chats: Chats) -> None:
-    inserted = heard(model.rowsInserted)
-    chats.insert(1, replace(chats.pop(4), updated_at=time.time()))
+    inserted = recorded(model.rowsInserted)
+    chats.insert(1, replace(chats.pop(4), updated_at=NOW_S))
     model.refresh()
     assert titles(model)[2:5] == ["Today", "Long ago", "Now"]
     assert len(inserted) == 1
@@ -107,7 +108,7 @@ def test_month_is_written_in_the_language(chats: Chats) -> None:
     before = QLocale()
     QLocale.setDefault(QLocale("ko_KR"))
     try:
-        model = ConversationListModel(chats.find)
+        model = ConversationListModel(chats.find, today=NOW.date)
         model.refresh()
         assert "9월 2020" in titles(model)
     finally:
@@ -124,8 +125,8 @@ STATS = RequestStats(
 def table(qtmodeltester: ModelTester) -> RequestTableModel:
     table = RequestTableModel()
     qtmodeltester.check(table)  # type: ignore[no-untyped-call]
-    table.put(RequestRow(1, "Old", "Main", RequestState.DONE))
-    table.put(RequestRow(2, "New", "Main ← Draft", RequestState.WRITING, STATS))
+    table.put(RequestRow(1, "Old", "Main", ReplyStatus.DONE))
+    table.put(RequestRow(2, "New", "Main ← Draft", ReplyStatus.STREAMING, STATS))
     return table
 
 
@@ -137,16 +138,15 @@ def test_requests_stand_newest_first_with_their_numbers(table: RequestTableModel
     assert cells(table, 0) == ["New", "Main ← Draft", "Writing", "48\u00a0%", "2.9", "40", "19", "29.0", "1.4×"]
     assert cells(table, 1) == ["Old", "Main", "Done", "–", "–", "0", "0", "–", "–"]
     assert table.index(0, 0).data(RequestRole.RUNNING) is True
-    assert table.index(0, 0).data(RequestRole.BY_POSITION) == (0.8, 0.6, 0.3, 0.2)
 
 
 def test_put_of_a_known_request_changes_its_row(table: RequestTableModel) -> None:
-    changed = heard(table.dataChanged)
+    changed = recorded(table.dataChanged)
     row = table.row(2)
     assert row is not None
     table.put(row)
     assert changed == []
-    table.put(replace(row, state=RequestState.DONE))
+    table.put(replace(row, status=ReplyStatus.DONE))
     assert (len(changed), table.rowCount(), cells(table, 0)[2]) == (1, 2, "Done")
 
 

@@ -11,12 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.storage import ChatStore, Database, MessageStore, ReplyText, StoredStatus
+from app.storage import ChatStore, Database, MessageStore, ReplyStatus, ReplyText
 from app.storage.codec import error_from_json, error_to_json, stats_from_json, stats_to_json
 from engine import (
     ContextTooLong,
     DraftingState,
-    FinishReason,
     InternalError,
     NothingToInstall,
     RequestStats,
@@ -29,7 +28,7 @@ STATS = RequestStats(
 
 
 @dataclass
-class Shelf:
+class Stores:
     database: Database
     chats: ChatStore
     messages: MessageStore
@@ -38,7 +37,7 @@ class Shelf:
         asked = self.messages.add_user(chat_id, parent, question)
         reply = self.messages.begin_reply(chat_id, asked, "Main", "Draft")
         text = ReplyText(reply, answer, "", 0.0)
-        self.messages.finish_reply(text, StoredStatus.DONE, FinishReason.STOP, STATS, None)
+        self.messages.finish_reply(text, ReplyStatus.DONE, STATS, None)
         return asked, reply
 
     def texts(self, chat_id: int) -> list[str]:
@@ -46,28 +45,28 @@ class Shelf:
 
 
 @pytest.fixture
-def shelf(tmp_path: Path) -> Iterator[Shelf]:
+def stores(tmp_path: Path) -> Iterator[Stores]:
     database = Database(tmp_path / "chats.db")
     chats = ChatStore(database)
-    yield Shelf(database, chats, MessageStore(database, chats))
+    yield Stores(database, chats, MessageStore(database, chats))
     database.close()
 
 
-def found(shelf: Shelf, query: str) -> list[str]:
-    return [chat.title for chat in shelf.chats.find(query)]
+def found(stores: Stores, query: str) -> list[str]:
+    return [chat.title for chat in stores.chats.find(query)]
 
 
-def test_reply_comes_back_as_it_was_written(shelf: Shelf) -> None:
-    chat = shelf.chats.create("Chat")
-    asked = shelf.messages.add_user(chat, None, "Question")
-    reply = shelf.messages.begin_reply(chat, asked, "Main", "Draft")
-    shelf.messages.save_texts([ReplyText(reply, "Half", "Hm", 1.5)])
-    half = shelf.messages.message(reply)
+def test_reply_comes_back_as_it_was_written(stores: Stores) -> None:
+    chat = stores.chats.create("Chat")
+    asked = stores.messages.add_user(chat, None, "Question")
+    reply = stores.messages.begin_reply(chat, asked, "Main", "Draft")
+    stores.messages.save_texts([ReplyText(reply, "Half", "Hm", 1.5)])
+    half = stores.messages.message(reply)
     assert half is not None
-    assert (half.text, half.thinking, half.thinking_s, half.status) == ("Half", "Hm", 1.5, StoredStatus.STREAMING)
+    assert (half.text, half.thinking, half.thinking_s, half.status) == ("Half", "Hm", 1.5, ReplyStatus.STREAMING)
     whole, error = ReplyText(reply, "Half and half", "Hm", 2.0), ContextTooLong(10, 20)
-    shelf.messages.finish_reply(whole, StoredStatus.FAILED, None, STATS, error)
-    done = shelf.messages.message(reply)
+    stores.messages.finish_reply(whole, ReplyStatus.FAILED, STATS, error)
+    done = stores.messages.message(reply)
     assert done is not None
     assert (done.text, done.stats, str(done.error), done.main_name, done.draft_name) == (
         "Half and half",
@@ -78,124 +77,124 @@ def test_reply_comes_back_as_it_was_written(shelf: Shelf) -> None:
     )
 
 
-def test_session_start_marks_unfinished_replies_and_forgets_deleted_things(shelf: Shelf) -> None:
-    kept, gone = shelf.chats.create("Kept"), shelf.chats.create("Gone")
-    shelf.exchange(gone, None, "q", "a")
-    _, deleted = shelf.exchange(kept, None, "q", "deleted answer")
-    shelf.messages.delete_below(deleted)
-    asked = shelf.messages.add_user(kept, None, "Question")
-    reply = shelf.messages.begin_reply(kept, asked, "Main", "")
-    shelf.chats.delete(gone)
-    shelf.chats.begin_session()
-    message = shelf.messages.message(reply)
+def test_session_start_marks_unfinished_replies_and_forgets_deleted_things(stores: Stores) -> None:
+    kept, gone = stores.chats.create("Kept"), stores.chats.create("Gone")
+    stores.exchange(gone, None, "q", "a")
+    _, deleted = stores.exchange(kept, None, "q", "deleted answer")
+    stores.messages.delete_below(deleted)
+    asked = stores.messages.add_user(kept, None, "Question")
+    reply = stores.messages.begin_reply(kept, asked, "Main", "")
+    stores.chats.delete(gone)
+    stores.chats.begin_session()
+    message = stores.messages.message(reply)
     assert message is not None
-    assert message.status is StoredStatus.INTERRUPTED
-    assert {row["chat_id"] for row in shelf.database.rows("SELECT chat_id FROM messages")} == {kept}
-    assert found(shelf, "deleted answer") == []
+    assert message.status is ReplyStatus.INTERRUPTED
+    assert {row["chat_id"] for row in stores.database.rows("SELECT chat_id FROM messages")} == {kept}
+    assert found(stores, "deleted answer") == []
 
 
-def test_branch_goes_from_the_leaf_to_the_first_message(shelf: Shelf) -> None:
-    chat = shelf.chats.create("Chat")
-    asked, first = shelf.exchange(chat, None, "q1", "a1")
-    shelf.exchange(chat, first, "q2", "a2")
-    assert shelf.texts(chat) == ["q1", "a1", "q2", "a2"]
-    shelf.messages.begin_reply(chat, asked, "Main", "")
-    assert shelf.texts(chat) == ["q1", ""]
-    assert shelf.messages.latest_leaf(first) == first + 2
+def test_branch_goes_from_the_leaf_to_the_first_message(stores: Stores) -> None:
+    chat = stores.chats.create("Chat")
+    asked, first = stores.exchange(chat, None, "q1", "a1")
+    stores.exchange(chat, first, "q2", "a2")
+    assert stores.texts(chat) == ["q1", "a1", "q2", "a2"]
+    stores.messages.begin_reply(chat, asked, "Main", "")
+    assert stores.texts(chat) == ["q1", ""]
+    assert stores.messages.latest_leaf(first) == first + 2
 
 
-def test_versions_are_numbered_among_those_with_one_parent(shelf: Shelf) -> None:
-    chat = shelf.chats.create("Chat")
-    asked, first = shelf.exchange(chat, None, "q", "a")
-    second = shelf.messages.begin_reply(chat, asked, "Main", "")
-    other = shelf.chats.create("Other")
-    shelf.exchange(other, None, "unrelated first message", "a")
-    messages = [shelf.messages.message(number) for number in (asked, first, second)]
+def test_versions_are_numbered_among_those_with_one_parent(stores: Stores) -> None:
+    chat = stores.chats.create("Chat")
+    asked, first = stores.exchange(chat, None, "q", "a")
+    second = stores.messages.begin_reply(chat, asked, "Main", "")
+    other = stores.chats.create("Other")
+    stores.exchange(other, None, "unrelated first message", "a")
+    messages = [stores.messages.message(number) for number in (asked, first, second)]
     assert [(m.sibling, m.siblings) for m in messages if m] == [(1, 1), (1, 2), (2, 2)]
     stored = messages[1]
     assert stored is not None
-    assert (shelf.messages.sibling(stored, 1), shelf.messages.sibling(stored, -1)) == (second, None)
+    assert (stores.messages.sibling(stored, 1), stores.messages.sibling(stored, -1)) == (second, None)
 
 
-def test_restore_brings_back_one_deletion_only(shelf: Shelf) -> None:
-    chat = shelf.chats.create("Chat")
-    _, first = shelf.exchange(chat, None, "q1", "a1")
-    asked, _ = shelf.exchange(chat, first, "q2", "a2")
-    earlier = shelf.messages.delete_below(asked)
-    later = shelf.messages.delete_below(first)
+def test_restore_brings_back_one_deletion_only(stores: Stores) -> None:
+    chat = stores.chats.create("Chat")
+    _, first = stores.exchange(chat, None, "q1", "a1")
+    asked, _ = stores.exchange(chat, first, "q2", "a2")
+    earlier = stores.messages.delete_below(asked)
+    later = stores.messages.delete_below(first)
     assert earlier != later
-    shelf.messages.restore(later)
-    assert shelf.messages.message(first) is not None
-    assert shelf.messages.message(asked) is None
+    stores.messages.restore(later)
+    assert stores.messages.message(first) is not None
+    assert stores.messages.message(asked) is None
 
 
 @pytest.mark.parametrize(
     "query", ["学习", "推測", "초안", "ドラフト", "accept", "ACCEPT rate", "100 %", "under_score", "\\o/", "草"]
 )
-def test_search_finds_words_of_any_length_and_script(query: str, shelf: Shelf) -> None:
-    chat = shelf.chats.create("Found")
+def test_search_finds_words_of_any_length_and_script(query: str, stores: Stores) -> None:
+    chat = stores.chats.create("Found")
     text = "深度学习。推測デコード。초안 모델, ドラフトモデル: accept rate 100 % for under_score \\o/ 草"
-    shelf.exchange(chat, None, text, "Yes.")
-    other = shelf.chats.create("Other")
-    shelf.exchange(other, None, "underXscore, 1000", "Nothing of the kind.")
-    assert found(shelf, query) == ["Found"]
+    stores.exchange(chat, None, text, "Yes.")
+    other = stores.chats.create("Other")
+    stores.exchange(other, None, "underXscore, 1000", "Nothing of the kind.")
+    assert found(stores, query) == ["Found"]
 
 
-def test_search_wants_all_words_in_title_or_messages(shelf: Shelf) -> None:
-    chat = shelf.chats.create("Weather report")
-    shelf.exchange(chat, None, "Rain?", "Sun.")
-    assert found(shelf, "weather sun") == ["Weather report"]
-    assert found(shelf, "weather snow") == []
+def test_search_wants_all_words_in_title_or_messages(stores: Stores) -> None:
+    chat = stores.chats.create("Weather report")
+    stores.exchange(chat, None, "Rain?", "Sun.")
+    assert found(stores, "weather sun") == ["Weather report"]
+    assert found(stores, "weather snow") == []
 
 
-def test_search_shows_the_text_around_what_it_found(shelf: Shelf) -> None:
-    chat = shelf.chats.create("Chat")
-    shelf.exchange(chat, None, "x " * 100 + "needle\nin a haystack" + " y" * 100, "Yes.")
-    snippet = shelf.chats.find("Needle")[0].snippet
+def test_search_shows_the_text_around_what_it_found(stores: Stores) -> None:
+    chat = stores.chats.create("Chat")
+    stores.exchange(chat, None, "x " * 100 + "needle\nin a haystack" + " y" * 100, "Yes.")
+    snippet = stores.chats.find("Needle")[0].snippet
     assert "needle in a haystack" in snippet
     assert snippet.startswith("…")
     assert snippet.endswith("…")
     assert len(snippet) < 130
 
 
-def test_search_looks_past_deleted_messages_and_chats(shelf: Shelf) -> None:
-    chat, gone = shelf.chats.create("Chat"), shelf.chats.create("needle chat")
-    _, reply = shelf.exchange(chat, None, "q", "needle")
-    shelf.messages.delete_below(reply)
-    shelf.chats.delete(gone)
-    assert found(shelf, "needle") == []
+def test_search_looks_past_deleted_messages_and_chats(stores: Stores) -> None:
+    chat, gone = stores.chats.create("Chat"), stores.chats.create("needle chat")
+    _, reply = stores.exchange(chat, None, "q", "needle")
+    stores.messages.delete_below(reply)
+    stores.chats.delete(gone)
+    assert found(stores, "needle") == []
 
 
-def test_title_from_text_gives_way_to_the_persons(shelf: Shelf) -> None:
-    chat = shelf.chats.create("First line")
-    shelf.chats.set_title_from_text(chat, "Edited line")
-    assert found(shelf, "") == ["Edited line"]
-    shelf.chats.rename(chat, "Mine")
-    shelf.chats.set_title_from_text(chat, "Edited again")
-    assert found(shelf, "") == ["Mine"]
+def test_title_from_text_gives_way_to_the_persons(stores: Stores) -> None:
+    chat = stores.chats.create("First line")
+    stores.chats.set_title_from_text(chat, "Edited line")
+    assert found(stores, "") == ["Edited line"]
+    stores.chats.rename(chat, "Mine")
+    stores.chats.set_title_from_text(chat, "Edited again")
+    assert found(stores, "") == ["Mine"]
 
 
-def test_last_used_chat_comes_first(shelf: Shelf) -> None:
-    first, _ = shelf.chats.create("First"), shelf.chats.create("Second")
-    assert found(shelf, "") == ["Second", "First"]
-    shelf.messages.add_user(first, None, "again")
-    assert found(shelf, "") == ["First", "Second"]
+def test_last_used_chat_comes_first(stores: Stores) -> None:
+    first, _ = stores.chats.create("First"), stores.chats.create("Second")
+    assert found(stores, "") == ["Second", "First"]
+    stores.messages.add_user(first, None, "again")
+    assert found(stores, "") == ["First", "Second"]
 
 
-def test_copy_stands_on_its_own(shelf: Shelf) -> None:
-    chat = shelf.chats.create("Chat")
-    asked, _ = shelf.exchange(chat, None, "q", "a")
-    shelf.messages.begin_reply(chat, asked, "Main", "")
-    copy = shelf.chats.duplicate(chat, "Copy")
-    branch = shelf.messages.branch(shelf.chats.leaf(copy))
-    assert [(m.text, m.status) for m in branch] == [("q", StoredStatus.DONE), ("", StoredStatus.INTERRUPTED)]
-    shelf.database.execute("DELETE FROM chats WHERE id = ?", (chat,))
-    assert [m.text for m in shelf.messages.branch(shelf.chats.leaf(copy))] == ["q", ""]
+def test_copy_stands_on_its_own(stores: Stores) -> None:
+    chat = stores.chats.create("Chat")
+    asked, _ = stores.exchange(chat, None, "q", "a")
+    stores.messages.begin_reply(chat, asked, "Main", "")
+    copy = stores.chats.duplicate(chat, "Copy")
+    branch = stores.messages.branch(stores.chats.leaf(copy))
+    assert [(m.text, m.status) for m in branch] == [("q", ReplyStatus.DONE), ("", ReplyStatus.INTERRUPTED)]
+    stores.database.execute("DELETE FROM chats WHERE id = ?", (chat,))
+    assert [m.text for m in stores.messages.branch(stores.chats.leaf(copy))] == ["q", ""]
 
 
-def test_message_of_no_chat_is_refused(shelf: Shelf) -> None:
+def test_message_of_no_chat_is_refused(stores: Stores) -> None:
     with pytest.raises(sqlite3.IntegrityError):
-        shelf.messages.add_user(77, None, "nowhere")
+        stores.messages.add_user(77, None, "nowhere")
 
 
 @settings(max_examples=25)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from app.storage import ChatStore, Database, DatabaseTooNew, MessageStore
+from app.storage import ChatStore, Database, DatabaseTooNew, MessageStore, ReplyStatus
 from app.storage import database as database_module
 from engine import MessageRole
 
@@ -84,8 +84,63 @@ def test_migration_keeps_a_copy_of_what_was(path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(database_module, "_migrations", lambda: scripts)
     with closing(Database(path)) as database:
         assert database.row("SELECT mood FROM chats") is not None
-    with closing(sqlite3.connect(path.with_name("chats-before-v2.db"))) as copy:
+    with closing(sqlite3.connect(path.with_name("chats-before-v3.db"))) as copy:
         assert copy.execute("SELECT count(*) FROM messages").fetchone()[0] == 120
+
+
+# What version 1 wrote in its two columns, and the one status that it has become; the last is from a version to come.
+_VERSION_1 = [
+    ("done", "stop", ReplyStatus.DONE),
+    ("done", None, ReplyStatus.DONE),
+    ("done", "length", ReplyStatus.LENGTH),
+    ("done", "context", ReplyStatus.CONTEXT),
+    ("done", "memory", ReplyStatus.MEMORY),
+    ("stopped", "cancelled", ReplyStatus.STOPPED),
+    ("interrupted", None, ReplyStatus.INTERRUPTED),
+    ("failed", None, ReplyStatus.FAILED),
+    ("streaming", None, ReplyStatus.STREAMING),
+    ("from another version", None, ReplyStatus.DONE),
+]
+
+
+def write_version_1(path: Path) -> None:
+    path.parent.mkdir(parents=True)
+    with closing(sqlite3.connect(path, isolation_level=None)) as raw:
+        raw.executescript(database_module._migrations()[0] + "; PRAGMA user_version = 1;")
+        raw.execute("INSERT INTO chats (title, created_at, updated_at) VALUES ('old', 1, 1)")
+        for number, (status, finish, _) in enumerate(_VERSION_1, start=1):
+            raw.execute(
+                "INSERT INTO messages (chat_id, role, text, status, finish, created_at)"
+                " VALUES (1, 'assistant', ?, ?, ?, 1)",
+                (f"reply {number} " + "text " * 400, status, finish),
+            )
+
+
+def statuses(database: Database) -> list[ReplyStatus | None]:
+    messages = MessageStore(database, ChatStore(database))
+    found = [messages.message(number) for number in range(1, len(_VERSION_1) + 1)]
+    return [None if message is None else message.status for message in found]
+
+
+def test_every_status_of_version_1_is_read(path: Path) -> None:
+    write_version_1(path)
+    with closing(Database(path)) as database:
+        assert statuses(database) == [status for _, _, status in _VERSION_1]
+    with closing(sqlite3.connect(path.with_name("chats-before-v2.db"))) as copy:
+        assert copy.execute("SELECT count(*) FROM messages WHERE finish = 'length'").fetchone()[0] == 1
+
+
+def test_a_damaged_file_of_version_1_is_rescued_with_its_statuses(path: Path) -> None:
+    write_version_1(path)
+    with path.open("r+b") as file:  # the index is broken, the tables are whole
+        with closing(sqlite3.connect(path)) as raw:
+            page = raw.execute("SELECT rootpage FROM sqlite_master WHERE name = 'messages_by_parent'").fetchone()[0]
+        file.seek((page - 1) * PAGE_BYTES)
+        file.write(b"\xff" * PAGE_BYTES)
+    with closing(Database(path)) as database:
+        assert database.rescued is not None
+        assert database.rescued.saved_messages == len(_VERSION_1)
+        assert statuses(database) == [status for _, _, status in _VERSION_1]
 
 
 def test_migration_that_fails_leaves_the_version_it_was(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from app.view_models.transcript import MessageStatus, TranscriptMessage, TranscriptModel
-from tests.helpers.desk import heard
+from app.view_models.transcript import ReplyStatus, TranscriptMessage, TranscriptModel
+from app.words.replies import reply_notice
+from engine import EngineError, NoModelLoaded
+from tests.helpers.controller_harness import recorded
 
 
 @pytest.fixture
@@ -24,34 +26,34 @@ def test_messages_are_found_by_id(model: TranscriptModel) -> None:
 
 
 def test_append_says_the_row(model: TranscriptModel) -> None:
-    said = heard(model.message_inserted)
+    said = recorded(model.message_inserted)
     model.append(TranscriptMessage(12, True, "And?"))
     assert (said, model.row_of(12)) == ([(2,)], 2)
 
 
 def test_text_grows_apart_from_thinking(model: TranscriptModel) -> None:
-    said = heard(model.text_appended)
+    said = recorded(model.text_appended)
     model.append_text(9, "wer")
     model.append_text(9, "Hm", thinking=True)
     assert (model.messages[1].text, model.messages[1].thinking, said) == ("Answer", "Hm", [(1,), (1,)])
 
 
 def test_change_says_only_what_is_new(model: TranscriptModel) -> None:
-    said = heard(model.message_changed)
-    model.change(9, status=MessageStatus.STREAMING)
-    model.change(9, status=MessageStatus.STREAMING)
+    said = recorded(model.message_changed)
+    model.change(9, status=ReplyStatus.STREAMING)
+    model.change(9, status=ReplyStatus.STREAMING)
     assert said == [(1,)]
 
 
 def test_remove_from_takes_the_rest(model: TranscriptModel) -> None:
-    said = heard(model.messages_removed)
+    said = recorded(model.messages_removed)
     model.remove_from(1)
     model.remove_from(1)
     assert (said, model.row_of(9), len(model.messages)) == ([(1, 1)], None, 1)
 
 
 def test_set_messages_starts_over(model: TranscriptModel) -> None:
-    said = heard(model.was_reset)
+    said = recorded(model.was_reset)
     model.set_messages([TranscriptMessage(3, True, "Other")])
     assert (said, model.row_of(3), model.row_of(7)) == ([()], 0, None)
 
@@ -59,14 +61,23 @@ def test_set_messages_starts_over(model: TranscriptModel) -> None:
 @pytest.mark.parametrize(
     ("status", "text", "can"),
     [
-        (MessageStatus.STOPPED, "Half", True),
-        (MessageStatus.INTERRUPTED, "Half", True),
-        (MessageStatus.FAILED, "Half", True),
-        (MessageStatus.STOPPED, "", False),
-        (MessageStatus.DONE, "Whole", False),
-        (MessageStatus.STREAMING, "Half", False),
+        (ReplyStatus.STOPPED, "Half", True),
+        (ReplyStatus.INTERRUPTED, "Half", True),
+        (ReplyStatus.FAILED, "Half", True),
+        (ReplyStatus.STOPPED, "", False),
+        (ReplyStatus.DONE, "Whole", False),
+        (ReplyStatus.STREAMING, "Half", False),
     ],
 )
-def test_only_unfinished_replies_with_text_can_go_on(status: MessageStatus, text: str, can: bool) -> None:
+def test_only_unfinished_replies_with_text_can_go_on(status: ReplyStatus, text: str, can: bool) -> None:
     assert TranscriptMessage(1, False, text, status=status).can_continue is can
     assert not TranscriptMessage(1, True, text, status=status).can_continue
+
+
+@pytest.mark.parametrize("status", list(ReplyStatus))
+@pytest.mark.parametrize("error", [None, NoModelLoaded()], ids=str)
+def test_a_notice_is_announced_exactly_where_there_are_words_for_one(
+    status: ReplyStatus, error: EngineError | None
+) -> None:
+    message = TranscriptMessage(1, from_user=False, text="Half", status=status, error=error)
+    assert message.has_notice == (reply_notice(status, error, empty=False) is not None)

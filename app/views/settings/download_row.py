@@ -1,19 +1,21 @@
-"""One download: what, how far in bytes, how fast, and the buttons that fit its state."""
+"""A download in the list: repository, bytes, speed, and the buttons for its state."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QRectF, Qt, Signal
+from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.theme import Theme
 from app.view_models.model_list import DownloadEntry, DownloadState
 from app.views.widgets.buttons import IconButton
-from app.views.widgets.text import ElidedWords, Voice, Words
+from app.views.widgets.labels import ElidedLabel, TextLabel, TextStyle
+from app.views.widgets.translated import Translated
 from app.words.formats import fill, size
+from app.words.notices_for_errors import Problem, notice_for
 
 
-class DownloadRow(QWidget):
+class DownloadRow(Translated, QWidget):
     pause_requested = Signal()
     resume_requested = Signal()
     cancel_requested = Signal()
@@ -21,9 +23,9 @@ class DownloadRow(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._entry: DownloadEntry | None = None
-        self.name = ElidedWords(theme, Voice.BODY, Qt.TextElideMode.ElideMiddle)
+        self.name = ElidedLabel(theme, TextStyle.BODY, Qt.TextElideMode.ElideMiddle)
         self.bar = ProgressLine(theme)
-        self.words = Words(theme, Voice.FINE)
+        self.words = TextLabel(theme, TextStyle.FINE)
         self.go_button = IconButton(theme, "pause", 28)
         self.cancel_button = IconButton(theme, "x", 28)
         words = QVBoxLayout()
@@ -45,7 +47,7 @@ class DownloadRow(QWidget):
         self._entry = entry
         self.name.setText(entry.repository)
         self.words.setText(self._sentence(entry))
-        self.words.set_voice(Voice.FAULT if entry.state == DownloadState.FAILED else Voice.FINE)
+        self.words.set_text_style(TextStyle.FAULT if entry.state == DownloadState.FAILED else TextStyle.FINE)
         share = entry.done_bytes / entry.total_bytes if entry.total_bytes else 0.0
         self.bar.set_share(share, moving=entry.state == DownloadState.RUNNING)
         self.bar.setAccessibleName(self.words.text())
@@ -56,9 +58,13 @@ class DownloadRow(QWidget):
         self.go_button.set_name(self.tr("Try again") if failed else names[running])
         self.cancel_button.set_name(self.tr("Cancel and delete what has arrived"))
 
+    def _retranslate(self) -> None:
+        if self._entry is not None:
+            self.show_entry(self._entry)
+
     def _sentence(self, entry: DownloadEntry) -> str:
         if entry.state == DownloadState.FAILED:
-            return entry.problem or self.tr("The download failed.")
+            return _reason(entry.error) if entry.error is not None else self.tr("The download failed.")
         if not entry.total_bytes:
             return self.tr("Asking the hub…")
         values = (size(entry.done_bytes), size(entry.total_bytes), size(round(entry.bytes_per_second)))
@@ -70,10 +76,10 @@ class DownloadRow(QWidget):
         running = self._entry is not None and self._entry.state in (DownloadState.RUNNING, DownloadState.WAITING)
         (self.pause_requested if running else self.resume_requested).emit()
 
-    def changeEvent(self, event: QEvent) -> None:
-        if event.type() == QEvent.Type.LanguageChange and self._entry is not None:
-            self.show_entry(self._entry)
-        super().changeEvent(event)
+
+def _reason(error: Problem) -> str:
+    notice = notice_for(error)
+    return "\n".join(words for words in (notice.sentence, notice.hint) if words)
 
 
 class ProgressLine(QWidget):

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent
-
 from app.settings import Settings
 from app.theme import Theme
 from app.views.widgets.buttons import ChoiceButton
 from app.views.widgets.cards import Card, Page, Row
 from app.views.widgets.fields import Segments
+from app.views.widgets.translated import Translated
 from app.words.formats import percent
 from app.words.languages import LANGUAGES
 
 _SCALES = (0.85, 1.0, 1.15, 1.3, 1.5, 1.75, 2.0)
 
 
-class GeneralPage(Page):
+class GeneralPage(Translated, Page):
     def __init__(self, theme: Theme, settings: Settings) -> None:
         super().__init__(theme)
         self._settings = settings
@@ -54,10 +53,5 @@ class GeneralPage(Page):
         self._language_row.set_words(self.tr("Language"), self.tr("Changes at once, menus included."))
         self._appearance_row.set_words(self.tr("Appearance"))
         self._scale_row.set_words(self.tr("Text size"), self.tr("For everything in the window."))
-        self.language.set_choices([("", self.tr("As the system")), *LANGUAGES.items()])
+        self.language.set_choices([("", self.tr("Match system")), *LANGUAGES.items()])
         self.appearance.set_choices((("auto", self.tr("Auto")), ("light", self.tr("Light")), ("dark", self.tr("Dark"))))
-
-    def changeEvent(self, event: QEvent) -> None:
-        if event.type() == QEvent.Type.LanguageChange:
-            self._retranslate()
-        super().changeEvent(event)

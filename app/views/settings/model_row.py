@@ -8,18 +8,20 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 from app.theme import Theme
 from app.view_models.model_list import ModelEntry
 from app.views.widgets.buttons import IconButton
-from app.views.widgets.text import ElidedWords, Voice, Words
-from app.words.formats import fill, number, size
+from app.views.widgets.labels import ElidedLabel, TextLabel, TextStyle
+from app.words.formats import fill
+from app.words.models import model_details
+from app.words.notices_for_errors import notice_for
 
 
 class ModelRow(QWidget):
-    """Rebuilt whenever the list changes, so it does not follow the language by itself."""
+    """Does not follow the language: the page creates all rows again when the list or the language changes."""
 
     delete_requested = Signal()
 
     def __init__(self, theme: Theme, entry: ModelEntry, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.details = Words(theme, Voice.FINE)
+        self.details = TextLabel(theme, TextStyle.FINE)
         self.details.setText(self._details(entry))
         self.delete_button = IconButton(theme, "trash-2", 28)
         self.delete_button.set_name(fill(self.tr("Delete %1"), entry.name))
@@ -32,23 +34,20 @@ class ModelRow(QWidget):
         row.addWidget(self.delete_button)
 
     def _words(self, theme: Theme, entry: ModelEntry) -> QVBoxLayout:
-        name = ElidedWords(theme, Voice.BODY, Qt.TextElideMode.ElideMiddle)
+        name = ElidedLabel(theme, TextStyle.BODY, Qt.TextElideMode.ElideMiddle)
         name.setText(entry.name)
         words = QVBoxLayout()
         words.setSpacing(2)
         words.addWidget(name)
         words.addWidget(self.details)
-        if entry.problem:
-            problem = Words(theme, Voice.FAULT)
-            problem.setText(entry.problem)
+        if entry.error is not None:
+            problem = TextLabel(theme, TextStyle.FAULT)
+            problem.setText(notice_for(entry.error).sentence)
             words.addWidget(problem)
         return words
 
     def _details(self, entry: ModelEntry) -> str:
-        parts = [size(entry.size_bytes)]
-        if entry.bits is not None:
-            parts.append(fill(self.tr("%1-bit"), number(entry.bits)))
-        parts.append(entry.source_text)
+        parts = model_details(entry.size_bytes, entry.bits, entry.source)
         if entry.is_main:
             parts.append(self.tr("main model now"))
         if entry.is_draft:
@@ -61,7 +60,7 @@ class FolderRow(QWidget):
 
     def __init__(self, theme: Theme, path: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        name = ElidedWords(theme, Voice.BODY, Qt.TextElideMode.ElideMiddle)
+        name = ElidedLabel(theme, TextStyle.BODY, Qt.TextElideMode.ElideMiddle)
         name.setText(path)
         self.remove_button = IconButton(theme, "x", 28)
         self.remove_button.set_name(fill(self.tr("No longer look in %1"), path))

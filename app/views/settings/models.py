@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMessageBox, QVBoxLayout, QWidget
 
 from app.controllers.models import ModelController
@@ -16,13 +16,14 @@ from app.views.settings.model_row import FolderRow, ModelRow
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.cards import Card, Page, Row
 from app.views.widgets.fields import LineField
-from app.views.widgets.text import Voice, Words
+from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.translated import Translated
 from app.words.formats import fill, size
 
 _FIELD_PX = 260  # whatever the text's size, so that large text leaves a page its width
 
 
-class ModelsPage(Page):
+class ModelsPage(Translated, Page):
     def __init__(self, theme: Theme, settings: Settings, models: ModelController) -> None:
         super().__init__(theme)
         self._settings = settings
@@ -45,8 +46,8 @@ class ModelsPage(Page):
     # Parts
 
     def _build_install(self) -> None:
-        self._install_words = Words(self.theme, Voice.BODY)
-        self._install_explained = Words(self.theme, Voice.FINE)
+        self._install_words = TextLabel(self.theme, TextStyle.BODY)
+        self._install_explained = TextLabel(self.theme, TextStyle.FINE)
         row = QHBoxLayout()
         row.setSpacing(8)
         row.addWidget(self.repository, 1)
@@ -63,7 +64,7 @@ class ModelsPage(Page):
 
     def _build_installed(self) -> None:
         row = QHBoxLayout()
-        self._installed_heading = Words(self.theme, Voice.HEADING)
+        self._installed_heading = TextLabel(self.theme, TextStyle.HEADING)
         row.addWidget(self._installed_heading, 1)
         row.addWidget(self.refresh_button)
         self.column.addSpacing(8)
@@ -73,7 +74,7 @@ class ModelsPage(Page):
 
     def _build_folders(self) -> None:
         self._folders_heading = self.add_heading()
-        self._folders_explained = Words(self.theme, Voice.FINE)
+        self._folders_explained = TextLabel(self.theme, TextStyle.FINE)
         self._folders = QVBoxLayout()
         foot = QHBoxLayout()
         foot.addWidget(self._folders_explained, 1)
@@ -122,7 +123,7 @@ class ModelsPage(Page):
             self.repository.clear()
 
     def _show_downloads(self) -> None:
-        """Rows stay where they are and change in place, so that a button never moves from under the pointer."""
+        """Existing rows are updated in place, so that their buttons do not move under the pointer."""
         entries = {entry.id: entry for entry in self._models.downloads}
         for gone in self._downloads.keys() - entries.keys():
             row = self._downloads.pop(gone)
@@ -152,8 +153,8 @@ class ModelsPage(Page):
         row.delete_requested.connect(lambda: self.ask_to_delete(entry))
         return row
 
-    def _nothing_installed(self) -> Words:
-        words = Words(self.theme, Voice.SECONDARY)
+    def _nothing_installed(self) -> TextLabel:
+        words = TextLabel(self.theme, TextStyle.SECONDARY)
         words.setText(self.tr("Nothing is installed yet."))
         return words
 
@@ -214,11 +215,6 @@ class ModelsPage(Page):
         self._token_row.set_words(self.tr("Token"), self.tr("Only for private and gated models. Kept on this machine."))
         self._show_installed()
         self._show_folders()
-
-    def changeEvent(self, event: QEvent) -> None:
-        if event.type() == QEvent.Type.LanguageChange:
-            self._retranslate()
-        super().changeEvent(event)
 
 
 def _is_repository(text: str) -> bool:

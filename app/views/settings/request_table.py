@@ -15,17 +15,19 @@ from PySide6.QtWidgets import (
 )
 
 from app.theme import FOOTER_PX, Theme
-from app.view_models.request_table import RequestColumn, RequestRole, RequestTableModel
-from app.views.widgets.scrolling import QuietBars
+from app.view_models.request_table import RequestRole, RequestTableModel
+from app.views.widgets.scrolling import ThinScrollBars
+from app.views.widgets.translated import Translated
+from app.words.requests import RequestColumn
 
 _ROW_PX = 42
 _FIRST_COLUMN_PX = 180
 _NUMBER_COLUMN_PX = 70
-_HEADER_LINES = 2
+_HEADER_SIDES_PX = 8
 _SHOWN_ROWS = 12
 
 
-class RequestTable(QTableView):
+class RequestTable(Translated, QTableView):
     """Chat and models share the first column; the rest are numbers."""
 
     def __init__(self, theme: Theme, requests: RequestTableModel) -> None:
@@ -39,7 +41,7 @@ class RequestTable(QTableView):
         for signal in (requests.rowsInserted, requests.rowsRemoved, requests.modelReset):
             signal.connect(self.updateGeometry)
         theme.changed.connect(self._restyle)
-        QuietBars(self, theme)
+        ThinScrollBars(self, theme)
         self._restyle()
 
     def _set_behaviour(self) -> None:
@@ -69,20 +71,31 @@ class RequestTable(QTableView):
         palette.setColor(QPalette.ColorRole.Base, colors.surface)
         self.setPalette(palette)
         header = self.horizontalHeader()
-        header.setFixedHeight(QFontMetrics(font).lineSpacing() * _HEADER_LINES + 8)
         self.verticalHeader().setDefaultSectionSize(self.theme.px(_ROW_PX))
         for column in RequestColumn:
             self.setColumnWidth(column, self.theme.px(_NUMBER_COLUMN_PX))
         header.setMinimumSectionSize(self.theme.px(_NUMBER_COLUMN_PX) - 8)
-        self.updateGeometry()
+        self._retranslate()
 
     def sizeHint(self) -> QSize:
         rows = min(self._requests.rowCount(), _SHOWN_ROWS)
-        height = self.horizontalHeader().height() + rows * self.verticalHeader().defaultSectionSize() + 4
+        bar_px = self.horizontalScrollBar().sizeHint().height()  # large text: the columns scroll sideways
+        height = self.horizontalHeader().height() + rows * self.verticalHeader().defaultSectionSize() + bar_px
         return QSize(self.theme.px(_FIRST_COLUMN_PX + 7 * _NUMBER_COLUMN_PX), height)
 
+    def _retranslate(self) -> None:
+        """The names of columns are read when they are painted; here the header gets the height that they need."""
+        room = QRect(0, 0, self.theme.px(_NUMBER_COLUMN_PX) - _HEADER_SIDES_PX, 1000)
+        names = (str(self._requests.headerData(column, Qt.Orientation.Horizontal)) for column in RequestColumn)
+        metrics = QFontMetrics(self.theme.ui_font(FOOTER_PX))
+        wrapped = (metrics.boundingRect(room, Qt.TextFlag.TextWordWrap, name).height() for name in names)
+        self.horizontalHeader().setFixedHeight(max(wrapped) + 8)
+        self.horizontalHeader().viewport().update()
+        self.viewport().update()
+        self.updateGeometry()
+
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """With nothing to scroll in the table, the page scrolls."""
+        """Leaves the wheel to the page when the table has nothing to scroll."""
         if self.verticalScrollBar().maximum() == 0:
             event.ignore()
         else:
@@ -103,7 +116,7 @@ class RequestHeader(QHeaderView):
         painter.setFont(self._theme.ui_font(FOOTER_PX))
         painter.setPen(self._theme.palette.secondary)
         name = self.model().headerData(column, Qt.Orientation.Horizontal)
-        place = rect.adjusted(8 if column == RequestColumn.CHAT else 2, 0, -6, -4)
+        place = rect.adjusted(8 if column == RequestColumn.CHAT else _HEADER_SIDES_PX - 6, 0, -6, -4)
         painter.drawText(place, side | Qt.AlignmentFlag.AlignBottom | Qt.TextFlag.TextWordWrap, str(name))
         painter.restore()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QRegularExpression, Qt
+from PySide6.QtCore import QRegularExpression, Qt
 from PySide6.QtGui import QRegularExpressionValidator
 from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QWidget
 
@@ -13,7 +13,8 @@ from app.theme import Theme
 from app.views.widgets.buttons import PillButton
 from app.views.widgets.cards import Card, Page, Row
 from app.views.widgets.fields import LineField, NumberField, Switch, WholeField, field_style
-from app.views.widgets.text import Voice, Words
+from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.translated import Translated
 from app.words.formats import fill, number
 
 _NUMBERS = {"temperature": 0.1, "top_p": 0.05, "min_p": 0.01, "repetition_penalty": 0.05}
@@ -21,7 +22,7 @@ _RESET = (*_NUMBERS, "top_k", "seed", "max_tokens", "thinking")
 _FIELD_PX = 96
 
 
-class SamplingPage(Page):
+class SamplingPage(Translated, Page):
     def __init__(self, theme: Theme, settings: Settings) -> None:
         super().__init__(theme)
         self._settings = settings
@@ -34,8 +35,8 @@ class SamplingPage(Page):
         self._add_optional("seed")
         self._add_optional("max_tokens")
         self._add_switch("thinking")
-        self._prompt_words = Words(theme, Voice.BODY)
-        self._prompt_explained = Words(theme, Voice.FINE)
+        self._prompt_words = TextLabel(theme, TextStyle.BODY)
+        self._prompt_explained = TextLabel(theme, TextStyle.FINE)
         self.prompt = PromptField(theme)
         self.reset = PillButton(theme)
         self._arrange()
@@ -78,7 +79,7 @@ class SamplingPage(Page):
             self._settings.reset(name)
 
     def _limits(self, name: str) -> tuple[float, float]:
-        """The option's own bounds: whatever is asked for comes back within them."""
+        """The bounds of an option, read from its check, which clamps."""
         check = Settings.options()[name].check
         return check(-1e9), check(1e9)
 
@@ -151,11 +152,6 @@ class SamplingPage(Page):
             "max_tokens": (self.tr("Longest reply"), self.tr("In tokens.")),
             "thinking": (self.tr("Think first"), self.tr("For models that can think before they answer.")),
         }
-
-    def changeEvent(self, event: QEvent) -> None:
-        if event.type() == QEvent.Type.LanguageChange:
-            self._retranslate()
-        super().changeEvent(event)
 
 
 class PromptField(QPlainTextEdit):

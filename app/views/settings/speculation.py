@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent
-
 from app.controllers.models import ModelController
 from app.settings import Settings
 from app.theme import Theme
@@ -11,18 +9,19 @@ from app.view_models.request_table import RequestTableModel
 from app.views.settings.request_table import RequestTable
 from app.views.settings.speculation_controls import SpeculationControls
 from app.views.widgets.cards import Card, Page
-from app.views.widgets.text import Voice, Words
+from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.translated import Translated
 
 
-class SpeculationPage(Page):
+class SpeculationPage(Translated, Page):
     def __init__(self, theme: Theme, settings: Settings, models: ModelController, requests: RequestTableModel) -> None:
         super().__init__(theme)
         self._settings = settings
         self._requests = requests
         self.controls = SpeculationControls(theme)
         self.table = RequestTable(theme, requests)
-        self._promise = Words(theme, Voice.FINE)
-        self._nothing = Words(theme, Voice.SECONDARY)
+        self._promise = TextLabel(theme, TextStyle.FINE)
+        self._nothing = TextLabel(theme, TextStyle.SECONDARY)
         self._arrange()
         self.controls.chosen.connect(models.set_speculation)
         settings.changed.connect(lambda _name: self._show())
@@ -59,8 +58,3 @@ class SpeculationPage(Page):
         )
         self._nothing.setText(self.tr("Replies appear here while they are written."))
         self.table.setAccessibleName(self.tr("Requests"))
-
-    def changeEvent(self, event: QEvent) -> None:
-        if event.type() == QEvent.Type.LanguageChange:
-            self._retranslate()
-        super().changeEvent(event)

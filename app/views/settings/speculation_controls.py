@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.settings import Settings
 from app.theme import Theme
 from app.views.widgets.fields import Segments, WholeField
-from app.views.widgets.text import Voice, Words
+from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.translated import Translated
 
 _MOST_TOKENS = Settings.options()["speculation_tokens"].check(10**6)
 
 
-class SpeculationControls(QWidget):
+class SpeculationControls(Translated, QWidget):
     chosen = Signal(str, int)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.modes = Segments(theme, self)
         self.tokens = WholeField(theme, 1, _MOST_TOKENS, width_px=56)
-        self.explanation = Words(theme, Voice.FINE, self)
+        self.explanation = TextLabel(theme, TextStyle.FINE, self)
         row = QHBoxLayout()
         row.setSpacing(8)
         row.addWidget(self.modes)
@@ -31,8 +32,8 @@ class SpeculationControls(QWidget):
         column.setSpacing(6)
         column.addLayout(row)
         column.addWidget(self.explanation)
-        self.modes.chosen.connect(self._tell)
-        self.tokens.valueChanged.connect(self._tell)
+        self.modes.chosen.connect(self._emit_chosen)
+        self.tokens.valueChanged.connect(self._emit_chosen)
         self._retranslate()
 
     def set_values(self, mode: str, tokens: int) -> None:
@@ -42,7 +43,7 @@ class SpeculationControls(QWidget):
         self.tokens.blockSignals(False)
         self._explain()
 
-    def _tell(self) -> None:
+    def _emit_chosen(self) -> None:
         self._explain()
         self.chosen.emit(str(self.modes.value), self.tokens.value())
 
@@ -60,8 +61,3 @@ class SpeculationControls(QWidget):
         self.modes.setAccessibleName(self.tr("Speculation"))
         self.tokens.setAccessibleName(self.tr("Tokens to guess ahead"))
         self._explain()
-
-    def changeEvent(self, event: QEvent) -> None:
-        if event.type() == QEvent.Type.LanguageChange:
-            self._retranslate()
-        super().changeEvent(event)

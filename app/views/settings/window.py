@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
@@ -16,13 +16,14 @@ from app.views.settings.sampling import SamplingPage
 from app.views.settings.speculation import SpeculationPage
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.cards import Page
+from app.views.widgets.translated import Translated
 
-_LIST_WIDTH = 190
+_LIST_WIDTH, _LIST_SIDE_PX = 190, 10
 _LEAST_WIDTH, _LEAST_WIDTH_GROWS = 640, 160  # what the widest page needs at 100 %, and more at 200 %
 _ICONS = {"general": "settings", "models": "box", "speculation": "zap", "sampling": "sliders-horizontal"}
 
 
-class SettingsWindow(QWidget):
+class SettingsWindow(Translated, QWidget):
     def __init__(self, theme: Theme, settings: Settings, chats: ChatController, models: ModelController) -> None:
         super().__init__()
         self._theme = theme
@@ -49,7 +50,7 @@ class SettingsWindow(QWidget):
         self.resize(960, 680)
         group = QButtonGroup(self)
         column = QVBoxLayout(self._list)
-        column.setContentsMargins(10, 16, 10, 10)
+        column.setContentsMargins(_LIST_SIDE_PX, 16, _LIST_SIDE_PX, 10)
         column.setSpacing(2)
         for name, tab in self._tabs.items():
             group.addButton(tab)
@@ -79,11 +80,7 @@ class SettingsWindow(QWidget):
         for name, title in titles.items():
             self._tabs[name].setText(title)
             self._pages[name].title.setText(title)
-
-    def changeEvent(self, event: QEvent) -> None:
-        if event.type() == QEvent.Type.LanguageChange:
-            self._retranslate()
-        super().changeEvent(event)
+        self._fit_list()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         close_keys = event.key() == Qt.Key.Key_W and event.modifiers() == Qt.KeyboardModifier.ControlModifier
@@ -94,8 +91,13 @@ class SettingsWindow(QWidget):
 
     def _restyle(self) -> None:
         self.setMinimumSize(round(_LEAST_WIDTH + _LEAST_WIDTH_GROWS * (self._theme.scale - 1)), 420)
-        self._list.setFixedWidth(round(_LIST_WIDTH * (1 + (self._theme.scale - 1) * 0.5)))
+        self._fit_list()
         self.update()
+
+    def _fit_list(self) -> None:
+        """As wide as the longest name of a page, which differs much between languages."""
+        names_px = max(tab.sizeHint().width() for tab in self._tabs.values()) + 2 * _LIST_SIDE_PX
+        self._list.setFixedWidth(max(round(_LIST_WIDTH * (1 + (self._theme.scale - 1) * 0.5)), names_px))
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         colors = self._theme.palette

@@ -16,10 +16,10 @@ from PySide6.QtWidgets import (
 )
 
 from app.theme import FOOTER_PX, RADIUS_ROW, Theme
-from app.view_models.conversation_list import ConversationListModel, ConversationRole, RowKind
+from app.view_models.conversation_list import ROW, ConversationListModel, ConversationRow
 from app.views.icons import icon
 from app.views.widgets.fields import LineField
-from app.views.widgets.scrolling import QuietBars
+from app.views.widgets.scrolling import ThinScrollBars
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -44,7 +44,7 @@ class ChatList(QListView):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setItemDelegate(ChatRowDelegate(self))
         theme.changed.connect(self.scheduleDelayedItemsLayout)
-        QuietBars(self, theme)
+        ThinScrollBars(self, theme)
 
     def set_chats(self, model: ConversationListModel) -> None:
         self.setModel(model)
@@ -113,7 +113,7 @@ class ChatList(QListView):
             self._open_menu(index, at)
 
     def _open_menu(self, index: QModelIndex, at: QPoint) -> None:
-        chat_id, pinned = self._chat_id(index), bool(index.data(ConversationRole.PINNED))
+        chat_id, pinned = self._chat_id(index), row_of(index).pinned
         where = QPersistentModelIndex(index)
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -129,7 +129,7 @@ class ChatList(QListView):
     def start_rename(self, index: Index) -> None:
         if not self._is_chat(index):
             return
-        RenameField(self, self._chat_id(index), str(index.data(ConversationRole.TITLE)), self.visualRect(index))
+        RenameField(self, self._chat_id(index), row_of(index).title, self.visualRect(index))
 
     def place_of(self, chat_id: int) -> QRect:
         """Where a chat's row is; none for a chat that is not listed."""
@@ -137,14 +137,14 @@ class ChatList(QListView):
         return next((self.visualRect(index) for index in indexes if self._chat_id(index) == chat_id), QRect())
 
     def _is_chat(self, index: Index) -> bool:
-        return bool(index.isValid() and index.data(ConversationRole.KIND) == RowKind.CHAT)
+        return self._chat_id(index) != 0
 
     def _chat_id(self, index: Index) -> int:
-        return int(index.data(ConversationRole.ID)) if self._is_chat(index) else 0
+        return row_of(index).chat_id if index.isValid() else 0
 
 
 class RenameField(LineField):
-    """Lies over a row until Return (or leaving) keeps the name, or Escape does not."""
+    """Edits a chat's title in its row. Return or leaving keeps the text, Escape does not."""
 
     def __init__(self, chats: ChatList, chat_id: int, title: str, place: QRect) -> None:
         super().__init__(chats.theme, parent=chats.viewport())
@@ -167,11 +167,11 @@ class RenameField(LineField):
             moved.connect(self._follow_soon)
 
     def _follow_soon(self) -> None:
-        """Once the list is whole again: a row that moves is taken out and put in."""
+        """Delayed to the next event loop pass, because a row moves as a removal and an insertion."""
         self._later.start()
 
     def _follow(self) -> None:
-        """Rows move under the field when another chat is written in."""
+        """Moves the field with its row; closes it when the row is gone."""
         place = self._chats.place_of(self._chat_id)
         if place.isValid():
             self.setGeometry(place)
@@ -203,17 +203,17 @@ class ChatRowDelegate(QStyledItemDelegate):
 
     def sizeHint(self, _option: QStyleOptionViewItem, index: Index) -> QSize:
         theme = self._chats.theme
-        if index.data(ConversationRole.KIND) == RowKind.HEADING:
+        if row_of(index).group is not None:
             return QSize(0, theme.px(30))
-        return QSize(0, theme.px(50 if index.data(ConversationRole.SNIPPET) else 32))
+        return QSize(0, theme.px(50 if row_of(index).snippet else 32))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         area: QRect = option.rect
         state: QStyle.StateFlag = option.state
-        if index.data(ConversationRole.KIND) == RowKind.HEADING:
-            self._paint_heading(painter, area, str(index.data(ConversationRole.TITLE)))
+        if row_of(index).group is not None:
+            self._paint_heading(painter, area, row_of(index).text)
         else:
             self._paint_chat(painter, area, state, index)
         painter.restore()
@@ -228,7 +228,7 @@ class ChatRowDelegate(QStyledItemDelegate):
     def _paint_chat(self, painter: QPainter, area: QRect, state: QStyle.StateFlag, index: Index) -> None:
         theme, colors = self._chats.theme, self._chats.theme.palette
         hovered = bool(state & QStyle.StateFlag.State_MouseOver)
-        is_open = index.data(ConversationRole.ID) == self._chats.open_chat_id
+        is_open = row_of(index).chat_id == self._chats.open_chat_id
         self._paint_ground(painter, area, state, hovered or is_open)
         words = area.adjusted(theme.px(12), 0, -theme.px(10), 0)
         if hovered:
@@ -237,7 +237,7 @@ class ChatRowDelegate(QStyledItemDelegate):
             place = QRect(0, 0, side, side)
             place.moveCenter(more_place(theme, area).center())
             icon("more-horizontal", colors.secondary).paint(painter, place)
-        elif index.data(ConversationRole.GENERATING):
+        elif row_of(index).generating:
             words.setRight(words.right() - theme.px(14))
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(colors.draft)
@@ -254,9 +254,9 @@ class ChatRowDelegate(QStyledItemDelegate):
 
     def _paint_words(self, painter: QPainter, place: QRect, index: Index) -> None:
         theme = self._chats.theme
-        snippet = str(index.data(ConversationRole.SNIPPET) or "")
+        snippet = row_of(index).snippet
         title_place = QRect(place.left(), place.top() + theme.px(5), place.width(), theme.px(22)) if snippet else place
-        self._line(painter, title_place, str(index.data(ConversationRole.TITLE)), theme.ui_font())
+        self._line(painter, title_place, row_of(index).text, theme.ui_font())
         if snippet:
             below = QRect(place.left(), title_place.bottom(), place.width(), theme.px(18))
             painter.setPen(theme.palette.secondary)
@@ -268,6 +268,11 @@ class ChatRowDelegate(QStyledItemDelegate):
         painter.setFont(font)
         shown = QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideRight, place.width())
         painter.drawText(place, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, shown)
+
+
+def row_of(index: Index) -> ConversationRow:
+    row: ConversationRow = index.data(ROW)
+    return row
 
 
 def more_place(theme: Theme, row: QRect) -> QRect:

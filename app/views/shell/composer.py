@@ -1,11 +1,11 @@
-"""Where the person writes: a card that grows with the text, sends on Return, and stops a running reply.
+"""The message field: grows with its text, sends on Return, and stops a running reply.
 
 Unsent text is kept per chat. Not here: what happens to a message once it is sent.
 """
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QMimeData, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QMimeData, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QGuiApplication,
     QInputMethodEvent,
@@ -20,19 +20,19 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QSizePolicy, QVBoxLayout, QWidget
 
-from app.theme import RADIUS_BUBBLE, Theme
+from app.theme import COLUMN_PX, RADIUS_BUBBLE, Theme
 from app.views.widgets.buttons import STOP, IconButton, RoundButton
 from app.views.widgets.context_ring import ContextRing
-from app.views.widgets.scrolling import QuietBars
-from app.views.widgets.text import Voice, Words
+from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.scrolling import ThinScrollBars
+from app.views.widgets.translated import Translated
 
-COLUMN_WIDTH = 760
 _GROWS_TO = 0.4  # of the window's height
 _RETURN_KEYS = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
 class MessageEdit(QPlainTextEdit):
-    """Plain text that is as high as its lines. Return submits, unless an input method is still composing."""
+    """A plain-text field as high as its lines. Return submits, except while an input method is composing."""
 
     submitted = Signal()
     escaped = Signal()
@@ -48,7 +48,7 @@ class MessageEdit(QPlainTextEdit):
         self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         self.setTabChangesFocus(True)
         self.document().setDocumentMargin(0)
-        QuietBars(self, theme)
+        ThinScrollBars(self, theme)
         self.textChanged.connect(self.height_wanted)
 
     def set_hint(self, hint: str) -> None:
@@ -65,7 +65,7 @@ class MessageEdit(QPlainTextEdit):
         self.setFont(self._theme.reply_font())
 
     def text_height(self, at_most: float) -> float:
-        """Adds up lines only until `at_most`, so that a book pasted in costs no more than a page."""
+        """The height of the lines, at most about `at_most`; the cost does not grow with longer text."""
         layout = self.document().documentLayout()
         block = self.document().firstBlock()
         height = 0.0
@@ -109,7 +109,7 @@ class MessageEdit(QPlainTextEdit):
             self.height_wanted.emit()
 
 
-class Composer(QWidget):
+class Composer(Translated, QWidget):
     """The card with the text, the context meter and the round button."""
 
     send_requested = Signal(str)
@@ -135,7 +135,7 @@ class Composer(QWidget):
         self._arrange()
         self._connect()
         self._restyle()
-        self.retranslate()
+        self._retranslate()
 
     def _connect(self) -> None:
         self.edit.submitted.connect(self._submit)
@@ -175,7 +175,7 @@ class Composer(QWidget):
         self.edit.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def open_chat(self, chat_id: int) -> None:
-        """Puts away what was not sent in the chat before, and brings back what was not sent in this one."""
+        """Keeps the unsent text of the previous chat and restores that of this one."""
         if chat_id == self._chat_id:
             return
         self.end_edit()
@@ -184,7 +184,7 @@ class Composer(QWidget):
         self.set_text(self._unsent.pop(chat_id, ""))
 
     def begin_edit(self, message_id: int, text: str) -> None:
-        """A sent message comes back to be changed; what was being written waits."""
+        """Puts a sent message into the field to be edited; the unsent text comes back afterwards."""
         if self._edited_id is None:
             self._set_aside = self.text()
         self._edited_id = message_id
@@ -205,15 +205,10 @@ class Composer(QWidget):
     def set_context(self, used_tokens: int, limit_tokens: int) -> None:
         self.ring.set_usage(used_tokens, limit_tokens)
 
-    def retranslate(self) -> None:
+    def _retranslate(self) -> None:
         self.edit.set_hint(self.tr("Ask anything"))
         self.edit.setAccessibleName(self.tr("Message"))
         self._show_button()
-
-    def changeEvent(self, event: QEvent) -> None:
-        if event.type() == QEvent.Type.LanguageChange:
-            self.retranslate()
-        super().changeEvent(event)
 
     def _submit(self) -> None:
         text, edited_id = self.text().strip(), self._edited_id
@@ -221,7 +216,7 @@ class Composer(QWidget):
             return
         self.edit.clear()
         self.end_edit()
-        # Whatever the input method still holds belonged to the message that has just left.
+        # The input method may still hold text of the message that was just sent.
         QGuiApplication.inputMethod().reset()
         if edited_id is None:
             self.send_requested.emit(text)
@@ -276,13 +271,14 @@ class Composer(QWidget):
         super().mousePressEvent(event)
 
     def _restyle(self) -> None:
+        self.setMaximumWidth(self._theme.px(COLUMN_PX))
         self.edit.restyle()
         self._column.setContentsMargins(self._theme.px(18), self._padding(), self._padding(), self._padding())
         self._fit()
         self.update()
 
     def sizeHint(self) -> QSize:
-        return QSize(self._theme.px(COLUMN_WIDTH), super().sizeHint().height())
+        return QSize(self._theme.px(COLUMN_PX), super().sizeHint().height())
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         colors = self._theme.palette
@@ -294,14 +290,14 @@ class Composer(QWidget):
         painter.end()
 
 
-class EditLine(QWidget):
+class EditLine(Translated, QWidget):
     """Says, above the text, that a sent message is being changed."""
 
     cancelled = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._words = Words(theme, Voice.FINE)
+        self._words = TextLabel(theme, TextStyle.FINE)
         self._words.setWordWrap(False)
         self.close_button = IconButton(theme, "x", 22)
         self.setCursor(Qt.CursorShape.ArrowCursor)
@@ -314,9 +310,4 @@ class EditLine(QWidget):
 
     def _retranslate(self) -> None:
         self._words.setText(self.tr("Editing a message"))
-        self.close_button.set_name(self.tr("Leave it as it was"))
-
-    def changeEvent(self, event: QEvent) -> None:
-        if event.type() == QEvent.Type.LanguageChange:
-            self._retranslate()
-        super().changeEvent(event)
+        self.close_button.set_name(self.tr("Cancel editing"))

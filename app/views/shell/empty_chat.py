@@ -1,8 +1,8 @@
-"""What a chat without messages shows: the mark, one line, three questions, and the way to other models."""
+"""The page of a chat without messages: the mark, a line, three questions, and a card that leads to other models."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
@@ -10,33 +10,34 @@ from app.theme import RADIUS_CARD, Theme
 from app.views.icons import icon
 from app.views.widgets.buttons import Emphasis, PaintedButton, PillButton
 from app.views.widgets.cards import Card
-from app.views.widgets.scrolling import QuietBars
-from app.views.widgets.text import Voice, Words, voice_font
+from app.views.widgets.labels import TextLabel, TextStyle, style_font
+from app.views.widgets.scrolling import ThinScrollBars
+from app.views.widgets.translated import Translated
 
 _WIDTH = 560
 
 
-class EmptyChat(QScrollArea):
+class EmptyChat(Translated, QScrollArea):
     question_asked = Signal(str)
     models_requested = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self.line = Words(theme, Voice.TITLE)
+        self.line = TextLabel(theme, TextStyle.TITLE)
         self.questions = [QuestionButton(theme, self) for _ in range(3)]
-        self.offer = Words(theme, Voice.BODY)
-        self.offer_reason = Words(theme, Voice.FINE)
+        self.offer = TextLabel(theme, TextStyle.BODY)
+        self.offer_reason = TextLabel(theme, TextStyle.FINE)
         self.offer_button = PillButton(theme, Emphasis.PLAIN)
         self._arrange()
         for button in self.questions:
             button.clicked.connect(lambda _checked=False, button=button: self.question_asked.emit(button.text()))
         self.offer_button.clicked.connect(self.models_requested)
         self._has_model = True
-        self.retranslate()
+        self._retranslate()
 
     def show_for(self, starter: bool, has_model: bool) -> None:
-        """The questions are the starter pair's; the way to other models is for who has that one, or none."""
+        """Shows the questions with the starter pair, and the card with the starter pair or without a model."""
         self._has_model = has_model
         for button in self.questions:
             button.setVisible(starter and has_model)
@@ -49,7 +50,7 @@ class EmptyChat(QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.viewport().setAutoFillBackground(False)
-        QuietBars(self, self._theme)
+        ThinScrollBars(self, self._theme)
         content = QWidget()
         content.setAutoFillBackground(False)
         row = QHBoxLayout(content)
@@ -95,7 +96,7 @@ class EmptyChat(QScrollArea):
         card.column.addLayout(row)
         return card
 
-    def retranslate(self) -> None:
+    def _retranslate(self) -> None:
         self.line.setText(self.tr("Guess ahead, check at once, read sooner."))
         #: Three questions that the starter pair was taught; use the exact words of packaging/starter/guide.
         asked = (
@@ -118,14 +119,9 @@ class EmptyChat(QScrollArea):
             self.tr("The starter pair knows only Hunch. Install a larger model, and a draft for it.")
         )
 
-    def changeEvent(self, event: QEvent) -> None:
-        if event.type() == QEvent.Type.LanguageChange:
-            self.retranslate()
-        super().changeEvent(event)
-
 
 class QuestionButton(PaintedButton):
-    """A whole question that can be asked with one click; wraps where it is long."""
+    """A button with a whole question that is sent by one click; wraps long text."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
@@ -135,7 +131,7 @@ class QuestionButton(PaintedButton):
 
     def _height_for(self, width: int) -> int:
         room = QRectF(0, 0, max(40, width - self.theme.px(52)), 1000)
-        metrics = QFontMetricsF(voice_font(self.theme, Voice.BODY))
+        metrics = QFontMetricsF(style_font(self.theme, TextStyle.BODY))
         words = metrics.boundingRect(room, Qt.TextFlag.TextWordWrap, self.text())
         return round(words.height()) + self.theme.px(20)
 
@@ -156,7 +152,7 @@ class QuestionButton(PaintedButton):
         painter.setPen(QPen(colors.hairline, 1))
         painter.setBrush(colors.hover if self.underMouse() else QColor(0, 0, 0, 0))
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS_CARD, RADIUS_CARD)
-        painter.setFont(voice_font(self.theme, Voice.BODY))
+        painter.setFont(style_font(self.theme, TextStyle.BODY))
         painter.setPen(colors.text)
         place = self.rect().adjusted(self.theme.px(16), 0, -self.theme.px(36), 0)
         painter.drawText(place, Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextWordWrap, self.text())
@@ -166,7 +162,7 @@ class QuestionButton(PaintedButton):
 
 
 class Mark(QWidget):
-    """Hunch's sign: one word that stands, and three guesses that run ahead of it."""
+    """Hunch's mark: a square and three dots after it."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

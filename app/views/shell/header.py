@@ -5,7 +5,7 @@ Here: painting the pair in its states. Not here: the picker that the chip opens 
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
@@ -13,14 +13,17 @@ from app.theme import Theme
 from app.view_models.model_list import DraftState, PairState, PairView
 from app.views.icons import icon
 from app.views.widgets.buttons import IconButton, PaintedButton
-from app.views.widgets.text import ElidedWords, Voice
+from app.views.widgets.labels import ElidedLabel, TextStyle
+from app.views.widgets.translated import Translated
 from app.words.formats import fill
+from app.words.notices import drafting_sentence
+from app.words.notices_for_errors import notice_for
 
 HEIGHT = 48
 _ARROW = "←"
 
 
-class Header(QWidget):
+class Header(Translated, QWidget):
     sidebar_requested = Signal()
     new_chat_requested = Signal()
     pair_requested = Signal()
@@ -29,7 +32,7 @@ class Header(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._line = False
-        self.title = ElidedWords(theme, Voice.HEADING, parent=self)
+        self.title = ElidedLabel(theme, TextStyle.HEADING, parent=self)
         self.chip = PairChip(theme, self)
         self.show_button = IconButton(theme, "panel-left", parent=self)
         self.new_button = IconButton(theme, "pencil", parent=self)
@@ -39,7 +42,7 @@ class Header(QWidget):
         self.chip.clicked.connect(self.pair_requested)
         theme.changed.connect(self._restyle)
         self._restyle()
-        self.retranslate()
+        self._retranslate()
 
     def _arrange(self) -> None:
         row = QHBoxLayout(self)
@@ -58,7 +61,7 @@ class Header(QWidget):
         self._share_room()
 
     def _share_room(self) -> None:
-        """Where both do not fit, the pair keeps more than half: it says more per letter than a title."""
+        """Where both do not fit, the pair chip gets up to 62 % of the width."""
         self.chip.limit_width(round((self.width() - 24) * (0.62 if self.title.text() else 1.0)))
 
     def set_title(self, title: str) -> None:
@@ -76,14 +79,9 @@ class Header(QWidget):
             self._line = shown
             self.update()
 
-    def retranslate(self) -> None:
+    def _retranslate(self) -> None:
         self.show_button.set_name(self.tr("Show sidebar"))
         self.new_button.set_name(self.tr("New chat"))
-
-    def changeEvent(self, event: QEvent) -> None:
-        if event.type() == QEvent.Type.LanguageChange:
-            self.retranslate()
-        super().changeEvent(event)
 
     def _restyle(self) -> None:
         self.setFixedHeight(max(HEIGHT, self._theme.px(40)))
@@ -96,7 +94,7 @@ class Header(QWidget):
             painter.end()
 
 
-class PairChip(PaintedButton):
+class PairChip(Translated, PaintedButton):
     """Main ← draft · mode, each part in the colour of its state."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -104,28 +102,37 @@ class PairChip(PaintedButton):
         self._pair = PairView()
         self._most_px = 10_000
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        self._describe()
+        self._retranslate()
 
     def set_pair(self, pair: PairView) -> None:
         if pair != self._pair:
             self._pair = pair
-            self._describe()
-            self.updateGeometry()
-            self.update()
-
-    def changeEvent(self, event: QEvent) -> None:
-        if event.type() == QEvent.Type.LanguageChange:
-            self._describe()
-            self.updateGeometry()
-        super().changeEvent(event)
+            self._retranslate()
 
     def corner_radius(self) -> float:
         return self.height() / 2
 
-    def _describe(self) -> None:
+    def _retranslate(self) -> None:
         words = " ".join(text for text, _, _ in self._parts())
         self.setAccessibleName(fill(self.tr("Models: %1"), words))
-        self.setToolTip("\n".join(part for part in (words, self._pair.reason) if part))
+        self.setToolTip("\n".join(part for part in (words, self._reason()) if part))
+        self.updateGeometry()
+        self.update()
+
+    def _reason(self) -> str:
+        """Why the main model or the draft is not used."""
+        if self._pair.error is not None:
+            return notice_for(self._pair.error).sentence
+        return drafting_sentence(self._pair.drafting) if self._pair.drafting is not None else ""
+
+    def _mode_text(self) -> str:
+        tokens = self._pair.speculation.tokens
+        return {
+            "off": self.tr("off"),
+            "auto": self.tr("auto"),
+            # WORKAROUND: lupdate sees that a text has plural forms only in self.tr, and only with a plain name for n.
+            "fixed": self.tr("%n token(s)", "drafted per pass", tokens),
+        }[self._pair.speculation.mode]
 
     def _parts(self) -> list[tuple[str, QColor, bool]]:
         """Text, colour, and whether it is struck through."""
@@ -145,9 +152,7 @@ class PairChip(PaintedButton):
         color = colors.draft if pair.draft_state == DraftState.ACTIVE else colors.faint
         refused = pair.draft_state == DraftState.REFUSED
         parts = [(_ARROW, color, False), (pair.draft_name, color, refused)]
-        if pair.mode_text:
-            parts.append((f"· {pair.mode_text}", colors.secondary, False))
-        return parts
+        return [*parts, (f"· {self._mode_text()}", colors.secondary, False)]
 
     def _face(self, struck: bool = False) -> QFont:
         font = self.theme.ui_font()

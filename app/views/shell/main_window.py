@@ -1,14 +1,13 @@
-"""The window: sidebar, header, transcript and composer, and what passes between them and the controllers.
+"""The main window: creates its parts and connects them to the controllers.
 
-It opens without controllers, so that it can be painted before the database and the engine are there; `bind` brings
-them. Not here: anything that decides what a chat or a model is.
+It can be painted without controllers; `bind` connects them once the database and the engine exist.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, QEvent, Qt, Signal
+from PySide6.QtCore import QByteArray, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
 
@@ -18,15 +17,17 @@ from app.settings import STARTER_FOLDER, Settings
 from app.theme import SCALE_MAX, SCALE_MIN, Theme
 from app.view_models.model_list import PairState
 from app.views.link_dialog import ask_to_open
-from app.views.shell.composer import COLUMN_WIDTH, Composer
+from app.views.shell.composer import Composer
 from app.views.shell.empty_chat import EmptyChat
 from app.views.shell.header import Header
 from app.views.shell.menu import MenuBar
 from app.views.shell.picker import Picker
 from app.views.shell.sidebar import Sidebar
-from app.views.widgets.banner import Banner
+from app.views.widgets.banner import Banner, BannerText
+from app.views.widgets.translated import Translated
 from app.words.formats import fill
-from app.words.notices import Notice, NoticeAction, action_text
+from app.words.notices import NoticeAction, action_text
+from app.words.notices_for_errors import Problem, notice_for
 
 if TYPE_CHECKING:
     from app.views.transcript import TranscriptView
@@ -36,7 +37,7 @@ _SIDE_PX = 24
 _CHAT_NEEDS_PX = 360
 
 
-class MainWindow(QWidget):
+class MainWindow(Translated, QWidget):
     painted_first = Signal()
     settings_requested = Signal(str)  # page
     log_requested = Signal()
@@ -77,7 +78,6 @@ class MainWindow(QWidget):
         foot.addStretch(1)
         foot.addWidget(self.composer, 1000)
         foot.addStretch(1)
-        self._limit_column()
         right = QVBoxLayout()
         right.setSpacing(0)
         right.addWidget(self.header)
@@ -88,10 +88,6 @@ class MainWindow(QWidget):
         row.setSpacing(0)
         row.addWidget(self.sidebar)
         row.addLayout(right, 1)
-        self._theme.changed.connect(self._limit_column)
-
-    def _limit_column(self) -> None:
-        self.composer.setMaximumWidth(self._theme.px(COLUMN_WIDTH))
 
     def _connect_parts(self) -> None:
         self.sidebar.hide_requested.connect(self.toggle_sidebar)
@@ -149,7 +145,7 @@ class MainWindow(QWidget):
         menu.delete.triggered.connect(lambda: chats.delete_chat(chats.chat_id))
         chats.current_chat_changed.connect(self._on_chat_changed)
         chats.chat_deleted.connect(self._on_chat_deleted)
-        chats.notice_raised.connect(self.show_notice)
+        chats.problem_raised.connect(self.show_problem)
 
     def _bind_messages(self, chats: ChatController) -> None:
         self.composer.send_requested.connect(self._send)
@@ -178,7 +174,7 @@ class MainWindow(QWidget):
         view.notice_action_requested.connect(self._follow_in_chat)
         view.verticalScrollBar().valueChanged.connect(lambda value: self.header.set_line(value > 0))
         self.transcript = view
-        # The composer stands under the column of replies, which a bar that is always there pushes aside.
+        # A permanent scroll bar shifts the column of messages, and the composer must stand below it.
         always = view.verticalScrollBarPolicy() == Qt.ScrollBarPolicy.ScrollBarAlwaysOn
         bar_px = view.verticalScrollBar().sizeHint().width() if always else 0
         self._foot.setContentsMargins(_SIDE_PX, 4, _SIDE_PX + bar_px, 18)
@@ -187,7 +183,7 @@ class MainWindow(QWidget):
     def _bind_models(self, models: ModelController) -> None:
         models.pair_changed.connect(self._show_pair)
         models.models_changed.connect(self._show_pair)
-        models.notice_raised.connect(self.show_notice)
+        models.problem_raised.connect(self.show_problem)
         models.model_installed.connect(self._on_model_installed)
         self.picker.main_chosen.connect(models.choose_main)
         self.picker.draft_chosen.connect(lambda folder: models.choose_draft(folder or None))
@@ -230,22 +226,31 @@ class MainWindow(QWidget):
         self.picker.speculation.set_values(self._settings.speculation_mode, self._settings.speculation_tokens)
 
     def _on_model_installed(self, repository: str, _folder: str) -> None:
-        self.banner.say(fill(self.tr("%1 is installed."), repository), self.tr("Choose models…"), self.open_picker)
+        self.banner.show_info(
+            lambda: BannerText(fill(self.tr("%1 is installed."), repository), button=self.tr("Choose models…")),
+            self.open_picker,
+        )
 
     def _on_chat_deleted(self, _chat_id: int, title: str) -> None:
-        self.banner.say(fill(self.tr("Deleted “%1”."), title), self.tr("Undo"), self._undo_delete)
+        self.banner.show_info(
+            lambda: BannerText(fill(self.tr("Deleted “%1”."), title), button=self.tr("Undo")), self._undo_delete
+        )
 
     def _on_message_deleted(self, _message_id: int) -> None:
-        self.banner.say(self.tr("Message deleted."), self.tr("Undo"), self._undo_delete)
+        self.banner.show_info(
+            lambda: BannerText(self.tr("Message deleted."), button=self.tr("Undo")), self._undo_delete
+        )
 
     def _undo_delete(self) -> None:
         if self.chats is not None:
             self.chats.undo_delete()
 
-    def show_notice(self, notice: Notice) -> None:
-        action = notice.action
-        button = action_text(action) if action is not None else ""
-        self.banner.warn(notice.title, notice.sentence, notice.hint, button, lambda: self._follow(action))
+    def show_problem(self, problem: Problem) -> None:
+        def text() -> BannerText:
+            notice = notice_for(problem)
+            return BannerText(notice.sentence, notice.title, notice.hint, action_text(notice.action))
+
+        self.banner.show_warning(text, lambda: self._follow(notice_for(problem).action))
 
     def _follow(self, action: NoticeAction | None) -> None:
         if action in (NoticeAction.CHOOSE_MODEL, NoticeAction.CHOOSE_DRAFT):
@@ -311,14 +316,14 @@ class MainWindow(QWidget):
         self.header.set_sidebar_visible(visible)
 
     def _fit_sidebar(self) -> None:
-        """Steps aside where large text in a small window would leave the chat no room; asking for it brings it back."""
+        """Hides the sidebar where the chat would have too little room; it can still be shown by hand."""
         fits = self.width() - self.sidebar.width() >= self._theme.px(_CHAT_NEEDS_PX)
         if fits != self._sidebar_fits:
             self._sidebar_fits = fits
             self._set_sidebar_visible(fits and self._settings.sidebar_visible)
 
     def _front(self) -> QWidget:
-        """The menu bar is the whole app's: what it does to a window, it does to the one in front."""
+        """The active window: the entries of the app-wide menu bar act on it."""
         return QApplication.activeWindow() or self
 
     def _close_active(self) -> None:
@@ -357,10 +362,8 @@ class MainWindow(QWidget):
         super().showEvent(event)
         self.composer.take_focus()
 
-    def changeEvent(self, event: QEvent) -> None:
-        if event.type() == QEvent.Type.LanguageChange:
-            self.menu.retranslate()
-        super().changeEvent(event)
+    def _retranslate(self) -> None:
+        self.menu.retranslate()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         self._settings.window_geometry = bytes(self.saveGeometry().toBase64().data()).decode()

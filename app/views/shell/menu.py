@@ -68,7 +68,7 @@ class MenuBar(QObject):
             )
         }
         for name, action in self.edits.items():
-            action.triggered.connect(lambda _checked=False, name=name: _tell_focused(name))
+            action.triggered.connect(lambda _checked=False, name=name: _call_on_focused(name))
         menu.addSeparator()
         self.search = self._action(menu, _Key.Find)
 
@@ -143,8 +143,8 @@ class MenuBar(QObject):
             action.setText(text)
 
 
-def _tell_focused(slot: str) -> None:
-    """Every text widget has these by the same names; one that has not is not asked."""
+def _call_on_focused(slot: str) -> None:
+    """Calls a slot such as `copy` of the focused widget, if it has one."""
     act = getattr(QApplication.focusWidget(), slot, None)
     if act is not None:
         act()

@@ -6,26 +6,29 @@ Everything installed is listed; what cannot serve is greyed and says why. A choi
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 
-from PySide6.QtCore import QEvent, QPoint, QRectF, Qt, Signal
+from PySide6.QtCore import QPoint, QRectF, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.theme import RADIUS_CARD, Theme
-from app.view_models.model_list import DraftChoice, ModelEntry, PairView
+from app.view_models.model_list import DraftChoice, DraftGroup, ModelEntry, PairView
 from app.views.settings.speculation_controls import SpeculationControls
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.cards import Hairline
+from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.option_list import Option, OptionList
-from app.views.widgets.text import Voice, Words
-from app.words.formats import fill, number, size
+from app.views.widgets.translated import Translated
+from app.words.models import model_details
+from app.words.notices_for_errors import Problem, notice_for
 
 _WIDTH = 640
 _LIST_HEIGHT = 300
 NO_DRAFT = ""
 
 
-class Picker(QWidget):
+class Picker(Translated, QWidget):
     main_chosen = Signal(str)
     draft_chosen = Signal(str)  # NO_DRAFT for none
     models_requested = Signal()
@@ -34,8 +37,8 @@ class Picker(QWidget):
         super().__init__(parent, Qt.WindowType.Popup | Qt.WindowType.FramelessWindowHint)
         self.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground)
         self._theme = theme
-        self.main_heading = Words(theme, Voice.HEADING)
-        self.draft_heading = Words(theme, Voice.HEADING)
+        self.main_heading = TextLabel(theme, TextStyle.HEADING)
+        self.draft_heading = TextLabel(theme, TextStyle.HEADING)
         self.mains = OptionList(theme)
         self.drafts = OptionList(theme)
         self.speculation = SpeculationControls(theme)
@@ -69,30 +72,27 @@ class Picker(QWidget):
         self._column.addLayout(foot)
 
     def show_models(self, mains: Sequence[ModelEntry], drafts: Sequence[DraftChoice], pair: PairView) -> None:
-        options = [self._main_option(entry) for entry in mains] or [Option(self.tr("Nothing is installed yet."))]
-        self.mains.set_options(options, pair.main_folder)
+        options = [self._option(entry, entry.error) for entry in mains]
+        self.mains.set_options(options or [Option(self.tr("Nothing is installed yet."))], pair.main_folder)
         self.drafts.set_options(self._draft_options(drafts), pair.draft_folder)
 
-    def _main_option(self, entry: ModelEntry) -> Option:
-        return Option(entry.name, entry.folder, self._details(entry), entry.problem or "")
+    def _option(self, entry: ModelEntry, error: Problem | None) -> Option:
+        details = " · ".join(model_details(entry.size_bytes, entry.bits, entry.source))
+        return Option(entry.name, entry.folder, details, notice_for(error).sentence if error else "")
 
     def _draft_options(self, choices: Sequence[DraftChoice]) -> list[Option]:
         options = [Option(self.tr("No draft"), NO_DRAFT, self.tr("Only the main model is loaded"))]
-        heading = ""
-        for choice in choices:
-            if choice.heading != heading:
-                heading = choice.heading
-                options.append(Option(heading))
-            reason = choice.reason or ""
-            options.append(Option(choice.model.name, choice.model.folder, self._details(choice.model), reason))
+        for group, members in groupby(choices, key=lambda choice: choice.group):
+            options.append(Option(self._group_text(group)))
+            options += [self._option(choice.model, choice.error) for choice in members]
         return options
 
-    def _details(self, entry: ModelEntry) -> str:
-        parts = [size(entry.size_bytes)]
-        if entry.bits is not None:
-            parts.append(fill(self.tr("%1-bit"), number(entry.bits)))
-        parts.append(entry.source_text)
-        return " · ".join(parts)
+    def _group_text(self, group: DraftGroup) -> str:
+        return {
+            DraftGroup.RECOMMENDED: self.tr("Recommended"),
+            DraftGroup.COMPATIBLE: self.tr("Compatible"),
+            DraftGroup.NOT_COMPATIBLE: self.tr("Not compatible"),
+        }[group]
 
     def open_under(self, anchor: QWidget) -> None:
         """Below the chip, inside the window where that is possible."""
@@ -126,11 +126,6 @@ class Picker(QWidget):
             self.close()
         else:
             super().keyPressEvent(event)
-
-    def changeEvent(self, event: QEvent) -> None:
-        if event.type() == QEvent.Type.LanguageChange:
-            self._retranslate()
-        super().changeEvent(event)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         colors = self._theme.palette

@@ -1,11 +1,11 @@
-"""The left column: new chat, search, the chats by day, and the doors to models and settings.
+"""The sidebar: new chat, search, the chat list, and the buttons for models and settings.
 
-It asks and shows; opening, renaming and deleting are the controller's.
+It emits requests; the controller acts on them.
 """
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPalette, QPen
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
@@ -14,13 +14,14 @@ from app.view_models.conversation_list import ConversationListModel
 from app.views.icons import icon
 from app.views.shell.chat_list import ChatList
 from app.views.widgets.buttons import Emphasis, IconButton, PillButton
-from app.views.widgets.text import Voice, Words
+from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.translated import Translated
 
 WIDTH = 248
 _SEARCH_DELAY_MS = 150
 
 
-class Sidebar(QWidget):
+class Sidebar(Translated, QWidget):
     new_chat_requested = Signal()
     search_changed = Signal(str)
     models_requested = Signal()
@@ -34,14 +35,14 @@ class Sidebar(QWidget):
         self.search = SearchField(theme, self)
         self.hide_button = IconButton(theme, "panel-left", parent=self)
         self.new_button = PillButton(theme, Emphasis.QUIET, "pencil", self)
-        self.nothing = Words(theme, Voice.SECONDARY, self)
+        self.nothing = TextLabel(theme, TextStyle.SECONDARY, self)
         self.models_button = PillButton(theme, Emphasis.QUIET, "box", self)
         self.settings_button = IconButton(theme, "settings", parent=self)
         self._delay = QTimer(self, singleShot=True, interval=_SEARCH_DELAY_MS)
         self._arrange()
         self._connect()
         self._restyle()
-        self.retranslate()
+        self._retranslate()
 
     def _arrange(self) -> None:
         for button in (self.new_button, self.models_button):
@@ -93,7 +94,7 @@ class Sidebar(QWidget):
         found = model is not None and model.rowCount() > 0
         self.nothing.setVisible(not found and bool(self.search.text()))
 
-    def retranslate(self) -> None:
+    def _retranslate(self) -> None:
         self.new_button.setText(self.tr("New chat"))
         self.hide_button.set_name(self.tr("Hide sidebar"))
         self.search.setPlaceholderText(self.tr("Search"))
@@ -102,14 +103,10 @@ class Sidebar(QWidget):
         self.models_button.setText(self.tr("Models"))
         self.settings_button.set_name(self.tr("Settings"))
         self.chats.setAccessibleName(self.tr("Chats"))
-
-    def changeEvent(self, event: QEvent) -> None:
-        if event.type() == QEvent.Type.LanguageChange:
-            self.retranslate()
-        super().changeEvent(event)
+        self.chats.viewport().update()
 
     def _restyle(self) -> None:
-        # Wider text needs a wider column, but never as much as the text grows.
+        # The sidebar grows by 60 % of what the text grows.
         self.setFixedWidth(round(WIDTH * (1 + (self._theme.scale - 1) * 0.6)))
         self.update()
 

@@ -1,4 +1,4 @@
-"""What is painted behind the parts: the ring around the message in focus, and the line beside opened thinking."""
+"""Painting behind the parts: the ring around the focused message, and the line beside opened thinking."""
 
 from collections.abc import Iterable
 
@@ -20,7 +20,7 @@ def paint_ring(painter: QPainter, message: QRect, colors: Palette) -> None:
 
 
 def paint_thought_bars(painter: QPainter, shown: Iterable[tuple[Part, QRect]], x: int, colors: Palette) -> None:
-    """Through the spaces between the parts, so that they are one line."""
+    """The line continues through the gaps between the parts."""
     for part, place in shown:
-        if part.quiet:
+        if part.secondary:
             painter.fillRect(x, place.top() - part.gap_px, _LINE_PX, place.height() + part.gap_px, colors.hairline)

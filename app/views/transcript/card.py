@@ -1,4 +1,4 @@
-"""Rounded grounds for cards and bubbles, painted from small cached corners.
+"""Rounded backgrounds for cards and bubbles, painted from small cached corners.
 
 MEASURED: an antialiased rounded rectangle as large as a code block costs 0.7 ms each time, and while code streams into
 it that is each update; corners and plain rectangles cost a fiftieth.
@@ -35,7 +35,7 @@ def _paint_edges(painter: QPainter, rect: QRect, inner: QRect, edge: QColor) -> 
 
 @lru_cache(maxsize=32)
 def _corners(radius: int, ground: int, edge: int, ratio: float) -> QPixmap:
-    """A card of nothing but its four corners."""
+    """A pixmap of the four corners."""
     result = QPixmap(round(2 * radius * ratio), round(2 * radius * ratio))
     result.setDevicePixelRatio(ratio)
     result.fill(Qt.GlobalColor.transparent)

@@ -1,18 +1,19 @@
 """The round button over the transcript's foot that goes to its end."""
 
-from PySide6.QtCore import QEvent, QRect, QRectF, Qt
+from PySide6.QtCore import QRect, QRectF, Qt
 from PySide6.QtGui import QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
 from app.theme import Theme
 from app.views.icons import icon
 from app.views.widgets.buttons import PaintedButton
+from app.views.widgets.translated import Translated
 
 _SIDE_PX = 34
 _ABOVE_FOOT_PX = 14
 
 
-class JumpButton(PaintedButton):
+class JumpButton(Translated, PaintedButton):
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(theme, parent)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -27,11 +28,6 @@ class JumpButton(PaintedButton):
     def place_in(self, area: QRect) -> None:
         side = self.theme.px(_SIDE_PX)
         self.setGeometry(area.center().x() - side // 2, area.bottom() - side - _ABOVE_FOOT_PX, side, side)
-
-    def changeEvent(self, event: QEvent) -> None:
-        if event.type() == QEvent.Type.LanguageChange:
-            self._retranslate()
-        super().changeEvent(event)
 
     def _retranslate(self) -> None:
         self.set_name(self.tr("Jump to the end"))

@@ -1,7 +1,7 @@
 """A message as parts.
 
 Here: which parts a message has, following it while it grows, and where each part stands inside it.
-Not here: widgets, scrolling, or where the message stands among others (`stack.py`).
+Not here: widgets, scrolling, or where the message stands among others (`message_column.py`).
 """
 
 from bisect import bisect_right
@@ -14,13 +14,12 @@ from PySide6.QtCore import QCoreApplication
 from app.markup.blocks import Block, BlockKind, Splitter
 from app.markup.document import list_step_px
 from app.theme import REPLY_LEADING, REPLY_PX, Theme
-from app.view_models.transcript import MessageStatus, TranscriptMessage
-from app.views.transcript.lines import Fold
-from app.views.transcript.meta import ROW_PX, Meta
+from app.view_models.transcript import TranscriptMessage
+from app.views.transcript.message_footer import ROW_PX, FooterContent
 from app.views.transcript.parts import Part, PartKind
+from app.views.transcript.status_parts import Fold, NoticeContent
 from app.words import formats
 
-_GROWING = (MessageStatus.WAITING, MessageStatus.STREAMING)
 _PART_OF_BLOCK = {
     BlockKind.TEXT: PartKind.TEXT,
     BlockKind.CODE: PartKind.CODE,
@@ -39,7 +38,7 @@ _THOUGHT_INSET_PX = 20
 class _Body:
     """One growing text (the answer, or the thinking) as parts."""
 
-    quiet: bool
+    secondary: bool
     splitter: Splitter
     parts: list[Part]
     taken_chars: int = 0
@@ -54,7 +53,7 @@ class MessageItem:
         self.name = name
         self.top_px = 0
         self.height_px = 0
-        self.hot = False
+        self.highlighted = False
         self.opened = False
         self.is_read = False  # its text has been cut into parts
         self._theme = theme
@@ -63,16 +62,16 @@ class MessageItem:
         self._tops = [0]
         self._head: list[Part] = []
         self._foot: list[Part] = []
-        self._answer = _Body(quiet=False, splitter=Splitter(), parts=[])
-        self._thought = _Body(quiet=True, splitter=Splitter(), parts=[])
+        self._answer = _Body(secondary=False, splitter=Splitter(), parts=[])
+        self._thought = _Body(secondary=True, splitter=Splitter(), parts=[])
 
     @property
     def is_growing(self) -> bool:
-        return self.message.status in _GROWING
+        return self.message.under_way
 
     @property
     def read_chars(self) -> int:
-        """How much text its parsers were given so far, in all."""
+        """The number of characters parsed so far, in all; for tests of the cost."""
         return self._answer.splitter.parsed_chars + self._thought.splitter.parsed_chars
 
     @property
@@ -89,13 +88,13 @@ class MessageItem:
         return range(first, min(len(self._parts), bisect_right(self._tops, bottom_px)))
 
     def estimate(self, width_px: int) -> None:
-        """A height before the text is read, from its length alone."""
+        """Sets a height from the text's length alone, before it is parsed."""
         chars = len(self.message.text)
         lines = 1 + self.message.text.count("\n") + chars * REPLY_PX * 0.5 * self._theme.scale / max(1, width_px)
         self.height_px = round(lines * REPLY_PX * REPLY_LEADING * self._theme.scale) + self._theme.px(ROW_PX)
 
     def sync(self, width_px: int) -> None:
-        """Brings the parts up to date with the message."""
+        """Updates the parts from the message."""
         self.is_read = True
         if self.message.from_user:
             self._set_fixed(self._head, [(PartKind.BUBBLE, self.message.text, 0)])
@@ -109,7 +108,7 @@ class MessageItem:
         self.sum_up()
 
     def sum_up(self) -> None:
-        """After any change of a height."""
+        """Computes the positions anew; call it after any change of a part's height."""
         self._tops = list(accumulate((part.gap_px + part.height_px for part in self._parts), initial=0))
         self.height_px = self._tops[-1]
 
@@ -135,22 +134,23 @@ class MessageItem:
 
     def _foot_contents(self) -> Iterator[tuple[PartKind, object, int]]:
         message = self.message
-        waiting = message.status is MessageStatus.WAITING and not message.text and not message.thinking
+        waiting = message.under_way and message.empty
         if waiting:
             yield PartKind.PROGRESS, message.progress, 0
-        if message.notice is not None:
-            yield PartKind.NOTICE, message.notice, _GAP_PX
-        meta = Meta(
+        if message.has_notice:
+            yield PartKind.NOTICE, NoticeContent(message.status, message.error, message.empty), _GAP_PX
+        footer = FooterContent(
             from_user=message.from_user,
-            footer=message.footer,
-            growing=self.is_growing,
+            status=message.status,
+            stats=message.stats,
+            empty=message.empty,
             can_continue=message.can_continue,
             sibling=message.sibling,
             siblings=message.siblings,
-            hot=self.hot,
+            highlighted=self.highlighted,
         )
         # Progress and no gap are as high as a first line and its gap, so that nothing moves when that comes.
-        yield PartKind.META, meta, 2 if message.from_user else 0 if waiting else 6
+        yield PartKind.FOOTER, footer, 2 if message.from_user else 0 if waiting else 6
 
     def _set_fixed(self, parts: list[Part], contents: list[tuple[PartKind, object, int]]) -> None:
         for index, (kind, content, gap_px) in enumerate(contents):
@@ -200,8 +200,8 @@ class MessageItem:
         block = body.splitter.blocks[index]
         above = body.splitter.blocks[index - 1] if index else None
         part = self._part(_PART_OF_BLOCK[block.kind], block, _gap_px(above, block))
-        part.quiet = body.quiet
-        part.inset_px = self._theme.px(_THOUGHT_INSET_PX) if body.quiet else 0
+        part.secondary = body.secondary
+        part.inset_px = self._theme.px(_THOUGHT_INSET_PX) if body.secondary else 0
         if block.depth:
             part.inset_px += round(block.depth * list_step_px(self._theme.reply_font()))
         part.height_px = _estimated_lines(block, width_px, self._theme.scale) * part.height_px

@@ -22,7 +22,7 @@ class PartKind(StrEnum):
     FORMULA = "formula"
     PROGRESS = "progress"
     NOTICE = "notice"
-    META = "meta"
+    FOOTER = "footer"
 
 
 @dataclass(eq=False, slots=True)
@@ -35,7 +35,7 @@ class Part:
     name: str  # for screen readers
     gap_px: int = 0  # space above it
     inset_px: int = 0
-    quiet: bool = False  # thinking: secondary text
+    secondary: bool = False  # thinking: secondary text
     height_px: int = 0
     measured_width_px: int = -1
     widget: "PartWidget | None" = field(default=None, repr=False)

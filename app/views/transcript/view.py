@@ -1,10 +1,10 @@
 """The transcript: a scrolling column of messages in which only what is in sight has widgets.
 
 Here: scrolling, sticking to the end, keyboard and pointer. Not here: what a message consists of (`message_item.py`),
-where messages stand (`stack.py`), which parts get widgets (`window.py`).
+where messages stand (`message_column.py`), which parts get widgets (`visible_parts.py`).
 """
 
-from PySide6.QtCore import QEvent, QRect, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QLocale, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleAnnouncementEvent,
@@ -21,16 +21,15 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractScrollArea, QAbstractSlider, QFrame, QStyle, QWidget
 
 from app.markup.formula import FormulaKey
-from app.theme import Theme
-from app.view_models.transcript import MessageStatus, TranscriptModel
+from app.theme import COLUMN_PX, Theme
+from app.view_models.transcript import TranscriptModel
 from app.views.transcript.backdrop import paint_ring, paint_thought_bars
 from app.views.transcript.jump_button import JumpButton
-from app.views.transcript.look import Look
+from app.views.transcript.message_column import Anchor, MessageColumn
 from app.views.transcript.message_item import MessageItem, message_name
-from app.views.transcript.stack import Anchor, Stack
-from app.views.transcript.window import PartWindow
+from app.views.transcript.part_context import PartContext
+from app.views.transcript.visible_parts import VisibleParts
 
-COLUMN_PX = 760
 SIDE_PX = 24
 STICK_PX = 48
 _SETTLING_ROUNDS = 6
@@ -52,11 +51,12 @@ class TranscriptView(QAbstractScrollArea):
         super().__init__(parent)
         self._theme = theme
         self._model = model
-        self._stack = Stack()
-        self._look = Look(theme, self)
-        self.window_of_parts = PartWindow(self._look, self.viewport())
+        self._column = MessageColumn()
+        self._context = PartContext(theme, self)
+        self.visible_parts = VisibleParts(self._context, self.viewport())
         self._follows = True
         self._anchor: Anchor | None = None
+        self._built_in = QLocale()  # the language of the words that are shown
         self._settling = False
         self._hovered: int | None = None
         self._current: int | None = None
@@ -66,8 +66,8 @@ class TranscriptView(QAbstractScrollArea):
         self._later.timeout.connect(self._settle)
         self._set_up()
         self._connect_model()
-        self._connect_look()
-        self._wear_theme()
+        self._connect_context()
+        self._restyle()
         self._reset()
 
     # Set-up
@@ -95,99 +95,100 @@ class TranscriptView(QAbstractScrollArea):
         self._model.message_changed.connect(self._on_changed)
         self._model.messages_removed.connect(self._on_removed)
 
-    def _connect_look(self) -> None:
-        look = self._look
-        look.link_requested.connect(self.link_requested)
-        look.regenerate_requested.connect(self.regenerate_requested)
-        look.edit_requested.connect(self.edit_requested)
-        look.delete_requested.connect(self.delete_requested)
-        look.continue_requested.connect(self.continue_requested)
-        look.sibling_requested.connect(self.sibling_requested)
-        look.notice_action_requested.connect(self.notice_action_requested)
-        look.copy_requested.connect(self.copy_message)
-        look.fold_requested.connect(self._toggle_thinking)
-        look.hovered.connect(self._on_part_entered)
-        look.selecting.connect(self._let_go)
-        look.formulas.drawn.connect(self._on_formula_drawn)
+    def _connect_context(self) -> None:
+        context = self._context
+        context.link_requested.connect(self.link_requested)
+        context.regenerate_requested.connect(self.regenerate_requested)
+        context.edit_requested.connect(self.edit_requested)
+        context.delete_requested.connect(self.delete_requested)
+        context.continue_requested.connect(self.continue_requested)
+        context.sibling_requested.connect(self.sibling_requested)
+        context.notice_action_requested.connect(self.notice_action_requested)
+        context.copy_requested.connect(self.copy_message)
+        context.fold_requested.connect(self._toggle_thinking)
+        context.hovered.connect(self._on_part_entered)
+        context.selecting.connect(self._stop_following)
+        context.formulas.drawn.connect(self._on_formula_drawn)
         self._theme.changed.connect(self._on_theme_changed)
 
     @property
     def items(self) -> list[MessageItem]:
-        return self._stack.items
+        return self._column.items
 
     # What the model says
 
     def _reset(self) -> None:
-        """Another chat opens at its end; another branch of this one leaves the reader where the two part."""
+        """Another chat opens at its end; another branch of the same chat keeps the scroll position."""
         count = len(self._model.messages)
-        kept = self._stack.keep_same(self._model.messages, self._column_px())
-        self._stack.items += [self._make_item(row) for row in range(kept, count)]
+        kept = self._column.keep_same(self._model.messages, self._column_px())
+        self._column.items += [self._make_item(row) for row in range(kept, count)]
         self._hovered = self._current = None
         self._follows = not kept or (self._follows and kept >= count - 1)
         self._drop_lost_anchor()
         self._rearrange(0)
 
     def _drop_lost_anchor(self) -> None:
-        if self._anchor is not None and self._anchor.item not in self._stack.items:
+        if self._anchor is not None and self._anchor.item not in self._column.items:
             self._anchor = None
 
     def _make_item(self, row: int) -> MessageItem:
         message = self._model.messages[row]
         name = message_name(message.from_user, row, len(self._model.messages))
-        item = MessageItem(message, name, self._theme, self.window_of_parts.release)
+        item = MessageItem(message, name, self._theme, self.visible_parts.release)
         item.estimate(self._column_px())
         return item
 
     def _on_inserted(self, row: int) -> None:
-        if row == len(self._stack.items) and self._model.messages[row].from_user:
-            self._follows = True  # whoever has just asked wants to see the answer
-        self._stack.items.insert(row, self._make_item(row))
+        if row == len(self._column.items) and self._model.messages[row].from_user:
+            self._follows = True  # a new question is always scrolled into view
+        self._column.items.insert(row, self._make_item(row))
         self._rearrange(row)
 
     def _sync(self, row: int) -> None:
-        item = self._stack.items[row]
+        item = self._column.items[row]
         item.message = self._model.messages[row]
         if item.is_read:
             item.sync(self._column_px())
         self._rearrange(row)
 
     def _on_changed(self, row: int) -> None:
-        was_growing = self._stack.items[row].is_growing
+        was_growing = self._column.items[row].is_growing
         self._sync(row)
-        if was_growing and self._model.messages[row].status is MessageStatus.DONE:
+        if was_growing and self._model.messages[row].finished:
             self._announce(self.tr("Reply finished"))
 
     def _on_removed(self, first: int, count: int) -> None:
-        for item in self._stack.items[first : first + count]:
+        for item in self._column.items[first : first + count]:
             item.release_all()
-        del self._stack.items[first : first + count]
+        del self._column.items[first : first + count]
         self._hovered = self._current = None
         self._drop_lost_anchor()
         self._rearrange(first)
 
     def _on_formula_drawn(self, key: FormulaKey) -> None:
-        if self.window_of_parts.forget_waiting_for(key):
+        if self.visible_parts.forget_waiting_for(key):
             self._later.start()
 
     def _on_theme_changed(self) -> None:
-        self._wear_theme()
+        self._restyle()
         self._rebuild()
 
     def _rebuild(self) -> None:
-        """New colours, sizes or words: every widget is made again."""
-        for item in self._stack.items:
+        """Creates every item and widget anew, for new colours, sizes or words."""
+        self._built_in = QLocale()
+        for item in self._column.items:
             item.release_all()
-        self.window_of_parts.clear()
-        opened = {item.message.id for item in self._stack.items if item.opened}
+        self.visible_parts.clear()
+        opened = {item.message.id for item in self._column.items if item.opened}
         anchored = None if self._anchor is None else self._model.row_of(self._anchor.item.message.id)
-        self._stack.items = [self._make_item(row) for row in range(len(self._model.messages))]
-        for item in self._stack.items:
+        self._column.items = [self._make_item(row) for row in range(len(self._model.messages))]
+        for item in self._column.items:
             item.opened = item.message.id in opened
         if anchored is not None:
-            self._anchor = Anchor(self._stack.items[anchored], 0, 0)
+            self._anchor = Anchor(self._column.items[anchored], 0, 0)
         self._rearrange(0)
 
-    def _wear_theme(self) -> None:
+    def _restyle(self) -> None:
         palette = QPalette(self.viewport().palette())
         palette.setColor(self.viewport().backgroundRole(), self._theme.palette.window)
         self.viewport().setPalette(palette)
@@ -197,34 +198,34 @@ class TranscriptView(QAbstractScrollArea):
     # Geometry
 
     def _column_px(self) -> int:
-        return max(120, min(COLUMN_PX, self.viewport().width() - 2 * SIDE_PX))
+        return max(120, min(self._theme.px(COLUMN_PX), self.viewport().width() - 2 * SIDE_PX))
 
     def _left_px(self) -> int:
         return (self.viewport().width() - self._column_px()) // 2
 
     def _rearrange(self, first: int) -> None:
-        self._stack.arrange(first, self._theme.scale)
+        self._column.arrange(first, self._theme.scale)
         self._settle()
 
     def _settle(self) -> None:
-        """Gives parts in sight their widgets and heights, and puts the window where it belongs.
+        """Measures and places the visible parts, and sets the scroll bar.
 
-        Measuring changes heights, heights change what is in sight; the anchor holds the reader's place meanwhile.
+        Measuring changes heights, and heights change what is visible; the anchor keeps the reader's place meanwhile.
         """
         if self._settling:
             return
         self._settling = True
         for _ in range(_SETTLING_ROUNDS):
-            first = self.window_of_parts.measure(self._stack, self._wanted_top(), self._page_px(), self._column_px())
+            first = self.visible_parts.measure(self._column, self._wanted_top(), self._page_px(), self._column_px())
             if first is None:
                 break
-            self._stack.arrange(first, self._theme.scale)
+            self._column.arrange(first, self._theme.scale)
         else:
             self._later.start()
         top = self._wanted_top()
         self._apply_range(top)
-        self.window_of_parts.place(self._stack, top, self._page_px(), self._left_px(), self._column_px())
-        self._anchor = self._stack.anchor_at(top)
+        self.visible_parts.place(self._column, top, self._page_px(), self._left_px(), self._column_px())
+        self._anchor = self._column.anchor_at(top)
         self._last_value = top
         self._settling = False
         self.jump_button.set_wanted(self._bottom_px() - top > STICK_PX and not self._follows)
@@ -236,14 +237,14 @@ class TranscriptView(QAbstractScrollArea):
 
     def _bottom_px(self) -> int:
         """The scroll bar's value at the end."""
-        return max(0, self._stack.height_px - self._page_px())
+        return max(0, self._column.height_px - self._page_px())
 
     def _wanted_top(self) -> int:
         if self._follows:
             return self._bottom_px()
         if self._anchor is None:
             return min(self._last_value, self._bottom_px())
-        return max(0, min(self._stack.top_of(self._anchor), self._bottom_px()))
+        return max(0, min(self._column.top_of(self._anchor), self._bottom_px()))
 
     def _apply_range(self, top: int) -> None:
         bar = self.verticalScrollBar()
@@ -258,19 +259,19 @@ class TranscriptView(QAbstractScrollArea):
             self._on_reader_scrolled(up=dy > 0)
 
     def _on_reader_scrolled(self, *, up: bool) -> None:
-        """Going up lets go of the end at once, however little; coming back to it takes hold again."""
+        """Any scroll upwards stops following the end; scrolling back to it starts following again."""
         value = self.verticalScrollBar().value()
         self._follows = not up and self._bottom_px() - value <= STICK_PX
         self._last_value = value
-        self._anchor = self._stack.anchor_at(value)
+        self._anchor = self._column.anchor_at(value)
         self._settle()
 
     def _on_slider_action(self, action: int) -> None:
-        """A bar that is held must not run away from the hand, even when it has not moved yet."""
+        """Dragging the scroll bar stops following the end, also before the bar has moved."""
         if action == QAbstractSlider.SliderAction.SliderMove.value:
-            self._let_go()
+            self._stop_following()
 
-    def _let_go(self) -> None:
+    def _stop_following(self) -> None:
         self._follows = False
 
     def jump_to_end(self) -> None:
@@ -285,7 +286,7 @@ class TranscriptView(QAbstractScrollArea):
     # Pointer
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        self._hover(self._stack.row_at(round(event.position().y()) + self.verticalScrollBar().value()))
+        self._hover(self._column.row_at(round(event.position().y()) + self.verticalScrollBar().value()))
 
     def leaveEvent(self, event: QEvent) -> None:
         self._hover(None)
@@ -301,13 +302,13 @@ class TranscriptView(QAbstractScrollArea):
     def _hover(self, row: int | None) -> None:
         if row != self._hovered:
             before, self._hovered = self._hovered, row
-            self._refresh_hot(before, row)
+            self._highlight(before, row)
 
-    def _refresh_hot(self, *rows: int | None) -> None:
+    def _highlight(self, *rows: int | None) -> None:
         for row in rows:
-            if row is not None and row < len(self._stack.items):
-                item = self._stack.items[row]
-                item.hot = row in (self._hovered, self._current)
+            if row is not None and row < len(self._column.items):
+                item = self._column.items[row]
+                item.highlighted = row in (self._hovered, self._current)
                 if item.is_read:
                     item.sync(self._column_px())
         self._settle()
@@ -316,7 +317,7 @@ class TranscriptView(QAbstractScrollArea):
 
     def step(self, delta: int) -> None:
         """Moves the focus to the message before (-1) or after (+1) and brings it into sight."""
-        count = len(self._stack.items)
+        count = len(self._column.items)
         if not count:
             return
         if self._current is None:
@@ -325,21 +326,21 @@ class TranscriptView(QAbstractScrollArea):
             row = max(0, min(count - 1, self._current + delta))
         self.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self._set_current(row)
-        anchor = self._stack.anchor_to_show(row, self.verticalScrollBar().value(), self._page_px())
+        anchor = self._column.anchor_to_show(row, self.verticalScrollBar().value(), self._page_px())
         if anchor is not None:
             self._follows, self._anchor = False, anchor
             self._settle()
-        self._announce(f"{self._stack.items[row].name}. {self._model.messages[row].text}")
+        self._announce(f"{self._column.items[row].name}. {self._model.messages[row].text}")
 
     def _row_in_sight(self, *, last: bool) -> int:
         top = self.verticalScrollBar().value()
-        rows = self._stack.rows_between(top, top + self._page_px())
+        rows = self._column.rows_between(top, top + self._page_px())
         return rows[-1] if last else rows[0]
 
     def _set_current(self, row: int | None) -> None:
         if row != self._current:
             before, self._current = self._current, row
-            self._refresh_hot(before, row)
+            self._highlight(before, row)
             self.viewport().update()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -366,7 +367,7 @@ class TranscriptView(QAbstractScrollArea):
         row = self._model.row_of(message_id)
         if row is None or not self._model.messages[row].thinking:
             return
-        item = self._stack.items[row]
+        item = self._column.items[row]
         item.opened = not item.opened
         self._follows = False
         item.sync(self._column_px())
@@ -375,9 +376,9 @@ class TranscriptView(QAbstractScrollArea):
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self.viewport())
         x = self._left_px() + self._theme.px(6)
-        paint_thought_bars(painter, self.window_of_parts.shown(), x, self._theme.palette)
+        paint_thought_bars(painter, self.visible_parts.shown(), x, self._theme.palette)
         if self._current is not None and self.hasFocus():
-            item = self._stack.items[self._current]
+            item = self._column.items[self._current]
             top = item.top_px - self.verticalScrollBar().value()
             place = QRect(self._left_px(), top, self._column_px(), item.height_px)
             paint_ring(painter, place, self._theme.palette)
@@ -387,6 +388,7 @@ class TranscriptView(QAbstractScrollArea):
         QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, words))
 
     def changeEvent(self, event: QEvent) -> None:
-        if event.type() == QEvent.Type.LanguageChange:
+        # A switch of language changes the theme's fonts first, and that rebuild has the new words already.
+        if event.type() == QEvent.Type.LanguageChange and self._built_in != QLocale():
             self._rebuild()
         super().changeEvent(event)

@@ -1,35 +1,48 @@
-"""A message that floats over the foot of the transcript: a refusal with its way out, or "deleted" with Undo.
+"""A message over the foot of the transcript, such as a refusal with a button, or "deleted" with Undo.
 
-Nothing moves when it appears. One at a time; a newer one takes the place of an older.
+One at a time: a newer one replaces the older. It moves nothing else.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QRect, QRectF, Qt, QTimer, Signal
+from PySide6.QtCore import QRect, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app.theme import RADIUS_CARD, Theme
 from app.views.icons import icon
 from app.views.widgets.buttons import Emphasis, IconButton, PillButton
-from app.views.widgets.text import Voice, Words
+from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.translated import Translated
 
 _BRIEF_MS = 10_000
 
 
-class Banner(QWidget):
+@dataclass(frozen=True, slots=True)
+class BannerText:
+    sentence: str
+    title: str = ""
+    hint: str = ""
+    button: str = ""
+
+
+class Banner(Translated, QWidget):
+    """What it shows is given as a function, which is called again when the language changes."""
+
     appeared = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
         self._icon_name = ""
+        self._text: Callable[[], BannerText] = lambda: BannerText("")
         self._act: Callable[[], None] | None = None
-        self.title = Words(theme, Voice.HEADING, self)
-        self.sentence = Words(theme, Voice.BODY, self)
-        self.hint = Words(theme, Voice.SECONDARY, self)
+        self.title = TextLabel(theme, TextStyle.HEADING, self)
+        self.sentence = TextLabel(theme, TextStyle.BODY, self)
+        self.hint = TextLabel(theme, TextStyle.SECONDARY, self)
         self.button = PillButton(theme, Emphasis.PLAIN, parent=self)
         self.close_button = IconButton(theme, "x", 26, self)
         self._timer = QTimer(self, singleShot=True, interval=_BRIEF_MS)
@@ -52,32 +65,21 @@ class Banner(QWidget):
         row.addWidget(self.button, 0, Qt.AlignmentFlag.AlignVCenter)
         row.addWidget(self.close_button, 0, Qt.AlignmentFlag.AlignTop)
 
-    def say(self, sentence: str, button: str = "", act: Callable[[], None] | None = None) -> None:
-        """Something that happened; goes by itself."""
-        self._show("info", "", sentence, "", button, act)
+    def show_info(self, text: Callable[[], BannerText], act: Callable[[], None] | None = None) -> None:
+        """Shows a message that hides after 10 s. `act` is called when its button is pressed."""
+        self._show("info", text, act)
         self._timer.start()
 
-    def warn(
-        self, title: str, sentence: str, hint: str = "", button: str = "", act: Callable[[], None] | None = None
-    ) -> None:
-        """Something that could not be; stays until it is dismissed."""
+    def show_warning(self, text: Callable[[], BannerText], act: Callable[[], None] | None = None) -> None:
+        """Shows a message with a warning sign that stays until it is closed."""
         self._timer.stop()
-        self._show("alert-triangle", title, sentence, hint, button, act)
+        self._show("alert-triangle", text, act)
 
-    def _show(
-        self, icon_name: str, title: str, sentence: str, hint: str, button: str, act: Callable[[], None] | None
-    ) -> None:
-        self._icon_name = icon_name
-        self._act = act
-        for label, text in ((self.title, title), (self.sentence, sentence), (self.hint, hint)):
-            label.setText(text)
-            label.setVisible(bool(text))
-        self.button.setText(button)
-        self.button.setVisible(bool(button))
-        self.setAccessibleName(" ".join(part for part in (title, sentence, hint) if part))
+    def _show(self, icon_name: str, text: Callable[[], BannerText], act: Callable[[], None] | None) -> None:
+        self._icon_name, self._text, self._act = icon_name, text, act
         self.show()
         self.raise_()
-        self.appeared.emit()
+        self._retranslate()
         self.update()
 
     def _on_button(self) -> None:
@@ -86,22 +88,29 @@ class Banner(QWidget):
             self._act()
 
     def place(self, left: int, bottom: int, width: int) -> None:
-        """Stands on the line `bottom` as high as its words need."""
+        """Sets the geometry: the lower edge at `bottom`, the height as the text needs."""
         self._row.setContentsMargins(self._theme.px(44), 10, 10, 10)
         height = self._row.totalHeightForWidth(width)
         self.setGeometry(left, bottom - height, width, height)
 
     def _retranslate(self) -> None:
         self.close_button.set_name(self.tr("Close"))
-
-    def changeEvent(self, event: QEvent) -> None:
-        if event.type() == QEvent.Type.LanguageChange:
-            self._retranslate()
-        super().changeEvent(event)
+        text = self._text()
+        for label, words in ((self.title, text.title), (self.sentence, text.sentence), (self.hint, text.hint)):
+            label.setText(words)
+            label.setVisible(bool(words))
+        self.button.setText(text.button)
+        self.button.setVisible(bool(text.button))
+        self.setAccessibleName(" ".join(part for part in (text.title, text.sentence, text.hint) if part))
+        self.appeared.emit()  # its height is another one with other words
 
     def _icon_place(self) -> QRect:
+        """Beside the first line."""
         side = self._theme.px(18)
-        return QRect(self._theme.px(14), self._theme.px(14), side, side)
+        first = self.title if self.title.isVisibleTo(self) else self.sentence
+        above_px = (first.height() - first.heightForWidth(first.width())) // 2
+        top = first.y() + above_px + (first.fontMetrics().lineSpacing() - side) // 2
+        return QRect(self._theme.px(14), top, side, side)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         colors = self._theme.palette

@@ -31,14 +31,14 @@ class Emphasis(StrEnum):
 
 
 class PaintedButton(QAbstractButton):
-    """Hover, press and focus ring, once. Children paint their content in `paint_content`."""
+    """Paints hover, press and focus ring; subclasses paint the rest in `paint_content`."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.theme = theme
         self._ring = False
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
-        # A click must not take the cursor out of the composer; Tab still comes here.
+        # A click must not take the focus from the composer; Tab reaches the button.
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         theme.changed.connect(self._restyle)
 
@@ -47,7 +47,7 @@ class PaintedButton(QAbstractButton):
         self.update()
 
     def set_name(self, name: str) -> None:
-        """What it is called where no word is seen: in the tooltip and for screen readers."""
+        """Sets the tooltip and the accessible name."""
         self.setToolTip(name)
         self.setAccessibleName(name)
 

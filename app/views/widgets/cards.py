@@ -1,4 +1,4 @@
-"""The furniture of pages: a column that scrolls, cards on it, rows in a card."""
+"""Building blocks of the settings pages: a scrolling page, cards, rows in a card."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from PySide6.QtGui import QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from app.theme import RADIUS_CARD, Theme
-from app.views.widgets.scrolling import QuietBars
-from app.views.widgets.text import Voice, Words
+from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.scrolling import ThinScrollBars
 
 _BESIDE = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _BESIDE_GAP_PX, _BELOW_GAP_PX = 20, 6
@@ -34,7 +34,7 @@ class Card(QWidget):
         self.column.addWidget(widget)
 
     def set_rows(self, rows: Sequence[QWidget]) -> None:
-        """In place of whatever was in the card."""
+        """Replaces all widgets of the card."""
         while (item := self.column.takeAt(0)) is not None:
             if (widget := item.widget()) is not None:
                 widget.hide()
@@ -70,8 +70,8 @@ class Row(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._control = control
-        self.name = Words(theme, Voice.BODY)
-        self.explanation = Words(theme, Voice.FINE)
+        self.name = TextLabel(theme, TextStyle.BODY)
+        self.explanation = TextLabel(theme, TextStyle.FINE)
         words = QVBoxLayout()
         words.setSpacing(2)
         words.addWidget(self.name)
@@ -83,7 +83,7 @@ class Row(QWidget):
         self._row.addWidget(control, 0, _BESIDE)
 
     def minimumSizeHint(self) -> QSize:
-        """Of the two below each other: what stands beside is no reason for a page to be cut off."""
+        """The width that the narrow layout needs, where the control stands below its name."""
         words_px = max(self.name.minimumSizeHint().width(), self.explanation.minimumSizeHint().width())
         return QSize(max(words_px, self._control.minimumSizeHint().width()), super().minimumSizeHint().height())
 
@@ -109,12 +109,12 @@ class Page(QScrollArea):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.theme = theme
-        self.title = Words(theme, Voice.TITLE)
+        self.title = TextLabel(theme, TextStyle.TITLE)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        QuietBars(self, theme)
+        ThinScrollBars(self, theme)
         self.viewport().setAutoFillBackground(False)
         content = QWidget()
         content.setAutoFillBackground(False)
@@ -124,8 +124,8 @@ class Page(QScrollArea):
         self.column.addWidget(self.title)
         self.setWidget(content)
 
-    def add_heading(self) -> Words:
-        heading = Words(self.theme, Voice.HEADING)
+    def add_heading(self) -> TextLabel:
+        heading = TextLabel(self.theme, TextStyle.HEADING)
         self.column.addSpacing(8)
         self.column.addWidget(heading)
         return heading

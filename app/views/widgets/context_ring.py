@@ -1,25 +1,26 @@
-"""How full the model's context is, as a thin ring that stays out of the way until it matters."""
+"""A thin ring that shows how full the model's context is; it adds words from 80 % on."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt
+from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
 from app.theme import FOOTER_PX, Theme
+from app.views.widgets.translated import Translated
 from app.words.formats import count, fill, percent
 
 _SPEAKS_UP_AT = 0.8
 
 
-class ContextRing(QWidget):
+class ContextRing(Translated, QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
         self._used_tokens = 0
         self._limit_tokens = 0
         theme.changed.connect(self.updateGeometry)
-        self._describe()
+        self._retranslate()
 
     @property
     def share(self) -> float:
@@ -28,25 +29,17 @@ class ContextRing(QWidget):
     def set_usage(self, used_tokens: int, limit_tokens: int) -> None:
         if (used_tokens, limit_tokens) == (self._used_tokens, self._limit_tokens):
             return
-        before = self.sizeHint()
         self._used_tokens, self._limit_tokens = used_tokens, limit_tokens
-        if self.sizeHint() != before:
-            self.updateGeometry()
-        self._describe()
-        self.update()
+        self._retranslate()
 
-    def _describe(self) -> None:
+    def _retranslate(self) -> None:
         self.setVisible(self._limit_tokens > 0 and self._used_tokens > 0)
         sentence = self.tr("%1 of %2 tokens of context used")
         words = fill(sentence, count(self._used_tokens), count(self._limit_tokens))
         self.setToolTip(words)
         self.setAccessibleName(words)
-
-    def changeEvent(self, event: QEvent) -> None:
-        if event.type() == QEvent.Type.LanguageChange:
-            self._describe()
-            self.updateGeometry()
-        super().changeEvent(event)
+        self.updateGeometry()
+        self.update()
 
     def _speaks_up(self) -> bool:
         return self.share >= _SPEAKS_UP_AT

@@ -1,6 +1,6 @@
-"""Standard controls of forms, dressed in the theme: lines, numbers, segments, a slider, a switch.
+"""Form controls in the theme's style: text lines, numbers, segments, a switch.
 
-They keep Qt's behaviour (input methods, undo, keys, accessibility); only the look is ours.
+They keep Qt's behaviour (input methods, undo, keys, accessibility).
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ def field_style(theme: Theme) -> str:
     )
 
 
-class Dress(QObject):
-    """Gives a control the look, and a width where it has one, now and after each change of theme."""
+class FieldStyler(QObject):
+    """Sets a control's style, and its width if given, now and after each change of theme. A child of the control."""
 
     def __init__(self, control: QWidget, theme: Theme, width_px: int) -> None:
         super().__init__(control)
         self._control = control
         self._theme = theme
         self._width_px = width_px
-        theme.changed.connect(self._wear)
-        self._wear()
+        theme.changed.connect(self._restyle)
+        self._restyle()
 
-    def _wear(self) -> None:
+    def _restyle(self) -> None:
         self._control.setFont(self._theme.ui_font())
         self._control.setStyleSheet(field_style(self._theme))
         if self._width_px:
@@ -49,7 +49,7 @@ class Dress(QObject):
 class LineField(QLineEdit):
     def __init__(self, theme: Theme, width_px: int = 0, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        Dress(self, theme, width_px)
+        FieldStyler(self, theme, width_px)
 
 
 class WholeField(QSpinBox):
@@ -59,7 +59,7 @@ class WholeField(QSpinBox):
         super().__init__()
         self.setRange(minimum, maximum)
         _make_plain(self)
-        Dress(self, theme, width_px)
+        FieldStyler(self, theme, width_px)
 
 
 class NumberField(QDoubleSpinBox):
@@ -69,7 +69,7 @@ class NumberField(QDoubleSpinBox):
         self.setSingleStep(step)
         self.setDecimals(2)
         _make_plain(self)
-        Dress(self, theme, width_px)
+        FieldStyler(self, theme, width_px)
 
 
 def _make_plain(field: QAbstractSpinBox) -> None:

@@ -28,7 +28,7 @@ from PySide6.QtWidgets import (
 
 from app.theme import FOOTER_PX, RADIUS_ROW, Theme
 from app.views.icons import icon
-from app.views.widgets.scrolling import QuietBars
+from app.views.widgets.scrolling import ThinScrollBars
 
 _OPTION = Qt.ItemDataRole.UserRole
 Index = QModelIndex | QPersistentModelIndex
@@ -64,10 +64,10 @@ class OptionList(QListView):
         self.setResizeMode(QListView.ResizeMode.Adjust)
         self.clicked.connect(self._choose)
         theme.changed.connect(self.scheduleDelayedItemsLayout)
-        QuietBars(self, theme)
+        ThinScrollBars(self, theme)
 
     def set_options(self, options: Sequence[Option], checked: str) -> None:
-        """Keeps the keyboard's place and the scroll position when the same options come again."""
+        """Keeps the current row and the scroll position when the options are the same."""
         self.checked = checked
         if [self._items.item(row).data(_OPTION) for row in range(self._items.rowCount())] != list(options):
             self._items.clear()

@@ -1,4 +1,4 @@
-"""Quiet scroll bars for every area that scrolls."""
+"""Thin scroll bars for every scroll area."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from PySide6.QtWidgets import QAbstractScrollArea
 from app.theme import Theme
 
 
-class QuietBars(QObject):
-    """Dresses an area's bars now and after each change of theme; lives as long as the area."""
+class ThinScrollBars(QObject):
+    """Sets the style of an area's scroll bars, now and after each change of theme. A child of the area."""
 
     def __init__(self, area: QAbstractScrollArea, theme: Theme) -> None:
         super().__init__(area)
         self._bars = (area.verticalScrollBar(), area.horizontalScrollBar())
         self._theme = theme
-        theme.changed.connect(self._wear)
-        self._wear()
+        theme.changed.connect(self._restyle)
+        self._restyle()
 
-    def _wear(self) -> None:
+    def _restyle(self) -> None:
         for bar in self._bars:
             bar.setStyleSheet(self._theme.scroll_bar_style())

@@ -3,18 +3,21 @@
 import math
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QRect, QRectF, Qt
+from PySide6.QtCore import QRect, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QWidget
 
 from app.theme import RADIUS_CARD, UI_PX
+from app.view_models.transcript import EngineError, ReplyStatus
 from app.views.icons import icon
 from app.views.transcript.card import paint_card
-from app.views.transcript.look import Look
+from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Part
 from app.views.widgets.buttons import PaintedButton, PillButton
+from app.views.widgets.translated import Translated
 from app.words import formats
-from app.words.notices import Notice, action_text
+from app.words.notices import NoticeAction, action_text
+from app.words.replies import reply_notice
 
 _MINUTE_S = 60
 
@@ -26,26 +29,21 @@ class Fold:
     thinking: bool  # still at it
 
 
-class FoldPart(PaintedButton):
+class FoldPart(Translated, PaintedButton):
     """“Thought for 12 s”, with what was thought behind it."""
 
-    def __init__(self, look: Look, parent: QWidget) -> None:
-        super().__init__(look.theme, parent)
-        self._look = look
+    def __init__(self, context: PartContext, parent: QWidget) -> None:
+        super().__init__(context.theme, parent)
+        self._context = context
         self._fold = Fold(0.0, opened=False, thinking=False)
         self._message_id = 0
-        self.clicked.connect(lambda: look.fold_requested.emit(self._message_id))
+        self.clicked.connect(lambda: context.fold_requested.emit(self._message_id))
 
     def show_part(self, part: Part, width_px: int) -> int:
         assert isinstance(part.content, Fold)
         self._fold, self._message_id = part.content, part.message_id
         self._retranslate()
         return self.theme.px(26)
-
-    def changeEvent(self, event: QEvent) -> None:
-        if event.type() == QEvent.Type.LanguageChange:
-            self._retranslate()
-        super().changeEvent(event)
 
     def _retranslate(self) -> None:
         self.setText(self._words())
@@ -81,9 +79,9 @@ class FoldPart(PaintedButton):
 class ProgressPart(QWidget):
     """“Reading the chat… 40 %” over a thin bar, until the first token."""
 
-    def __init__(self, look: Look, parent: QWidget) -> None:
+    def __init__(self, context: PartContext, parent: QWidget) -> None:
         super().__init__(parent)
-        self._look = look
+        self._context = context
         self._share: float | None = None
 
     def show_part(self, part: Part, width_px: int) -> int:
@@ -91,7 +89,7 @@ class ProgressPart(QWidget):
         self._share = part.content
         self.setAccessibleName(self._words())
         self.update()
-        return self._look.theme.px(28)
+        return self._context.theme.px(28)
 
     def _words(self) -> str:
         if self._share is None:
@@ -99,7 +97,7 @@ class ProgressPart(QWidget):
         return formats.fill(self.tr("Reading the chat… %1"), formats.percent(self._share))
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        theme, colors = self._look.theme, self._look.theme.palette
+        theme, colors = self._context.theme, self._context.theme.palette
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(theme.ui_font(UI_PX, tabular=True))
@@ -116,16 +114,23 @@ class ProgressPart(QWidget):
         painter.end()
 
 
+@dataclass(frozen=True, slots=True)
+class NoticeContent:
+    status: ReplyStatus
+    error: EngineError | None
+    empty: bool
+
+
 class NoticePart(QWidget):
     """What could not be, why, and what to do about it."""
 
-    def __init__(self, look: Look, parent: QWidget) -> None:
+    def __init__(self, context: PartContext, parent: QWidget) -> None:
         super().__init__(parent)
-        self._look = look
-        self._notice = Notice("", "")
+        self._context = context
+        self._action: NoticeAction | None = None
         self._message_id = 0
         self._title, self._sentence, self._hint = (self._label() for _ in range(3))
-        self.button = PillButton(look.theme, parent=self)
+        self.button = PillButton(context.theme, parent=self)
         self.button.clicked.connect(self._act)
 
     def _label(self) -> QLabel:
@@ -137,28 +142,30 @@ class NoticePart(QWidget):
         return label
 
     def _act(self) -> None:
-        if self._notice.action is not None:
-            self._look.notice_action_requested.emit(self._message_id, self._notice.action)
+        if self._action is not None:
+            self._context.notice_action_requested.emit(self._message_id, self._action)
 
     def show_part(self, part: Part, width_px: int) -> int:
-        assert isinstance(part.content, Notice)
-        self._notice, self._message_id = part.content, part.message_id
-        notice, colors = self._notice, self._look.theme.palette
+        assert isinstance(part.content, NoticeContent)
+        content, colors = part.content, self._context.theme.palette
+        notice = reply_notice(content.status, content.error, empty=content.empty)
+        assert notice is not None
+        self._action, self._message_id = notice.action, part.message_id
         self._title.setStyleSheet(f"color: {colors.text.name()}; font-weight: 600")
         self._sentence.setStyleSheet(f"color: {colors.text.name()}")
         self._hint.setStyleSheet(f"color: {colors.secondary.name()}")
         for label, words in ((self._title, notice.title), (self._sentence, notice.sentence), (self._hint, notice.hint)):
-            label.setFont(self._look.theme.ui_font(UI_PX))
+            label.setFont(self._context.theme.ui_font(UI_PX))
             label.setText(words)
             label.setVisible(bool(words))
         self.button.setVisible(notice.action is not None)
-        self.button.setText(action_text(notice.action) if notice.action else "")
+        self.button.setText(action_text(notice.action))
         self.button.setAccessibleName(self.button.text())
         self.setAccessibleName(". ".join(each for each in (notice.title, notice.sentence, notice.hint) if each))
         return self._arrange(width_px)
 
     def _arrange(self, width_px: int) -> int:
-        theme = self._look.theme
+        theme = self._context.theme
         left, pad = theme.px(40), theme.px(12)
         y = pad
         for label in (self._title, self._sentence, self._hint):
@@ -173,7 +180,7 @@ class NoticePart(QWidget):
         return y + pad - theme.px(3)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        theme, colors = self._look.theme, self._look.theme.palette
+        theme, colors = self._context.theme, self._context.theme.palette
         painter = QPainter(self)
         paint_card(painter, self.rect(), RADIUS_CARD, colors.surface, colors.hairline)
         side = theme.px(16)

@@ -1,4 +1,4 @@
-"""The whole app with its windows over a scripted engine and shelf, in a folder of the test's."""
+"""The whole app with its windows over a scripted engine and model store, in a folder of the test's."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from app.system.paths import Paths
 from app.view_models.model_list import PairState
 from app.views.shell.main_window import MainWindow
 from app.words.languages import compile_stale
-from engine import EngineError, InstalledModel, ModelInfo, ModelShelf, Sink
+from engine import EngineError, InstalledModel, ModelInfo, ModelLibrary, Sink
 from tests.helpers.fake_engine import DRAFT, MAIN, FakeEngine, model_info
-from tests.helpers.fake_shelf import FakeShelf
+from tests.helpers.fake_model_store import FakeModelStore
 
 
-class Stage:
+class AppHarness:
     """`put_settings` is for what must be in the settings file before the app starts."""
 
     def __init__(
@@ -44,7 +44,7 @@ class Stage:
         if not with_starter:
             usual |= {"main_folder": MAIN.folder, "draft_folder": DRAFT.folder}
         self._prepare(usual | dict(put_settings or {}))
-        self.application = Application(self.paths, lambda _: self.engine, self._make_shelf, starter)
+        self.application = Application(self.paths, lambda _: self.engine, self._make_store, starter)
 
     def _prepare(self, values: Mapping[str, object]) -> None:
         settings = Settings(self.paths.settings, self.paths.hub_token)
@@ -52,9 +52,9 @@ class Stage:
             setattr(settings, name, value)
         settings.save()
 
-    def _make_shelf(self, _folder: Path, sink: Sink, _starter: Path) -> ModelShelf:
-        self.shelf = FakeShelf(sink, self._installed)
-        return self.shelf
+    def _make_store(self, _folder: Path, sink: Sink, _starter: Path) -> ModelLibrary:
+        self.store = FakeModelStore(sink, self._installed)
+        return self.store
 
     @property
     def window(self) -> MainWindow:
@@ -107,10 +107,10 @@ def _starter_models(starter: Path) -> dict[str, ModelInfo | EngineError]:
 
 
 @contextmanager
-def open_stage(folder: Path, qtbot: QtBot, **parts: object) -> Iterator[Stage]:
-    stage = Stage(folder, **parts)  # type: ignore[arg-type]
+def open_app(folder: Path, qtbot: QtBot, **parts: object) -> Iterator[AppHarness]:
+    harness = AppHarness(folder, **parts)  # type: ignore[arg-type]
     try:
-        stage.open(qtbot)
-        yield stage
+        harness.open(qtbot)
+        yield harness
     finally:
-        stage.close()
+        harness.close()

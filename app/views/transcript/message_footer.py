@@ -1,46 +1,50 @@
-"""The row under a message: its footer line, which version it is, and the icons to act on it.
+"""The row under a message: statistics, version switch, and action icons.
 
-Always there, so that nothing moves when the icons appear under the pointer or the keyboard's focus.
+It always takes its height, so that nothing moves when the icons appear on hover or focus.
 """
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QRect, QSize, Qt
+from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
 from app.theme import FOOTER_PX
-from app.view_models.reply_stats import SEPARATOR, FooterLine, Tone
-from app.views.transcript.look import Look
+from app.view_models.transcript import ReplyStatus, RequestStats
+from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Part
 from app.views.widgets.buttons import IconButton, PaintedButton
+from app.views.widgets.translated import Translated
 from app.words import formats
 from app.words.notices import NoticeAction
+from app.words.replies import SEPARATOR, FooterLine, Tone, reply_footer
 
 ROW_PX = 28
 _BUTTON_PX = 26
-_WAY_OUT_SIDE_PX = 8
+_LINK_SIDE_PX = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Meta:
-    """What the row says. `hot`: under the pointer or the focus."""
+class FooterContent:
+    """What the row is about. `highlighted`: under the pointer or the focus, so that the icons are shown."""
 
-    from_user: bool
-    footer: FooterLine | None
-    growing: bool
-    can_continue: bool
-    sibling: int
-    siblings: int
-    hot: bool
+    from_user: bool = False
+    status: ReplyStatus = ReplyStatus.DONE
+    stats: RequestStats | None = None
+    empty: bool = False
+    can_continue: bool = False
+    sibling: int = 1
+    siblings: int = 1
+    highlighted: bool = False
 
 
-class MetaPart(QWidget):
-    def __init__(self, look: Look, parent: QWidget) -> None:
+class MessageFooter(Translated, QWidget):
+    def __init__(self, context: PartContext, parent: QWidget) -> None:
         super().__init__(parent)
-        self._look = look
+        self._context = context
         self._message_id = 0
-        self._meta = Meta(False, None, False, False, 1, 1, False)
+        self._content = FooterContent()
+        self._line: FooterLine | None = None
         self._icon_names = {
             "earlier": "chevron-left",
             "later": "chevron-right",
@@ -50,90 +54,95 @@ class MetaPart(QWidget):
             "regenerate": "refresh-cw",
             "delete": "trash-2",
         }
-        self.buttons = {act: IconButton(look.theme, name, _BUTTON_PX, self) for act, name in self._icon_names.items()}
-        self.way_out = WayOut(look, self)
+        self.buttons = {
+            act: IconButton(context.theme, name, _BUTTON_PX, self) for act, name in self._icon_names.items()
+        }
+        self.link = FooterLink(context, self)
         self._connect()
         self._retranslate()
 
     def _connect(self) -> None:
-        look, buttons = self._look, self.buttons
-        self.way_out.clicked.connect(
-            lambda: look.notice_action_requested.emit(self._message_id, NoticeAction.CHOOSE_DRAFT)
+        context, buttons = self._context, self.buttons
+        self.link.clicked.connect(
+            lambda: context.notice_action_requested.emit(self._message_id, NoticeAction.CHOOSE_DRAFT)
         )
-        buttons["earlier"].clicked.connect(lambda: look.sibling_requested.emit(self._message_id, -1))
-        buttons["later"].clicked.connect(lambda: look.sibling_requested.emit(self._message_id, 1))
+        buttons["earlier"].clicked.connect(lambda: context.sibling_requested.emit(self._message_id, -1))
+        buttons["later"].clicked.connect(lambda: context.sibling_requested.emit(self._message_id, 1))
         for act, request in (
-            ("copy", look.copy_requested),
-            ("edit", look.edit_requested),
-            ("continue", look.continue_requested),
-            ("regenerate", look.regenerate_requested),
-            ("delete", look.delete_requested),
+            ("copy", context.copy_requested),
+            ("edit", context.edit_requested),
+            ("continue", context.continue_requested),
+            ("regenerate", context.regenerate_requested),
+            ("delete", context.delete_requested),
         ):
             buttons[act].clicked.connect(lambda _=False, request=request: request.emit(self._message_id))
 
     def show_part(self, part: Part, width_px: int) -> int:
-        assert isinstance(part.content, Meta)
-        self._meta, self._message_id = part.content, part.message_id
-        footer = self._meta.footer
+        assert isinstance(part.content, FooterContent)
+        self._content, self._message_id = part.content, part.message_id
+        content = self._content
+        self._line = footer = (
+            None if content.from_user else reply_footer(content.stats, content.status, empty=content.empty)
+        )
         self.setToolTip(footer.tooltip if footer else "")
         self.setAccessibleName(footer.text if footer else "")
         for act, button in self.buttons.items():
             button.setVisible(act in self._shown_acts())
-        for each in (*self.buttons.values(), self.way_out):
+        for each in (*self.buttons.values(), self.link):
             # Tab walks through the buttons of the message in focus, not through those of every message in sight.
-            each.setFocusPolicy(Qt.FocusPolicy.TabFocus if self._meta.hot else Qt.FocusPolicy.NoFocus)
-        self.way_out.setText(footer.way_out if footer else "")
-        self.way_out.setVisible(bool(self.way_out.text()))
+            each.setFocusPolicy(Qt.FocusPolicy.TabFocus if self._content.highlighted else Qt.FocusPolicy.NoFocus)
+        self.link.setText(footer.link if footer else "")
+        self.link.setVisible(bool(self.link.text()))
         self._arrange(width_px)
         self.update()
         return self._height(width_px)
 
     def _possible_acts(self) -> list[str]:
-        """In the order of the row; also those that wait for the pointer, so that their room is kept."""
-        meta = self._meta
-        if meta.growing:
+        """All actions of this message in the order of the row, also those that are hidden now."""
+        content = self._content
+        if content.status.under_way:
             return ["copy"]
-        acts = ["copy", "edit"] if meta.from_user else ["copy", "regenerate"]
-        if meta.can_continue:
+        acts = ["copy", "edit"] if content.from_user else ["copy", "regenerate"]
+        if content.can_continue:
             acts.insert(1, "continue")
         return [*acts, "delete"]
 
     def _shown_acts(self) -> list[str]:
-        versions = ["earlier", "later"] if self._meta.siblings > 1 else []
-        return versions + (self._possible_acts() if self._meta.hot else [])
+        versions = ["earlier", "later"] if self._content.siblings > 1 else []
+        return versions + (self._possible_acts() if self._content.highlighted else [])
 
     def _height(self, width_px: int) -> int:
         rows = 2 if self._is_narrow(width_px) else 1
-        return self._look.theme.px(ROW_PX) * (rows + self._wraps(width_px))
+        return self._context.theme.px(ROW_PX) * (rows + self._wraps(width_px))
 
     def _wraps(self, width_px: int) -> bool:
-        """Large type: the details go below the gain."""
+        """True when the details do not fit beside the gain and go below it."""
         return self._footer_width() > width_px
 
     def _is_narrow(self, width_px: int) -> bool:
-        """The footer and the icons stand above each other when one row cannot hold both."""
+        """True when one row cannot hold both text and icons, so that the icons go below."""
         return self._footer_width() > 0 and self._footer_width() + self._icons_width() > width_px
 
     def _footer_width(self) -> int:
-        footer = self._meta.footer
-        return QFontMetrics(self._bold()).horizontalAdvance(footer.text) + self._way_out_width() if footer else 0
+        footer = self._line
+        return QFontMetrics(self._bold()).horizontalAdvance(footer.text) + self._link_width() if footer else 0
 
-    def _way_out_width(self) -> int:
-        return self.way_out.sizeHint().width() if self._meta.footer and self._meta.footer.way_out else 0
+    def _link_width(self) -> int:
+        return self.link.sizeHint().width() if self._line and self._line.link else 0
 
     def _icons_width(self) -> int:
-        return self._look.theme.px(_BUTTON_PX) * (len(self._possible_acts()) + 1) + self._versions_width()
+        return self._context.theme.px(_BUTTON_PX) * (len(self._possible_acts()) + 1) + self._versions_width()
 
     def _versions_width(self) -> int:
-        side = self._look.theme.px(_BUTTON_PX)
-        return 2 * side + self._count_width() if self._meta.siblings > 1 else 0
+        side = self._context.theme.px(_BUTTON_PX)
+        return 2 * side + self._count_width() if self._content.siblings > 1 else 0
 
     def _count_width(self) -> int:
-        return QFontMetrics(self._plain()).horizontalAdvance(self._count_words()) + self._look.theme.px(4)
+        return QFontMetrics(self._plain()).horizontalAdvance(self._count_words()) + self._context.theme.px(4)
 
     def _arrange(self, width_px: int) -> None:
-        """From the right edge: the acts, and the versions left of them."""
-        side, row = self._look.theme.px(_BUTTON_PX), self._look.theme.px(ROW_PX)
+        """Places the actions at the right edge, and the version switch left of them."""
+        side, row = self._context.theme.px(_BUTTON_PX), self._context.theme.px(ROW_PX)
         y = (row - side) // 2 + row * (self._is_narrow(width_px) + self._wraps(width_px))
         x = width_px - side * len(self._possible_acts())
         for act in self._possible_acts():
@@ -142,23 +151,18 @@ class MetaPart(QWidget):
         x = width_px - side * len(self._possible_acts()) - self._versions_width()
         self.buttons["earlier"].setGeometry(x, y, side, side)
         self.buttons["later"].setGeometry(x + side + self._count_width(), y, side, side)
-        self._arrange_way_out(width_px)
-        self.buttons["earlier"].setEnabled(self._meta.sibling > 1)
-        self.buttons["later"].setEnabled(self._meta.sibling < self._meta.siblings)
+        self._arrange_link(width_px)
+        self.buttons["earlier"].setEnabled(self._content.sibling > 1)
+        self.buttons["later"].setEnabled(self._content.sibling < self._content.siblings)
 
-    def _arrange_way_out(self, width_px: int) -> None:
-        """After the words, or after the gain where the details go below it."""
-        footer, size = self._meta.footer, self.way_out.sizeHint()
+    def _arrange_link(self, width_px: int) -> None:
+        """Places the link after the text, or after the gain where the details go below it."""
+        footer, size = self._line, self.link.sizeHint()
         if footer is None:
             return
         words = footer.gain if self._wraps(width_px) else footer.text
         x = min(QFontMetrics(self._bold()).horizontalAdvance(words), width_px - size.width())
-        self.way_out.setGeometry(x, (self._look.theme.px(ROW_PX) - size.height()) // 2, size.width(), size.height())
-
-    def changeEvent(self, event: QEvent) -> None:
-        if event.type() == QEvent.Type.LanguageChange:
-            self._retranslate()
-        super().changeEvent(event)
+        self.link.setGeometry(x, (self._context.theme.px(ROW_PX) - size.height()) // 2, size.width(), size.height())
 
     def _retranslate(self) -> None:
         for act, words in {
@@ -176,14 +180,14 @@ class MetaPart(QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)
-        if self._meta.footer is not None:
-            self._paint_footer(painter, self._meta.footer)
-        if self._meta.siblings > 1:
+        if self._line is not None:
+            self._paint_footer(painter, self._line)
+        if self._content.siblings > 1:
             self._paint_count(painter)
         painter.end()
 
     def _paint_footer(self, painter: QPainter, footer: FooterLine) -> None:
-        row = QRect(0, 0, self.width(), self._look.theme.px(ROW_PX))
+        row = QRect(0, 0, self.width(), self._context.theme.px(ROW_PX))
         details = footer.details
         if footer.gain:
             after = self._paint_words(painter, row, footer.gain, self._bold(), self._tone_color(footer.tone))
@@ -192,7 +196,7 @@ class MetaPart(QWidget):
             else:
                 row.setLeft(after)
                 details = SEPARATOR + details if details else ""
-        self._paint_words(painter, row, details, self._plain(), self._look.theme.palette.faint)
+        self._paint_words(painter, row, details, self._plain(), self._context.theme.palette.faint)
 
     def _paint_words(self, painter: QPainter, row: QRect, words: str, font: QFont, color: QColor) -> int:
         painter.setFont(font)
@@ -206,35 +210,35 @@ class MetaPart(QWidget):
         between = self.buttons["earlier"].geometry()
         area = QRect(between.right() + 1, between.top(), self._count_width(), between.height())
         painter.setFont(self._plain())
-        painter.setPen(self._look.theme.palette.secondary)
+        painter.setPen(self._context.theme.palette.secondary)
         painter.drawText(area, Qt.AlignmentFlag.AlignCenter, self._count_words())
 
     def _count_words(self) -> str:
-        return f"{formats.count(self._meta.sibling)}/{formats.count(self._meta.siblings)}"
+        return f"{formats.count(self._content.sibling)}/{formats.count(self._content.siblings)}"
 
     def _tone_color(self, tone: Tone) -> QColor:
-        colors = self._look.theme.palette
+        colors = self._context.theme.palette
         return {Tone.GAIN: colors.gain, Tone.COST: colors.cost, Tone.PAR: colors.faint, Tone.NONE: colors.faint}[tone]
 
     def _plain(self) -> QFont:
-        return self._look.theme.ui_font(FOOTER_PX, tabular=True)
+        return self._context.theme.ui_font(FOOTER_PX, tabular=True)
 
     def _bold(self) -> QFont:
-        medium = self._meta.footer is not None and self._meta.footer.tone in (Tone.GAIN, Tone.COST)
+        medium = self._line is not None and self._line.tone in (Tone.GAIN, Tone.COST)
         weight = QFont.Weight.DemiBold if medium else QFont.Weight.Normal
-        return self._look.theme.ui_font(FOOTER_PX, weight, tabular=True)
+        return self._context.theme.ui_font(FOOTER_PX, weight, tabular=True)
 
 
-class WayOut(PaintedButton):
-    """Words in the accent's colour behind the footer: what to do where drafting costs time."""
+class FooterLink(PaintedButton):
+    """The link after the statistics, shown where drafting costs time."""
 
-    def __init__(self, look: Look, parent: QWidget) -> None:
-        super().__init__(look.theme, parent)
+    def __init__(self, context: PartContext, parent: QWidget) -> None:
+        super().__init__(context.theme, parent)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
 
     def sizeHint(self) -> QSize:
         metrics = QFontMetrics(self.theme.ui_font(FOOTER_PX))
-        width = metrics.horizontalAdvance(self.text()) + 2 * self.theme.px(_WAY_OUT_SIDE_PX)
+        width = metrics.horizontalAdvance(self.text()) + 2 * self.theme.px(_LINK_SIDE_PX)
         return QSize(width, metrics.height() + self.theme.px(4))
 
     def paint_content(self, painter: QPainter) -> None:

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import QLocale
 
-from app.view_models.reply_stats import FooterLine, Tone, footer_line, speed_up_text
 from app.words import formats
+from app.words.replies import FooterLine, Tone, footer_line, speed_up_text
 from engine import DraftingState, RequestStats
 
 # Behind the first round, 100 of 50 ms for 290 tokens; a plain token takes 27.6 ms, so drafting pays from 1.8 tokens per
@@ -50,13 +50,13 @@ def test_par_cost_and_unknown_are_said_as_such(plain_token_s: float, gain: str, 
 def test_a_cost_comes_with_its_reason_and_a_way_out() -> None:
     line = footer_line(replace(DRAFTED, plain_token_s=0.0152))
     assert line.details.endswith("2.9 tok/pass, pays from 3.3")
-    assert line.way_out == "Change drafting…"
-    assert footer_line(DRAFTED).way_out == ""
+    assert line.link == "Change drafting…"
+    assert footer_line(DRAFTED).link == ""
 
 
 def test_a_draft_that_rests_by_now_needs_no_way_out() -> None:
     line = footer_line(replace(DRAFTED, plain_token_s=0.0152, drafting=DraftingState.PARKED))
-    assert (line.tone, line.way_out) == (Tone.COST, "")
+    assert (line.tone, line.link) == (Tone.COST, "")
     assert line.details.endswith("draft at rest")
 
 

@@ -1,4 +1,4 @@
-"""Marks under a text that Qt's documents cannot draw: tints behind inline code, bars beside quotes, rules."""
+"""Painting that QTextDocument cannot do: tints behind inline code, bars beside quotes, horizontal rules."""
 
 import math
 
@@ -13,7 +13,7 @@ _CODE_MARGIN_PX = 2
 _BAR_PX = 3
 
 
-def paint_marks(painter: QPainter, document: QTextDocument, style: DocumentStyle, colors: Palette) -> None:
+def paint_decorations(painter: QPainter, document: QTextDocument, style: DocumentStyle, colors: Palette) -> None:
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
     block = document.begin()

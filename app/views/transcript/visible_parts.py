@@ -1,7 +1,7 @@
-"""The parts in sight: only they have widgets.
+"""Widgets of the visible parts.
 
-Here: lending widgets to parts that come into sight, measuring them, placing them, taking them back.
-Not here: what is in sight (`view.py` says) and the heights' sum (`stack.py`).
+Here: lending widgets to parts that become visible, measuring them, placing them, taking them back.
+Not here: which stretch is visible (`view.py`) and the layout of the messages (`message_column.py`).
 """
 
 from collections.abc import Callable, Iterator
@@ -10,19 +10,19 @@ from PySide6.QtCore import QEvent, QObject, QRect
 from PySide6.QtWidgets import QWidget
 
 from app.markup.formula import FormulaKey
-from app.views.transcript.code import CodePart
-from app.views.transcript.formula import FormulaPart
-from app.views.transcript.lines import FoldPart, NoticePart, ProgressPart
-from app.views.transcript.look import Look
-from app.views.transcript.meta import MetaPart
+from app.views.transcript.code_part import CodePart
+from app.views.transcript.formula_part import FormulaPart
+from app.views.transcript.message_column import MessageColumn
+from app.views.transcript.message_footer import MessageFooter
+from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Part, PartKind, PartPool, PartWidget, as_widget
-from app.views.transcript.stack import Stack
-from app.views.transcript.texts import BubblePart, TablePart, TextPart
+from app.views.transcript.status_parts import FoldPart, NoticePart, ProgressPart
+from app.views.transcript.text_parts import BubblePart, TablePart, TextPart
 
-# Widgets are made this far above and below the window, so that scrolling meets finished ones.
+# Widgets are also made this far above and below the visible stretch, so that scrolling finds them ready.
 MARGIN_PX = 300
 
-_MAKERS: dict[PartKind, Callable[[Look, QWidget], PartWidget]] = {
+_MAKERS: dict[PartKind, Callable[[PartContext, QWidget], PartWidget]] = {
     PartKind.BUBBLE: BubblePart,
     PartKind.FOLD: FoldPart,
     PartKind.TEXT: TextPart,
@@ -31,14 +31,14 @@ _MAKERS: dict[PartKind, Callable[[Look, QWidget], PartWidget]] = {
     PartKind.FORMULA: FormulaPart,
     PartKind.PROGRESS: ProgressPart,
     PartKind.NOTICE: NoticePart,
-    PartKind.META: MetaPart,
+    PartKind.FOOTER: MessageFooter,
 }
 
 
-class PartWindow(QObject):
-    def __init__(self, look: Look, viewport: QWidget) -> None:
+class VisibleParts(QObject):
+    def __init__(self, context: PartContext, viewport: QWidget) -> None:
         super().__init__(viewport)
-        self._look = look
+        self._context = context
         self._viewport = viewport
         self._pool = PartPool(self._make)
         self._live: dict[int, Part] = {}  # by identity of the part
@@ -52,14 +52,14 @@ class PartWindow(QObject):
             if part.widget is not None:
                 yield part, as_widget(part.widget).geometry()
 
-    def measure(self, stack: Stack, top_px: int, page_px: int, width_px: int) -> int | None:
+    def measure(self, column: MessageColumn, top_px: int, page_px: int, width_px: int) -> int | None:
         """Measures what is in sight; returns the first row whose height changed."""
         upper, lower = top_px - MARGIN_PX, top_px + page_px + MARGIN_PX
         changed: int | None = None
-        rows = stack.rows_between(upper, lower)
-        before_px = {row: stack.items[row].height_px for row in rows}
+        rows = column.rows_between(upper, lower)
+        before_px = {row: column.items[row].height_px for row in rows}
         for row in rows:
-            item = stack.items[row]
+            item = column.items[row]
             if not item.is_read:
                 item.sync(width_px)
             stretch = item.indexes_between(upper - item.top_px, lower - item.top_px)
@@ -71,7 +71,7 @@ class PartWindow(QObject):
         return changed
 
     def _measure(self, part: Part, width_px: int) -> bool:
-        """Gives the part a widget; true when its height is not what it was thought to be."""
+        """Lends the part a widget and measures it; returns whether its height changed."""
         widget = self._pool.lend(part)
         self._live[id(part)] = part
         wanted = width_px - part.inset_px
@@ -81,10 +81,10 @@ class PartWindow(QObject):
             return part.height_px != before_px
         return False
 
-    def place(self, stack: Stack, top_px: int, page_px: int, left_px: int, width_px: int) -> None:
+    def place(self, column: MessageColumn, top_px: int, page_px: int, left_px: int, width_px: int) -> None:
         upper, lower = top_px - MARGIN_PX, top_px + page_px + MARGIN_PX
         wanted: dict[int, Part] = {}
-        for placed in stack.placed_between(upper, lower):
+        for placed in column.placed_between(upper, lower):
             part = placed.part
             if part.widget is None:
                 continue
@@ -106,14 +106,14 @@ class PartWindow(QObject):
         self._pool.clear()
 
     def forget_waiting_for(self, key: FormulaKey) -> bool:
-        """Parts that show a place for this formula are to be filled again."""
+        """Marks the parts that wait for this formula to be shown again; returns whether there are any."""
         waiting = [part for part in self._live.values() if key in getattr(part.widget, "pending", ())]
         for part in waiting:
             part.measured_width_px = -1
         return bool(waiting)
 
     def _make(self, kind: PartKind) -> PartWidget:
-        widget = _MAKERS[kind](self._look, self._viewport)
+        widget = _MAKERS[kind](self._context, self._viewport)
         as_widget(widget).installEventFilter(self)
         return widget
 
@@ -123,5 +123,5 @@ class PartWindow(QObject):
                 (each for each in self._live.values() if each.widget and as_widget(each.widget) is watched), None
             )
             if part is not None:
-                self._look.hovered.emit(part.message_id)
+                self._context.hovered.emit(part.message_id)
         return super().eventFilter(watched, event)

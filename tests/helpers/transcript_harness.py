@@ -5,12 +5,22 @@ from __future__ import annotations
 from PySide6.QtWidgets import QApplication
 
 from app.theme import Theme
-from app.view_models.reply_stats import FooterLine, Tone
-from app.view_models.transcript import MessageStatus, TranscriptMessage, TranscriptModel
+from app.view_models.transcript import ReplyStatus, TranscriptMessage, TranscriptModel
 from app.views.transcript import TranscriptView
 from app.views.transcript.parts import Part, PartKind, as_widget
+from engine import DraftingState, RequestStats
 
-FOOTER = FooterLine("1.6× faster", "38 tok/s · 71 % accepted", Tone.GAIN, "Drafting is on.")
+# A gain; with a plain token of 15 ms it would be a cost.
+STATS = RequestStats(
+    generated_tokens=291,
+    rounds=101,
+    draft_rounds=100,
+    drafted=268,
+    accepted=190,
+    drafting=DraftingState.ACTIVE,
+    decode_s=5.0,
+    plain_token_s=0.0276,
+)
 PARAGRAPH = "Some words that fill a line or two of the column, so that there is something to scroll through. " * 3
 
 
@@ -18,8 +28,8 @@ def question(number: int, text: str = "") -> TranscriptMessage:
     return TranscriptMessage(number, from_user=True, text=text or f"Question {number}?")
 
 
-def reply(number: int, text: str = "", status: MessageStatus = MessageStatus.DONE) -> TranscriptMessage:
-    return TranscriptMessage(number, from_user=False, text=text, status=status, footer=FOOTER)
+def reply(number: int, text: str = "", status: ReplyStatus = ReplyStatus.DONE) -> TranscriptMessage:
+    return TranscriptMessage(number, from_user=False, text=text, status=status, stats=STATS)
 
 
 def long_chat(turns: int) -> list[TranscriptMessage]:
@@ -30,7 +40,7 @@ def long_chat(turns: int) -> list[TranscriptMessage]:
     return messages
 
 
-class Desk:
+class TranscriptHarness:
     """The view over its model, and how to look at it."""
 
     def __init__(self, messages: list[TranscriptMessage]) -> None:
@@ -55,7 +65,7 @@ class Desk:
 
     def parts(self, kind: PartKind) -> list[Part]:
         """The parts of a kind that have a widget, from above."""
-        live = [part for part, _ in self.view.window_of_parts.shown() if part.kind is kind]
+        live = [part for part, _ in self.view.visible_parts.shown() if part.kind is kind]
         return sorted(live, key=as_widget_y)
 
     def place_of(self, message_id: int, kind: PartKind) -> int:

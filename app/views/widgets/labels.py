@@ -1,4 +1,4 @@
-"""Words on a page: labels that follow the theme, and one that shortens itself instead of widening the window."""
+"""Labels in the theme's text styles: one that wraps, and one that elides."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 from app.theme import FOOTER_PX, TITLE_PX, UI_PX, Palette, Theme
 
 
-class Voice(StrEnum):
+class TextStyle(StrEnum):
     TITLE = "title"
     HEADING = "heading"
     BODY = "body"
@@ -20,58 +20,60 @@ class Voice(StrEnum):
     FAULT = "fault"
 
 
-def voice_font(theme: Theme, voice: Voice) -> QFont:
-    if voice == Voice.TITLE:
+def style_font(theme: Theme, text_style: TextStyle) -> QFont:
+    if text_style == TextStyle.TITLE:
         return theme.ui_font(TITLE_PX, QFont.Weight.DemiBold)
-    if voice == Voice.HEADING:
+    if text_style == TextStyle.HEADING:
         return theme.ui_font(UI_PX, QFont.Weight.DemiBold)
-    return theme.ui_font(FOOTER_PX if voice in (Voice.FINE, Voice.FAULT) else UI_PX, tabular=voice == Voice.FINE)
+    return theme.ui_font(
+        FOOTER_PX if text_style in (TextStyle.FINE, TextStyle.FAULT) else UI_PX, tabular=text_style == TextStyle.FINE
+    )
 
 
-def voice_color(colors: Palette, voice: Voice) -> QColor:
+def style_color(colors: Palette, text_style: TextStyle) -> QColor:
     return {
-        Voice.SECONDARY: colors.secondary,
-        Voice.FINE: colors.secondary,
-        Voice.FAULT: colors.fault,
-    }.get(voice, colors.text)
+        TextStyle.SECONDARY: colors.secondary,
+        TextStyle.FINE: colors.secondary,
+        TextStyle.FAULT: colors.fault,
+    }.get(text_style, colors.text)
 
 
-class Words(QLabel):
-    """Wrapping plain text; never rich text, because some of it comes from models and hubs."""
+class TextLabel(QLabel):
+    """A label with wrapping plain text; never rich text, because some of it comes from models and hubs."""
 
-    def __init__(self, theme: Theme, voice: Voice = Voice.BODY, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, text_style: TextStyle = TextStyle.BODY, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._voice = voice
+        self._text_style = text_style
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setWordWrap(True)
         theme.changed.connect(self._restyle)
         self._restyle()
 
-    def set_voice(self, voice: Voice) -> None:
-        self._voice = voice
+    def set_text_style(self, text_style: TextStyle) -> None:
+        self._text_style = text_style
         self._restyle()
 
     def _restyle(self) -> None:
-        self.setFont(voice_font(self._theme, self._voice))
+        self.setFont(style_font(self._theme, self._text_style))
         palette = self.palette()
-        palette.setColor(QPalette.ColorRole.WindowText, voice_color(self._theme.palette, self._voice))
+        palette.setColor(QPalette.ColorRole.WindowText, style_color(self._theme.palette, self._text_style))
         self.setPalette(palette)
 
 
-class ElidedWords(QWidget):
-    """One line that ends in an ellipsis where there is no room; the whole is in the tooltip."""
+class ElidedLabel(QWidget):
+    """A label of one line, elided where there is no room; the tooltip then has the whole text."""
 
     def __init__(
         self,
         theme: Theme,
-        voice: Voice = Voice.BODY,
+        text_style: TextStyle = TextStyle.BODY,
         mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._voice = voice
+        self._text_style = text_style
         self._mode = mode
         self._text = ""
         self.alignment = Qt.AlignmentFlag.AlignLeft
@@ -88,7 +90,7 @@ class ElidedWords(QWidget):
         self.update()
 
     def _metrics(self) -> QFontMetrics:
-        return QFontMetrics(voice_font(self._theme, self._voice))
+        return QFontMetrics(style_font(self._theme, self._text_style))
 
     def sizeHint(self) -> QSize:
         return QSize(self._metrics().horizontalAdvance(self._text) + 2, self._metrics().height() + 2)
@@ -98,8 +100,8 @@ class ElidedWords(QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)
-        painter.setFont(voice_font(self._theme, self._voice))
-        painter.setPen(voice_color(self._theme.palette, self._voice))
+        painter.setFont(style_font(self._theme, self._text_style))
+        painter.setPen(style_color(self._theme.palette, self._text_style))
         shown = self._metrics().elidedText(self._text, self._mode, self.width())
         self.setToolTip(self._text if shown != self._text else "")
         painter.drawText(self.rect(), self.alignment | Qt.AlignmentFlag.AlignVCenter, shown)

@@ -1,4 +1,4 @@
-"""A scripted ModelShelf with a thread of its own: installs in steps through a gate, touches no disk and no network."""
+"""A scripted ModelLibrary with a thread of its own: installs in steps through a gate. No disk, no network."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def installed(
     return InstalledModel(info.folder, info.name, f"org/{info.name}", source, info.weight_bytes, known, error)
 
 
-class FakeShelf:
-    """`failures` says which repositories fail and how; `hub` and `folders` keep what the app asked for."""
+class FakeModelStore:
+    """`failures` says which repositories fail and how; `hub` and `folders` keep what the app has set."""
 
     def __init__(self, sink: Sink, models: Sequence[InstalledModel] | None = None) -> None:
         self.gate = Gate()
@@ -53,7 +53,7 @@ class FakeShelf:
         self._stop: dict[DownloadId, bool] = {}  # True: what has arrived is kept
         self._running: set[DownloadId] = set()
         self._commands: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
-        self._thread = threading.Thread(target=self._run, name="fake-shelf", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="fake-model-store", daemon=True)
         self._thread.start()
 
     def scan(self) -> None:

@@ -1,4 +1,7 @@
-"""The line under a reply: what drafting gained. Formats what `RequestStats` says; computes no rate of its own."""
+"""What the screen says about a reply: the line under it, what stands in place of its end, its state in the table.
+
+Formats what `RequestStats` says and computes no rate of its own.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,11 @@ from enum import StrEnum
 
 from PySide6.QtCore import QCoreApplication
 
+from app.storage import ReplyStatus
 from app.words import formats
-from app.words.notices import drafting_sentence
-from engine import DraftingState, RequestStats
+from app.words.notices import Notice, NoticeAction, drafting_sentence
+from app.words.notices_for_errors import notice_for
+from engine import DraftingState, EngineError, RequestStats
 
 # Within this distance of 1× a difference is noise, and the line says that drafting neither gained nor cost.
 PAR_MARGIN = 0.05
@@ -18,7 +23,7 @@ PAR_MARGIN = 0.05
 VERDICT_TOKENS = 12
 VERDICT_SHARE = 0.2
 SEPARATOR = " · "
-_LEAST_LOSS = 0.01  # what is less is not worth a figure
+_LEAST_LOSS = 0.01  # a smaller loss is not given as a figure
 _LOOKUP = "lookup"  # the engine's name for guesses that no model makes
 
 
@@ -35,22 +40,26 @@ class FooterLine:
     details: str  # "38 tok/s · 71 % accepted · 2.9 tok/pass"
     tone: Tone
     tooltip: str
-    way_out: str = ""  # what to press when drafting costs time
+    link: str = ""  # the words of the link to other drafting, where drafting costs time
 
     @property
     def text(self) -> str:
         return SEPARATOR.join(part for part in (self.gain, self.details) if part)
 
 
+def reply_footer(stats: RequestStats | None, status: ReplyStatus, *, empty: bool) -> FooterLine | None:
+    """`empty`: the reply has neither an answer nor thinking."""
+    if stats is not None and stats.generated_tokens:
+        return footer_line(stats, running=status.under_way)
+    if status in (ReplyStatus.STOPPED, ReplyStatus.MODEL_CHANGED) and empty:
+        words = QCoreApplication.translate("ReplyStats", "stopped before the first word")
+        return FooterLine("", words, Tone.NONE, "")
+    return None
+
+
 def footer_line(stats: RequestStats, *, running: bool = False) -> FooterLine:
     gain, tone = _gain_text(stats, running), tone_of(stats)
-    return FooterLine(gain, details_text(stats), tone, _tooltip(stats), _way_out(stats, tone))
-
-
-def stopped_line() -> FooterLine:
-    """Under a reply that was stopped before it began, which would be an empty place."""
-    words = QCoreApplication.translate("ReplyStats", "stopped before the first word")
-    return FooterLine("", words, Tone.NONE, "")
+    return FooterLine(gain, details_text(stats), tone, _tooltip(stats), _link_text(stats, tone))
 
 
 def tone_of(stats: RequestStats) -> Tone:
@@ -87,8 +96,8 @@ def _gain_text(stats: RequestStats, running: bool) -> str:
     return formats.fill(QCoreApplication.translate("ReplyStats", "%1 slower"), lost)
 
 
-def _way_out(stats: RequestStats, tone: Tone) -> str:
-    """A draft at rest has found its own."""
+def _link_text(stats: RequestStats, tone: Tone) -> str:
+    """Empty for a draft that is parked already: it costs no more time."""
     if tone is not Tone.COST or stats.drafting is DraftingState.PARKED:
         return ""
     return QCoreApplication.translate("ReplyStats", "Change drafting…")
@@ -109,7 +118,7 @@ def details_text(stats: RequestStats) -> str:
 
 
 def _per_pass_text(stats: RequestStats) -> str:
-    """With what would have been needed, where it was not enough."""
+    """Where drafting costs time, with the tokens per pass from which on it would pay."""
     each = formats.number(stats.tokens_per_pass or 0.0, 1)
     if stats.break_even is None or tone_of(stats) is not Tone.COST:
         return formats.fill(QCoreApplication.translate("ReplyStats", "%1 tok/pass"), each)
@@ -118,13 +127,13 @@ def _per_pass_text(stats: RequestStats) -> str:
 
 
 def _at_rest_text(drafting: DraftingState) -> str:
-    """A draft that is loaded and does not draft says so; why is in the tooltip."""
+    """For a draft that is loaded and does not draft; the tooltip says why."""
     if drafting is DraftingState.PARKED:
         return QCoreApplication.translate("ReplyStats", "draft at rest")
     if drafting is DraftingState.FAILED:
         return QCoreApplication.translate("ReplyStats", "draft failed")
     if drafting is DraftingState.UNSUPPORTED:
-        return QCoreApplication.translate("ReplyStats", "cannot be drafted for")
+        return QCoreApplication.translate("ReplyStats", "drafting not supported")
     return ""
 
 
@@ -149,3 +158,59 @@ def _tooltip(stats: RequestStats) -> str:
         even = QCoreApplication.translate("ReplyStats", "Drafting pays from %1 tokens per pass on.")
         lines.append(formats.fill(even, formats.number(stats.break_even, 1)))
     return "\n".join(lines)
+
+
+def reply_notice(status: ReplyStatus, error: EngineError | None, *, empty: bool) -> Notice | None:
+    """What stands at the end of a reply that did not come to its own end; `empty` as in `reply_footer`."""
+    if status is ReplyStatus.FAILED and error is not None:
+        return notice_for(error)
+    if status is ReplyStatus.MODEL_CHANGED and empty:
+        return None
+    return _end_notices(empty).get(status)
+
+
+def _end_notices(empty: bool) -> dict[ReplyStatus, Notice]:
+    return {
+        ReplyStatus.INTERRUPTED: Notice(
+            QCoreApplication.translate("Messages", "The reply was interrupted"),
+            QCoreApplication.translate("Messages", "Hunch ended before the reply was finished."),
+            action=NoticeAction.RETRY if empty else NoticeAction.CONTINUE,
+        ),
+        ReplyStatus.MODEL_CHANGED: Notice(
+            QCoreApplication.translate("Messages", "The model was changed"),
+            QCoreApplication.translate("Messages", "The reply stopped because its model was unloaded."),
+            QCoreApplication.translate("Messages", "Continue it with the model that is loaded now."),
+            NoticeAction.CONTINUE,
+        ),
+        ReplyStatus.MEMORY: Notice(
+            QCoreApplication.translate("Messages", "The memory is full"),
+            QCoreApplication.translate("Messages", "This chat has grown as long as the memory of this Mac allows."),
+            QCoreApplication.translate("Messages", "Start a new chat, or choose a smaller model."),
+            NoticeAction.NEW_CHAT,
+        ),
+        ReplyStatus.CONTEXT: Notice(
+            QCoreApplication.translate("Messages", "The context is full"),
+            QCoreApplication.translate("Messages", "This chat has reached the most text that the model can hold."),
+            QCoreApplication.translate("Messages", "Start a new chat, or choose a model with a longer context."),
+            NoticeAction.NEW_CHAT,
+        ),
+        ReplyStatus.LENGTH: Notice(
+            QCoreApplication.translate("Messages", "The reply reached its length limit"),
+            QCoreApplication.translate("Messages", "It ends where the limit on reply tokens was met."),
+            QCoreApplication.translate("Messages", "Continue it, or raise the limit in Settings."),
+            NoticeAction.CONTINUE,
+        ),
+    }
+
+
+def status_text(status: ReplyStatus) -> str:
+    """In the table of requests, which does not tell the limits and crashes apart."""
+    return {
+        ReplyStatus.QUEUED: QCoreApplication.translate("Requests", "Waiting"),
+        ReplyStatus.READING: QCoreApplication.translate("Requests", "Reading"),
+        ReplyStatus.STREAMING: QCoreApplication.translate("Requests", "Writing"),
+        ReplyStatus.STOPPED: QCoreApplication.translate("Requests", "Stopped"),
+        ReplyStatus.INTERRUPTED: QCoreApplication.translate("Requests", "Stopped"),
+        ReplyStatus.MODEL_CHANGED: QCoreApplication.translate("Requests", "Stopped"),
+        ReplyStatus.FAILED: QCoreApplication.translate("Requests", "Failed"),
+    }.get(status, QCoreApplication.translate("Requests", "Done"))

@@ -1,4 +1,4 @@
-"""What parts need to draw themselves: the theme, formulas, and the requests that a reader can make in them."""
+"""What all parts of a transcript share: theme, formulas, document styles, and the signals for requests."""
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QGuiApplication
@@ -8,8 +8,8 @@ from app.markup.formula import Formulas
 from app.theme import CODE_PX, REPLY_LEADING, REPLY_PX, Theme
 
 
-class Look(QObject):
-    """Shared by all parts of one transcript. Signals are requests, by message id."""
+class PartContext(QObject):
+    """One per transcript. Its signals are requests; they carry message ids."""
 
     link_requested = Signal(str)
     copy_requested = Signal(int)
@@ -30,17 +30,17 @@ class Look(QObject):
         self._styles: dict[bool, DocumentStyle] = {}
         theme.changed.connect(self._styles.clear)
 
-    def document_style(self, *, quiet: bool = False) -> DocumentStyle:
-        if quiet not in self._styles:
-            self._styles[quiet] = self._make_style(quiet=quiet)
-        return self._styles[quiet]
+    def document_style(self, *, secondary: bool = False) -> DocumentStyle:
+        if secondary not in self._styles:
+            self._styles[secondary] = self._make_style(secondary=secondary)
+        return self._styles[secondary]
 
-    def _make_style(self, *, quiet: bool) -> DocumentStyle:
+    def _make_style(self, *, secondary: bool) -> DocumentStyle:
         theme, colors = self.theme, self.theme.palette
         return DocumentStyle(
             font=theme.reply_font(),
             mono=theme.mono_font(CODE_PX),
-            text=colors.secondary if quiet else colors.text,
+            text=colors.secondary if secondary else colors.text,
             secondary=colors.secondary,
             link=colors.ink,
             hairline=colors.hairline,

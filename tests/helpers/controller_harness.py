@@ -1,4 +1,4 @@
-"""The app without its windows: controllers over a scripted engine and shelf, in a folder of the test's."""
+"""The app without its windows: controllers over a scripted engine and model store, in a folder of the test's."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ from app.system.paths import Paths
 from app.view_models.model_list import PairState
 from app.view_models.transcript import TranscriptMessage
 from app.words.notices import Notice
+from app.words.notices_for_errors import Problem, notice_for
 from engine import EngineError, InstalledModel, ModelInfo
 from tests.helpers.fake_engine import DRAFT, MAIN, FakeEngine
-from tests.helpers.fake_shelf import FakeShelf
+from tests.helpers.fake_model_store import FakeModelStore
 
 
-class Desk:
+class ControllerHarness:
     def __init__(
         self,
         folder: Path,
@@ -37,14 +38,18 @@ class Desk:
         self.settings = Settings(self.paths.settings, self.paths.hub_token)
         self.bridge = EngineBridge()
         self.engine = FakeEngine(models)
-        self.shelf = FakeShelf(self.bridge.post, installed)
+        self.store = FakeModelStore(self.bridge.post, installed)
         self.database = Database(self.paths.database)
         starter = starter or StarterPair(folder / "no-starter-main", folder / "no-starter-draft")
-        self.models = ModelController(self.engine, self.shelf, self.bridge, self.settings, starter)
+        self.models = ModelController(self.engine, self.store, self.bridge, self.settings, starter)
         self.chat = ChatController(self.engine, self.bridge, self.database, self.settings, self.models)
-        self.notices: list[Notice] = []
-        for signal in (self.chat.notice_raised, self.models.notice_raised):
-            signal.connect(self.notices.append)
+        self.problems: list[Problem] = []
+        for signal in (self.chat.problem_raised, self.models.problem_raised):
+            signal.connect(self.problems.append)
+
+    @property
+    def notices(self) -> list[Notice]:
+        return [notice_for(problem) for problem in self.problems]
 
     def load_pair(self, main: str = MAIN.folder, draft: str = DRAFT.folder) -> None:
         self.settings.main_folder, self.settings.draft_folder = main, draft
@@ -86,22 +91,22 @@ class Desk:
         """In the order of the app: replies are kept, threads end, late events go nowhere, files close."""
         self.chat.close()
         assert self.engine.close()
-        assert self.shelf.close()
+        assert self.store.close()
         self.bridge.close()
         self.settings.save()
         self.database.close()
 
 
 @contextmanager
-def open_desk(folder: Path, qtbot: QtBot, **parts: object) -> Iterator[Desk]:
-    desk = Desk(folder, qtbot, **parts)  # type: ignore[arg-type]
+def open_harness(folder: Path, qtbot: QtBot, **parts: object) -> Iterator[ControllerHarness]:
+    harness = ControllerHarness(folder, qtbot, **parts)  # type: ignore[arg-type]
     try:
-        yield desk
+        yield harness
     finally:
-        desk.close()
+        harness.close()
 
 
-def heard(signal: SignalInstance) -> list[tuple[object, ...]]:
+def recorded(signal: SignalInstance) -> list[tuple[object, ...]]:
     """Collects what a signal says from now on."""
     said: list[tuple[object, ...]] = []
     signal.connect(lambda *values: said.append(values))

@@ -1,12 +1,10 @@
-"""What is loaded now: the main model, its draft, and what stands in their way. Told by events; asks nobody."""
+"""The state of the loaded pair, built from engine events alone."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from app.view_models.model_list import DraftState, PairState, PairView
-from app.words.notices import drafting_sentence
-from app.words.notices_for_errors import notice_for
 from engine import (
     DraftingState,
     EngineError,
@@ -16,16 +14,17 @@ from engine import (
     ModelReady,
     ModelRole,
     ModelUnloaded,
+    Speculation,
     SpeculationMode,
     model_name,
 )
 
-# What a request can say about the draft itself; the rest is about one moment or one request.
+# States that hold for the draft itself; the others hold for one request only.
 _LASTING = (DraftingState.ACTIVE, DraftingState.PARKED, DraftingState.UNSUPPORTED, DraftingState.FAILED)
 
 
 class LoadedPair:
-    """`main_folder` and `draft_folder` are what the person wants; `main` and `draft` are what is there."""
+    """`main_folder` and `draft_folder` were requested; `main` and `draft` are loaded."""
 
     def __init__(self) -> None:
         self.main_folder = ""
@@ -38,50 +37,49 @@ class LoadedPair:
         self._draft_error: EngineError | None = None
         self._drafting = DraftingState.ACTIVE
 
-    def want(self, main_folder: str, draft_folder: str) -> None:
+    def begin_loading(self, main_folder: str, draft_folder: str) -> None:
         self.main_folder = main_folder
         self.state, self.main, self._main_error = PairState.LOADING, None, None
-        self.want_draft(draft_folder)
+        self.begin_loading_draft(draft_folder)
 
-    def want_draft(self, draft_folder: str) -> None:
+    def begin_loading_draft(self, draft_folder: str) -> None:
         self.draft_folder = draft_folder
         self.draft, self._draft_error = None, None
         self._draft_loading = bool(draft_folder)
         self._drafting = DraftingState.ACTIVE
 
-    def want_nothing(self) -> None:
-        self.want("", "")
+    def clear(self) -> None:
+        self.begin_loading("", "")
         self.state = PairState.NO_MODEL
 
-    def hear(self, event: ModelLoading | ModelReady | ModelFailed | ModelUnloaded) -> None:
+    def apply_event(self, event: ModelLoading | ModelReady | ModelFailed | ModelUnloaded) -> None:
         if event.role is ModelRole.MAIN:
-            self._hear_main(event)
+            self._apply_main_event(event)
         else:
-            self._hear_draft(event)
+            self._apply_draft_event(event)
 
-    def hear_drafting(self, drafting: DraftingState) -> bool:
-        """Whether what a request says about drafting is news."""
+    def apply_drafting(self, drafting: DraftingState) -> bool:
+        """Takes over the drafting state of a request; returns whether it changed."""
         if self.draft is None or drafting not in _LASTING or drafting is self._drafting:
             return False
         self._drafting = drafting
         return True
 
-    def view(self, mode: SpeculationMode, mode_text: str) -> PairView:
-        draft_state, reason = self._draft_view(mode)
-        if self._main_error is not None:
-            reason = notice_for(self._main_error).sentence
+    def view(self, speculation: Speculation) -> PairView:
+        draft_state, drafting = self._draft_view(speculation.mode)
         return PairView(
             main_name=_name(self.main, self.main_folder),
             draft_name=_name(self.draft, self.draft_folder),
-            mode_text=mode_text,
+            speculation=speculation,
             state=self.state,
             draft_state=draft_state,
-            reason=reason,
+            error=self._main_error or self._draft_error,
+            drafting=drafting,
             main_folder=self.main_folder,
             draft_folder=self.draft_folder,
         )
 
-    def _hear_main(self, event: ModelLoading | ModelReady | ModelFailed | ModelUnloaded) -> None:
+    def _apply_main_event(self, event: ModelLoading | ModelReady | ModelFailed | ModelUnloaded) -> None:
         match event:
             case ModelLoading():
                 self.state, self.main = PairState.LOADING, None
@@ -95,7 +93,7 @@ class LoadedPair:
                 if self.state is PairState.READY:  # not while the next one is on its way
                     self.state = PairState.NO_MODEL
 
-    def _hear_draft(self, event: ModelLoading | ModelReady | ModelFailed | ModelUnloaded) -> None:
+    def _apply_draft_event(self, event: ModelLoading | ModelReady | ModelFailed | ModelUnloaded) -> None:
         match event:
             case ModelLoading():
                 self._draft_loading = True
@@ -106,16 +104,16 @@ class LoadedPair:
             case ModelUnloaded():
                 self.draft = None
 
-    def _draft_view(self, mode: SpeculationMode) -> tuple[DraftState, str]:
+    def _draft_view(self, mode: SpeculationMode) -> tuple[DraftState, DraftingState | None]:
         if self._draft_error is not None:
-            return DraftState.REFUSED, notice_for(self._draft_error).sentence
+            return DraftState.REFUSED, None
         if self.draft is None:
-            return DraftState.LOADING if self._draft_loading else DraftState.NONE, ""
+            return DraftState.LOADING if self._draft_loading else DraftState.NONE, None
         drafting = DraftingState.OFF if mode is SpeculationMode.OFF else self._drafting
         if drafting is DraftingState.ACTIVE:
-            return DraftState.ACTIVE, ""
+            return DraftState.ACTIVE, None
         refused = drafting is DraftingState.UNSUPPORTED
-        return DraftState.REFUSED if refused else DraftState.PARKED, drafting_sentence(drafting)
+        return DraftState.REFUSED if refused else DraftState.PARKED, drafting
 
 
 def _name(info: ModelInfo | None, folder: str) -> str:

@@ -7,16 +7,16 @@ from PySide6.QtWidgets import QMenu, QWidget
 from app.markup.blocks import Block
 from app.markup.formula import FormulaKey, FormulaState, image
 from app.theme import REPLY_PX
-from app.views.transcript.look import Look
+from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Part
 
 _DISPLAY_FACTOR = 1.2
 
 
 class FormulaPart(QWidget):
-    def __init__(self, look: Look, parent: QWidget) -> None:
+    def __init__(self, context: PartContext, parent: QWidget) -> None:
         super().__init__(parent)
-        self._look = look
+        self._context = context
         self._tex = ""
         self._image: QImage | None = None
         self._state = FormulaState.PENDING
@@ -35,19 +35,19 @@ class FormulaPart(QWidget):
         return self._height(width_px)
 
     def _ask(self) -> None:
-        theme = self._look.theme
+        theme = self._context.theme
         key = FormulaKey(self._tex, REPLY_PX * _DISPLAY_FACTOR * theme.scale, theme.palette.text.name(), display=True)
-        self._state = self._look.formulas.state(key)
-        drawing = self._look.formulas.drawing(key)
+        self._state = self._context.formulas.state(key)
+        drawing = self._context.formulas.drawing(key)
         self.pending = {key} if self._state is FormulaState.PENDING else set()
         font, color = theme.reply_font(), theme.palette.text
         self._image = image(drawing, font, color, self.devicePixelRatioF()) if drawing else None
 
     def _height(self, width_px: int) -> int:
-        line = self._look.document_style().line_px
+        line = self._context.document_style().line_px
         if self._image is not None:
             size = self._image.deviceIndependentSize()
-            return round(size.height() * min(1.0, width_px / size.width())) + self._look.theme.px(8)
+            return round(size.height() * min(1.0, width_px / size.width())) + self._context.theme.px(8)
         if self._state is FormulaState.PENDING:
             return round(line * (1.6 + self._tex.count("\\\\")))
         return round(line * (1 + self._tex.count("\n")))
@@ -61,8 +61,8 @@ class FormulaPart(QWidget):
             corner = QPointF((self.width() - size.width()) / 2, (self.height() - size.height()) / 2)
             painter.drawImage(QRectF(corner, size), self._image)
         elif self._state is FormulaState.FAILED:
-            painter.setFont(self._look.theme.mono_font())
-            painter.setPen(self._look.theme.palette.secondary)
+            painter.setFont(self._context.theme.mono_font())
+            painter.setPen(self._context.theme.palette.secondary)
             painter.drawText(self.rect(), Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextWordWrap, self._tex)
         painter.end()
 

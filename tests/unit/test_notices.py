@@ -8,14 +8,15 @@ from typing import Any
 
 import pytest
 
-from app.words.notices import NoticeAction, action_text, drafting_sentence, reply_was_cut, reply_was_interrupted
-from app.words.notices_for_errors import notice_for
+from app.storage import ReplyStatus
+from app.words.notices import NoticeAction, action_text, drafting_sentence
+from app.words.notices_for_errors import TABLE, notice_for
+from app.words.replies import reply_notice
 from engine import (
     AccessDenied,
     DraftingState,
     DraftVocabularyDiffers,
     EngineError,
-    FinishReason,
     ModelUnsupported,
     NothingToInstall,
 )
@@ -39,7 +40,7 @@ def build(kind: type[EngineError]) -> EngineError:
 
 @pytest.mark.parametrize("kind", list(concrete()), ids=lambda kind: kind.__name__)
 def test_every_error_has_a_title_and_a_sentence_of_its_own(kind: type[EngineError]) -> None:
-    assert kind in notice_for.registry, f"{kind.__name__} has no entry in app/words/notices_for_errors.py"
+    assert kind in {row.kind for row in TABLE}, f"{kind.__name__} has no entry in app/words/notices_for_errors.py"
     notice = notice_for(build(kind))
     assert notice.title
     assert notice.sentence.endswith((".", "some-value"))
@@ -85,8 +86,8 @@ def test_every_code_has_words() -> None:
     sentences = [drafting_sentence(state) for state in DraftingState]
     assert len(set(sentences)) == len(DraftingState)
     assert len({action_text(action) for action in NoticeAction}) == len(NoticeAction)
-    limits = (FinishReason.LENGTH, FinishReason.CONTEXT, FinishReason.MEMORY, FinishReason.MODEL_CHANGED)
-    assert len({reply_was_cut(reason) for reason in limits}) == len(limits)
+    limits = (ReplyStatus.LENGTH, ReplyStatus.CONTEXT, ReplyStatus.MEMORY, ReplyStatus.MODEL_CHANGED)
+    assert len({reply_notice(status, None, empty=False) for status in limits}) == len(limits)
 
 
 def test_a_model_that_names_no_architecture_is_not_said_to_have_an_empty_one() -> None:
@@ -95,6 +96,8 @@ def test_a_model_that_names_no_architecture_is_not_said_to_have_an_empty_one() -
     )
 
 
-@pytest.mark.parametrize(("with_text", "action"), [(True, NoticeAction.CONTINUE), (False, NoticeAction.RETRY)])
-def test_an_interrupted_reply_goes_on_or_is_asked_for_again(with_text: bool, action: NoticeAction) -> None:
-    assert reply_was_interrupted(with_text=with_text).action is action
+@pytest.mark.parametrize(("empty", "action"), [(False, NoticeAction.CONTINUE), (True, NoticeAction.RETRY)])
+def test_an_interrupted_reply_goes_on_or_is_asked_for_again(empty: bool, action: NoticeAction) -> None:
+    notice = reply_notice(ReplyStatus.INTERRUPTED, None, empty=empty)
+    assert notice is not None
+    assert notice.action is action

@@ -1,4 +1,4 @@
-"""A ModelStore for tests: impatient, with an ear that waits for events instead of sleeping."""
+"""A ModelStore with short waits for tests, and a sink that records its events and can wait for one."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class QuickStore(ModelStore):
     )
 
 
-class Ear:
+class EventRecorder:
     def __init__(self) -> None:
-        self.heard: list[Event] = []
+        self.events: list[Event] = []
         self._queue: queue.SimpleQueue[Event] = queue.SimpleQueue()
 
     def __call__(self, event: Event) -> None:
-        self.heard.append(event)
+        self.events.append(event)
         self._queue.put(event)
 
     def wait_for(self, kind: type[E] | tuple[type[E], ...], download: DownloadId | None = None) -> E:
@@ -42,7 +42,7 @@ class Ear:
 
     def end_of(self, download: DownloadId) -> DownloadFinished | DownloadStopped | DownloadFailed:
         """However the download ended, now or earlier."""
-        ended = [event for event in self.heard if isinstance(event, TERMINAL) and event.download == download]
+        ended = [event for event in self.events if isinstance(event, TERMINAL) and event.download == download]
         while not ended:
             event = self.wait_for(TERMINAL, download)
             ended += [event] if isinstance(event, TERMINAL) else []

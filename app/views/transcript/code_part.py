@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import islice
 from time import perf_counter
 
-from PySide6.QtCore import QEvent, QRectF, Qt, QTimer
+from PySide6.QtCore import QRectF, Qt, QTimer
 from PySide6.QtGui import (
     QColor,
     QFontMetricsF,
@@ -29,29 +29,30 @@ from app.markup.blocks import Block
 from app.markup.highlight import Role, Span, spans
 from app.theme import CODE_LEADING, CODE_PX, FOOTER_PX, RADIUS_CARD
 from app.views.transcript.card import paint_card
-from app.views.transcript.look import Look
+from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Part
-from app.views.transcript.texts import ReadOnlyText
+from app.views.transcript.text_parts import ReadOnlyText
 from app.views.widgets.buttons import IconButton
+from app.views.widgets.translated import Translated
 
 _COPIED_MS = 1400
 _SLICE_S = 0.004
 _SPANS_PER_STEP = 100
 
 
-class CodePart(QWidget):
-    def __init__(self, look: Look, parent: QWidget) -> None:
+class CodePart(Translated, QWidget):
+    def __init__(self, context: PartContext, parent: QWidget) -> None:
         super().__init__(parent)
-        self._look = look
+        self._context = context
         self._block: Block | None = None
         self._shown = ""
         self._spans: Iterator[Span] = iter(())
-        self.text = ReadOnlyText(look, self)
+        self.text = ReadOnlyText(context, self)
         self.text.setLineWrapMode(ReadOnlyText.LineWrapMode.NoWrap)
         self.text.setWordWrapMode(QTextOption.WrapMode.NoWrap)
         self.text.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
-        self.text.horizontalScrollBar().setStyleSheet(look.theme.scroll_bar_style())
-        self.copy_button = IconButton(look.theme, "copy", 26, self)
+        self.text.horizontalScrollBar().setStyleSheet(context.theme.scroll_bar_style())
+        self.copy_button = IconButton(context.theme, "copy", 26, self)
         self.copy_button.clicked.connect(self._copy)
         self._copied_timer = QTimer(self, singleShot=True, interval=_COPIED_MS)
         self._copied_timer.timeout.connect(lambda: self.copy_button.set_icon("copy"))
@@ -85,8 +86,8 @@ class CodePart(QWidget):
         document = self.text.document()
         document.clear()
         document.setDocumentMargin(0)
-        self.text.wear_font(self._look.theme.mono_font())
-        self.text.setTabStopDistance(4 * QFontMetricsF(self._look.theme.mono_font()).horizontalAdvance(" "))
+        self.text.set_document_font(self._context.theme.mono_font())
+        self.text.setTabStopDistance(4 * QFontMetricsF(self._context.theme.mono_font()).horizontalAdvance(" "))
         cursor = QTextCursor(document)
         block = QTextBlockFormat()
         block.setLineHeight(self._line_px, QTextBlockFormat.LineHeightTypes.FixedHeight.value)
@@ -101,10 +102,10 @@ class CodePart(QWidget):
 
     @property
     def _line_px(self) -> int:
-        return round(CODE_PX * CODE_LEADING * self._look.theme.scale)
+        return round(CODE_PX * CODE_LEADING * self._context.theme.scale)
 
     def _arrange(self, width_px: int) -> int:
-        theme = self._look.theme
+        theme = self._context.theme
         head, pad, side = theme.px(32), theme.px(14), self.copy_button.sizeHint().width()
         inner = width_px - 2 * pad
         overflows = self.text.document().idealWidth() > inner
@@ -117,7 +118,7 @@ class CodePart(QWidget):
     # Colours
 
     def _color_a_slice(self) -> None:
-        """For at most a few milliseconds at a time, so that a long block never holds up a frame."""
+        """Colours for a few milliseconds, then continues from the event loop, so that no frame is delayed."""
         started = perf_counter()
         while perf_counter() - started < _SLICE_S:
             batch = list(islice(self._spans, _SPANS_PER_STEP))
@@ -148,7 +149,7 @@ class CodePart(QWidget):
         return result
 
     def _role_color(self, role: Role) -> QColor:
-        colors = self._look.theme.palette
+        colors = self._context.theme.palette
         return {
             Role.KEYWORD: colors.code_keyword,
             Role.STRING: colors.code_string,
@@ -165,16 +166,11 @@ class CodePart(QWidget):
             self.copy_button.set_icon("check")
             self._copied_timer.start()
 
-    def changeEvent(self, event: QEvent) -> None:
-        if event.type() == QEvent.Type.LanguageChange:
-            self._retranslate()
-        super().changeEvent(event)
-
     def _retranslate(self) -> None:
         self.copy_button.set_name(self.tr("Copy code"))
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        theme, colors = self._look.theme, self._look.theme.palette
+        theme, colors = self._context.theme, self._context.theme.palette
         painter = QPainter(self)
         paint_card(painter, self.rect(), RADIUS_CARD, colors.surface, colors.hairline)
         painter.setFont(theme.ui_font(FOOTER_PX))

@@ -1,4 +1,4 @@
-"""Messages one under another: their tops, what is in sight, and staying in place while heights are corrected.
+"""The layout of the messages: their positions, which are visible, and the anchor that keeps the reader's place.
 
 No widgets here.
 """
@@ -31,7 +31,7 @@ class Placed:
     top_px: int
 
 
-class Stack:
+class MessageColumn:
     """The column of all messages, in its own coordinates from 0 to `height_px`."""
 
     def __init__(self) -> None:
@@ -61,14 +61,14 @@ class Stack:
         return None
 
     def keep_same(self, messages: Sequence[TranscriptMessage], width_px: int) -> int:
-        """Drops all from the first item on that shows another message than `messages` has there; how many stay."""
+        """Keeps the leading items that show the same messages, drops the others; returns how many are kept."""
         pairs = list(zip(self.items, messages, strict=False))
         kept = next((row for row, (item, new) in enumerate(pairs) if item.message.id != new.id), len(pairs))
         for item in self.items[kept:]:
             item.release_all()
         del self.items[kept:]
         for item, message in pairs[:kept]:
-            item.message, item.hot = message, False
+            item.message, item.highlighted = message, False
             if item.is_read:
                 item.sync(width_px)
         return kept
@@ -91,7 +91,7 @@ class Stack:
         return None
 
     def anchor_to_show(self, row: int, top_px: int, page_px: int) -> Anchor | None:
-        """Where to go to bring a message into sight; nothing when all of it is."""
+        """The scroll position that makes a message visible; None when all of it is."""
         item = self.items[row]
         bottom_px = item.top_px + item.height_px
         if item.top_px >= top_px and bottom_px <= top_px + page_px:

@@ -30,19 +30,19 @@ from app.markup.formula import FormulaKey
 from app.markup.inline_formula import TEX, FormulaObject
 from app.theme import RADIUS_BUBBLE, REPLY_LEADING, REPLY_PX
 from app.views.transcript.card import paint_card
-from app.views.transcript.look import Look
-from app.views.transcript.marks import paint_marks
+from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Part
+from app.views.transcript.text_decorations import paint_decorations
 
 BUBBLE_SHARE = 0.8
 
 
 class ReadOnlyText(QTextBrowser):
-    """Text to read and select. INVARIANT: nothing that a model writes makes it load or open anything."""
+    """Read-only, selectable text. INVARIANT: it never loads or opens anything, whatever the text says."""
 
-    def __init__(self, look: Look, parent: QWidget) -> None:
+    def __init__(self, context: PartContext, parent: QWidget) -> None:
         super().__init__(parent)
-        self.look = look
+        self.context = context
         self.setOpenLinks(False)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
@@ -54,11 +54,11 @@ class ReadOnlyText(QTextBrowser):
         self.viewport().setAutoFillBackground(False)
         self.document().setDocumentMargin(0)
         self.document().setUndoRedoEnabled(False)
-        self.anchorClicked.connect(lambda url: look.link_requested.emit(url.toString()))
-        self._wear_colors()
+        self.anchorClicked.connect(lambda url: context.link_requested.emit(url.toString()))
+        self._set_colors()
 
-    def _wear_colors(self) -> None:
-        colors = self.look.theme.palette
+    def _set_colors(self) -> None:
+        colors = self.context.theme.palette
         palette = QPalette(self.palette())
         palette.setColor(QPalette.ColorRole.Base, Qt.GlobalColor.transparent)
         palette.setColor(QPalette.ColorRole.Text, colors.text)
@@ -68,8 +68,8 @@ class ReadOnlyText(QTextBrowser):
         palette.setColor(QPalette.ColorRole.HighlightedText, colors.text)
         self.setPalette(palette)
 
-    def wear_font(self, font: QFont) -> None:
-        """The widget's own, too: otherwise Qt gives its document the interface's font whenever that one changes."""
+    def set_document_font(self, font: QFont) -> None:
+        """Sets the widget's font too: otherwise Qt gives the document the interface's font whenever that changes."""
         self.setFont(font)
         self.document().setDefaultFont(font)
 
@@ -87,7 +87,7 @@ class ReadOnlyText(QTextBrowser):
         return result
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Up and down belong to the transcript."""
+        """Vertical scrolling is left to the transcript."""
         delta = event.pixelDelta() if not event.pixelDelta().isNull() else event.angleDelta()
         sideways = abs(delta.x()) > abs(delta.y()) and self.horizontalScrollBar().maximum() > 0
         if sideways and not event.modifiers() & Qt.KeyboardModifier.ControlModifier:
@@ -98,7 +98,7 @@ class ReadOnlyText(QTextBrowser):
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         super().mouseMoveEvent(event)
         if event.buttons() & Qt.MouseButton.LeftButton and self.textCursor().hasSelection():
-            self.look.selecting.emit()
+            self.context.selecting.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         copies_nothing = event.matches(QKeySequence.StandardKey.Copy) and not self.textCursor().hasSelection()
@@ -143,8 +143,8 @@ def _selected_formulas(cursor: QTextCursor) -> list[str]:
 class TextPart(ReadOnlyText):
     """A block of a reply: paragraph, heading, list or quote."""
 
-    def __init__(self, look: Look, parent: QWidget) -> None:
-        super().__init__(look, parent)
+    def __init__(self, context: PartContext, parent: QWidget) -> None:
+        super().__init__(context, parent)
         self.pending: set[FormulaKey] = set()
         self._has_marks = False
         self._overhang_px = 0.0
@@ -157,15 +157,15 @@ class TextPart(ReadOnlyText):
         assert isinstance(part.content, Block)
         self.setAccessibleName(part.name)
         if part.measured_width_px < 0:
-            self._write(part.content, quiet=part.quiet)
+            self._write(part.content, secondary=part.secondary)
         return self.height_at(width_px)
 
-    def _write(self, block: Block, *, quiet: bool) -> None:
+    def _write(self, block: Block, *, secondary: bool) -> None:
         chosen = self.textCursor()
         selection = (chosen.anchor(), chosen.position())
-        style = self.look.document_style(quiet=quiet)
-        self.wear_font(style.font)
-        builder = DocumentBuilder(self.document(), style, self.look.formulas)
+        style = self.context.document_style(secondary=secondary)
+        self.set_document_font(style.font)
+        builder = DocumentBuilder(self.document(), style, self.context.formulas)
         builder.write(block.tokens)
         self.pending = builder.pending
         self._overhang_px = builder.overhang_px
@@ -189,7 +189,7 @@ class TextPart(ReadOnlyText):
     def _paint_marks(self) -> None:
         painter = QPainter(self.viewport())
         painter.translate(-self.horizontalScrollBar().value(), 0)
-        paint_marks(painter, self.document(), self.look.document_style(), self.look.theme.palette)
+        paint_decorations(painter, self.document(), self.context.document_style(), self.context.theme.palette)
         painter.end()
 
 
@@ -202,11 +202,11 @@ def _has_mark(token: Token) -> bool:
 class TablePart(TextPart):
     """A table; scrolls sideways when its columns need more room than there is."""
 
-    def __init__(self, look: Look, parent: QWidget) -> None:
-        super().__init__(look, parent)
+    def __init__(self, context: PartContext, parent: QWidget) -> None:
+        super().__init__(context, parent)
         self.setWordWrapMode(QTextOption.WrapMode.WordWrap)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
-        self.horizontalScrollBar().setStyleSheet(look.theme.scroll_bar_style())
+        self.horizontalScrollBar().setStyleSheet(context.theme.scroll_bar_style())
 
     def height_at(self, width_px: int) -> int:
         height = super().height_at(width_px)
@@ -217,13 +217,13 @@ class TablePart(TextPart):
 class BubblePart(QWidget):
     """The person's own message: plain text in a bubble at the right."""
 
-    def __init__(self, look: Look, parent: QWidget) -> None:
+    def __init__(self, context: PartContext, parent: QWidget) -> None:
         super().__init__(parent)
-        self._look = look
-        self.text = ReadOnlyText(look, self)
+        self._context = context
+        self.text = ReadOnlyText(context, self)
 
     def show_part(self, part: Part, width_px: int) -> int:
-        theme = self._look.theme
+        theme = self._context.theme
         self.text.setAccessibleName(part.name)
         if part.measured_width_px < 0:
             self._write(str(part.content))
@@ -236,19 +236,19 @@ class BubblePart(QWidget):
         return height + 2 * down
 
     def _write(self, text: str) -> None:
-        style = self._look.document_style()
-        self.text.wear_font(style.font)
+        style = self._context.document_style()
+        self.text.set_document_font(style.font)
         self.text.setTabStopDistance(4 * QFontMetricsF(style.mono).horizontalAdvance(" "))
         self.text.setPlainText(text)
         cursor = QTextCursor(self.text.document())
         cursor.select(QTextCursor.SelectionType.Document)
         block = cursor.blockFormat()
-        block.setLineHeight(round(REPLY_PX * REPLY_LEADING * self._look.theme.scale), 2)
+        block.setLineHeight(round(REPLY_PX * REPLY_LEADING * self._context.theme.scale), 2)
         cursor.setBlockFormat(block)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        across, down = self._look.theme.px(14), self._look.theme.px(9)
+        across, down = self._context.theme.px(14), self._context.theme.px(9)
         bubble = self.text.geometry().adjusted(-across, -down, across, down)
         painter = QPainter(self)
-        paint_card(painter, bubble, RADIUS_BUBBLE, self._look.theme.palette.bubble)
+        paint_card(painter, bubble, RADIUS_BUBBLE, self._context.theme.palette.bubble)
         painter.end()

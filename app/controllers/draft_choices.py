@@ -1,0 +1,47 @@
+"""Draft choices for a main model, and installed models as list entries. Pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from app.view_models.model_list import DraftChoice, DraftGroup, ModelEntry
+from engine import InstalledModel, ModelInfo, ModelSource, draft_problem
+
+# A draft up to this share of the main model's parameters is worth its time on most machines.
+RECOMMENDED_SHARE = 1 / 5
+
+
+def draft_choice(main: ModelInfo, model: InstalledModel, entry: ModelEntry) -> DraftChoice:
+    error = model.error if model.info is None else draft_problem(main, model.info)
+    if model.info is None or error is not None:
+        return DraftChoice(DraftGroup.NOT_COMPATIBLE, entry, error)
+    return DraftChoice(DraftGroup.RECOMMENDED if _is_small(main, model.info) else DraftGroup.COMPATIBLE, entry)
+
+
+def best_draft(main: ModelInfo, installed: Iterable[InstalledModel]) -> str:
+    """The folder of the largest recommended draft; "" when there is none."""
+    infos = [model.info for model in installed if model.info is not None]
+    good = [info for info in infos if draft_problem(main, info) is None and _is_small(main, info)]
+    return max(good, key=lambda info: info.parameters).folder if good else ""
+
+
+def model_entry(model: InstalledModel, main_folder: str, draft_folder: str) -> ModelEntry:
+    info = model.info
+    return ModelEntry(
+        folder=model.folder,
+        name=model.name,
+        repository=model.repository,
+        source=model.source,
+        size_bytes=model.size_bytes,
+        error=model.error,
+        parameters=info.parameters if info else 0,
+        bits=info.bits if info else None,
+        context_tokens=info.context_tokens if info else 0,
+        can_delete=model.source is ModelSource.OWN,
+        is_main=model.folder == main_folder,
+        is_draft=model.folder == draft_folder,
+    )
+
+
+def _is_small(main: ModelInfo, draft: ModelInfo) -> bool:
+    return draft.parameters <= main.parameters * RECOMMENDED_SHARE

@@ -1,0 +1,57 @@
+"""Converts stored messages to transcript rows and to request messages. Pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import groupby
+
+from app.storage import StoredMessage
+from app.view_models.transcript import TranscriptMessage
+from engine import Message, MessageRole
+
+TITLE_LENGTH = 60
+
+
+def transcript_row(stored: StoredMessage) -> TranscriptMessage:
+    return TranscriptMessage(
+        id=stored.id,
+        from_user=stored.role is MessageRole.USER,
+        text=stored.text,
+        thinking=stored.thinking,
+        thinking_s=stored.thinking_s,
+        status=stored.status,
+        stats=stored.stats,
+        error=stored.error,
+        model=stored.main_name,
+        sibling=stored.sibling,
+        siblings=stored.siblings,
+    )
+
+
+def request_messages(branch: Iterable[StoredMessage], system_prompt: str) -> tuple[Message, ...]:
+    """The system prompt and the branch as chat templates require them: no empty message, and alternating roles.
+
+    Thinking is left out: models are trained to see only their earlier answers.
+    """
+    said = [(stored.role, stored.text) for stored in branch if stored.text.strip()]
+    turns = [
+        Message(role, "\n\n".join(text for _, text in neighbours))
+        for role, neighbours in groupby(said, key=lambda each: each[0])
+    ]
+    system = [Message(MessageRole.SYSTEM, system_prompt.strip())] if system_prompt.strip() else []
+    return tuple(system + turns)
+
+
+def storable(text: str) -> str:
+    """`text` without lone surrogates, which neither the database nor a tokenizer accepts, and stripped."""
+    return text.encode("utf-8", "replace").decode("utf-8").strip()
+
+
+def title_from(text: str) -> str:
+    """The first line, cut to TITLE_LENGTH, at a word boundary if there is one."""
+    lines = text.strip().splitlines()
+    first = " ".join(lines[0].split()) if lines else ""
+    if len(first) <= TITLE_LENGTH:
+        return first
+    start, _, last_word = first[:TITLE_LENGTH].rpartition(" ")
+    return (start if start and len(last_word) < TITLE_LENGTH // 2 else first[:TITLE_LENGTH]).rstrip() + "…"

@@ -1,0 +1,23 @@
+"""An installed model in words: where it comes from, how large and how exact it is."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QCoreApplication
+
+from app.words.formats import fill, number, size
+from engine import ModelSource
+
+
+def source_text(source: ModelSource) -> str:
+    return {
+        ModelSource.STARTER: QCoreApplication.translate("Models", "Comes with Hunch"),
+        ModelSource.OWN: QCoreApplication.translate("Models", "Installed by Hunch"),
+        ModelSource.HUB_CACHE: QCoreApplication.translate("Models", "Hugging Face cache"),
+        ModelSource.ADDED: QCoreApplication.translate("Models", "Added folder"),
+    }[source]
+
+
+def model_details(size_bytes: int, bits: float | None, source: ModelSource) -> list[str]:
+    """The parts of the line under a model's name."""
+    width = [] if bits is None else [fill(QCoreApplication.translate("Models", "%1-bit"), number(bits))]
+    return [size(size_bytes), *width, source_text(source)]
