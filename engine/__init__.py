@@ -64,6 +64,7 @@ from engine.api.events import (
     StoreEvent,
     TextDelta,
 )
+from engine.api.files import write_atomically
 from engine.api.protocols import ChatEngine, ModelShelf
 from engine.api.stats import RequestStats
 from engine.api.types import (
@@ -173,4 +174,5 @@ __all__ = [
     "draft_problem",
     "inspect_model",
     "model_name",
+    "write_atomically",
 ]

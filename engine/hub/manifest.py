@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from engine.api.files import write_atomically
 from engine.hub.repository import MANIFEST, RemoteFile, is_repository
 from engine.models.model_files import INDEX_LIMIT_BYTES, FileError, JsonObject, object_at, read_object
 
@@ -35,9 +35,4 @@ def lists(folder: Path, revision: str, files: Sequence[RemoteFile]) -> bool:
 
 
 def write_json(path: Path, value: JsonObject) -> None:
-    draft = path.with_name(path.name + ".new")
-    with draft.open("w", encoding="utf-8") as file:
-        json.dump(value, file, indent=1)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
+    write_atomically(path, json.dumps(value, indent=1), private=False)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.api.errors import TokenizerBroken
+from engine.api.files import write_atomically
 from engine.models.model_files import (
     CONFIG_LIMIT_BYTES,
     TEMPLATE_LIMIT_BYTES,
@@ -63,9 +64,7 @@ def save_known(path: Path) -> None:
     rows = [row for row in rows if Path(str(row[0])).exists()]
     data = json.dumps({"vocabularies": rows})
     if not path.is_file() or path.read_text("utf-8") != data:
-        draft = path.with_name(path.name + ".new")
-        draft.write_text(data, "utf-8")
-        draft.replace(path)
+        write_atomically(path, data, private=False)
 
 
 def load_known(path: Path) -> None:

@@ -1,0 +1,57 @@
+"""The one way in which the engine and the app write small files."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from engine import write_atomically
+
+
+def test_text_and_bytes_replace_what_was_there(tmp_path: Path) -> None:
+    file = tmp_path / "deep" / "settings.json"
+    write_atomically(file, "가나다")
+    assert file.read_bytes() == "가나다".encode()
+    write_atomically(file, b"\x00\xff")
+    assert file.read_bytes() == b"\x00\xff"
+    assert list(file.parent.iterdir()) == [file]
+
+
+@pytest.mark.parametrize(("private", "mode"), [(True, 0o600), (False, 0o644)])
+def test_only_a_private_file_is_closed_to_other_users(tmp_path: Path, private: bool, mode: int) -> None:
+    before = os.umask(0o022)
+    try:
+        write_atomically(tmp_path / "file", "", private=private)
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == mode
+
+
+def test_a_private_file_is_private_even_where_a_public_one_was(tmp_path: Path) -> None:
+    write_atomically(tmp_path / "file", "old", private=False)
+    write_atomically(tmp_path / "file", "new")
+    assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o600
+
+
+def test_a_write_that_fails_leaves_what_was_there_and_nothing_else(tmp_path: Path) -> None:
+    taken = tmp_path / "file"
+    (taken / "a folder cannot be replaced").mkdir(parents=True)
+    with pytest.raises(OSError):  # noqa: PT011  which one is the system's choice
+        write_atomically(taken, "new")
+    assert list(tmp_path.iterdir()) == [taken]
+
+
+def test_bytes_are_on_the_disk_before_the_name_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file, seen = tmp_path / "file", list[tuple[bool, int]]()
+    sync = os.fsync
+
+    def watched(descriptor: int) -> None:
+        seen.append((file.exists(), os.fstat(descriptor).st_size))
+        sync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", watched)
+    write_atomically(file, "text")
+    assert seen == [(False, 4)]
