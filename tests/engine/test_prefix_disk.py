@@ -17,7 +17,7 @@ from mlx_lm.models.cache import KVCache, QuantizedKVCache
 
 from engine import Engine, Message, MessageRole, ModelReady, Request, Sampling, Speculation
 from engine.caches.base import CacheSet
-from engine.caches.checkpoints import arrays_in, go_back, go_forward, rows_between
+from engine.caches.checkpoints import append_rows, arrays_in, rows_between, truncate
 from engine.decoding.sequence import Sequence
 from engine.models.loading import LoadedModel, load_model
 from engine.models.model_files import FileError
@@ -75,7 +75,7 @@ def test_nobody_else_may_read_it(model: LoadedModel, tmp_path: Path) -> None:
     assert {path.stat().st_mode & 0o777 for path in (folder, *folder.glob("*"), *folder.glob("*/*/.."))} == {0o700}
 
 
-def truncate(path: Path) -> None:
+def shorten(path: Path) -> None:
     os.truncate(path, path.stat().st_size - 100)
 
 
@@ -102,7 +102,7 @@ def huge_header(path: Path) -> None:
     path.write_bytes(b"\xff" * 64)
 
 
-@pytest.mark.parametrize("damage", [truncate, flip, empty, make_foreign, huge_header, lie], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("damage", [shorten, flip, empty, make_foreign, huge_header, lie], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("which", [0, 1])
 def test_a_damaged_file_is_ignored_and_removed(
     model: LoadedModel, tmp_path: Path, damage: Callable[[Path], None], which: int
@@ -166,9 +166,9 @@ def test_a_read_only_folder_costs_nothing_but_time(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("engine.prefix.file.os.open", refuse)
-    store.tidy()
+    store.write_step()
 
-    assert not store.untidy
+    assert not store.has_unwritten
     assert store.take(model, list(CHAT)).caches.position == len(CHAT) - 1
 
 
@@ -263,9 +263,9 @@ def test_quantized_rows_are_carried_too() -> None:
         layer.update_and_fetch(fed, fed + 1)
     one.position = 40
     for start, end in ((0, 16), (16, 40)):
-        go_forward(other, [rows_between(one, start, end)], end, None)
-    go_back(one, 30)
-    go_back(other, 30)
+        append_rows(other, [rows_between(one, start, end)], end, None)
+    truncate(one, 30)
+    truncate(other, 30)
     for layer in (*one.layers, *other.layers):
         layer.update_and_fetch(fed[..., :9, :], fed[..., :9, :])
 
