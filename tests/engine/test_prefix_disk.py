@@ -118,17 +118,76 @@ def test_a_damaged_file_is_ignored_and_removed(
     assert cached(model, tmp_path) in {0, len(CHAT) // 2, len(CHAT) - 1}
 
 
-def test_the_same_chat_in_another_model_is_another(
-    folders: dict[str, Path], model: LoadedModel, tmp_path: Path
-) -> None:
-    write(model, PrefixDisk(tmp_path / "kept"))
-    weights = folders["hybrid"] / "model.safetensors"
-    touched = weights.stat().st_mtime_ns
-    os.utime(weights, ns=(touched, touched + 1))
+def other_file(folder: Path) -> None:
+    """Other weights of the same size under the same name and time, as an update that keeps times would bring."""
+    weights = folder / "model.safetensors"
+    times = weights.stat()
+    fresh = save_family("hybrid", folder.parent / "fresh", seed=1) / "model.safetensors"
+    os.utime(fresh, ns=(times.st_atime_ns, times.st_mtime_ns))
+    fresh.replace(weights)
 
-    assert cached(load_model(folders["hybrid"]), tmp_path / "kept") == 0
-    os.utime(weights, ns=(touched, touched))
-    assert cached(load_model(folders["hybrid"]), tmp_path / "kept") == len(CHAT) - 1
+
+def same_file_other_content(folder: Path) -> None:
+    weights = folder / "model.safetensors"
+    times = weights.stat()
+    fresh = save_family("hybrid", folder.parent / "fresh", seed=1) / "model.safetensors"
+    weights.write_bytes(fresh.read_bytes())
+    os.utime(weights, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+
+def other_settings(folder: Path) -> None:
+    config = folder / "config.json"
+    times = config.stat()
+    config.write_text(config.read_text().replace('"rope_theta": 10000.0', '"rope_theta": 20000.0'))
+    os.utime(config, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+
+def another_model_in_its_place(folder: Path) -> None:
+    folder.rename(folder.with_name("moved"))
+    save_family("hybrid", folder, seed=1)
+
+
+def a_copy_in_its_place(folder: Path) -> None:
+    folder.rename(folder.with_name("moved"))
+    shutil.copytree(folder.with_name("moved"), folder)
+
+
+def later_file(folder: Path) -> None:
+    os.utime(folder / "model.safetensors")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        other_file,
+        same_file_other_content,
+        other_settings,
+        another_model_in_its_place,
+        a_copy_in_its_place,
+        later_file,
+    ],
+    ids=lambda change: change.__name__,
+)
+def test_nothing_is_reused_after_the_files_of_a_model_changed(
+    folders: dict[str, Path], tmp_path: Path, change: Callable[[Path], None]
+) -> None:
+    """A cache of other weights would be wrong text: not even times, sizes and names need differ."""
+    folder = tmp_path / "model"
+    shutil.copytree(folders["hybrid"], folder)
+    write(load_model(folder), PrefixDisk(tmp_path / "kept"))
+    assert cached(load_model(folder), tmp_path / "kept") == len(CHAT) - 1
+    change(folder)
+
+    assert cached(load_model(folder), tmp_path / "kept") == 0
+
+
+def test_a_model_that_moved_keeps_its_caches(folders: dict[str, Path], tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    shutil.copytree(folders["hybrid"], folder)
+    write(load_model(folder), PrefixDisk(tmp_path / "kept"))
+    moved = folder.rename(tmp_path / "moved")
+
+    assert cached(load_model(moved), tmp_path / "kept") == len(CHAT) - 1
 
 
 def test_old_versions_go_and_strangers_stay(tmp_path: Path) -> None:
