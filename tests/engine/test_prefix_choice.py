@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import mlx.core as mx
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from engine.caches.checkpoints import bytes_in
 from engine.decoding.sequence import CHECKPOINTS, PREFILL_CHUNK_TOKENS, Sequence
 from engine.models.loading import LoadedModel, load_model
+from engine.prefix.disk import PrefixDisk
 from engine.prefix.memory import PrefixStore
 from tests.helpers.tiny_families import FAMILIES, save_family
 
@@ -216,6 +218,19 @@ def test_no_more_goes_than_has_to(dense: LoadedModel) -> None:
         store.put(sequence)
     assert [kept.sequence for kept in store._kept] == sequences[1:]
     assert store.nbytes == 2 * one
+
+
+def test_what_has_to_be_written_first_may_wait_half_above_the_limit(dense: LoadedModel, tmp_path: Path) -> None:
+    sequences = [read(dense, chat(first)) for first in (10, 70, 130, 190)]
+    one = sequences[0].caches.nbytes
+    store = PrefixStore(limit_bytes=2 * one, disk=PrefixDisk(tmp_path))
+    for at, left in enumerate((1, 2, 3, 3)):
+        store.put(sequences[at])
+        assert len(store._kept) == left
+    assert store.over_limit
+    while store.has_unwritten:
+        store.write_step()
+    assert [kept.sequence for kept in store._kept] == sequences[2:]
 
 
 def test_checkpoints_count_as_memory(models: dict[str, LoadedModel]) -> None:
