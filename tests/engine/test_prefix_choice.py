@@ -175,6 +175,17 @@ def test_prefill_stops_at_the_end_of_the_turn_for_a_state_only(models: dict[str,
         assert list(sequence.checkpoints) == ([20] if kind == "hybrid" else [])
 
 
+def test_a_turn_that_ends_further_on_makes_no_chunk_longer(models: dict[str, LoadedModel]) -> None:
+    sequence = Sequence(models["hybrid"], chat(10, PREFILL_CHUNK_TOKENS + 40))
+    sequence.turn_end = PREFILL_CHUNK_TOKENS + 20
+    positions = []
+    while sequence.unread > 1:
+        sequence.prefill_chunk()
+        positions.append(sequence.caches.position)
+    assert positions == [PREFILL_CHUNK_TOKENS, PREFILL_CHUNK_TOKENS + 20, PREFILL_CHUNK_TOKENS + 39]
+    assert list(sequence.checkpoints) == [PREFILL_CHUNK_TOKENS + 20]
+
+
 def test_a_chunk_of_prefill_has_a_limit(dense: LoadedModel) -> None:
     sequence = Sequence(dense, chat(10, PREFILL_CHUNK_TOKENS + 2))
     sequence.prefill_chunk()
