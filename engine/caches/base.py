@@ -11,27 +11,26 @@ from typing import Any
 
 import mlx.core as mx
 
-from engine.caches.kinds import leaves, restore, snapshot, trim, trims
-from engine.caches.replay import Call, hearing, replay
-from engine.caches.window import SLACK_TOKENS, WindowCache
+from engine.caches.kinds import leaves, require, restore, snapshot, trim, trims
+from engine.caches.replay import Call, Replay
+from engine.caches.window import SLACK_TOKENS
 
 
 class CacheSet:
-    def __init__(self, layers: list[Any], can_roll_back: bool = True) -> None:
+    """Engine thread only. Calls that the contract does not allow raise CacheMisuse."""
+
+    def __init__(self, layers: list[Any], replay: Replay | None = None, can_roll_back: bool = True) -> None:
+        """`replay` is of the network; caches that cannot forget tokens by themselves need it."""
         self.layers = layers
         self.can_roll_back = can_roll_back  # whether a step may be committed in part; without that, no speculation
         self.position = 0  # committed tokens
         self.width = 0  # of the open step; 0: none is open
         self._trimmed = [leaf for leaf in leaves(layers) if trims(leaf)]
         self._replayed = [leaf for leaf in leaves(layers) if not trims(leaf)]
+        self._replay = replay
         self._before: list[Any] = []
         self._calls: list[Call] = []
-        self._trail: dict[int, list[Any]] | None = None  # by position
-
-    @property
-    def can_rewind(self) -> bool:
-        """Whether `rewind` can go to any earlier position."""
-        return not self._replayed and not any(isinstance(leaf, WindowCache) for leaf in self._trimmed)
+        self._rollback_points: dict[int, list[Any]] | None = None  # by position; None: none are kept
 
     @property
     def nbytes(self) -> int:
@@ -39,40 +38,43 @@ class CacheSet:
 
     def forward(self, width: int, run: Callable[[], mx.array]) -> mx.array:
         """Open a step of `width` tokens and run it. Wider than SLACK_TOKENS (prefill) it must stand as a whole."""
-        assert self.width == 0, "the last step was never committed"
+        require(self.width == 0, "the last step was never committed")
         self.width = width
         self._before = self._snapshot()
-        if not self._replayed or not 1 < width <= SLACK_TOKENS:
+        if self._replay is None or not self._replayed or not 1 < width <= SLACK_TOKENS:
             return run()
-        with hearing(self._replayed) as self._calls:
+        with self._replay.recording(self._replayed) as self._calls:
             return run()
 
     def commit(self, kept: int) -> None:
-        width, self.width = self.width, 0
-        assert 0 <= kept <= width
-        if kept < width:
-            self._forget(width, kept)
+        """Close the open step: of its tokens the first `kept` stand."""
+        require(0 <= kept <= self.width, f"{kept} tokens of a step of {self.width} cannot stand")
+        partly = self._replayed and 0 < kept < self.width
+        require(bool(self._calls) or not partly, "a step as wide as this must stand as a whole")
+        if kept < self.width:
+            self._forget(self.width, kept)
+        self.width = 0
         self.position += kept
-        self._mark()
+        self._keep_rollback_point()
         self._before, self._calls = [], []
 
-    def leave_trail(self) -> None:
-        """Until the next `rewind`, remember what it takes to go back to here and to the end of every step from here."""
-        self._trail = {}
-        self._mark()
+    def keep_rollback_points(self) -> None:
+        """From now to the next `roll_back`, remember what it takes to go back to here and to the end of each step."""
+        self._rollback_points = {}
+        self._keep_rollback_point()
 
-    def rewind(self, position: int) -> None:
-        """Forget everything after `position` tokens."""
-        assert self.width == 0
-        assert 0 <= position <= self.position
+    def roll_back(self, position: int) -> None:
+        """Forget everything after `position` tokens, where a step ended since rollback points are kept."""
+        require(self.width == 0, "a step is open")
+        require(0 <= position <= self.position, f"there is no position {position} of {self.position}")
+        points = self._rollback_points or {}
         if position < self.position:
-            if self._replayed:
-                assert self._trail is not None, "these caches only go back to where they have been kept"
-                self._restore(self._trail[position])
+            require(not self._replayed or position in points, f"no rollback point was kept at {position}")
+            self._restore(points.get(position, []))
             for leaf in self._trimmed:
                 trim(leaf, self.position - position)
             self.position = position
-        self._trail = None
+        self._rollback_points = None
 
     def evaluate(self) -> None:
         """Finish what the last step left lazy, so that a chunk of prefill costs its memory only once."""
@@ -80,16 +82,16 @@ class CacheSet:
 
     def _forget(self, width: int, kept: int) -> None:
         again = self._calls if kept else []
-        assert again or not (kept and self._replayed), "a step as wide as this must stand as a whole"
         fed_again = {id(leaf) for call in again for leaf in call.handed}
         for leaf in self._trimmed:
             trim(leaf, width if id(leaf) in fed_again else width - kept)
         self._restore(self._before)
-        replay(again, width, kept)
+        if self._replay is not None:
+            self._replay.run(again, width, kept)
 
-    def _mark(self) -> None:
-        if self._trail is not None:
-            self._trail[self.position] = self._snapshot()
+    def _keep_rollback_point(self) -> None:
+        if self._rollback_points is not None:
+            self._rollback_points[self.position] = self._snapshot()
 
     def _snapshot(self) -> list[Any]:
         return [snapshot(leaf) for leaf in self._replayed]

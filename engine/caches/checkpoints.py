@@ -1,7 +1,7 @@
-"""Going back in caches, and carrying parts of them elsewhere: what lets a chat go on from an earlier place.
+"""Truncating caches, and copying parts of them: what lets a chat go on from an earlier position.
 
-A key-value cache has one row a token: it goes back by forgetting rows, and any stretch of rows can be cut out. Windows
-and recurrent slots are a state that every token changes: it can be had again only where a checkpoint was made of it.
+A key-value cache has one row a token: it is truncated by dropping rows, and any stretch of rows can be cut out. Windows
+and recurrent states are changed by every token: an earlier one can be restored only from a checkpoint made there.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import mlx.core as mx
 from mlx_lm.models import cache as mlx_cache
 
 from engine.caches.base import CacheSet
-from engine.caches.kinds import leaves, restore, snapshot, trim
+from engine.caches.kinds import leaves, require, restore, snapshot, trim
 from engine.caches.window import WindowCache
 
 Checkpoint = list[Any]  # for each cache without rows, a copy of its state: arrays, numbers, None and lists of those
@@ -23,7 +23,7 @@ Rows = list[list[mx.array]]  # for each cache with rows, its arrays (…, tokens
 _WITH_ROWS = (mlx_cache.KVCache, mlx_cache.QuantizedKVCache)
 _SPARE_ROWS = 256  # as many as mlx-lm adds at a time
 _PLACES = ("_start", "_end", "_first")  # of a window, in its buffers
-_IDLE_ROWS = 4096  # more spare room than this is given back
+_IDLE_ROWS = 4096  # more spare rows than this are freed
 
 
 def needs_checkpoints(caches: CacheSet) -> bool:
@@ -37,20 +37,22 @@ def make_checkpoint(caches: CacheSet) -> Checkpoint:
     return checkpoint
 
 
-def can_go_back(caches: CacheSet, position: int) -> bool:
-    """Without a checkpoint: windows remember a little more than they show."""
+def can_truncate(caches: CacheSet, position: int) -> bool:
+    """Whether `truncate` needs no checkpoint there: windows remember a little more than they show."""
     tokens = caches.position - position
     states = _without_rows(caches)
     return tokens == 0 or all(isinstance(leaf, WindowCache) and leaf.can_trim(tokens) for leaf in states)
 
 
-def go_back(caches: CacheSet, position: int, checkpoint: Checkpoint | None = None) -> None:
+def truncate(caches: CacheSet, position: int, checkpoint: Checkpoint | None = None) -> None:
     """Forget everything after `position` tokens; `checkpoint` was made there, or is None where none is needed."""
-    assert caches.width == 0
     tokens = caches.position - position
+    require(caches.width == 0, "a step is open")
+    require(tokens >= 0, f"there is no position {position} of {caches.position}")
+    require(checkpoint is not None or can_truncate(caches, position), f"nothing restores the state at {position}")
     for leaf in _with_rows(caches):
         trim(leaf, tokens)
-        _give_back_room(leaf)
+        _free_spare_rows(leaf)
     if checkpoint is not None:
         _restore(caches, checkpoint)
     elif tokens:
@@ -64,8 +66,10 @@ def rows_between(caches: CacheSet, start: int, end: int) -> Rows:
     return [[array[..., start:end, :] for array in _arrays(leaf)] for leaf in _with_rows(caches)]
 
 
-def go_forward(caches: CacheSet, stretches: list[Rows], end: int, checkpoint: Checkpoint | None) -> None:
-    """Append `stretches`, which lead up to `end`, cache by cache; each stretch is used up by this."""
+def append_rows(caches: CacheSet, stretches: list[Rows], end: int, checkpoint: Checkpoint | None) -> None:
+    """Append `stretches`, which lead up to `end`, cache by cache; they are emptied on the way, to save memory."""
+    require(caches.width == 0, "a step is open")
+    require(checkpoint is not None or not needs_checkpoints(caches), f"nothing restores the state at {end}")
     for index, leaf in enumerate(_with_rows(caches)):
         held = [array[..., : caches.position, :] for array in _arrays(leaf)] if caches.position else []
         columns = [*([held] if held else []), *(stretch[index] for stretch in stretches)]
@@ -115,17 +119,17 @@ def _spare(like: mx.array) -> mx.array:
     return mx.zeros((*like.shape[:-2], _SPARE_ROWS, like.shape[-1]), like.dtype)
 
 
-def _give_back_room(leaf: Any) -> None:
+def _free_spare_rows(leaf: Any) -> None:
     arrays = _arrays(leaf)
     if arrays and arrays[0].shape[-2] - leaf.offset > _IDLE_ROWS:
-        kept = [_copied(array[..., : leaf.offset + _SPARE_ROWS, :]) for array in arrays]
+        kept = [_copy(array[..., : leaf.offset + _SPARE_ROWS, :]) for array in arrays]
         mx.eval(kept)
         _put(leaf, kept, leaf.offset)
 
 
 @dataclass(frozen=True, slots=True)
 class _Opaque:
-    """The state of a class that tells it to nobody. It can be given back, not written to a file."""
+    """The state of a cache class that does not publish it. It can be restored, but not written to a file."""
 
     before: Any
 
@@ -133,7 +137,7 @@ class _Opaque:
 def _state(leaf: Any) -> Any:
     if isinstance(leaf, WindowCache):
         return _window_state(leaf)
-    return _copied(leaf.state) if type(leaf).state.fset is not None else _Opaque(snapshot(leaf))
+    return _copy(leaf.state) if type(leaf).state.fset is not None else _Opaque(snapshot(leaf))
 
 
 def _window_state(leaf: WindowCache) -> list[Any]:
@@ -141,7 +145,7 @@ def _window_state(leaf: WindowCache) -> list[Any]:
     state = dict(vars(leaf))
     if leaf.keys is not None:
         first, end = max(state["_start"], state["_end"] - leaf.max_size + 1), state["_end"]
-        state |= {name: _copied(state[name][..., first:end, :]) for name in ("keys", "values")}
+        state |= {name: _copy(state[name][..., first:end, :]) for name in ("keys", "values")}
         state |= {name: max(0, at - first) for name, at in state.items() if name in _PLACES}
     return [[name, value] for name, value in state.items()]
 
@@ -149,21 +153,21 @@ def _window_state(leaf: WindowCache) -> list[Any]:
 def _restore(caches: CacheSet, checkpoint: Checkpoint) -> None:
     for leaf, state in zip(_without_rows(caches), checkpoint, strict=True):
         if isinstance(leaf, WindowCache):
-            vars(leaf).update(_handed_out(state))
+            vars(leaf).update(_new_handles(state))
         elif isinstance(state, _Opaque):
             restore(leaf, state.before)
         else:
-            leaf.state = _handed_out(state)
+            leaf.state = _new_handles(state)
 
 
-def _copied(value: Any) -> Any:
+def _copy(value: Any) -> Any:
     if isinstance(value, mx.array):
         return value if value.dtype == mx.bool_ else value * 1
-    return [_copied(part) for part in value] if isinstance(value, list | tuple) else value
+    return [_copy(part) for part in value] if isinstance(value, list | tuple) else value
 
 
-def _handed_out(value: Any) -> Any:
+def _new_handles(value: Any) -> Any:
     """New handles and lists: a cache may write into its own, and a checkpoint serves more than once."""
     if isinstance(value, mx.array):
         return mx.array(value)
-    return [_handed_out(part) for part in value] if isinstance(value, list | tuple) else value
+    return [_new_handles(part) for part in value] if isinstance(value, list | tuple) else value

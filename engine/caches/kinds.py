@@ -1,4 +1,4 @@
-"""What one cache of one layer needs to go back to before a step: the only file that knows mlx-lm's cache classes.
+"""What the cache of one layer needs to undo a step: the file that knows how each of mlx-lm's cache classes forgets.
 
 A key-value cache forgets by moving an offset. Every other cache is put back as it was, by `snapshot` and `restore`;
 what then stands of the step is fed to it again (see `replay.py`).
@@ -24,6 +24,15 @@ _TRIMMING = (
 )
 
 
+class CacheMisuse(RuntimeError):
+    """A cache was asked for what its contract does not allow: an error in the engine, and no text can be trusted."""
+
+
+def require(condition: bool, reason: str) -> None:
+    if not condition:
+        raise CacheMisuse(reason)
+
+
 def leaves(value: Any) -> Iterator[Any]:
     """The caches in `value`: a cache, a bundle of caches, or any nesting of them."""
     if isinstance(value, mlx_cache.CacheList):
@@ -36,7 +45,7 @@ def leaves(value: Any) -> Iterator[Any]:
 
 
 def exact(layer: Any) -> Any:
-    """`layer`, with windows that can go back in place of rotating ones."""
+    """`layer`, with windows that can be trimmed in place of rotating ones."""
     if isinstance(layer, mlx_cache.CacheList):
         layer.caches = tuple(map(exact, layer.caches))
     elif type(layer) is mlx_cache.RotatingKVCache and layer.keep == 0:
@@ -50,7 +59,7 @@ def trims(leaf: Any) -> bool:
 
 def trim(leaf: Any, tokens: int) -> None:
     trimmed = leaf.trim(tokens)
-    assert trimmed == tokens, f"{type(leaf).__name__} forgot {trimmed} of {tokens} tokens"
+    require(trimmed == tokens, f"{type(leaf).__name__} forgot {trimmed} of {tokens} tokens")
 
 
 def slots(leaf: Any) -> list[Any]:

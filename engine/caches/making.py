@@ -8,7 +8,7 @@ from mlx_lm.models import cache as mlx_cache
 
 from engine.caches.base import CacheSet
 from engine.caches.kinds import exact, leaves, trims
-from engine.caches.replay import listen
+from engine.caches.replay import Replay
 
 # Every cache can be rolled back. But where a forward over some tokens is, in mlx-lm, another function than over each of
 # them alone, a verified token is not the one that plain decoding would have drawn.
@@ -16,16 +16,15 @@ WIDTH_MATTERS = {"phi3small": "its block-sparse mask is laid from the end of the
 
 
 class CacheMaker:
-    """One for each loaded network. Its modules are listened to only when some cache needs it."""
+    """One for each loaded network."""
 
     def __init__(self, network: Any) -> None:
         self._network = network
         self._exact = getattr(network, "model_type", None) not in WIDTH_MATTERS
-        if not all(map(trims, leaves(self._layers()))):
-            listen(network)
+        self._replay = None if all(map(trims, leaves(self._layers()))) else Replay(network)
 
     def __call__(self) -> CacheSet:
-        return CacheSet(self._layers(), self._exact)
+        return CacheSet(self._layers(), self._replay, self._exact)
 
     def _layers(self) -> list[Any]:
         return [exact(layer) for layer in mlx_cache.make_prompt_cache(self._network)]

@@ -1,4 +1,4 @@
-"""Caches of several conversations as rows of one batch, and back: joining, leaving, and taking the last step back.
+"""Caches of several conversations as rows of one batch, and back: joining, leaving, and undoing the last step.
 
 The batch's caches are mlx-lm's own. They take steps of one token a row, and no row can be rolled back on its own.
 """
@@ -31,7 +31,7 @@ class MergedCaches:
         self._before: list[list[Any]] = []  # what each recurrent cache held before the last step
 
     def append(self, rows: Sequence[Sequence[Any]]) -> None:
-        """Copy more rows in, each given by its own layers. The last step can no longer be taken back."""
+        """Copy more rows in, each given by its own layers. The last step can no longer be undone."""
         merged = [_merged(parts) for parts in zip(*rows, strict=True)]
         for layer, more in zip(self.layers, merged, strict=False):
             layer.extend(more)
@@ -40,7 +40,7 @@ class MergedCaches:
         mx.eval(list(_arrays(self.layers)))
 
     def remember(self) -> None:
-        """A step follows that `extract` may have to take back."""
+        """A step follows that `extract` may have to undo."""
         self._before = [list(leaf.cache) for leaf in _recurrent(self.layers)]
 
     def keep(self, rows: list[int]) -> None:

@@ -1,12 +1,12 @@
-"""Rolling back state that folds every token into one: go back to before the step, then feed again only what stands.
+"""Rolling back a cache that folds every token into one state: restore it as it was, then feed it only what stands.
 
-The step is listened to. Each module that rebinds a slot of such a cache is remembered with its arguments, the innermost
-one that accounts for all that changed; in most families this is the mixer of one layer. To replay it is to call it
-again with the first of the step's tokens. MLX computes only what the new state depends on, and what the step has
-computed token by token is not computed again (see `notes.py`): no projection, attention or expert runs twice.
+While a step runs, each module that changes such a cache is recorded with its arguments: the innermost module that
+accounts for all that changed, in most families the mixer of one layer. To replay it is to call it again with the
+first of the step's tokens. MLX computes only what the new state depends on, and linear maps are not computed again: a
+part of what they returned in the step is their result for the first tokens.
 
-A family that touches its caches outside of such a module is heard further out, at the latest at the network itself:
-then the model runs again over what stands. That is slow, and exact all the same.
+Where a family changes its caches outside of such a module, an outer one is recorded, at the latest the network itself:
+then the whole model runs again over what stands. That is slow, and exact all the same.
 """
 
 from __future__ import annotations
@@ -18,45 +18,77 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import mlx.core as mx
+import mlx.nn as nn
 
+from engine.caches.hooks import hooked
 from engine.caches.kinds import leaves, slots
-from engine.caches.notes import Notes, reading, take_notes, writing
+
+# Families that compile a module's call at run time. Replayed, it would keep the results of one step for ever.
+COMPILES_MODULES = {"kimi_k3"}
+_LINEAR = (nn.Linear, nn.QuantizedLinear)  # type: ignore[attr-defined]
+
+Outputs = dict[int, list[tuple[tuple[int, ...], mx.array]]]  # of linear maps, by module: shape of the input, and output
 
 
 @dataclass(slots=True)
 class Call:
-    """One module's call in the step under way."""
+    """One module's call in a step."""
 
-    run: Callable[..., Any]
+    module: Any
     arguments: tuple[Any, ...]
     keywords: dict[str, Any]
     handed: list[Any]  # the caches among its arguments
     changed: set[tuple[int, int]] = field(default_factory=set)  # (cache, slot) that it rebound
-    notes: Notes = field(default_factory=dict)
-
-    def __call__(self) -> Any:
-        with writing(self.notes):
-            return self.run(*self.arguments, **self.keywords)
+    outputs: Outputs = field(default_factory=dict)  # of the linear maps in it
 
     def again(self, width: int, kept: int) -> None:
         """Run over the first `kept` of the step's `width` tokens; only the caches matter."""
         arguments = [_first(value, width, kept) for value in self.arguments]
-        keywords = {name: _first(value, width, kept) for name, value in self.keywords.items()}
-        with reading(self.notes, kept):
-            self.run(*arguments, **keywords)
+        self.module(*arguments, **{name: _first(value, width, kept) for name, value in self.keywords.items()})
 
 
-@dataclass(slots=True)
-class Step:
-    """What was heard of one step."""
+class Replay:
+    """Records the steps of one network's caches, and replays them in part."""
 
-    watched: set[int]
-    calls: list[Call] = field(default_factory=list)
+    def __init__(self, network: Any) -> None:
+        modules = list({id(module): module for module in network.modules()}.values())
+        self._takers = [module for module in modules if module is network or _takes_caches(module)]
+        compiles = getattr(network, "model_type", None) in COMPILES_MODULES
+        self._linear = [] if compiles else [module for module in modules if isinstance(module, _LINEAR)]
 
-    def hear(self, call: Call) -> Any:
-        before = [(leaf, slots(leaf)) for leaf in call.handed if id(leaf) in self.watched]
-        first = len(self.calls)
-        result = call()
+    @contextmanager
+    def recording(self, watched: Sequence[Any]) -> Iterator[list[Call]]:
+        """The calls from which the caches `watched` can be replayed, complete at the end of the block."""
+        step = _Step(set(map(id, watched)))
+        with hooked(self._takers, step.on_call), hooked(self._linear, step.on_linear):
+            yield step.calls
+
+    def run(self, calls: Sequence[Call], width: int, kept: int) -> None:
+        """Feed the first `kept` of the step's `width` tokens to the caches of `calls`, which are as before the step."""
+        for call in calls:
+            linear = [module for module in self._linear if id(module) in call.outputs]
+            with hooked(linear, _Answers(call.outputs)):
+                call.again(width, kept)
+
+
+class _Step:
+    """What is recorded of one step."""
+
+    def __init__(self, watched: set[int]) -> None:
+        self.calls: list[Call] = []
+        self._watched = watched
+        self._outputs: Outputs | None = None  # of the innermost call under way
+
+    def on_call(self, module: Any, run: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
+        values = (*arguments, *keywords.values())
+        handed = list(leaves(values))
+        if self._watched.isdisjoint(map(id, handed)) or not all(map(_plain, values)):
+            return run(*arguments, **keywords)
+        call, first = Call(module, arguments, keywords, handed), len(self.calls)
+        before = [(leaf, slots(leaf)) for leaf in handed if id(leaf) in self._watched]
+        outer, self._outputs = self._outputs, call.outputs
+        result = run(*arguments, **keywords)
+        self._outputs = outer
         call.changed = {
             (id(leaf), slot)
             for leaf, was in before
@@ -67,56 +99,29 @@ class Step:
             self.calls[first:] = [call]
         return result
 
-
-_heard: list[Step] = []  # forwards run on one thread, one at a time: the step under way, or none
-_listening_classes: dict[type, type] = {}
-
-
-def listen(network: Any) -> None:
-    """Swap the classes of the modules that take caches for ones that report the step under way.
-
-    Parameters and names stay as they are, and so does what the modules compute.
-    """
-    take_notes(network)
-    for module in network.modules():
-        base = type(module)
-        takes_caches = module is network or "cache" in inspect.signature(base.__call__).parameters
-        if takes_caches and not hasattr(base, "listens"):
-            _listening_classes[base] = _listening_classes.get(base) or _listening(base)
-            module.__class__ = _listening_classes[base]
+    def on_linear(self, module: Any, run: Callable[..., Any], x: mx.array) -> Any:
+        output = run(x)
+        if self._outputs is not None:
+            self._outputs.setdefault(id(module), []).append((x.shape, output))
+        return output
 
 
-@contextmanager
-def hearing(watched: Sequence[Any]) -> Iterator[list[Call]]:
-    """The calls from which `watched` can be replayed, complete at the end of the block."""
-    step = Step(set(map(id, watched)))
-    _heard.append(step)
-    try:
-        yield step.calls
-    finally:
-        _heard.pop()
+class _Answers:
+    """In place of linear maps that a step has called already: the first rows of what they returned."""
+
+    def __init__(self, outputs: Outputs) -> None:
+        self._left = {module: iter(given) for module, given in outputs.items()}
+
+    def __call__(self, module: Any, run: Callable[..., Any], x: mx.array) -> Any:
+        shape, output = next(self._left[id(module)], ((), None))
+        axes = [axis for axis, (was, now) in enumerate(zip(shape, x.shape, strict=False)) if was != now]
+        if output is None or len(axes) != 1:  # not called then, or not clear which axis is that of the tokens
+            return run(x)
+        return mx.split(output, [x.shape[axes[0]]], axis=axes[0])[0]
 
 
-def replay(calls: Sequence[Call], width: int, kept: int) -> None:
-    """Feed the first `kept` of the step's `width` tokens to the caches of `calls`, which are as before the step."""
-    for call in calls:
-        call.again(width, kept)
-
-
-def _listening(base: type) -> type:
-    run = base.__call__
-
-    def call(self: Any, *arguments: Any, **keywords: Any) -> Any:
-        if not _heard:
-            return run(self, *arguments, **keywords)
-        step = _heard[-1]
-        values = (*arguments, *keywords.values())
-        handed = list(leaves(values))
-        if step.watched.isdisjoint(map(id, handed)) or not all(map(_plain, values)):
-            return run(self, *arguments, **keywords)
-        return step.hear(Call(run, (self, *arguments), keywords, handed))
-
-    return type(base.__name__, (base,), {"__call__": call, "__module__": base.__module__, "listens": True})
+def _takes_caches(module: Any) -> bool:
+    return "cache" in inspect.signature(type(module).__call__).parameters
 
 
 def _plain(value: Any) -> bool:

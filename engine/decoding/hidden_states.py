@@ -1,49 +1,58 @@
-"""Hidden states of chosen layers, for proposers that draft from what the main model thinks. One row a committed token.
+"""Hidden states of chosen layers, for proposers that draft from those of the main model. One row a committed token.
 
-The forward that prefills, decodes or verifies is the one that is listened to; nothing runs twice. Rows of drafted
-tokens that did not stand go the way of the tokens.
+They are taken from the forwards that prefill, decode or verify; nothing runs twice. Rows of drafted tokens that did not
+stand are dropped with the tokens.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import mlx.core as mx
 
+from engine.caches.hooks import hooked
 
-class Taps:
-    """Listens behind the layers `layers` of a network (0 is behind the first), during `step` only."""
+
+class NoHiddenStates(Exception):
+    """The layers of this network do not return one row of hidden states a token, so none can be had."""
+
+    def __init__(self, model_type: str, reason: str) -> None:
+        super().__init__(f"{model_type}: {reason}")
+        self.model_type, self.reason = model_type, reason
+
+
+class HiddenStates:
+    """Keeps what the layers `layers` of a network return (0 is the first) in forwards inside of `step`."""
 
     def __init__(self, network: Any, layers: Sequence[int]) -> None:
+        """Raises NoHiddenStates, after a forward over two tokens that is never computed."""
         self._modules = [network.layers[layer] for layer in layers]
-        self._outputs: dict[int, mx.array] = {}
+        self._outputs: dict[int, list[Any]] = {}  # of the latest step, by module
         self._rows: list[mx.array] = []
         self._position = 0  # of the first row that was not taken yet
+        with self.step():
+            network(mx.array([[0, 0]]))
+        if problem := next(filter(None, (_problem(self._outputs.get(id(module), [])) for module in self._modules)), ""):
+            raise NoHiddenStates(str(getattr(network, "model_type", type(network).__name__)), problem)
+        self._outputs = {}
 
     @contextmanager
     def step(self) -> Iterator[None]:
-        """Around one forward: the modules report to these taps, and are as before afterwards."""
-        bases = [type(module) for module in self._modules]
-        for module, base in zip(self._modules, bases, strict=True):
-            module.__class__ = _reporting(base)
-        _reports.append(self._outputs)
-        try:
+        """Around one forward."""
+        self._outputs = {}
+        with hooked(list({id(module): module for module in self._modules}.values()), self._record):
             yield
-        finally:
-            _reports.pop()
-            for module, base in zip(self._modules, bases, strict=True):
-                module.__class__ = base
 
     def keep(self, position: int, kept: int) -> None:
         """Of the latest step, which began at `position`, the first `kept` tokens stand."""
         if not self._rows:
             self._position = position
         if kept and self._outputs:
-            states = mx.concatenate([self._outputs[id(module)] for module in self._modules], axis=-1)
-            self._rows.append(states[0, :kept])
-        self._outputs.clear()
+            states = [_states(self._outputs[id(module)][0]) for module in self._modules]
+            self._rows.append(mx.concatenate(states, axis=-1)[0, :kept])
+        self._outputs = {}
 
     def evaluate(self) -> None:
         mx.eval(self._rows)
@@ -53,21 +62,21 @@ class Taps:
         rows, self._rows = self._rows, []
         return self._position, mx.concatenate(rows) if rows else None
 
-
-_reports: list[dict[int, mx.array]] = []  # forwards run on one thread: where the present one reports to
-_reporting_classes: dict[type, type] = {}
-
-
-def _reporting(base: type) -> type:
-    if base not in _reporting_classes:
-        _reporting_classes[base] = _made_reporting(base)
-    return _reporting_classes[base]
-
-
-def _made_reporting(base: type) -> type:
-    def call(self: Any, *arguments: Any, **keywords: Any) -> Any:
-        output = base.__call__(self, *arguments, **keywords)
-        _reports[-1][id(self)] = output[0] if isinstance(output, tuple) else output
+    def _record(self, module: Any, run: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
+        output = run(*arguments, **keywords)
+        self._outputs.setdefault(id(module), []).append(output)
         return output
 
-    return type(base.__name__, (base,), {"__call__": call, "__module__": base.__module__})
+
+def _states(output: Any) -> Any:
+    return output[0] if isinstance(output, tuple) else output
+
+
+def _problem(outputs: list[Any]) -> str:
+    """What is wrong with the `outputs` of a layer in a forward over two tokens; empty when they are one row a token."""
+    if len(outputs) != 1:
+        return f"a layer is called {len(outputs)} times in a forward"
+    states = _states(outputs[0])
+    if not isinstance(states, mx.array) or states.ndim != 3 or states.shape[:2] != (1, 2):
+        return f"a layer returns {states.shape if isinstance(states, mx.array) else type(states).__name__}"
+    return ""

@@ -13,7 +13,8 @@ import mlx.core as mx
 
 from engine.caches.base import CacheSet
 from engine.caches.checkpoints import Checkpoint, make_checkpoint, needs_checkpoints
-from engine.decoding.hidden_states import Taps
+from engine.caches.kinds import require
+from engine.decoding.hidden_states import HiddenStates
 
 if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
@@ -29,11 +30,11 @@ class Sequence:
         self.model = model
         self.tokens = tokens
         self.caches = caches if caches is not None else model.make_caches()
-        self.taps: Taps | None = None
+        self.hidden_states: HiddenStates | None = None  # kept of every forward, while this is set
         self.turn_end = 0  # where another reply, or a next turn that forgets this one's thinking, would start from
         self.checkpoints: dict[int, Checkpoint] = {}  # by position, the latest last
         self.in_flight: mx.array | None = None  # the draw of a step that was opened ahead, on a token not yet read
-        assert self.caches.position < max(1, len(tokens)), "nothing is left to feed"
+        require(self.caches.position < max(1, len(tokens)), "nothing is left to feed")
 
     @property
     def unread(self) -> int:
@@ -56,14 +57,14 @@ class Sequence:
         self.feed(mx.array(self.tokens[start:end]))
         self.close_step(end - start)
         self.caches.evaluate()
-        if self.taps is not None:
-            self.taps.evaluate()
+        if self.hidden_states is not None:
+            self.hidden_states.evaluate()
         if end == self.turn_end:
             self.keep_checkpoint()
         mx.clear_cache()
 
     def keep_checkpoint(self) -> None:
-        """Remember the state here, if these caches can go back no other way."""
+        """Remember the state here, if these caches can be truncated to here no other way."""
         if self.caches.position and needs_checkpoints(self.caches):
             self.checkpoints.pop(self.caches.position, None)
             self.checkpoints[self.caches.position] = make_checkpoint(self.caches)
@@ -76,14 +77,14 @@ class Sequence:
         Opens a step: the caller commits how many of the tokens stand.
         """
         network, layers = self.model.network, self.caches.layers
-        with self.taps.step() if self.taps is not None else nullcontext():
+        with self.hidden_states.step() if self.hidden_states is not None else nullcontext():
             logits: mx.array = self.caches.forward(tokens.size, lambda: network(tokens[None], cache=layers))
         return logits[0]
 
     def close_step(self, kept: int) -> None:
         """Of the open step, the first `kept` tokens stand."""
-        if self.taps is not None:
-            self.taps.keep(self.caches.position, kept)
+        if self.hidden_states is not None:
+            self.hidden_states.keep(self.caches.position, kept)
         self.caches.commit(kept)
 
     def commit(self, emitted: list[int]) -> None:
@@ -94,7 +95,7 @@ class Sequence:
         if self.in_flight is None:
             self.close_step(self.unread - 1 + len(emitted))
         self.tokens.extend(emitted)
-        assert self.unread == 1
+        require(self.unread == 1, f"{self.unread} tokens are unread between rounds")
 
     def discard_in_flight(self) -> None:
         """Take back the step that was opened ahead, if there is one: nobody will read its draw."""

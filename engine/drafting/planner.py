@@ -11,7 +11,7 @@ import mlx.core as mx
 
 from engine.api.types import DraftingState
 from engine.decoding.accept import Draft
-from engine.decoding.hidden_states import Taps
+from engine.decoding.hidden_states import HiddenStates
 from engine.decoding.round import Round
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence as TokenSequence
@@ -81,12 +81,12 @@ class Drafting:
     def tap(self, sequence: TokenSequence) -> None:
         """Have the hidden states kept that a proposer drafts from, if one does."""
         layers = [layer for proposer in self._proposers.values() for layer in proposer.layers]
-        sequence.taps = Taps(sequence.model.network, layers) if layers else None
+        sequence.hidden_states = HiddenStates(sequence.model.network, layers) if layers else None
 
     def hear(self, sequence: TokenSequence) -> None:
-        if sequence.taps is None:
+        if sequence.hidden_states is None:
             return
-        position, states = sequence.taps.take()
+        position, states = sequence.hidden_states.take()
         for proposer in self._proposers.values():
             if states is not None and proposer.layers:
                 proposer.hear(position, states)

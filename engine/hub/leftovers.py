@@ -11,7 +11,7 @@ from engine.hub.repository import MANIFEST, is_repository
 from engine.models.model_files import CONFIG_LIMIT_BYTES, FileError, object_at, read_object
 
 
-def tidy(root: Path) -> None:
+def clean_up(root: Path) -> None:
     """Finishes installations that only lacked their last step, and deletes what was on its way out."""
     for trash in root.glob(f"{STAGING}/{TRASH}*"):
         remove(trash)

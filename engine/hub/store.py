@@ -1,5 +1,5 @@
-"""ModelStore: the models on disk (engine.api.protocols.ModelLibrary). Who runs when, and what the sink hears; no HTTP,
-no files.
+"""ModelStore: the models on disk (engine.api.protocols.ModelLibrary). Which threads run when, and what the sink is
+told; no HTTP, no files.
 
 Each download has its own thread; scans and deletions share one. Nothing here or below imports MLX.
 """
@@ -142,7 +142,7 @@ class ModelStore:
 
     def _work(self) -> None:
         load_known(self._root / VOCABULARIES)
-        self._attempt(lambda: leftovers.tidy(self._root))
+        self._attempt(lambda: leftovers.clean_up(self._root))
         self._ready.set()
         while (task := self._tasks.get()) is not None:
             self._attempt(task)

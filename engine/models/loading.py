@@ -51,7 +51,7 @@ class LoadedModel:
     logit_width: int  # the vocabulary with the padding of the output layer
     make_caches: Callable[[], CacheSet]
     need: MemoryNeed
-    identity: str  # of the files that it was read from: caches of others do not fit
+    identity: str  # of the files that it was read from: caches of other files do not fit
 
     @property
     def ends(self) -> frozenset[int]:
@@ -92,7 +92,7 @@ def loading(folder: Path | str, main: LoadedModel | None = None) -> Slices:
     info, beside = inspect_model(path), main.need if main is not None else None
     _check_architecture(info)
     _check_memory(info, MemoryNeed(info.weight_bytes, 0, 0), beside)
-    identity = model_identity(path)
+    identity = model_identity(path, info)
     network = _guarded(info.folder, ModelDamaged, lambda: _build_network(path))
     make_caches = _guarded(info.folder, ModelDamaged, lambda: CacheMaker(network))
     need = _guarded(info.folder, ModelDamaged, lambda: memory_need(network, make_caches().layers))
@@ -128,10 +128,15 @@ def _handfuls(network: Any) -> Iterator[list[mx.array]]:
     yield held
 
 
-def model_identity(folder: Path) -> str:
-    files = sorted([folder / "config.json", *folder.glob(WEIGHTS)])
-    seen = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files]
-    return hashlib.blake2b(repr((str(folder.resolve()), seen)).encode(), digest_size=16).hexdigest()
+def model_identity(folder: Path, info: ModelInfo) -> str:
+    """The same only for the very same files: whatever replaces one of them has a time of its own, or is another file.
+
+    Reading gigabytes of weights for a digest would take as long as loading them; the small files are read.
+    """
+    small = ((folder / "config.json").read_bytes(), info.vocabulary_digest)
+    stats = [(file.name, file.stat()) for file in sorted(folder.glob(WEIGHTS))]
+    weights = [(name, s.st_size, s.st_mtime_ns, s.st_ctime_ns, s.st_ino) for name, s in stats]
+    return hashlib.blake2b(repr((small, weights)).encode(), digest_size=16).hexdigest()
 
 
 def release_memory() -> None:

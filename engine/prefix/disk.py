@@ -21,7 +21,7 @@ import mlx.core as mx
 import mlx_lm
 
 from engine.caches.base import CacheSet
-from engine.caches.checkpoints import Rows, bytes_in, go_forward, make_checkpoint, needs_checkpoints, rows_between
+from engine.caches.checkpoints import Rows, append_rows, bytes_in, make_checkpoint, needs_checkpoints, rows_between
 from engine.decoding.sequence import Sequence, common_prefix
 from engine.models.model_files import FileError
 from engine.prefix.file import PART_SUFFIX, SUFFIX, Stretch, read_index, read_stretch, write_stretch
@@ -73,7 +73,7 @@ class PrefixDisk:
             return
         for start, end in self._missing(sequence):
             yield from self._write(sequence, start, end)
-        self._make_room()
+        self._evict_over_limit()
 
     def _missing(self, sequence: Sequence) -> list[tuple[int, int]]:
         """The stretches to write: cut where there is a checkpoint, and where they would grow too long."""
@@ -117,7 +117,7 @@ class PrefixDisk:
             checkpoint = noted if stretch is route.checkpoint else checkpoint
         if route.checkpoint is not None and checkpoint is None:
             checkpoint = self._read(route.checkpoint)[1]
-        go_forward(caches, stretches, route.end, checkpoint)
+        append_rows(caches, stretches, route.end, checkpoint)
         self._touch([stretch for stretch, _ in route.parts])
         self._touch([route.checkpoint] if route.checkpoint is not None else [])
 
@@ -177,7 +177,7 @@ class PrefixDisk:
             if stretch.path.exists():
                 os.utime(stretch.path, (now, now))
 
-    def _make_room(self) -> None:
+    def _evict_over_limit(self) -> None:
         found = [(path, path.stat()) for path in self._folder.glob(f"*/*{SUFFIX}")]
         left = sum(stat.st_size for _, stat in found)
         for path, stat in sorted(found, key=lambda pair: (pair[1].st_mtime, -_start(pair[0]))):

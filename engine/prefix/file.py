@@ -1,7 +1,7 @@
 """One stretch of a conversation in a file: safetensors with a checksum, readable whole or not at all.
 
 Written tensor by tensor, so that a reply never waits for more than one; under another name until it is complete.
-Which stretches there are, and how long, is `prefix_disk.py`'s business.
+Which stretches there are, and how long, is decided in `disk.py`.
 """
 
 from __future__ import annotations

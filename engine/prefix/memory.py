@@ -1,7 +1,7 @@
 """Caches of finished replies, so that a chat's next turn reads only what is new. Bounded in bytes; the newest stays.
 
 Moves caches in and out, never copies them: a sequence is either here or in use. Behind it may be a disk (see
-`prefix_disk.py`): what waits here is written there while nothing else is to be done, and comes back from there.
+`disk.py`): what waits here is written there while nothing else is to be done, and read again from there.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engine.caches.checkpoints import bytes_in, can_go_back, go_back, needs_checkpoints
+from engine.caches.checkpoints import bytes_in, can_truncate, needs_checkpoints, truncate
 from engine.decoding.sequence import Sequence, common_prefix
 from engine.models.model_files import FileError
 from engine.prefix.disk import PrefixDisk
@@ -51,19 +51,19 @@ class PrefixStore:
         return sum(kept.nbytes for kept in self._kept)
 
     @property
-    def untidy(self) -> bool:
-        """Whether `tidy` has something to do."""
+    def has_unwritten(self) -> bool:
+        """Whether `write_step` has something to do."""
         return self._disk is not None and not all(kept.written for kept in self._kept)
 
     @property
-    def crowded(self) -> bool:
-        """Above the limit: tidying should not wait until nothing else is to be done."""
+    def over_limit(self) -> bool:
+        """Above the limit: writing should not wait until nothing else is to be done."""
         return self.nbytes > self._limit_bytes and len(self._kept) > len(self._newest())
 
     def take(self, model: LoadedModel, tokens: list[int]) -> Sequence:
         """A sequence over `tokens` whose cache already holds as much of them as any kept one can give."""
         best, position = self._best(model, tokens)
-        sequence = Sequence(model, tokens) if best is None else self._move_out(best, position, tokens)
+        sequence = Sequence(model, tokens) if best is None else self._take_out(best, position, tokens)
         try:
             if self._disk is not None:
                 self._disk.extend(sequence)
@@ -75,9 +75,9 @@ class PrefixStore:
         if sequence.caches.position == 0:
             return
         self._kept.append(Kept(sequence))
-        self._drop_surplus()
+        self._evict_over_limit()
 
-    def tidy(self) -> None:
+    def write_step(self) -> None:
         """A small step of writing what the disk does not have yet, the least recently used first."""
         if self._disk is None:
             return
@@ -88,16 +88,16 @@ class PrefixStore:
         try:
             if next(steps, _DONE) is _DONE:
                 self._writing, kept.written = None, True
-                self._drop_surplus()
+                self._evict_over_limit()
         except OSError as error:
             _log.warning("caches are no longer kept on disk: %s", error)
             self._writing = self._disk = None
-            self._drop_surplus()
+            self._evict_over_limit()
         except (TypeError, KeyError) as error:
             _log.warning("caches of %s are not kept on disk: %s", kept.sequence.model.info.model_type, error)
             self._writing, kept.written = None, True
 
-    def relieve(self) -> bool:
+    def evict_oldest(self) -> bool:
         """Give memory back at once, the least recently used first; False when there is none left to give."""
         if self._kept:
             self._drop(self._kept[0])
@@ -106,10 +106,10 @@ class PrefixStore:
     def save(self, patience_s: float) -> None:
         """Write what there is before it goes, as far as `patience_s` allows."""
         deadline = time.perf_counter() + patience_s
-        while self.untidy and time.perf_counter() < deadline:
-            self.tidy()
+        while self.has_unwritten and time.perf_counter() < deadline:
+            self.write_step()
 
-    def forget_others(self, *models: LoadedModel | None) -> None:
+    def drop_other_models(self, *models: LoadedModel | None) -> None:
         """Let go of all models but these."""
         for kept in [kept for kept in self._kept if all(kept.sequence.model is not model for model in models)]:
             self._drop(kept)
@@ -118,17 +118,17 @@ class PrefixStore:
         self._stop_writing()
         self._kept.clear()
 
-    def _move_out(self, kept: Kept, position: int, tokens: list[int]) -> Sequence:
+    def _take_out(self, kept: Kept, position: int, tokens: list[int]) -> Sequence:
         old = kept.sequence
         self._drop(kept)
         if position == old.caches.position:
             old.keep_checkpoint()
-        go_back(old.caches, position, old.checkpoints.get(position))
+        truncate(old.caches, position, old.checkpoints.get(position))
         sequence = Sequence(old.model, tokens, old.caches)
         sequence.checkpoints = {at: made for at, made in old.checkpoints.items() if at <= position}
         return sequence
 
-    def _drop_surplus(self) -> None:
+    def _evict_over_limit(self) -> None:
         """What is not written yet waits for that, within reason.
 
         The newest stays however large it is: a moment ago it was in use, and a long chat needs it most.
@@ -173,6 +173,6 @@ class PrefixStore:
         same_turn = shared == len(tokens) - 1 or shared + _ANNOUNCEMENT_TOKENS > sequence.turn_end > 0
         if not same_turn and 2 * shared < held:
             return 0
-        if not needs_checkpoints(sequence.caches) or can_go_back(sequence.caches, shared):
+        if not needs_checkpoints(sequence.caches) or can_truncate(sequence.caches, shared):
             return shared
         return max((at for at in sequence.checkpoints if at <= shared), default=0)

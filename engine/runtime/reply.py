@@ -120,7 +120,7 @@ class Reply:
         """Draft like this from the next round on, or not at all."""
         self._drop_drafting()
         self._drafting = drafting if drafting is not None and self.may_draft else None
-        self._sequence.taps = None
+        self._sequence.hidden_states = None
         if self._drafting is not None:
             self._drafting.tap(self._sequence)
 

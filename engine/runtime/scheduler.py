@@ -64,7 +64,7 @@ class Scheduler:
         """Whether there is something to do for `idle_step`."""
         return (
             self.load is not None
-            or self._store.untidy
+            or self._store.has_unwritten
             or self._tuner.pending
             or (self.main is not None and not self._tuned)
         )
@@ -99,7 +99,7 @@ class Scheduler:
         self._forget_costs()
         for reply in self._running:
             self._draft_with_pair(reply)
-        self._store.forget_others(self.main, draft)
+        self._store.drop_other_models(self.main, draft)
         self._set_limits()
 
     def add(self, reply: QueuedReply) -> None:
@@ -121,8 +121,8 @@ class Scheduler:
         """The start of a reply, a chunk of a prompt, or a step of what is being written."""
         if self.load is not None:
             self._load_slice(self.load)
-        if self._store.untidy and self._store.crowded:
-            self._store.tidy()
+        if self._store.has_unwritten and self._store.over_limit:
+            self._store.write_step()
         self._check_memory()
         self._end_interrupted()
         starts = bool(self._waiting) and len(self._running) < MAX_REPLIES and not self._loads_main
@@ -140,8 +140,8 @@ class Scheduler:
         """While nobody waits: a slice of a load, of writing kept caches to disk or of measuring."""
         if self.load is not None:
             self._load_slice(self.load)
-        elif self._store.untidy:
-            self._store.tidy()
+        elif self._store.has_unwritten:
+            self._store.write_step()
         elif self._tuned:
             self._tuner.step()
         elif self.main is not None:
@@ -233,7 +233,7 @@ class Scheduler:
 
     def _check_memory(self) -> None:
         """Near the limit kept caches go first, then the longest chat of those under way."""
-        while is_short() and self._store.relieve():
+        while is_short() and self._store.evict_oldest():
             pass
         running = [reply for reply in self._running if not reply.interrupted]
         if running and is_short():

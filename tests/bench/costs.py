@@ -136,7 +136,7 @@ class BareForwards:
         started = time.perf_counter()
         token = mx.array(self._main.tokens[-1:], dtype=mx.uint32)
         tokens = [token]
-        self._draft.caches.leave_trail()
+        self._draft.caches.keep_rollback_points()
         for _ in range(_DRAFTED):
             token = mx.argmax(self._draft.feed(token), axis=-1)
             mx.async_eval(token)
@@ -145,7 +145,7 @@ class BareForwards:
         mx.eval(mx.argmax(self._main.feed(mx.concatenate(tokens)), axis=-1))
         seconds = time.perf_counter() - started
         self._main.caches.commit(0)
-        self._draft.caches.rewind(len(self._draft.tokens) - 1)
+        self._draft.caches.roll_back(len(self._draft.tokens) - 1)
         return seconds
 
 

@@ -54,8 +54,8 @@ def answer(
 
 def settle(store: PrefixStore) -> None:
     """What the engine does while nobody waits."""
-    while store.untidy:
-        store.tidy()
+    while store.has_unwritten:
+        store.write_step()
 
 
 def cold(model: LoadedModel, prompt: tuple[int, ...]) -> tuple[int, ...]:
@@ -186,7 +186,7 @@ def test_the_newest_stays_however_large(models: dict[str, LoadedModel]) -> None:
     model, store = models["dense"], PrefixStore(limit_bytes=1)
     second = next_turn(model, store)
 
-    assert not store.crowded
+    assert not store.over_limit
     assert answer(model, store, second).stats.cached_tokens == len(second) - len(QUESTION) - 1
     answer(model, store, tuple(reversed(FIRST)))
     assert len(store._kept) == 1
@@ -198,7 +198,7 @@ def test_what_is_evicted_comes_back_from_disk(model: LoadedModel, tmp_path: Path
     store = PrefixStore(limit_bytes=int(1.6 * one.nbytes), disk=PrefixDisk(tmp_path))
     answer(model, store, FIRST)
     answer(model, store, tuple(reversed(FIRST)))
-    assert store.crowded
+    assert store.over_limit
     settle(store)
 
     assert len(store._kept) == 1
@@ -221,7 +221,7 @@ def test_another_store_on_the_same_folder_goes_on(model: LoadedModel, tmp_path: 
 def test_taking_a_sequence_while_it_is_written_leaves_no_half_file(model: LoadedModel, tmp_path: Path) -> None:
     store = PrefixStore(disk=PrefixDisk(tmp_path))
     second = next_turn(model, store)
-    store.tidy()
+    store.write_step()
     assert list(tmp_path.glob("*/*/*.part"))
 
     warm = answer(model, store, second)

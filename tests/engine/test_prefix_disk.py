@@ -17,7 +17,7 @@ from mlx_lm.models.cache import KVCache, QuantizedKVCache
 
 from engine import Engine, Message, MessageRole, ModelReady, Request, Sampling, Speculation
 from engine.caches.base import CacheSet
-from engine.caches.checkpoints import arrays_in, go_back, go_forward, rows_between
+from engine.caches.checkpoints import append_rows, arrays_in, rows_between, truncate
 from engine.decoding.sequence import Sequence
 from engine.models.loading import LoadedModel, load_model
 from engine.models.model_files import FileError
@@ -75,7 +75,7 @@ def test_nobody_else_may_read_it(model: LoadedModel, tmp_path: Path) -> None:
     assert {path.stat().st_mode & 0o777 for path in (folder, *folder.glob("*"), *folder.glob("*/*/.."))} == {0o700}
 
 
-def truncate(path: Path) -> None:
+def shorten(path: Path) -> None:
     os.truncate(path, path.stat().st_size - 100)
 
 
@@ -102,7 +102,7 @@ def huge_header(path: Path) -> None:
     path.write_bytes(b"\xff" * 64)
 
 
-@pytest.mark.parametrize("damage", [truncate, flip, empty, make_foreign, huge_header, lie], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("damage", [shorten, flip, empty, make_foreign, huge_header, lie], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("which", [0, 1])
 def test_a_damaged_file_is_ignored_and_removed(
     model: LoadedModel, tmp_path: Path, damage: Callable[[Path], None], which: int
@@ -118,17 +118,76 @@ def test_a_damaged_file_is_ignored_and_removed(
     assert cached(model, tmp_path) in {0, len(CHAT) // 2, len(CHAT) - 1}
 
 
-def test_the_same_chat_in_another_model_is_another(
-    folders: dict[str, Path], model: LoadedModel, tmp_path: Path
-) -> None:
-    write(model, PrefixDisk(tmp_path / "kept"))
-    weights = folders["hybrid"] / "model.safetensors"
-    touched = weights.stat().st_mtime_ns
-    os.utime(weights, ns=(touched, touched + 1))
+def other_file(folder: Path) -> None:
+    """Other weights of the same size under the same name and time, as an update that keeps times would bring."""
+    weights = folder / "model.safetensors"
+    times = weights.stat()
+    fresh = save_family("hybrid", folder.parent / "fresh", seed=1) / "model.safetensors"
+    os.utime(fresh, ns=(times.st_atime_ns, times.st_mtime_ns))
+    fresh.replace(weights)
 
-    assert cached(load_model(folders["hybrid"]), tmp_path / "kept") == 0
-    os.utime(weights, ns=(touched, touched))
-    assert cached(load_model(folders["hybrid"]), tmp_path / "kept") == len(CHAT) - 1
+
+def same_file_other_content(folder: Path) -> None:
+    weights = folder / "model.safetensors"
+    times = weights.stat()
+    fresh = save_family("hybrid", folder.parent / "fresh", seed=1) / "model.safetensors"
+    weights.write_bytes(fresh.read_bytes())
+    os.utime(weights, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+
+def other_settings(folder: Path) -> None:
+    config = folder / "config.json"
+    times = config.stat()
+    config.write_text(config.read_text().replace('"rope_theta": 10000.0', '"rope_theta": 20000.0'))
+    os.utime(config, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+
+def another_model_in_its_place(folder: Path) -> None:
+    folder.rename(folder.with_name("moved"))
+    save_family("hybrid", folder, seed=1)
+
+
+def a_copy_in_its_place(folder: Path) -> None:
+    folder.rename(folder.with_name("moved"))
+    shutil.copytree(folder.with_name("moved"), folder)
+
+
+def later_file(folder: Path) -> None:
+    os.utime(folder / "model.safetensors")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        other_file,
+        same_file_other_content,
+        other_settings,
+        another_model_in_its_place,
+        a_copy_in_its_place,
+        later_file,
+    ],
+    ids=lambda change: change.__name__,
+)
+def test_nothing_is_reused_after_the_files_of_a_model_changed(
+    folders: dict[str, Path], tmp_path: Path, change: Callable[[Path], None]
+) -> None:
+    """A cache of other weights would be wrong text: not even times, sizes and names need differ."""
+    folder = tmp_path / "model"
+    shutil.copytree(folders["hybrid"], folder)
+    write(load_model(folder), PrefixDisk(tmp_path / "kept"))
+    assert cached(load_model(folder), tmp_path / "kept") == len(CHAT) - 1
+    change(folder)
+
+    assert cached(load_model(folder), tmp_path / "kept") == 0
+
+
+def test_a_model_that_moved_keeps_its_caches(folders: dict[str, Path], tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    shutil.copytree(folders["hybrid"], folder)
+    write(load_model(folder), PrefixDisk(tmp_path / "kept"))
+    moved = folder.rename(tmp_path / "moved")
+
+    assert cached(load_model(moved), tmp_path / "kept") == len(CHAT) - 1
 
 
 def test_old_versions_go_and_strangers_stay(tmp_path: Path) -> None:
@@ -166,9 +225,9 @@ def test_a_read_only_folder_costs_nothing_but_time(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("engine.prefix.file.os.open", refuse)
-    store.tidy()
+    store.write_step()
 
-    assert not store.untidy
+    assert not store.has_unwritten
     assert store.take(model, list(CHAT)).caches.position == len(CHAT) - 1
 
 
@@ -263,9 +322,9 @@ def test_quantized_rows_are_carried_too() -> None:
         layer.update_and_fetch(fed, fed + 1)
     one.position = 40
     for start, end in ((0, 16), (16, 40)):
-        go_forward(other, [rows_between(one, start, end)], end, None)
-    go_back(one, 30)
-    go_back(other, 30)
+        append_rows(other, [rows_between(one, start, end)], end, None)
+    truncate(one, 30)
+    truncate(other, 30)
     for layer in (*one.layers, *other.layers):
         layer.update_and_fetch(fed[..., :9, :], fed[..., :9, :])
 

@@ -32,8 +32,8 @@ def read(store: PrefixStore, model: LoadedModel, tokens: list[int]) -> tuple[Seq
 
 def keep(store: PrefixStore, sequence: Sequence) -> None:
     store.put(sequence)
-    while store.untidy:
-        store.tidy()
+    while store.has_unwritten:
+        store.write_step()
 
 
 def assert_equal(sequence: Sequence) -> None:

@@ -13,7 +13,8 @@ from mlx_lm.models.cache import ConcatenateKVCache, QuantizedKVCache
 
 from engine.api.types import MAX_DRAFT_TOKENS
 from engine.caches.base import CacheSet
-from engine.caches.replay import listen
+from engine.caches.kinds import CacheMisuse
+from engine.caches.replay import Replay
 from engine.caches.window import SLACK_TOKENS
 from engine.decoding.sequence import Sequence
 from engine.models.loading import LoadedModel
@@ -56,9 +57,8 @@ def model_with(kind: str) -> LoadedModel:
     if kind in OF_FAMILIES:
         return loaded(build(OF_FAMILIES[kind]))
     network = build("qwen3", head_dim=32)
-    listen(network)
     layers = len(network.layers)
-    caches = lambda: CacheSet([BY_HAND[kind]() for _ in range(layers)])  # noqa: E731
+    caches = lambda: CacheSet([BY_HAND[kind]() for _ in range(layers)], Replay(network))  # noqa: E731
     return cast(LoadedModel, SimpleNamespace(network=network, make_caches=caches))
 
 
@@ -82,24 +82,24 @@ def test_rollback_equals_a_fresh_prefill(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", [*OF_FAMILIES, *BY_HAND])
-def test_a_trail_leads_back_to_the_end_of_every_step(kind: str) -> None:
+def test_rollback_points_lead_back_to_the_end_of_every_step(kind: str) -> None:
     """As a draft does: one token after the other, then back to where the main model went another way."""
     conversation = fresh(model_with(kind), PROMPT)
     start = conversation.caches.position
     for kept in range(5):
-        conversation.caches.leave_trail()
+        conversation.caches.keep_rollback_points()
         for token in (conversation.tokens[-1], 20, 30, 40):
             mx.async_eval(conversation.feed(mx.array([token])))
             conversation.caches.commit(1)
-        conversation.caches.rewind(start + kept)
+        conversation.caches.roll_back(start + kept)
         conversation.tokens[-1:] = [*[conversation.tokens[-1], 20, 30, 40][:kept], 50 + kept]
         assert_as_if_read_afresh(conversation)
         start += kept
 
 
 def test_a_step_that_cannot_be_taken_apart_says_so() -> None:
-    """Prefill is not listened to, so of a recurrent chunk either all stands or nothing."""
+    """Prefill is not recorded, so of a recurrent chunk either all stands or nothing."""
     conversation = fresh(model_with("gated delta"), PROMPT)
     mx.eval(conversation.feed(mx.array(list(range(1, SLACK_TOKENS + 2)))))
-    with pytest.raises(AssertionError, match="as a whole"):
+    with pytest.raises(CacheMisuse, match="as a whole"):
         conversation.caches.commit(20)

@@ -161,7 +161,7 @@ class _Counters:
             decode_s=max(0, self.rounds - 1) * self.script.round_s,  # from the first token on
             draft_s=draft_rounds * self.script.round_s / 4,
             verify_s=self.rounds * self.script.round_s / 2,
-            plain_token_s=PLAIN_TOKEN_S,
+            plain_rounds=max(0, self.rounds - 1) * self.script.round_s / PLAIN_TOKEN_S,
             context_tokens=20 + self.generated,
             context_limit_tokens=4096,
         )

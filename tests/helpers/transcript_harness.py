@@ -10,7 +10,7 @@ from app.views.transcript import TranscriptView
 from app.views.transcript.parts import Part, PartKind, as_widget
 from engine import DraftingState, RequestStats
 
-# A gain; with a plain token of 15 ms it would be a cost.
+# A gain; were its rounds as long as 329 plain ones it would be a cost.
 STATS = RequestStats(
     generated_tokens=291,
     rounds=101,
@@ -19,7 +19,7 @@ STATS = RequestStats(
     accepted=190,
     drafting=DraftingState.ACTIVE,
     decode_s=5.0,
-    plain_token_s=0.0276,
+    plain_rounds=181.0,
 )
 PARAGRAPH = "Some words that fill a line or two of the column, so that there is something to scroll through. " * 3
 

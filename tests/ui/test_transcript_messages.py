@@ -249,7 +249,7 @@ def test_icons_ask(open_transcript: Opener, qtbot: QtBot, message_id: int, act: 
 
 
 def test_a_footer_that_tells_of_a_cost_has_a_way_out(open_transcript: Opener, qtbot: QtBot) -> None:
-    slow = replace(STATS, plain_token_s=0.0152)
+    slow = replace(STATS, plain_rounds=329.0)
     harness = open_transcript([question(1), replace(reply(2, "Answer"), stats=slow), question(3), reply(4, "More")])
     assert not footer_of(harness, 4).link.isVisible()
     assert footer_of(harness, 2).link.focusPolicy() is Qt.FocusPolicy.NoFocus

@@ -116,7 +116,7 @@ def test_month_is_written_in_the_language(chats: Chats) -> None:
 
 
 STATS = RequestStats(
-    generated_tokens=30, rounds=11, drafted=40, accepted=19, decode_s=1.0, plain_token_s=0.05,
+    generated_tokens=30, rounds=11, drafted=40, accepted=19, decode_s=1.0, plain_rounds=20.0,
     drafted_by_position=(10, 10, 10, 10), accepted_by_position=(8, 6, 3, 2),
 )  # fmt: skip
 

@@ -60,7 +60,7 @@ class DraftModelProposer:
         """Stops early behind an end token, and where the plan's stop rule says so."""
         sequence = self._follow(tokens)
         self._read_tail(sequence)
-        sequence.caches.leave_trail()
+        sequence.caches.keep_rollback_points()
         logits, drafts = self._logits, list[Draft]()
         while len(drafts) < plan.length:
             if drafts:
@@ -80,13 +80,13 @@ class DraftModelProposer:
     def commit(self, emitted: Tokens[int]) -> None:
         """The draft has read all that it drafted but the last token; what was rejected goes."""
         sequence = self._following
-        sequence.caches.rewind(min(sequence.caches.position, len(sequence.tokens) + len(emitted) - 1))
+        sequence.caches.roll_back(min(sequence.caches.position, len(sequence.tokens) + len(emitted) - 1))
         sequence.tokens.extend(emitted)
 
     def close(self) -> None:
         if self._sequence is not None:
             caches = self._sequence.caches
-            caches.rewind(
+            caches.roll_back(
                 caches.position if self._sequence.unread else self._before_tail
             )  # where any next turn goes on
             self._store.put(self._sequence)
@@ -107,7 +107,7 @@ class DraftModelProposer:
         """The last tokens, in one forward, unless that has been done already."""
         if unread := sequence.unread:
             self._before_tail = sequence.caches.position
-            sequence.caches.leave_trail()
+            sequence.caches.keep_rollback_points()
             self._logits = sequence.feed(mx.array(sequence.tokens[-unread:]))[-1:]
             sequence.caches.commit(unread)
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import mlx.core as mx
+import mlx.nn as nn
 import pytest
 
 from engine import Event, Finished, ModelInfo, Request, RequestId, Sampling, Speculation
 from engine.caches.making import CacheMaker
 from engine.decoding.accept import Draft
+from engine.decoding.hidden_states import HiddenStates, NoHiddenStates
 from engine.decoding.sampling import Sampler
 from engine.drafting.controller import History, Offer, Plan, make_controller
 from engine.drafting.planner import Drafting
@@ -19,6 +21,7 @@ from engine.models.loading import LoadedModel
 from engine.models.memory import MemoryNeed
 from engine.prefix.memory import PrefixStore
 from engine.runtime.reply import QueuedReply, Reply
+from tests.families.harness import build as build_family
 
 PROMPT = tuple(3 + 7 * n % 80 for n in range(30))
 CONFIGS: dict[str, dict[str, Any]] = {
@@ -186,3 +189,68 @@ def test_drafting_from_states_changes_no_token(family: str) -> None:
     assert other.tokens == end.tokens
     assert other.stats.drafted > 5
     assert len(set(end.tokens)) > 3
+
+
+@pytest.mark.parametrize(
+    ("family", "reason"), [("gemma3n", r"returns \(2, 1, 2, 32\)"), ("iquestloopcoder", "called 0 times")]
+)
+def test_layers_that_return_no_row_a_token_are_refused(family: str, reason: str) -> None:
+    with pytest.raises(NoHiddenStates, match=reason) as caught:
+        HiddenStates(build_family(family), [1])
+    assert caught.value.model_type == family
+
+
+class Layer(nn.Module):  # type: ignore[misc, name-defined]
+    """Adds one, and returns it in the shape that `returns` makes of it."""
+
+    def __init__(self, returns: Callable[[mx.array], Any]) -> None:
+        super().__init__()
+        self.returns = returns
+
+    def __call__(self, states: mx.array) -> Any:
+        return self.returns(states + 1)
+
+
+class Network(nn.Module):  # type: ignore[misc, name-defined]
+    def __init__(self, *returns: Callable[[mx.array], Any]) -> None:
+        super().__init__()
+        self.layers = [Layer(each) for each in returns]
+
+    def __call__(self, tokens: mx.array) -> None:
+        for layer in self.layers:
+            layer(mx.stack([tokens, 10 * tokens], axis=-1))
+
+
+def same(states: mx.array) -> mx.array:
+    return states
+
+
+@pytest.mark.parametrize(
+    "returns", [lambda x: {"states": x}, lambda x: x[0], lambda x: x.swapaxes(0, 1), lambda x: (None, x)]
+)
+def test_what_a_layer_returns_is_looked_at(returns: Callable[[mx.array], Any]) -> None:
+    network = Network(same, returns)
+    HiddenStates(network, [0])
+    with pytest.raises(NoHiddenStates, match="Network: a layer returns"):
+        HiddenStates(network, [0, 1])
+
+
+def test_states_of_some_layers_come_side_by_side() -> None:
+    """The first of what a layer returns counts; a layer that is named twice comes twice."""
+    network = Network(same, lambda states: (2 * states, None))
+    states = HiddenStates(network, [0, 1, 0])
+    with states.step():
+        network(mx.array([[5, 6, 7]]))
+    states.keep(10, 2)
+    position, rows = states.take()
+    assert position == 10
+    assert rows is not None
+    assert rows.tolist() == [[6, 51, 12, 102, 6, 51], [7, 61, 14, 122, 7, 61]]
+
+
+def test_a_forward_outside_of_a_step_leaves_no_states() -> None:
+    network = Network(same)
+    states = HiddenStates(network, [0])
+    network(mx.array([[5, 6, 7]]))
+    states.keep(12, 2)
+    assert states.take() == (12, None)

@@ -1,0 +1,48 @@
+"""Running a function of ours in place of a module's call: the only file that swaps the classes of modules.
+
+A hook belongs to the modules that it was given, for the time of a `with` block. Nothing is shared between networks, so
+engines on other threads notice nothing of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache, partial
+from typing import Any
+
+Hook = Callable[..., Any]  # (module, run, *arguments, **keywords) -> result; `run` takes the arguments, not the module
+
+
+@contextmanager
+def hooked(modules: Sequence[Any], hook: Hook) -> Iterator[None]:
+    """In the block, calling one of `modules` calls `hook` instead. In nested blocks the inner hook comes first."""
+    for module in modules:
+        _hooks_of(module).append(hook)
+    try:
+        yield
+    finally:
+        for module in modules:
+            _hooks_of(module).pop()
+
+
+def _hooks_of(module: Any) -> list[Hook]:
+    hooks: list[Hook] | None = vars(module).get("_hooks")
+    if hooks is None:
+        hooks = vars(module)["_hooks"] = []  # an attribute that is set is a parameter to MLX
+        base: type = type(module)
+        module.__class__ = _with_hooks(base)
+    return hooks
+
+
+@cache
+def _with_hooks(base: type) -> type:
+    """`base`, but that its call goes through the hooks of the module. The class itself holds no state."""
+
+    def call(self: Any, *arguments: Any, **keywords: Any) -> Any:
+        run = partial(base.__call__, self)
+        for hook in self._hooks:
+            run = partial(hook, self, run)
+        return run(*arguments, **keywords)
+
+    return type(base.__name__, (base,), {"__call__": call, "__module__": base.__module__})

@@ -1,0 +1,260 @@
+"""Which kept caches a conversation goes on from, which wait, and which go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import mlx.core as mx
+import pytest
+
+from engine.caches.checkpoints import bytes_in
+from engine.decoding.sequence import CHECKPOINTS, PREFILL_CHUNK_TOKENS, Sequence
+from engine.models.loading import LoadedModel, load_model
+from engine.prefix.disk import PrefixDisk
+from engine.prefix.memory import PrefixStore
+from tests.helpers.tiny_families import FAMILIES, save_family
+
+SYSTEM = list(range(100, 140))
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, LoadedModel]]:
+    folder = tmp_path_factory.mktemp("families")
+    yield {kind: load_model(save_family(kind, folder / kind)) for kind in FAMILIES}
+    mx.clear_cache()
+
+
+@pytest.fixture
+def dense(models: dict[str, LoadedModel]) -> LoadedModel:
+    return models["dense"]
+
+
+def read(model: LoadedModel, tokens: list[int], turn_end: int = 0) -> Sequence:
+    """A sequence whose cache holds all of `tokens`, as after a reply whose last token was drawn and never read."""
+    sequence = Sequence(model, [*tokens, 7])
+    sequence.turn_end = turn_end
+    while sequence.unread > 1:
+        sequence.prefill_chunk()
+    return sequence
+
+
+def chat(first: int, length: int = 40) -> list[int]:
+    return [first + n % 30 for n in range(length)]
+
+
+def store_of(*sequences: Sequence) -> PrefixStore:
+    store = PrefixStore()
+    for sequence in sequences:
+        store.put(sequence)
+    return store
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 0, 2), (1, 2, 0)])
+def test_the_chat_that_shares_most_is_taken_and_the_others_stay(dense: LoadedModel, order: tuple[int, ...]) -> None:
+    mine = [*SYSTEM, *chat(10)]
+    kept = [read(dense, tokens) for tokens in (mine[:60], mine, [*mine[:50], *chat(200)])]
+    store = store_of(*(kept[at] for at in order))
+
+    taken = store.take(dense, [*mine, 3, 4, 5])
+
+    assert taken.caches is kept[1].caches
+    assert taken.caches.position == len(mine)
+    assert {id(left.sequence) for left in store._kept} == {id(kept[0]), id(kept[2])}
+
+
+def test_of_two_alike_the_one_used_last_is_taken(dense: LoadedModel) -> None:
+    older, newer = read(dense, chat(10)), read(dense, chat(10))
+    assert store_of(older, newer).take(dense, [*chat(10), 3]).caches is newer.caches
+
+
+def test_a_chat_that_shares_nothing_stays(dense: LoadedModel) -> None:
+    stranger = read(dense, chat(200))
+    store = store_of(stranger)
+    taken = store.take(dense, [*chat(10), 3])
+    assert taken.caches.position == 0
+    assert [kept.sequence for kept in store._kept] == [stranger]
+
+
+def test_a_chat_of_another_model_stays(models: dict[str, LoadedModel]) -> None:
+    store = store_of(read(models["window"], chat(10)))
+    assert store.take(models["dense"], [*chat(10), 3]).caches.position == 0
+    assert len(store._kept) == 1
+
+
+@pytest.mark.parametrize(("own_tokens", "position"), [(40, 40), (41, 0)])
+def test_a_chat_that_shares_less_than_half_keeps_its_cache(dense: LoadedModel, own_tokens: int, position: int) -> None:
+    """Only the system prompt is the same: reading that again is cheaper than what the other chat would lose."""
+    store = store_of(read(dense, [*SYSTEM, *chat(200, own_tokens)]))
+    taken = store.take(dense, [*SYSTEM, *chat(10)])
+    assert taken.caches.position == position
+    assert len(store._kept) == (position == 0)
+
+
+@pytest.mark.parametrize(("parts_at", "taken"), [(57, True), (56, False)])
+def test_a_reply_that_is_written_anew_takes_the_cache_of_the_old_one(
+    dense: LoadedModel, parts_at: int, taken: bool
+) -> None:
+    """Its prompt may differ in the last 16 tokens, which announce the reply; the old reply may be however long."""
+    turn = [*SYSTEM, *chat(10, 32)]
+    sequence = read(dense, [*turn, *chat(200, 400)], turn_end=len(turn))
+    store = store_of(sequence)
+    position = store.take(dense, [*turn[:parts_at], *chat(10, 30)[::-1]]).caches.position
+    assert position == (parts_at if taken else 0)
+
+
+def test_a_shorter_prompt_that_a_chat_begins_with_takes_its_cache(dense: LoadedModel) -> None:
+    """All but the last token of it is taken: that one has to be fed to draw what follows."""
+    store = store_of(read(dense, chat(10, 300)))
+    assert store.take(dense, chat(10, 30)).caches.position == 29
+
+
+def test_tokens_that_were_never_read_are_not_taken_for_read(dense: LoadedModel) -> None:
+    sequence = read(dense, chat(10))
+    sequence.tokens += [8, 9]
+    assert store_of(sequence).take(dense, [*sequence.tokens, 5, 6]).caches.position == len(chat(10))
+
+
+def test_a_state_is_taken_from_the_latest_checkpoint_that_is_shared(models: dict[str, LoadedModel]) -> None:
+    model, turns = models["hybrid"], chat(10, 120)
+    sequence = Sequence(model, [*turns, 7])
+    for end in (40, 80):
+        sequence.feed(mx.array(turns[sequence.caches.position : end]))
+        sequence.close_step(end - sequence.caches.position)
+        sequence.keep_checkpoint()
+    sequence.prefill_chunk()
+    store = store_of(sequence)
+
+    taken = store.take(model, [*turns[:90], 3, 4])
+
+    assert taken.caches.position == 80
+    assert list(taken.checkpoints) == [40, 80]
+    assert [kept.sequence for kept in store._kept] == []
+    store.put(taken)
+    again = store.take(model, [*turns[:79], 3, 4])
+    assert again.caches.position == 40
+    assert list(again.checkpoints) == [40], "what lies behind is of another text"
+
+
+def test_the_three_latest_checkpoints_are_kept(models: dict[str, LoadedModel]) -> None:
+    """This turn's end, the last reply's, and the end of the turn before: who edits that one needs the last."""
+    sequence = Sequence(models["hybrid"], chat(10, 60))
+    for end in (10, 20, 30, 40):
+        sequence.feed(mx.array(sequence.tokens[sequence.caches.position : end]))
+        sequence.close_step(10)
+        sequence.keep_checkpoint()
+    assert CHECKPOINTS == 3
+    assert list(sequence.checkpoints) == [20, 30, 40]
+    sequence.keep_checkpoint()
+    assert list(sequence.checkpoints) == [20, 30, 40]
+
+
+def test_a_checkpoint_made_again_is_the_latest(models: dict[str, LoadedModel]) -> None:
+    sequence = read(models["hybrid"], chat(10))
+    sequence.keep_checkpoint()
+    sequence.checkpoints = {40: sequence.checkpoints[40], 20: [], 30: []}
+    sequence.keep_checkpoint()
+    assert list(sequence.checkpoints) == [20, 30, 40]
+
+
+def test_there_is_no_checkpoint_of_nothing_and_none_where_rows_do(models: dict[str, LoadedModel]) -> None:
+    empty = Sequence(models["hybrid"], chat(10))
+    empty.keep_checkpoint()
+    with_rows = read(models["dense"], chat(10), turn_end=20)
+    with_rows.keep_checkpoint()
+    assert empty.checkpoints == with_rows.checkpoints == {}
+
+
+def test_prefill_stops_at_the_end_of_the_turn_for_a_state_only(models: dict[str, LoadedModel]) -> None:
+    turn_end = 20
+    for kind, first_chunk in (("hybrid", 20), ("dense", 39)):
+        sequence = Sequence(models[kind], chat(10))
+        sequence.turn_end = turn_end
+        sequence.prefill_chunk()
+        assert sequence.caches.position == first_chunk
+        assert list(sequence.checkpoints) == ([20] if kind == "hybrid" else [])
+
+
+def test_a_turn_that_ends_further_on_makes_no_chunk_longer(models: dict[str, LoadedModel]) -> None:
+    sequence = Sequence(models["hybrid"], chat(10, PREFILL_CHUNK_TOKENS + 40))
+    sequence.turn_end = PREFILL_CHUNK_TOKENS + 20
+    positions = []
+    while sequence.unread > 1:
+        sequence.prefill_chunk()
+        positions.append(sequence.caches.position)
+    assert positions == [PREFILL_CHUNK_TOKENS, PREFILL_CHUNK_TOKENS + 20, PREFILL_CHUNK_TOKENS + 39]
+    assert list(sequence.checkpoints) == [PREFILL_CHUNK_TOKENS + 20]
+
+
+def test_a_chunk_of_prefill_has_a_limit(dense: LoadedModel) -> None:
+    sequence = Sequence(dense, chat(10, PREFILL_CHUNK_TOKENS + 2))
+    sequence.prefill_chunk()
+    assert sequence.caches.position == PREFILL_CHUNK_TOKENS
+    sequence.prefill_chunk()
+    assert sequence.caches.position == PREFILL_CHUNK_TOKENS + 1
+
+
+def test_what_was_put_last_goes_last(dense: LoadedModel) -> None:
+    sequences = [read(dense, chat(first)) for first in (10, 100, 200)]
+    store = store_of(*sequences)
+    assert store.evict_oldest()
+    assert [kept.sequence for kept in store._kept] == sequences[1:]
+    assert store.evict_oldest()
+    assert not store.evict_oldest()
+    assert not store.evict_oldest()
+    assert store.nbytes == 0
+
+
+def test_nothing_read_is_not_kept(dense: LoadedModel) -> None:
+    store = store_of(Sequence(dense, chat(10)))
+    assert not store._kept
+
+
+def test_the_newest_of_each_model_stays_above_the_limit(models: dict[str, LoadedModel]) -> None:
+    """The draft's cache does not push out the main model's."""
+    store = PrefixStore(limit_bytes=1)
+    kept = [read(models[kind], chat(first)) for kind, first in (("dense", 10), ("dense", 100), ("window", 10))]
+    for sequence in kept:
+        store.put(sequence)
+    assert [each.sequence for each in store._kept] == kept[1:]
+    assert store.nbytes > 1
+    assert not store.over_limit
+
+
+def test_no_more_goes_than_has_to(dense: LoadedModel) -> None:
+    sequences = [read(dense, chat(first)) for first in (10, 100, 200)]
+    one = sequences[0].caches.nbytes
+    store = PrefixStore(limit_bytes=2 * one)
+    for sequence in sequences:
+        store.put(sequence)
+    assert [kept.sequence for kept in store._kept] == sequences[1:]
+    assert store.nbytes == 2 * one
+
+
+def test_what_has_to_be_written_first_may_wait_half_above_the_limit(dense: LoadedModel, tmp_path: Path) -> None:
+    sequences = [read(dense, chat(first)) for first in (10, 70, 130, 190)]
+    one = sequences[0].caches.nbytes
+    store = PrefixStore(limit_bytes=2 * one, disk=PrefixDisk(tmp_path))
+    for at, left in enumerate((1, 2, 3, 3)):
+        store.put(sequences[at])
+        assert len(store._kept) == left
+    assert store.over_limit
+    while store.has_unwritten:
+        store.write_step()
+    assert [kept.sequence for kept in store._kept] == sequences[2:]
+
+
+def test_checkpoints_count_as_memory(models: dict[str, LoadedModel]) -> None:
+    sequence = read(models["hybrid"], chat(10), turn_end=20)
+    checkpoints = bytes_in(list(sequence.checkpoints.values()))
+    assert checkpoints > 0
+    assert store_of(sequence).nbytes == sequence.caches.nbytes + checkpoints
+
+
+def test_other_models_caches_are_dropped(models: dict[str, LoadedModel]) -> None:
+    kept = [read(models[kind], chat(10)) for kind in FAMILIES]
+    store = store_of(*kept)
+    store.drop_other_models(models["window"], None)
+    assert [each.sequence.model for each in store._kept] == [models["window"]]
+    store.clear()
+    assert store.nbytes == 0
