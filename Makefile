@@ -5,7 +5,7 @@ PYTHON := .venv/bin/python
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test families smoke lint bench lock clean venv
+.PHONY: help run test families smoke lint bench mutants lock clean venv
 
 help: ## What there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -32,6 +32,9 @@ lint: venv ## Check format, style, types, layers and translations
 
 bench: venv ## Measure beside mlx-lm; the report goes to build/bench
 	@$(PYTHON) -m tests.bench $(ARGS)
+
+mutants: venv ## Put faults into the engine and see whether its tests notice; some minutes a module
+	@$(PYTHON) -m tests.mutants $(ARGS)
 
 lock: ## Write packaging/requirements.lock anew from pyproject.toml (needs uv)
 	UV_CUSTOM_COMPILE_COMMAND="make lock" uv pip compile --quiet --universal --fork-strategy fewest --python-version 3.11 \
