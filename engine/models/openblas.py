@@ -21,7 +21,8 @@ _log = logging.getLogger(__name__)
 def put_in_front(library: Path = LIBRARY) -> bool:
     """Load it before the first import of MLX in this process; True when it is in place.
 
-    The environment can say no (HUNCH_OPENBLAS=0), or how many threads (OPENBLAS_NUM_THREADS) instead of one a core.
+    The environment can say no (HUNCH_OPENBLAS=0), or how many threads (OPENBLAS_NUM_THREADS). Else it is one a core but
+    the window's. MEASURED: its threads wait for each other, so on two busy cores two threads were five times slower.
     """
     if os.environ.get("HUNCH_OPENBLAS") == "0" or "mlx.core" in sys.modules or not library.exists():
         _log.info("MLX keeps the matrix library that it has")
@@ -32,15 +33,13 @@ def put_in_front(library: Path = LIBRARY) -> bool:
         _log.info("OpenBLAS cannot be loaded: %s", error)
         return False
     if "OPENBLAS_NUM_THREADS" not in os.environ:
-        loaded.scipy_openblas_set_num_threads(physical_cores())
+        loaded.scipy_openblas_set_num_threads(max(1, _physical_cores() - 1))
     return True
 
 
-def physical_cores() -> int:
+def _physical_cores() -> int:
     """Those that this process may use; two threads of one core share its arithmetic."""
-    usable = os.sched_getaffinity(0)
-    cores = {_core(processor) for processor in usable}
-    return len(cores)
+    return len({_core(processor) for processor in os.sched_getaffinity(0)})
 
 
 def _core(processor: int) -> str:
