@@ -23,6 +23,7 @@ _AFTER_MLX = "import mlx.core; " + _BEFORE_MLX
 # What the loader finds under the plain name is the library's own function.
 _FOUND = """
 from ctypes import CDLL, c_void_p, cast
+from engine.models.openblas import LIBRARY
 print(cast(CDLL(None).cblas_sgemm, c_void_p).value == cast(CDLL(str(LIBRARY)).cblas_sgemm, c_void_p).value)
 """
 
