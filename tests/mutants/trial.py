@@ -57,9 +57,6 @@ class Trials:
     def __exit__(self, *_: object) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def source(self, file: str) -> str:
-        return (self.folder / "tree" / file).read_text(encoding="utf-8")
-
     def measure(self, tests: Sequence[str]) -> Limit:
         """Run the tests on the tree as it is; they must pass. The limit is a multiple of what that took."""
         started = time.monotonic()
