@@ -378,6 +378,7 @@ def raising_once(monkeypatch: pytest.MonkeyPatch, owner: type, name: str, when: 
 
 @pytest.mark.parametrize("part", ["text", "sampler"])
 @pytest.mark.parametrize("second", ["extract", "keep"])
+@pytest.mark.expect_log("a reply failed")
 def test_a_second_fault_in_the_same_step_neither_loses_nor_doubles_the_first(
     monkeypatch: pytest.MonkeyPatch, part: str, second: str
 ) -> None:
