@@ -1,11 +1,14 @@
-# Everything that one does with this project. Each command makes .venv first; the first time that takes some minutes.
+# Everything that one does with this project. Each command makes .venv first: `run` and `smoke` with what the app needs,
+# the others with the developers' tools too. The first time that takes some minutes.
 # ARGS reaches the program: make test ARGS="tests/unit -k settings"
 
 PYTHON := .venv/bin/python
 ARGS ?=
+COMPILE = UV_CUSTOM_COMPILE_COMMAND="make lock" uv pip compile pyproject.toml --group pyproject.toml:openblas --quiet --universal \
+	--fork-strategy fewest --python-version 3.11 --generate-hashes --no-annotate
 
 .DEFAULT_GOAL := help
-.PHONY: help run test families smoke lint bench lock clean venv
+.PHONY: help run test families smoke lint bench mutants lock clean venv dev
 
 help: ## What there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -13,33 +16,40 @@ help: ## What there is
 run: venv ## Open the app
 	@$(PYTHON) -m app $(ARGS)
 
-test: venv ## Run the tests
+test: dev ## Run the tests
 	@$(PYTHON) -m app.system.platform_check
 	@$(PYTHON) -m pytest $(ARGS)
 
-families: venv ## Examine every model family of mlx-lm; some minutes
+families: dev ## Examine every model family of mlx-lm; some minutes
 	@$(PYTHON) -m pytest tests/families -m "families or not families" -q $(ARGS)
 
 smoke: venv ## Ask the real app one question, offscreen; a screenshot goes to build/smoke.png
 	@$(PYTHON) -m app --smoke build/smoke.png
 
-lint: venv ## Check format, style, types, layers and translations
+lint: dev ## Check format, style, types, layers and translations
 	@$(PYTHON) -m ruff format --check --quiet
 	@$(PYTHON) -m ruff check --quiet
 	@$(PYTHON) -m mypy
 	@$(PYTHON) .venv/bin/lint-imports --no-logo
 	@$(PYTHON) i18n/translations.py check
 
-bench: venv ## Measure beside mlx-lm; the report goes to build/bench
+bench: dev ## Measure beside mlx-lm; the report goes to build/bench
 	@$(PYTHON) -m tests.bench $(ARGS)
 
-lock: ## Write packaging/requirements.lock anew from pyproject.toml (needs uv)
-	UV_CUSTOM_COMPILE_COMMAND="make lock" uv pip compile --quiet --universal --fork-strategy fewest --python-version 3.11 \
-		--generate-hashes --no-annotate --group pyproject.toml:dev pyproject.toml --output-file packaging/requirements.lock
+mutants: dev ## Put faults into the engine and see whether its tests notice; some minutes a module
+	@$(PYTHON) -m tests.mutants $(ARGS)
+
+lock: ## Write both locks anew from pyproject.toml (needs uv): what users get, and that with what developers need
+	$(COMPILE) --group pyproject.toml:dev --output-file packaging/requirements-dev.lock
+	$(COMPILE) --constraints packaging/requirements-dev.lock --output-file packaging/requirements.lock
 
 clean: ## Delete .venv and everything built
 	rm -rf .venv build dist .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find app engine tests packaging -name __pycache__ -type d -prune -exec rm -rf {} +
 
+# What the app needs; what its developers need as well.
 venv:
 	@packaging/bootstrap.sh
+
+dev:
+	@packaging/bootstrap.sh dev

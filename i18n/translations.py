@@ -2,7 +2,6 @@
 
 python i18n/translations.py update   read every string of the app into i18n/*.ts
 python i18n/translations.py check    fail where a string is missing, unfinished or has lost a placeholder
-python i18n/translations.py build    compile what is stale into build/i18n
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ import PySide6
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from app.words.languages import LANGUAGES, SOURCES, compile_stale  # noqa: E402
+from app.words.languages import LANGUAGES, SOURCES  # noqa: E402
 
 _PLACEHOLDER = re.compile(r"%(?:n|L?\d)")
 
@@ -82,8 +81,6 @@ def _not_up_to_date() -> list[str]:
 def main(arguments: list[str]) -> int:
     if arguments == ["update"]:
         update()
-    elif arguments == ["build"]:
-        compile_stale()
     elif arguments == ["check"]:
         found = problems()
         sys.stderr.write("".join(f"{problem}\n" for problem in found))

@@ -1,14 +1,17 @@
 #!/bin/sh
-# Makes .venv with the locked versions. Needs Python 3.11 or newer with venv; uses uv where there is one.
-# Does nothing, in milliseconds, while .venv already holds what the lock says.
+# Makes .venv with the locked versions: what the app needs, or with "dev" also what its developers need.
+# Needs Python 3.11 or newer with venv; uses uv where there is one.
+# Does nothing, in milliseconds, while .venv already holds what the lock says; for the app, also while it holds more.
 set -eu
 cd "$(dirname "$0")/.."
 
 lock=packaging/requirements.lock
+dev_lock=packaging/requirements-dev.lock # everything in the other one too, in the same versions
+[ "${1:-}" != dev ] || lock=$dev_lock
 installed=.venv/installed.lock # a copy of the lock, made once everything in it was installed
 python=.venv/bin/python
 
-if [ -x "$python" ] && cmp -s "$lock" "$installed"; then
+if [ -x "$python" ] && { cmp -s "$lock" "$installed" || cmp -s "$dev_lock" "$installed"; }; then
     exit 0
 fi
 
@@ -74,4 +77,5 @@ echo "Setting up .venv: once, and when the locked versions change"
 if ! { command -v uv >/dev/null && with_uv; }; then
     with_pip
 fi
+"$python" packaging/openblas.py || echo "OpenBLAS is not in place: on this machine drafting will not pay" >&2
 cp "$lock" "$installed"

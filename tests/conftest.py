@@ -1,4 +1,4 @@
-"""What holds for every test: no screen, no home, no network, no thread left behind. MLX is not touched here.
+"""What holds for every test: no screen, no home, no network, no thread left behind, no warning in a log. No MLX here.
 
 Qt's and Python's warnings fail by the settings in pyproject.toml.
 """
@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import gc
 import itertools
+import logging
 import os
+import re
 import shutil
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from ipaddress import ip_address
 from pathlib import Path
 
@@ -33,6 +35,7 @@ def _isolate_environment() -> None:
         del os.environ[name]
     os.environ["HOME"] = str(_HOME)
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    os.environ["HUNCH_OPENBLAS"] = "0"  # with it, forwards of one and of many tokens are not equal to the bit
     # The interface follows the system's language, and tests must not depend on the developer's.
     os.environ.update(LANG="C.UTF-8", LC_ALL="C.UTF-8", LANGUAGE="")
     for name in ("CONFIG", "DATA", "CACHE", "STATE", "RUNTIME"):
@@ -77,6 +80,32 @@ _tests = itertools.count(1)
 def garbage_is_collected_on_the_main_thread() -> Iterator[None]:
     yield
     gc.collect(2 if next(_tests) % _FULL_COLLECTION_EVERY == 0 else 1)
+
+
+class LogTrap(logging.Handler):
+    """Keeps the warnings and errors that it hears, but those that match an expected pattern."""
+
+    def __init__(self, expected: Sequence[str]) -> None:
+        super().__init__(logging.WARNING)
+        self.expected = expected
+        self.kept: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        told = self.format(record)
+        if not any(re.search(pattern, told) for pattern in self.expected):
+            self.kept.append(f"{record.levelname} {record.name}: {told}")
+
+
+@pytest.fixture(autouse=True)
+def log_is_quiet(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A warning or error in the app's or the engine's log fails the test, but those named by `expect_log`."""
+    trap = LogTrap([pattern for mark in request.node.iter_markers("expect_log") for pattern in mark.args])
+    for name in ("app", "engine"):
+        logging.getLogger(name).addHandler(trap)
+    yield
+    for name in ("app", "engine"):
+        logging.getLogger(name).removeHandler(trap)
+    assert not trap.kept, "unexpected in the log:\n" + "\n".join(trap.kept)
 
 
 def pytest_unconfigure() -> None:

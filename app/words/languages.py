@@ -1,20 +1,23 @@
 """The interface language: which ones exist, which one the system asks for, and switching while the app runs.
 
-Widgets get QEvent.LanguageChange after a switch. The sentences are in i18n/*.ts; the compiled files are built from
-them into build/i18n whenever they are missing or older.
+Widgets get QEvent.LanguageChange after a switch. The sentences are in i18n/*.ts; they are compiled into the user's
+cache folder (where the app is installed nobody may write) whenever that was not done yet or they have changed.
 """
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
+import platformdirs
 import PySide6
 from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
 
-_ROOT = Path(__file__).resolve().parents[2]
-SOURCES = _ROOT / "i18n"
-COMPILED = _ROOT / "build" / "i18n"
+from app.system.paths import APP_NAME
+
+SOURCES = Path(__file__).resolve().parents[2] / "i18n"
+COMPILED = platformdirs.user_cache_path(APP_NAME, appauthor=False) / "i18n"
 
 # Each in its own words, because somebody who looks for a language reads that one.
 LANGUAGES = {"en": "English", "ko": "한국어", "ja": "日本語", "zh_CN": "简体中文"}
@@ -64,11 +67,12 @@ def system_language() -> str:
 
 
 def compile_stale(sources: Path = SOURCES, compiled: Path = COMPILED) -> list[Path]:
-    """Compiles each .ts whose .qm is missing or older; some stat calls when there is nothing to do."""
+    """Compiles each .ts whose .qm is missing or of another time; some stat calls when there is nothing to do."""
     written = []
     for source in sorted(sources.glob("hunch_*.ts")):
         target = compiled / f"{source.stem}.qm"
-        if not target.exists() or target.stat().st_mtime < source.stat().st_mtime:
+        # Installing an older version again brings older sources, so the compiled file has its source's time.
+        if not target.exists() or target.stat().st_mtime_ns != source.stat().st_mtime_ns:
             compiled.mkdir(parents=True, exist_ok=True)
             _release(source, target)
             written.append(target)
@@ -80,4 +84,5 @@ def _release(source: Path, target: Path) -> None:
     tool = next(path for path in (folder / "lrelease", folder / "Qt" / "libexec" / "lrelease") if path.exists())
     partial = target.with_suffix(".partial")
     subprocess.run([tool, "-silent", source, "-qm", partial], check=True, timeout=60)
+    os.utime(partial, ns=(source.stat().st_atime_ns, source.stat().st_mtime_ns))
     partial.replace(target)

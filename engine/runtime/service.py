@@ -182,6 +182,9 @@ def _make_worker(
     cache_folder: Path | None, memory_share: float, disk_bytes: int, tell: Callable[[Sink | None, Event], None]
 ) -> Worker:
     """Imports MLX, here and now: on the engine thread, after the caller has had its window up."""
+    from engine.models.openblas import put_in_front
+
+    put_in_front()
     from engine.runtime.worker import make_worker
 
     prefixes = cache_folder / _PREFIXES if cache_folder is not None else None

@@ -164,7 +164,9 @@ class Worker:
             self._tell(sink, ModelReady(role, model.info))
 
         def failed(error: BaseException) -> None:
-            _log.warning("could not load %s", folder, exc_info=None if isinstance(error, EngineError) else error)
+            wanted = isinstance(error, LoadAborted | EngineClosed)
+            level = logging.INFO if wanted else logging.WARNING
+            _log.log(level, "could not load %s", folder, exc_info=None if isinstance(error, EngineError) else error)
             self._tell(sink, ModelFailed(role, folder, as_engine_error(error)))
 
         self._scheduler.load_in_background(BackgroundLoad(role, folder, slices, ready, failed))

@@ -1,51 +1,71 @@
-"""The list of what gets installed: every version fixed, every file known by its hash."""
+"""The lists of what gets installed, for users and for developers: versions fixed, every file known by its hash."""
 
 from __future__ import annotations
 
 import re
 import tomllib
 
+import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from tests.architecture.project import ROOT
 
-_LOCK = (ROOT / "packaging" / "requirements.lock").read_text(encoding="utf-8")
+_USERS, _DEVELOPERS = "requirements.lock", "requirements-dev.lock"
 _LINUX = {"sys_platform": "linux", "platform_machine": "x86_64"}
 _MAC = {"sys_platform": "darwin", "platform_machine": "arm64"}
 
 
-def _entries() -> list[tuple[Requirement, int]]:
-    joined = _LOCK.replace("\\\n", " ")
+def _entries(lock: str) -> list[tuple[Requirement, int]]:
+    joined = (ROOT / "packaging" / lock).read_text(encoding="utf-8").replace("\\\n", " ")
     lines = [line for line in joined.splitlines() if line and not line.startswith("#")]
     return [(Requirement(line.split("--hash")[0]), line.count("--hash=sha256:")) for line in lines]
 
 
-def _versions(platform: dict[str, str]) -> dict[str, str]:
-    chosen = [entry for entry, _ in _entries() if entry.marker is None or entry.marker.evaluate(platform)]
+def _versions(lock: str, platform: dict[str, str]) -> dict[str, str]:
+    chosen = [entry for entry, _ in _entries(lock) if entry.marker is None or entry.marker.evaluate(platform)]
     return {canonicalize_name(entry.name): str(entry.specifier).removeprefix("==") for entry in chosen}
 
 
-def test_every_entry_is_one_version_with_its_hashes() -> None:
-    loose = [
-        entry.name for entry, hashes in _entries() if not re.match(r"==[\w.]+$", str(entry.specifier)) or not hashes
-    ]
+def _asked(lock: str) -> list[Requirement]:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    groups = project["dependency-groups"]
+    lines = project["project"]["dependencies"] + groups["openblas"]
+    return [Requirement(line) for line in (lines + groups["dev"] if lock == _DEVELOPERS else lines)]
+
+
+@pytest.mark.parametrize("lock", [_USERS, _DEVELOPERS])
+def test_every_entry_is_one_version_with_its_hashes(lock: str) -> None:
+    entries = _entries(lock)
+    loose = [entry.name for entry, hashes in entries if not re.match(r"==[\w.]+$", str(entry.specifier)) or not hashes]
     assert loose == []
 
 
-def test_lock_meets_what_the_project_asks_for_on_both_platforms() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    asked = [Requirement(line) for line in project["project"]["dependencies"] + project["dependency-groups"]["dev"]]
-    for platform in (_LINUX, _MAC):
-        versions = _versions(platform)
-        wanted = [one for one in asked if one.marker is None or one.marker.evaluate(platform)]
-        unmet = [str(one) for one in wanted if versions[canonicalize_name(one.name)] not in one.specifier]
-        assert unmet == []
+@pytest.mark.parametrize("lock", [_USERS, _DEVELOPERS])
+@pytest.mark.parametrize("platform", [_LINUX, _MAC], ids=["linux", "mac"])
+def test_lock_meets_what_the_project_asks_for(lock: str, platform: dict[str, str]) -> None:
+    versions = _versions(lock, platform)
+    wanted = [one for one in _asked(lock) if one.marker is None or one.marker.evaluate(platform)]
+    unmet = [str(one) for one in wanted if versions[canonicalize_name(one.name)] not in one.specifier]
+    assert unmet == []
+
+
+def test_users_get_no_tools_of_developers() -> None:
+    tools = {canonicalize_name(one.name) for one in _asked(_DEVELOPERS)} - {
+        canonicalize_name(one.name) for one in _asked(_USERS)
+    }
+    assert tools
+    assert tools & _versions(_USERS, _LINUX).keys() == set()
+
+
+@pytest.mark.parametrize("platform", [_LINUX, _MAC], ids=["linux", "mac"])
+def test_developers_get_the_versions_of_users(platform: dict[str, str]) -> None:
+    assert _versions(_USERS, platform).items() <= _versions(_DEVELOPERS, platform).items()
 
 
 def test_each_platform_gets_its_own_backend_and_neither_gets_torch() -> None:
-    linux, mac = _versions(_LINUX), _versions(_MAC)
-    assert ("mlx-cpu" in linux, "mlx-metal" in linux) == (True, False)
-    assert ("mlx-cpu" in mac, "mlx-metal" in mac) == (False, True)
+    linux, mac = _versions(_DEVELOPERS, _LINUX), _versions(_DEVELOPERS, _MAC)
+    assert ("mlx-cpu" in linux, "mlx-metal" in linux, "scipy-openblas32" in linux) == (True, False, True)
+    assert ("mlx-cpu" in mac, "mlx-metal" in mac, "scipy-openblas32" in mac) == (False, True, False)
     assert "torch" not in linux | mac
     assert linux["pyside6-essentials"] == mac["pyside6-essentials"]

@@ -36,7 +36,7 @@ def main() -> int:
     options = parser.parse_args()
     logging.basicConfig(level=logging.WARNING)
     if sys.platform.startswith("linux") and not FAST and mx.default_device() == mx.cpu:
-        print("libopenblas.so.0 is missing: with the reference library no speculation can pay (Debian: libopenblas0)")
+        print("OpenBLAS is not in .venv: with the reference library no speculation can pay (packaging/openblas.py)")
     OUT.mkdir(parents=True, exist_ok=True)
     rows: list[Row] = []
     with tempfile.TemporaryDirectory() as folder:

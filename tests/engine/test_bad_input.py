@@ -92,6 +92,7 @@ MODEL_FAULTS: dict[str, tuple[Callable[[Path], object], type[EngineError]]] = {
 
 
 @pytest.mark.parametrize("fault", MODEL_FAULTS)
+@pytest.mark.expect_log("could not load")
 def test_a_bad_folder_is_refused_by_type_and_the_engine_goes_on(
     client: EngineClient, zoo: Zoo, tmp_path: Path, fault: str
 ) -> None:
@@ -124,6 +125,7 @@ def test_a_tokenizer_that_panics_fails_the_request_only(client: EngineClient, zo
     assert len(client.run(GOOD).tokens) == 4
 
 
+@pytest.mark.expect_log("could not load")
 def test_a_draft_with_another_vocabulary_says_where(client: EngineClient, zoo: Zoo, tmp_path: Path) -> None:
     config = qwen3_config()
     draft = save(build(config), config, tmp_path / "draft", byte_tokenizer(swap=(70, 71)))

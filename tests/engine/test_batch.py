@@ -199,6 +199,7 @@ def test_replies_that_cannot_be_merged_take_turns() -> None:
 
 @pytest.mark.parametrize("part", ["sampler", "text", "finish"])
 @pytest.mark.parametrize("family", ["qwen3", "gemma3_text", "qwen3_5"])
+@pytest.mark.expect_log("a reply failed")
 def test_an_error_of_one_row_is_its_own(family: str, part: str) -> None:
     """What breaks in one reply's sampler or text fails that reply; the others end as alone."""
     harness = Harness(model(family))
@@ -219,6 +220,7 @@ def test_an_error_of_one_row_is_its_own(family: str, part: str) -> None:
         assert heard[salt].tokens == alone(family, asked[salt]).tokens
 
 
+@pytest.mark.expect_log("a reply failed")
 def test_an_error_of_the_forward_fails_the_batch_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
     """Typed, for every reply in the batch; one that still reads its prompt and all that come later are untouched."""
     main = breakable(model("qwen3"))
@@ -375,6 +377,7 @@ def raising_once(monkeypatch: pytest.MonkeyPatch, owner: type, name: str, when: 
 
 @pytest.mark.parametrize("part", ["text", "sampler"])
 @pytest.mark.parametrize("second", ["extract", "keep"])
+@pytest.mark.expect_log("a reply failed")
 def test_a_second_fault_in_the_same_step_neither_loses_nor_doubles_the_first(
     monkeypatch: pytest.MonkeyPatch, part: str, second: str
 ) -> None:

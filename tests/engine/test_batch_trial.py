@@ -27,6 +27,7 @@ def test_most_models_can(family: str) -> None:
         "minimax_m3_vl",  # counts blocks of keys from the start of the cache
     ],
 )
+@pytest.mark.expect_log("cannot run batches")
 def test_some_models_take_turns(family: str) -> None:
     assert not can_batch(model(family))
 

@@ -138,6 +138,7 @@ def test_load_tells_of_main_then_of_draft(harness: Harness) -> None:
     ]
 
 
+@pytest.mark.expect_log("could not load")
 def test_load_of_missing_folder_fails_and_engine_goes_on(harness: Harness) -> None:
     recorder = Recorder()
     harness.engine.load("/nowhere/at-all", recorder)
@@ -283,6 +284,7 @@ def test_unload_leaves_no_model(harness: Harness) -> None:
     [RuntimeError(), CancelledError(), SystemExit(), KeyboardInterrupt()],
     ids=lambda error: type(error).__name__,
 )
+@pytest.mark.expect_log("a sink raised")
 def test_sink_that_raises_ends_nothing(harness: Harness, error: BaseException) -> None:
     harness.load(draft=False)
 

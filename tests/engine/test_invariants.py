@@ -182,6 +182,7 @@ def test_first_token_never_waits_for_the_draft(bench: Bench) -> None:
     assert set(states[catching_up:]) == {DraftingState.ACTIVE}
 
 
+@pytest.mark.expect_log("the proposer draft failed")
 def test_a_proposer_that_fails_costs_nothing_but_its_speed(bench: Bench) -> None:
     """The reply goes on plainly from the round in which drafting broke, with the same tokens."""
 
@@ -240,6 +241,7 @@ def test_counters_agree_with_each_other(bench: Bench) -> None:
     assert stats.context_tokens == len(PROMPT) + 60
 
 
+@pytest.mark.expect_log("the proposer draft failed", "a reply failed")
 def test_an_error_in_a_round_drops_the_cache_and_leaves_the_engine_usable(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -275,6 +277,7 @@ def fail(*arguments: object) -> mx.array:
     raise RuntimeError("the device is gone")
 
 
+@pytest.mark.expect_log("the proposer draft failed")
 def test_a_guarded_proposer_stays_silent_after_its_first_error(bench: Bench) -> None:
     class Broken(DraftModelProposer):
         def offer(self, tokens: object) -> Offer:

@@ -184,6 +184,7 @@ def test_of_several_replies_the_longest_ends(scheduler: Scheduler, monkeypatch: 
     [MemoryError("no more"), RuntimeError("[METAL] Command buffer execution failed"), RuntimeError("[metal::malloc]")],
     ids=str,
 )
+@pytest.mark.expect_log("a reply failed")
 def test_out_of_memory_drops_the_request_and_its_caches_only(
     scheduler: Scheduler, monkeypatch: pytest.MonkeyPatch, fault: Exception
 ) -> None:

@@ -104,6 +104,7 @@ def huge_header(path: Path) -> None:
 
 @pytest.mark.parametrize("damage", [shorten, flip, empty, make_foreign, huge_header, lie], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("which", [0, 1])
+@pytest.mark.expect_log("dropping a kept cache", "a kept cache could not be read")
 def test_a_damaged_file_is_ignored_and_removed(
     model: LoadedModel, tmp_path: Path, damage: Callable[[Path], None], which: int
 ) -> None:
@@ -213,6 +214,7 @@ def test_bytes_are_bounded_and_the_oldest_chat_goes_first(model: LoadedModel, tm
     assert [cached(model, tmp_path, chat) > 90 for chat in chats] == [False, True, True]
 
 
+@pytest.mark.expect_log("caches are no longer kept on disk")
 def test_a_read_only_folder_costs_nothing_but_time(
     model: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -214,6 +214,7 @@ def test_another_main_model_ends_the_running_reply(client: EngineClient, zoo: Zo
     assert client.run(request(length=1500), on_event=load).reason is FinishReason.MODEL_CHANGED
 
 
+@pytest.mark.expect_log("a sink raised")
 def test_a_sink_that_raises_harms_only_itself(client: EngineClient) -> None:
     done = threading.Event()
 

@@ -68,6 +68,7 @@ def test_a_damaged_file_is_measured_again(main: LoadedModel, tmp_path: Path, tex
     assert costs.calibration.verify_s
 
 
+@pytest.mark.expect_log("could not keep the calibration")
 def test_a_folder_that_cannot_be_written_costs_only_the_memory_of_it(main: LoadedModel, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
 

@@ -12,6 +12,7 @@ import pytest
 
 from tests.architecture.project import ROOT
 
+_LOCK, _DEV_LOCK = "requirements.lock", "requirements-dev.lock"
 _TOOLS = ("sh", "dirname", "cmp", "cp", "mkdir", "chmod", "cat", "echo")
 # Answers questions as the real interpreter would after this change; asked for anything else, it writes that down.
 _INTERPRETER = """#!/bin/sh
@@ -24,6 +25,9 @@ _UV = """#!/bin/sh
 echo "$@" >> calls
 [ "$1" != "{fails}" ] || exit 1
 mkdir -p .venv/bin
+echo '#!/bin/sh' > .venv/bin/python
+echo 'echo "$@" >> calls' >> .venv/bin/python
+chmod +x .venv/bin/python
 """
 
 
@@ -38,9 +42,9 @@ class Machine:
         (self.path / program).write_text(script)
         (self.path / program).chmod(0o755)
 
-    def bootstrap(self) -> subprocess.CompletedProcess[str]:
+    def bootstrap(self, *options: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [self.path / "sh", self.root / "packaging" / "bootstrap.sh"],
+            [self.path / "sh", self.root / "packaging" / "bootstrap.sh", *options],
             env={"PATH": str(self.path)},
             check=False,
             capture_output=True,
@@ -63,7 +67,7 @@ def machine(tmp_path: Path) -> Machine:
     for tool in _TOOLS:
         (made.path / tool).symlink_to(str(shutil.which(tool)))
     (made.root / "packaging").mkdir(parents=True)
-    for name in ("bootstrap.sh", "requirements.lock"):
+    for name in ("bootstrap.sh", _LOCK, _DEV_LOCK):
         shutil.copy(ROOT / "packaging" / name, made.root / "packaging" / name)
     return made
 
@@ -99,9 +103,11 @@ def test_name_on_path_that_does_not_run_is_passed_over(machine: Machine) -> None
 def test_uv_makes_and_fills_the_venv_where_there_is_one(machine: Machine) -> None:
     machine.has("uv", _UV.format(fails="nothing"))
     assert machine.bootstrap().returncode == 0
-    made, filled = machine.calls()
+    made, filled, openblas = machine.calls()
     assert made.startswith("venv")
     assert "--require-hashes" in filled
+    assert filled.endswith(f"-r packaging/{_LOCK}")
+    assert openblas == "packaging/openblas.py"
     assert machine.installed.read_bytes() == (ROOT / "packaging" / "requirements.lock").read_bytes()
 
 
@@ -118,10 +124,32 @@ def test_install_that_failed_is_tried_again(machine: Machine) -> None:
     assert not machine.installed.exists()
 
 
-def test_nothing_runs_while_everything_is_installed(machine: Machine) -> None:
-    (machine.root / ".venv" / "bin").mkdir(parents=True)
-    (machine.root / ".venv" / "bin" / "python").write_text("#!/bin/sh\nexit 1\n")
-    (machine.root / ".venv" / "bin" / "python").chmod(0o755)
-    shutil.copy(machine.root / "packaging" / "requirements.lock", machine.installed)
+def test_developers_get_their_tools_on_top(machine: Machine) -> None:
+    machine.has("uv", _UV.format(fails="nothing"))
+    assert machine.bootstrap().returncode == 0
+    assert machine.bootstrap("dev").returncode == 0
+    assert [call.rpartition("/")[2] for call in machine.calls() if "--require-hashes" in call] == [_LOCK, _DEV_LOCK]
+    assert machine.installed.read_bytes() == (ROOT / "packaging" / _DEV_LOCK).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("installed", "option", "runs"),
+    [(_LOCK, "", False), (_DEV_LOCK, "dev", False), (_DEV_LOCK, "", False), (_LOCK, "dev", True), ("older", "", True)],
+)
+def test_nothing_runs_while_everything_is_installed(machine: Machine, installed: str, option: str, runs: bool) -> None:
+    (machine.root / "packaging" / "older").write_text("")
+    machine.has("uv", _UV.format(fails="nothing"))
+    machine.bootstrap()
+    (machine.root / "calls").write_text("")
+    shutil.copy(machine.root / "packaging" / installed, machine.installed)
+    done = machine.bootstrap(option)
+    assert bool(machine.calls()) == runs
+    assert runs or (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_app_is_set_up_even_where_openblas_is_not(machine: Machine) -> None:
+    machine.has("uv", _UV.format(fails="nothing").replace('"$@" >> calls\' >>', '"$@" >> calls; exit 1\' >>'))
     done = machine.bootstrap()
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert (done.returncode, done.stderr.count("\n")) == (0, 1)
+    assert "OpenBLAS" in done.stderr
+    assert machine.installed.exists()

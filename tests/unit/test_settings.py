@@ -75,6 +75,7 @@ def test_value_that_cannot_be_is_refused(tmp_path: Path) -> None:
     assert settings.appearance == "auto"
 
 
+@pytest.mark.expect_log("is not possible, the default is used")
 def test_file_with_impossible_values_gives_defaults_for_those(tmp_path: Path) -> None:
     stored = {"appearance": "purple", "temperature": "hot", "sidebar_visible": "yes", "model_folders": [1], "top_k": 7}
     (tmp_path / "settings.json").write_text(json.dumps(stored))
@@ -92,6 +93,7 @@ def test_unknown_keys_are_kept_for_the_version_that_knows_them(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("damage", ['{"top_k": 3', "[]", "\0\0\0", ""])
+@pytest.mark.expect_log("settings file is damaged")
 def test_damaged_file_gives_defaults_and_is_kept_aside(damage: str, tmp_path: Path) -> None:
     (tmp_path / "settings.json").write_text(damage)
     settings = make(tmp_path)
@@ -99,6 +101,7 @@ def test_damaged_file_gives_defaults_and_is_kept_aside(damage: str, tmp_path: Pa
     assert (tmp_path / "settings.json.bad").read_text() == damage
 
 
+@pytest.mark.expect_log("settings file is damaged")
 def test_file_that_is_not_text_gives_defaults(tmp_path: Path) -> None:
     (tmp_path / "settings.json").write_bytes(b"\xff\xfe\x00{")
     assert make(tmp_path).top_k == 0

@@ -174,6 +174,7 @@ def test_damaged_pages_cost_only_their_own_rows(path: Path) -> None:
         assert database.row("PRAGMA foreign_key_check") is None
 
 
+@pytest.mark.expect_log("file is not a database")
 def test_file_that_is_no_database_is_put_aside(path: Path) -> None:
     path.parent.mkdir(parents=True)
     path.write_bytes(b"this was never a database" * 500)
@@ -192,6 +193,7 @@ def test_empty_file_is_a_new_database(path: Path) -> None:
         assert ChatStore(database).create("first") == 1
 
 
+@pytest.mark.expect_log("file is not a database")
 def test_copy_takes_over_where_nothing_can_be_read(path: Path) -> None:
     fill(path)
     path.write_bytes(b"\xa5" * path.stat().st_size)

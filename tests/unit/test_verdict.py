@@ -114,7 +114,7 @@ def test_no_gain_is_above_the_tokens_per_pass() -> None:
                 assert stats.tokens_per_pass is not None
                 assert stats.speed_up <= stats.tokens_per_pass + 1e-9
     cheap = RoundCosts(Calibration({1: 1.0, 33: 0.5}, {}))
-    assert cheap.in_plain_rounds({("draft", 4): 10}) == (10.0, pytest.approx(0.08))
+    assert cheap.in_plain_rounds({("draft", 4): 10}) == pytest.approx((10.0, 0.08))
 
 
 def test_nothing_is_said_near_par() -> None:

@@ -1,0 +1,49 @@
+"""OpenBLAS in front of the reference BLAS that the Linux wheel of MLX carries. No MLX is imported here.
+
+With the reference library, checking five tokens costs five times one, and no draft can pay; with this one little more
+than one, as on a GPU. It rounds wide and narrow forwards differently, so texts are equal but for near ties.
+`packaging/openblas.py` makes the file; where there is none (macOS has Metal), MLX keeps what it has.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import logging
+import os
+import sys
+from pathlib import Path
+
+LIBRARY = Path(sys.prefix) / "lib" / "libopenblas-for-mlx.so"
+
+_log = logging.getLogger(__name__)
+
+
+def put_in_front(library: Path = LIBRARY) -> bool:
+    """Load it before the first import of MLX in this process; True when it is in place.
+
+    The environment can say no (HUNCH_OPENBLAS=0), or how many threads (OPENBLAS_NUM_THREADS). Else it is one a core but
+    the window's. MEASURED: its threads wait for each other, so on two busy cores two threads were five times slower.
+    """
+    if os.environ.get("HUNCH_OPENBLAS") == "0" or "mlx.core" in sys.modules or not library.exists():
+        _log.info("MLX keeps the matrix library that it has")
+        return False
+    try:
+        loaded = ctypes.CDLL(str(library), mode=ctypes.RTLD_GLOBAL)
+    except OSError as error:
+        _log.info("OpenBLAS cannot be loaded: %s", error)
+        return False
+    if "OPENBLAS_NUM_THREADS" not in os.environ:
+        loaded.scipy_openblas_set_num_threads(max(1, _physical_cores() - 1))
+    return True
+
+
+def _physical_cores() -> int:
+    """Those that this process may use; two threads of one core share its arithmetic."""
+    return len({_core(processor) for processor in os.sched_getaffinity(0)})
+
+
+def _core(processor: int) -> str:
+    try:
+        return Path(f"/sys/devices/system/cpu/cpu{processor}/topology/thread_siblings_list").read_text(encoding="ascii")
+    except OSError:
+        return str(processor)

@@ -1,0 +1,43 @@
+"""Which tests examine which part of the engine, the quickest first: a mutant's life ends at the first that fails."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDERS = ("engine/decoding", "engine/drafting", "engine/caches", "engine/prefix")
+
+_ROUND = ("engine/test_invariants", "engine/test_taps", "engine/test_replies")
+_CACHES = ("engine/test_batch_trial", "engine/test_prefix_families", "families/test_cache_contract")
+
+# The longest beginning of a file's name that is listed decides.
+_TESTS = {
+    "engine/decoding/accept": ("engine/test_accept", "engine/test_draft_model"),
+    "engine/decoding/hidden_states": ("engine/test_taps",),
+    "engine/decoding/round": (*_ROUND, "engine/test_exactness"),
+    "engine/decoding/sampling": ("engine/test_accept", "engine/test_replies"),
+    "engine/decoding/sequence": (*_ROUND[:2], "engine/test_prefix_families", "engine/test_prefix"),
+    "engine/decoding/text": ("engine/test_text", "engine/test_bad_input", "engine/test_replies"),
+    "engine/drafting/calibration": ("engine/test_tuning",),
+    "engine/drafting/acceptance": ("unit/test_acceptance", "unit/test_controller"),
+    "engine/drafting/controller": ("unit/test_controller", "unit/test_controller_simulated"),
+    "engine/drafting/costs": ("unit/test_costs", "unit/test_controller"),
+    "engine/drafting/planner": ("unit/test_controller", *_ROUND, "engine/test_draft_model"),
+    "engine/drafting/proposers": ("unit/test_lookup", "engine/test_draft_model", *_ROUND),
+    "engine/caches/merging": ("engine/test_batch_trial", "engine/test_batch"),
+    "engine/caches/checkpoints": ("engine/test_prefix_families", "engine/test_prefix", "engine/test_prefix_disk"),
+    "engine/caches": (*_CACHES, "engine/test_prefix"),
+    "engine/prefix/memory": ("engine/test_memory", "engine/test_prefix_families", "engine/test_prefix"),
+    "engine/prefix": ("engine/test_prefix_families", "engine/test_prefix_disk"),
+}
+
+
+def modules(only: str = "") -> list[str]:
+    """The files to change, as `engine/caches/base.py`."""
+    files = [path.relative_to(ROOT).as_posix() for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
+    return [file for file in files if file.startswith(only) and not file.endswith("__init__.py")]
+
+
+def covering(file: str) -> tuple[str, ...]:
+    known = [start for start in _TESTS if file.startswith(start)]
+    return tuple(f"tests/{name}.py" for name in _TESTS[max(known, key=len)])

@@ -1,0 +1,129 @@
+"""One run of some tests on a copy of the tree, in a process of its own, perhaps with one module changed."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import resource
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.util import spec_from_file_location
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+from tests.mutants.covering import ROOT
+from tests.mutants.faults import mutated
+
+# Started once with the libraries in it and copied for every run, which is safe because none of them has a thread yet.
+# With Metal that is not so, and every run starts from nothing.
+_LIBRARIES = ["pytest", "hypothesis", "numpy", "mlx.core", "mlx_lm.generate", "mlx_lm.models.qwen3", "PySide6.QtTest"]
+_PARTS = ("app", "engine", "i18n", "resources", "tests", "pyproject.toml")
+_PYTEST = ["-x", "-q", "--tb=no", "--hypothesis-seed=0", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What a run may take. Processor time ends loops, however busy the machine is; wall time ends endless waits."""
+
+    processor_s: float
+    wall_s: float
+
+
+class Trials:
+    """Runs tests on a copy of the tree as it was when this was made. Used in a `with`, which deletes the copy."""
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="hunch-mutants-"))
+        for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+            os.environ[name] = "1"  # numpy's matrix library would start threads
+        self._processes: Any = multiprocessing.get_context("forkserver" if sys.platform == "linux" else "spawn")
+        if sys.platform == "linux":
+            self._processes.set_forkserver_preload(_LIBRARIES)
+
+    def __enter__(self) -> Trials:
+        for part in _PARTS:
+            source, target = ROOT / part, self.folder / "tree" / part
+            target.parent.mkdir(exist_ok=True)
+            shutil.copytree(source, target) if source.is_dir() else shutil.copy(source, target)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def measure(self, tests: Sequence[str]) -> Limit:
+        """Run the tests on the tree as it is; they must pass. The limit is a multiple of what that took."""
+        started = time.monotonic()
+        notes = self.folder / "measured"
+        code = self._run(None, 0, tests, Limit(3600, 3600), notes)
+        if code != 0:
+            raise SystemExit(f"the tests fail before anything is changed: {' '.join(tests)} ({code})")
+        return Limit(4 * float(notes.read_text()) + 5, 10 * (time.monotonic() - started) + 30)
+
+    def survives(self, file: str, number: int, tests: Sequence[str], limit: Limit) -> bool:
+        return self._run(file, number, tests, limit, None) == 0
+
+    def _run(self, file: str | None, number: int, tests: Sequence[str], limit: Limit, notes: Path | None) -> int:
+        process = self._processes.Process(target=_run, args=(self.folder, file, number, tests, limit, notes))
+        process.start()
+        process.join(limit.wall_s)
+        if process.is_alive():
+            os.killpg(process.pid, signal.SIGKILL)
+            process.join()
+        code: int = process.exitcode
+        return code
+
+
+def _run(folder: Path, file: str | None, number: int, tests: Sequence[str], limit: Limit, notes: Path | None) -> None:
+    """In the new process, which leaves with pytest's verdict."""
+    os.setsid()
+    own = Path(tempfile.mkdtemp(dir=folder))
+    os.environ.update(TMPDIR=str(own), HOME=str(own))
+    tempfile.tempdir = None
+    _hide_output(own / "output")
+    _enter(folder / "tree")
+    if file is not None:
+        resource.setrlimit(resource.RLIMIT_CPU, (int(limit.processor_s) + 1, int(limit.processor_s) + 1))
+        sys.meta_path.insert(0, _Changed(file, number))
+    import pytest
+
+    code = pytest.main([*_PYTEST, *tests])
+    if notes is not None:
+        notes.write_text(str(time.process_time()))
+    shutil.rmtree(own, ignore_errors=True)
+    os._exit(int(code))
+
+
+def _hide_output(file: Path) -> None:
+    output = os.open(file, os.O_WRONLY | os.O_CREAT)
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+
+
+def _enter(tree: Path) -> None:
+    os.chdir(tree)
+    sys.path[:] = [str(tree), *(path for path in sys.path if path not in ("", str(ROOT)))]
+    for name in [name for name in sys.modules if name.split(".")[0] in ("app", "engine", "tests")]:
+        del sys.modules[name]
+
+
+class _Changed(SourceFileLoader):
+    """Finds and loads the module with its fault, in place of the file's own code."""
+
+    def __init__(self, file: str, number: int) -> None:
+        super().__init__(file.removesuffix(".py").replace("/", "."), str(Path(file).resolve()))
+        self._number = number
+
+    def find_spec(self, name: str, _path: object = None, _target: object = None) -> ModuleSpec | None:
+        return spec_from_file_location(name, self.path, loader=self) if name == self.name else None
+
+    def get_code(self, fullname: str) -> CodeType:
+        del fullname
+        tree = mutated(Path(self.path).read_text(encoding="utf-8"), self._number)
+        return compile(tree, self.path, "exec")
