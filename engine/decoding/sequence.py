@@ -5,6 +5,7 @@ INVARIANT: between rounds the cache holds all committed tokens but the last, whi
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from collections.abc import Sequence as Tokens
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
@@ -33,6 +34,7 @@ class Sequence:
         self.hidden_states: HiddenStates | None = None  # kept of every forward, while this is set
         self.turn_end = 0  # where another reply, or a next turn that forgets this one's thinking, would start from
         self.checkpoints: dict[int, Checkpoint] = {}  # by position, the latest last
+        self.padded_width: Callable[[int], int] = int  # of a forward over so many tokens; by itself, no wider
         self.in_flight: mx.array | None = None  # the draw of a step that was opened ahead, on a token not yet read
         require(self.caches.position < max(1, len(tokens)), "nothing is left to feed")
 
@@ -74,12 +76,20 @@ class Sequence:
     def feed(self, tokens: mx.array) -> mx.array:
         """One forward over `tokens` (n,) after what the cache holds; logits (n, vocabulary), not evaluated.
 
-        Opens a step: the caller commits how many of the tokens stand.
+        Opens a step: the caller commits how many of the tokens stand. Where a wider forward is faster it is padded;
+        later tokens cannot touch earlier ones, and the commit forgets them.
         """
-        network, layers = self.model.network, self.caches.layers
+        network, layers, width = self.model.network, self.caches.layers, self._width(tokens.size)
+        padded = mx.concatenate([tokens, mx.repeat(tokens[-1:], width - tokens.size)])
         with self.hidden_states.step() if self.hidden_states is not None else nullcontext():
-            logits: mx.array = self.caches.forward(tokens.size, lambda: network(tokens[None], cache=layers))
-        return logits[0]
+            logits: mx.array = self.caches.forward(width, lambda: network(padded[None], cache=layers))
+        return logits[0, : tokens.size]
+
+    def _width(self, tokens: int) -> int:
+        """Padding is forgotten again, which not all caches can, and takes no place beyond the context."""
+        width = self.padded_width(tokens)
+        fits = self.caches.position + width <= self.model.info.context_tokens
+        return width if fits and self.caches.can_roll_back else tokens
 
     def close_step(self, kept: int) -> None:
         """Of the open step, the first `kept` tokens stand."""

@@ -95,6 +95,7 @@ class Reply:
         self._reason: FinishReason | None = None  # set with INTERRUPTED or COMPLETE
         self._drafting: Drafting | None = None
         self._sequence = store.take(model, prompt)
+        self._sequence.padded_width = history.costs.padded
         exact = needs_checkpoints(self._sequence.caches)  # others go back to anywhere
         self._sequence.turn_end = turn_end(request, model, prompt) if exact else len(prompt) - 1
         self._text = ReplyText(model, prompt, request.stop, within=goes_on(request))

@@ -1,0 +1,100 @@
+"""Forwards that are wider than their tokens, because that is faster: nothing of it is seen but the time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import mlx.core as mx
+import pytest
+
+from engine import Event, Finished, PromptProgress, Request, RequestId, Sampling, Speculation
+from engine.caches.base import CacheSet
+from engine.decoding.sequence import Sequence
+from engine.drafting.controller import History
+from engine.models.loading import load_draft, load_model
+from engine.prefix.memory import PrefixStore
+from engine.runtime.reply import QueuedReply
+from engine.runtime.scheduler import Scheduler
+from tests.helpers.tiny_families import FAMILIES, save_family
+
+PROMPT = tuple(5 + 7 * number % 90 for number in range(40))
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("families")
+    return {kind: save_family(kind, folder / kind) for kind in FAMILIES}
+
+
+def to_fours(width: int) -> int:
+    """As on a device with tiles of four."""
+    return width if width > 33 else 4 * ((width + 3) // 4)
+
+
+def written(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, speculation: Speculation, sampling: Sampling, *, padded: bool
+) -> tuple[tuple[int, ...], set[int]]:
+    """The tokens of a reply, and how wide its forwards were."""
+    scheduler, events, widths = Scheduler(), list[Event](), set[int]()
+    main = load_model(folder)
+    scheduler.set_main(main)
+    scheduler.set_draft(load_draft(folder, main))
+    if padded:
+        monkeypatch.setattr(scheduler._history.costs, "padded", to_fours)
+    forward = CacheSet.forward
+
+    def recorded(caches: CacheSet, width: int, run: Any) -> mx.array:
+        widths.add(width)
+        return forward(caches, width, run)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(CacheSet, "forward", recorded)
+        asked = Request(tokens=PROMPT, sampling=sampling, max_tokens=40, speculation=speculation)
+        scheduler.add(QueuedReply(RequestId(1), asked, events.append))
+        while scheduler.busy:
+            scheduler.step()
+    finished = events[-1]
+    assert isinstance(finished, Finished)
+    return finished.tokens, widths
+
+
+@pytest.mark.parametrize("kind", FAMILIES)
+@pytest.mark.parametrize("speculation", [Speculation.off(), Speculation.fixed(2)], ids=["plain", "drafted"])
+@pytest.mark.parametrize(
+    "sampling", [Sampling(temperature=0), Sampling(temperature=0.9, seed=4)], ids=["greedy", "warm"]
+)
+def test_padding_changes_no_token(
+    models: dict[str, Path],
+    kind: str,
+    speculation: Speculation,
+    sampling: Sampling,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Plain steps with the next one in flight, verified drafts and the tail of the prompt alike."""
+    tokens, widths = written(models[kind], monkeypatch, speculation, sampling, padded=False)
+    padded_tokens, padded_widths = written(models[kind], monkeypatch, speculation, sampling, padded=True)
+
+    assert padded_tokens == tokens
+    assert len(set(tokens)) > 10
+    assert 4 in padded_widths - widths  # of the draft's own forwards some are narrow still
+
+
+def test_nothing_is_padded_beyond_the_context(models: dict[str, Path]) -> None:
+    model = load_model(models["dense"])
+    for context_tokens, width in ((len(PROMPT) + 3, 4), (len(PROMPT) + 2, 1)):
+        sequence = Sequence(replace(model, info=replace(model.info, context_tokens=context_tokens)), list(PROMPT))
+        sequence.prefill_chunk()
+        sequence.padded_width = to_fours
+        assert sequence.feed(mx.array(PROMPT[-1:])).shape[0] == 1
+        assert sequence.caches.width == width
+
+
+def test_a_reply_pads_as_its_pair_was_measured(models: dict[str, Path]) -> None:
+    history, events = History(), list[Event]()
+    asked = Request(tokens=PROMPT, max_tokens=1)
+    reply = QueuedReply(RequestId(1), asked, events.append).start(load_model(models["dense"]), PrefixStore(), history)
+
+    assert reply.sequence.padded_width == history.costs.padded
+    assert isinstance(events[-1], PromptProgress)
