@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 import mlx.core as mx
 
 from engine.drafting.costs import MAX_WIDTH, Calibration, RoundCosts
+from engine.models.openblas import is_in_front
 
 if TYPE_CHECKING:
     from engine.caches.base import CacheSet
@@ -134,7 +135,13 @@ def pair_key(main: LoadedModel, draft: LoadedModel | None) -> str:
         if model is not None
     ]
     device = mx.device_info()
-    machine = (platform.machine(), str(mx.default_device()), device.get("device_name"), device.get("architecture"))
+    machine = (
+        platform.machine(),
+        str(mx.default_device()),
+        device.get("device_name"),
+        device.get("architecture"),
+        is_in_front(),
+    )
     text = json.dumps([machine, version("mlx"), version("mlx-lm"), models])
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 

@@ -191,7 +191,7 @@ class AutoController:
         self._since_plain = 0
         self._present = ("", False)  # source of the latest plan, and whether it stops by itself
         self._behind: dict[str, int] = {}
-        self.parked = False
+        self.parked = 0 < history.draft_speed < 1  # as the last reply left it
 
     def wants(self, source: str) -> bool:
         return source == "lookup" or not self.parked or self._may_try(source)
@@ -200,7 +200,9 @@ class AutoController:
         self._behind[offer.source] = offer.behind
         if self.parked:
             return self._may_try(offer.source)
-        return self._costs.reading_s(offer.source, offer.behind) <= self._expected_saving_s(offer)
+        saving_s = self._expected_saving_s(offer)
+        self.parked = saving_s == 0 < self._costs.plain_s
+        return self._costs.reading_s(offer.source, offer.behind) <= saving_s
 
     def observe_reading(self, source: str, tokens: int, seconds: float) -> None:
         self._costs.observe_reading(source, tokens, seconds)
@@ -214,11 +216,9 @@ class AutoController:
             return PLAIN  # what a draft is worth can only be said against a plain round, and one not long ago
         options = [option for offer in offers if offer.most for option in self._options(offer)]
         chosen = self._choose(options, plain_s)
-        if any(option.plan.source != "lookup" for option in options):
-            self.parked = chosen is None
-            self._history.draft_speed = plain_s * max(
-                option.rate for option in options if option.plan.source != "lookup"
-            )
+        if of_draft := [option.rate for option in options if option.plan.source != "lookup"]:
+            self._history.draft_speed = plain_s * max(of_draft)
+            self.parked = self._history.draft_speed <= (_ADVANTAGE if self.parked else 1.0)
         if chosen is None:
             chosen = self._try(options, plain_s)
         return PLAIN if chosen is None else chosen.plan

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -11,13 +12,15 @@ import mlx.core as mx
 
 from engine.api.types import DraftingState
 from engine.decoding.accept import Draft
-from engine.decoding.hidden_states import HiddenStates
+from engine.decoding.hidden_states import HiddenStates, NoHiddenStates
 from engine.decoding.round import Round
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence as TokenSequence
 from engine.decoding.sequence import common_prefix
 from engine.drafting.controller import PLAIN, Controller, Offer, Outcome, Plan
 from engine.drafting.proposers.base import Guarded, Proposer
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,18 +81,25 @@ class Drafting:
         for proposer in self._proposers.values():
             proposer.close()
 
-    def tap(self, sequence: TokenSequence) -> None:
-        """Have the hidden states kept that a proposer drafts from, if one does."""
-        layers = [layer for proposer in self._proposers.values() for layer in proposer.layers]
-        sequence.hidden_states = HiddenStates(sequence.model.network, layers) if layers else None
+    def keep_hidden_states(self, sequence: TokenSequence) -> None:
+        """Have the hidden states kept that a proposer drafts from, if one does; where there are none it is silent."""
+        listening = [proposer for proposer in self._proposers.values() if proposer.layers]
+        layers = [layer for proposer in listening for layer in proposer.layers]
+        try:
+            sequence.hidden_states = HiddenStates(sequence.model.network, layers) if layers else None
+        except NoHiddenStates as refusal:
+            _log.info("%s cannot draft: %s", listening[0].name, refusal)
+            for proposer in listening:
+                proposer.failed = True
 
-    def hear(self, sequence: TokenSequence) -> None:
+    def pass_hidden_states(self, sequence: TokenSequence) -> None:
+        """Give the proposers the states kept since the last time."""
         if sequence.hidden_states is None:
             return
         position, states = sequence.hidden_states.take()
         for proposer in self._proposers.values():
             if states is not None and proposer.layers:
-                proposer.hear(position, states)
+                proposer.receive_states(position, states)
 
     def _offer(self, proposer: Guarded, tokens: Sequence[int], room: int) -> Offer:
         offer = proposer.offer(tokens)

@@ -16,6 +16,7 @@ from pathlib import Path
 LIBRARY = Path(sys.prefix) / "lib" / "libopenblas-for-mlx.so"
 
 _log = logging.getLogger(__name__)
+_loaded = False
 
 
 def put_in_front(library: Path = LIBRARY) -> bool:
@@ -32,9 +33,15 @@ def put_in_front(library: Path = LIBRARY) -> bool:
     except OSError as error:
         _log.info("OpenBLAS cannot be loaded: %s", error)
         return False
+    global _loaded  # noqa: PLW0603  what a process has loaded stays loaded
+    _loaded = True
     if "OPENBLAS_NUM_THREADS" not in os.environ:
         loaded.scipy_openblas_set_num_threads(max(1, _physical_cores() - 1))
     return True
+
+
+def is_in_front() -> bool:
+    return _loaded
 
 
 def _physical_cores() -> int:

@@ -123,7 +123,7 @@ class Reply:
         self._drafting = drafting if drafting is not None and self.may_draft else None
         self._sequence.hidden_states = None
         if self._drafting is not None:
-            self._drafting.tap(self._sequence)
+            self._drafting.keep_hidden_states(self._sequence)
 
     @property
     def may_draft(self) -> bool:
@@ -252,7 +252,7 @@ class Reply:
         if not self._emitted:
             self._stats.drafting = DraftingState.CATCHING_UP
             return PLAIN
-        self._drafting.hear(self._sequence)
+        self._drafting.pass_hidden_states(self._sequence)
         plan = self._drafting.plan(self._sequence.tokens, self.room - 1)
         self._stats.drafting = self._drafting.state
         return plan

@@ -107,7 +107,7 @@ class EarlyExit:
         self.heard: list[mx.array] = []
         self.positions: list[int] = []
 
-    def hear(self, position: int, states: mx.array) -> None:
+    def receive_states(self, position: int, states: mx.array) -> None:
         self.positions.extend(range(position, position + states.shape[0]))
         self.heard.append(states)
 

@@ -286,8 +286,12 @@ def test_the_next_reply_knows_what_the_last_one_learnt() -> None:
     AutoController(known).plan([DRAFT])
     second = AutoController(known)
 
-    assert second.plan([DRAFT]) == PLAIN
     assert second.parked
+    assert not second.may_read(Offer("draft", 0, tells_probabilities=True, behind=100))
+    assert second.plan([DRAFT]) == PLAIN
+    good = history(FLAT, rates=rounds(0.9))
+    AutoController(good).plan([DRAFT])
+    assert not AutoController(good).parked
 
 
 # Several sources.

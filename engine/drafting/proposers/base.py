@@ -47,7 +47,7 @@ class StateProposer(Proposer, Protocol):
 
     layers: tuple[int, ...]
 
-    def hear(self, position: int, states: mx.array) -> None:
+    def receive_states(self, position: int, states: mx.array) -> None:
         """The states (tokens, layers × width) of committed tokens, the first of them at `position`, before each offer.
 
         Tokens that the main model did not read in this reply, or read in a batch, are missing: positions leap.
@@ -94,10 +94,10 @@ class Guarded:
             return []
         return self._try(lambda: proposer.foresee(tokens, most)) or []
 
-    def hear(self, position: int, states: mx.array) -> None:
+    def receive_states(self, position: int, states: mx.array) -> None:
         proposer = self._proposer
         if not self.failed and isinstance(proposer, StateProposer):
-            self._try(lambda: proposer.hear(position, states))
+            self._try(lambda: proposer.receive_states(position, states))
 
     def propose(self, tokens: Sequence[int], plan: Plan, sampler: Sampler) -> Draft:
         drafted = None if self.failed else self._try(lambda: self._proposer.propose(tokens, plan, sampler))
