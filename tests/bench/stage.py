@@ -52,6 +52,7 @@ class Stage:
 
     @cached_property
     def theirs(self) -> Theirs:
+        _ = self.ours  # both sides run on the same weights
         return Theirs(self.main, self.draft)
 
     @cached_property
