@@ -88,8 +88,9 @@ class Sequence:
     def _width(self, tokens: int) -> int:
         """Padding is forgotten again, which not all caches can, and takes no place beyond the context."""
         width = self.padded_width(tokens)
-        fits = self.caches.position + width <= self.model.info.context_tokens
-        return width if fits and self.caches.can_roll_back else tokens
+        if width == tokens or not self.caches.can_roll_back:
+            return tokens
+        return width if self.caches.position + width <= self.model.info.context_tokens else tokens
 
     def close_step(self, kept: int) -> None:
         """Of the open step, the first `kept` tokens stand."""

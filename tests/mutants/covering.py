@@ -7,21 +7,26 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("engine/decoding", "engine/drafting", "engine/caches", "engine/prefix")
 
-_ROUND = ("engine/test_invariants", "engine/test_taps", "engine/test_replies")
+_ROUND = ("engine/test_invariants", "engine/test_hidden_states", "engine/test_replies")
 _CACHES = ("engine/test_batch_trial", "engine/test_prefix_families", "families/test_cache_contract")
 
 # The longest beginning of a file's name that is listed decides.
 _TESTS = {
     "engine/decoding/accept": ("engine/test_accept", "engine/test_draft_model"),
-    "engine/decoding/hidden_states": ("engine/test_taps",),
+    "engine/decoding/hidden_states": ("engine/test_hidden_states",),
     "engine/decoding/round": (*_ROUND, "engine/test_exactness"),
     "engine/decoding/sampling": ("engine/test_accept", "engine/test_replies"),
-    "engine/decoding/sequence": (*_ROUND[:2], "engine/test_prefix_families", "engine/test_prefix"),
+    "engine/decoding/sequence": (
+        *_ROUND[:2],
+        "engine/test_padding",
+        "engine/test_prefix_families",
+        "engine/test_prefix",
+    ),
     "engine/decoding/text": ("engine/test_text", "engine/test_bad_input", "engine/test_replies"),
     "engine/drafting/calibration": ("engine/test_tuning",),
-    "engine/drafting/acceptance": ("unit/test_acceptance", "unit/test_controller"),
+    "engine/drafting/acceptance": ("unit/test_acceptance", "unit/test_controller", "unit/test_controller_simulated"),
     "engine/drafting/controller": ("unit/test_controller", "unit/test_controller_simulated"),
-    "engine/drafting/costs": ("unit/test_costs", "unit/test_controller"),
+    "engine/drafting/costs": ("unit/test_costs", "unit/test_verdict", "unit/test_controller"),
     "engine/drafting/planner": ("unit/test_controller", *_ROUND, "engine/test_draft_model"),
     "engine/drafting/proposers": ("unit/test_lookup", "engine/test_draft_model", *_ROUND),
     "engine/caches/merging": ("engine/test_batch_trial", "engine/test_batch"),

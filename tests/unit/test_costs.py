@@ -106,14 +106,33 @@ def test_rounds_of_a_length_that_take_longer_than_calibrated_cost_more() -> None
     assert priced.price_s("lookup", 3) == pytest.approx(46.0, rel=0.03)
 
 
-def test_the_first_round_of_a_length_moves_its_price_a_fifth_of_the_way() -> None:
+@pytest.mark.parametrize("plain_first", [True, False])
+def test_one_meeting_with_a_plain_round_moves_a_price_a_fifth_of_the_way(plain_first: bool) -> None:
+    priced = costs()
+    observed = [("", 0, 46.0), ("draft", 3, 52.0 * 1.4)]
+    for source, drafted, seconds in observed if plain_first else reversed(observed):
+        priced.observe(source, drafted, seconds)
+
+    assert priced.price_s("draft", 3) / priced.plain_s == pytest.approx(52 / 46 * 1.4 ** (1 / 5))
+
+
+def test_no_meeting_moves_a_price_by_more_than_a_fifth_of_the_largest_step() -> None:
     priced = costs()
     priced.observe("", 0, 46.0)
-    priced.observe("draft", 3, 52.0 * 1.5)
-    priced.observe("", 0, 46.0)
-    priced.observe("", 0, 46.0)
+    priced.observe("draft", 3, 52.0 * 9)
 
-    assert priced.price_s("draft", 3) == pytest.approx(52.0 * 1.5 ** (1 / 5), rel=0.01)
+    assert priced.price_s("draft", 3) / priced.plain_s == pytest.approx(52 / 46 * 1.5 ** (1 / 5))
+
+
+def test_drafted_rounds_far_from_plain_ones_change_no_price() -> None:
+    priced = costs()
+    for _ in range(7):
+        priced.observe("draft", 3, 52.0)
+    before = priced.price_s("draft", 3) / priced.plain_s
+    for _ in range(50):
+        priced.observe("draft", 3, 99.0)
+
+    assert priced.price_s("draft", 3) / priced.plain_s == pytest.approx(before)
 
 
 def test_without_a_calibration_tokens_cost_what_they_were_seen_to_cost() -> None:
