@@ -1404,8 +1404,8 @@
         <translation>シード</translation>
     </message>
     <message>
-        <source>The same seed gives the same reply, with and without a draft.</source>
-        <translation>シードが同じなら、ドラフトの有無にかかわらず回答も同じです。</translation>
+        <source>The same seed gives the same reply with any draft or none, except where rounding decides between two tokens (closer than about 0.0001 nats).</source>
+        <translation>同じシードなら、どのドラフトモデルでも、使わなくても同じ回答になります。例外は、2つのトークンの差が丸め誤差（約0.0001ナット）以内の場合だけです。</translation>
     </message>
     <message>
         <source>Longest reply</source>

@@ -1404,8 +1404,8 @@
         <translation>시드</translation>
     </message>
     <message>
-        <source>The same seed gives the same reply, with and without a draft.</source>
-        <translation>시드가 같으면 초안이 있든 없든 답변이 같아요.</translation>
+        <source>The same seed gives the same reply with any draft or none, except where rounding decides between two tokens (closer than about 0.0001 nats).</source>
+        <translation>같은 시드는 어떤 초안 모델을 쓰든, 쓰지 않든 같은 답변을 내요. 두 토큰의 차이가 반올림 오차(약 0.0001 nat) 안일 때만 다를 수 있어요.</translation>
     </message>
     <message>
         <source>Longest reply</source>

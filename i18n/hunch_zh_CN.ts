@@ -1404,8 +1404,8 @@
         <translation>种子</translation>
     </message>
     <message>
-        <source>The same seed gives the same reply, with and without a draft.</source>
-        <translation>种子相同，回复就相同，是否使用草稿模型都一样。</translation>
+        <source>The same seed gives the same reply with any draft or none, except where rounding decides between two tokens (closer than about 0.0001 nats).</source>
+        <translation>相同的种子会得到相同的回复，与使用何种草稿模型或是否使用无关；只有当两个词元的差距在舍入误差（约 0.0001 奈特）以内时才可能不同。</translation>
     </message>
     <message>
         <source>Longest reply</source>

@@ -62,6 +62,7 @@ class RoundCosts:
         self._recent: deque[tuple[str, int, float]] = deque(maxlen=_RECENT)
         self._beyond: dict[str, dict[int, tuple[float, int]]] = {}  # by source and length: log of the excess, meetings
         self._token_share: dict[str, tuple[float, int]] = {}  # without a calibration: of a plain round, tokens seen
+        self._drafted: dict[str, int] = {}  # tokens so far, by source
         self._reading: dict[str, float] = {}  # seconds a token of what a source has to read first
 
     @property
@@ -118,10 +119,11 @@ class RoundCosts:
         """Drafts of up to so many tokens have a price that can be relied on."""
         if self.calibrated:
             return MAX_DRAFT_TOKENS
-        return min(MAX_DRAFT_TOKENS, 1 + self._token_share.get(source, (0.0, 0))[1])
+        return min(MAX_DRAFT_TOKENS, 1 + self._drafted.get(source, 0))
 
     def observe(self, source: str, drafted: int, seconds: float) -> None:
         """A round of this kind took `seconds`, all that belongs to it included."""
+        self._drafted[source] = self._drafted.get(source, 0) + drafted
         ratio = math.log(max(seconds, 1e-9) / self._expected_s(source, drafted))
         before = [seen for seen in self._recent if bool(seen[1]) != bool(drafted)]
         if before and 2 * len(before) >= len(self._recent):

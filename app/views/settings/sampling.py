@@ -148,7 +148,13 @@ class SamplingPage(Translated, Page):
             "min_p": (self.tr("Min-p"), self.tr("Leaves out words less likely than this share of the likeliest.")),
             "repetition_penalty": (self.tr("Repetition penalty"), self.tr("1 is none; higher avoids what was said.")),
             "top_k": (self.tr("Top-k"), self.tr("Draws from this many words; 0 is no limit.")),
-            "seed": (self.tr("Seed"), self.tr("The same seed gives the same reply, with and without a draft.")),
+            "seed": (
+                self.tr("Seed"),
+                self.tr(
+                    "The same seed gives the same reply with any draft or none, except where rounding decides between "
+                    "two tokens (closer than about 0.0001 nats)."
+                ),
+            ),
             "max_tokens": (self.tr("Longest reply"), self.tr("In tokens.")),
             "thinking": (self.tr("Think first"), self.tr("For models that can think before they answer.")),
         }
