@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 # After a round that was accepted whole the draft lacks two tokens. Reading more than that in the drafting forward
 # itself would compute logits that nobody wants.
 _TAIL_TOKENS = 2
-# With a fixed length a token is looked at when this many more have been started, so that the device never waits.
 _UNSEEN_TOKENS = 2
+_SURE = 0.8
 
 
 class DraftModelProposer:
@@ -62,6 +62,7 @@ class DraftModelProposer:
         self._read_tail(sequence)
         sequence.caches.keep_rollback_points()
         logits, drafts = self._logits, list[Draft]()
+        seen: list[float] = []  # probabilities of the tokens that were waited for
         while len(drafts) < plan.length:
             if drafts:
                 logits = sequence.feed(drafts[-1].tokens)
@@ -69,11 +70,12 @@ class DraftModelProposer:
             ahead = mx.concatenate([draft.tokens for draft in drafts]) if drafts else None
             position = len(tokens) + len(drafts)
             drafts.append(sampler.draft(logits, position, ahead, Sharpness.LEVELS, plan.sharpness))
-            seen = self._look(drafts, plan)
-            if seen and seen[-1].tokens.item() in self._ends:
-                drafts = seen
-                break
-            if seen and plan.stop is not None and not plan.stop.goes_on(_probabilities(seen)):
+            mx.async_eval([drafts[-1].tokens] if plan.stop is None else [drafts[-1].tokens, drafts[-1].probabilities])
+            for draft in drafts[len(seen) : len(drafts) - _unseen(plan, seen)]:
+                seen.append(_probability(draft) if plan.stop is not None else 1.0)
+                if draft.tokens.item() in self._ends:
+                    return _joined(drafts[: len(seen)], with_probabilities=plan.stop is not None)
+            if seen and plan.stop is not None and not plan.stop.goes_on(seen):
                 break
         return _joined(drafts, with_probabilities=plan.stop is not None)
 
@@ -85,23 +87,10 @@ class DraftModelProposer:
 
     def close(self) -> None:
         if self._sequence is not None:
-            caches = self._sequence.caches
-            caches.roll_back(
-                caches.position if self._sequence.unread else self._before_tail
-            )  # where any next turn goes on
+            caches = self._sequence.caches  # go back to where any next turn goes on
+            caches.roll_back(caches.position if self._sequence.unread else self._before_tail)
             self._store.put(self._sequence)
             self._sequence = None
-
-    def _look(self, drafts: list[Draft], plan: Plan) -> list[Draft]:
-        """Start the newest token; those that are evaluated by now, or are waited for.
-
-        A stop rule needs to know the last token, or on a GPU the one before, so that the device always has work. A
-        fixed length only needs to know an end.
-        """
-        newest = drafts[-1]
-        mx.async_eval([newest.tokens] if plan.stop is None else [newest.tokens, newest.probabilities])
-        behind = _UNSEEN_TOKENS if plan.stop is None else int(mx.default_device() == mx.gpu)
-        return drafts[: max(0, len(drafts) - behind)]
 
     def _read_tail(self, sequence: Sequence) -> None:
         """The last tokens, in one forward, unless that has been done already."""
@@ -126,8 +115,18 @@ class DraftModelProposer:
         return self._sequence
 
 
-def _probabilities(drafts: Tokens[Draft]) -> list[float]:
-    return [draft.probabilities.item() for draft in drafts if draft.probabilities is not None]  # type: ignore[misc]
+def _unseen(plan: Plan, seen: Tokens[float]) -> int:
+    """How many tokens may be under way before the next one is waited for, so that the device always has work.
+
+    A draft that may well stop at the next token waits for it; on a GPU, where waiting costs more, no draft does.
+    """
+    if plan.stop is None:
+        return _UNSEEN_TOKENS  # nobody asks but for an end
+    return int(mx.default_device() == mx.gpu or (bool(seen) and plan.stop.chance(seen) > _SURE))
+
+
+def _probability(draft: Draft) -> float:
+    return draft.probabilities.item() if draft.probabilities is not None else 1.0  # type: ignore[return-value]
 
 
 def _joined(drafts: Tokens[Draft], *, with_probabilities: bool) -> Draft:
