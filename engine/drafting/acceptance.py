@@ -94,7 +94,7 @@ class StopRule:
     """When a draft is to stop by itself.
 
     `floors[k - 1]` is the chance that all of k tokens stand, below which a further one is not worth its time; `worth`
-    is what a stated probability of each grade has been worth.
+    is what a stated probability of each grade has been worth. Without floors it never stops.
     """
 
     floors: tuple[float, ...]
@@ -102,9 +102,16 @@ class StopRule:
 
     def goes_on(self, probabilities: Sequence[float]) -> bool:
         """Whether to draft another token after tokens that the draft gave these probabilities."""
+        if not self.floors:
+            return True
         if len(probabilities) > len(self.floors):
             return False
         return self.chance(probabilities) >= self.floors[len(probabilities) - 1]
+
+    def would_draft(self, probabilities: Sequence[float]) -> int:
+        """Of a draft with these probabilities, how many tokens there would be under this rule."""
+        goes_on = (self.goes_on(probabilities[:count]) for count in range(1, len(probabilities)))
+        return next((count for count, more in enumerate(goes_on, start=1) if not more), len(probabilities))
 
     def chance(self, probabilities: Sequence[float]) -> float:
         """That tokens with these probabilities all stand."""

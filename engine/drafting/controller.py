@@ -189,7 +189,8 @@ class AutoController:
         self._rounds = 0
         self._tokens = 1  # of this reply
         self._since_plain = 0
-        self._present = ("", False)  # source of the latest plan, and whether it stops by itself
+        self._present = _kind(PLAIN)  # of the latest plan
+        self._rules: dict[str, StopRule] = {}  # by source, as last computed
         self._behind: dict[str, int] = {}
         self.parked = 0 < history.draft_speed < 1  # as the last reply left it
 
@@ -240,25 +241,31 @@ class AutoController:
             history.learn(plan, outcome)
             price_s = self._costs.price_s(plan.source, outcome.drafted)
             gain += outcome.accepted + 1 - price_s / (plain_s or self._costs.plain_s)
-            if plan.stop is not None:
-                tokens, seconds = history.self_stopping.get(plan.source, (0.0, 0.0))
-                history.self_stopping[plan.source] = (
-                    _SELF_STOPPING_FADING * tokens + outcome.accepted + 1,
-                    _SELF_STOPPING_FADING * seconds + price_s,
-                )
+            self._learn_of_stopping(plan, outcome)
         history.credit = max(_LEAST_CREDIT, min(_MOST_CREDIT, history.credit + gain))
+
+    def _learn_of_stopping(self, plan: Plan, outcome: Outcome) -> None:
+        """What the round brought and cost with the draft stopping by itself, or would have, had it been allowed to."""
+        rule = self._rules.get(plan.source)
+        if rule is None or not outcome.probabilities:
+            return
+        drafted = rule.would_draft(outcome.probabilities)
+        tokens, seconds = self._history.self_stopping.get(plan.source, (0.0, 0.0))
+        self._history.self_stopping[plan.source] = (
+            _SELF_STOPPING_FADING * tokens + min(outcome.accepted, drafted) + 1,
+            _SELF_STOPPING_FADING * seconds + self._costs.price_s(plan.source, drafted),
+        )
 
     def _choose(self, options: Sequence[_Option], plain_s: float) -> _Option | None:
         """The fastest, if it is faster than plain decoding; the source of the round before needs less of a lead."""
 
         def lead(option: _Option) -> float:
-            present = (option.plan.source, option.plan.stop is not None) == self._present
-            return option.rate * (_ADVANTAGE if present else 1.0)
+            return option.rate * (_ADVANTAGE if _kind(option.plan) == self._present else 1.0)
 
         best = max(options, key=lead, default=None)
         threshold = 1.0 if self._present[0] else _ADVANTAGE
         chosen = best if best is not None and lead(best) * plain_s > threshold else None
-        self._present = (chosen.plan.source, chosen.plan.stop is not None) if chosen else ("", False)
+        self._present = _kind(chosen.plan) if chosen else _kind(PLAIN)
         return chosen
 
     def _try(self, options: Sequence[_Option], plain_s: float) -> _Option | None:
@@ -292,20 +299,20 @@ class AutoController:
         seconds = self._costs.prices_s(offer.source, most)
         best = max(range(1, most + 1), key=lambda length: tokens[length] / seconds[length])
         plan = Plan(offer.source, best, offer.grade, sharpness=_level(self._history, offer.source))
-        fixed = _Option(plan, tokens[best], seconds[best])
         if not offer.tells_probabilities:
-            return [fixed]
-        return [self._self_stopping(replace(plan, length=most), fixed, tokens, seconds), fixed]
-
-    def _self_stopping(self, plan: Plan, fixed: _Option, tokens: Sequence[float], seconds: Sequence[float]) -> _Option:
-        """What such rounds have brought lately; before any was seen, as much as the best fixed length."""
-        weight = _SELF_STOPPING_PRIOR_ROUNDS
-        fading_tokens, fading_s = self._history.self_stopping.get(plan.source, (0.0, 0.0))
-        brought = fading_tokens + weight * fixed.tokens
-        taken_s = fading_s + weight * fixed.seconds
-        rate = max(fixed.rate, brought / taken_s, 1 / self._costs.plain_s)
+            return [_Option(plan, tokens[best], seconds[best])]
         worth = self._history.worth.setdefault(plan.source, Worth()).by_grade
-        return _Option(replace(plan, stop=StopRule(stop_floors(tokens, seconds, rate), worth)), brought, taken_s)
+        fixed = _Option(replace(plan, stop=StopRule((), worth)), tokens[best], seconds[best])
+        brought, taken_s = self._stopping(fixed)
+        rate = max(fixed.rate, brought / taken_s, 1 / self._costs.plain_s)
+        rule = self._rules[plan.source] = StopRule(stop_floors(tokens, seconds, rate), worth)
+        return [_Option(replace(plan, length=most, stop=rule), brought, taken_s), fixed]
+
+    def _stopping(self, fixed: _Option) -> tuple[float, float]:
+        """Tokens and seconds of rounds in which the draft stops by itself; at first those of the best fixed length."""
+        tokens, seconds = self._history.self_stopping.get(fixed.plan.source, (0.0, 0.0))
+        weight = _SELF_STOPPING_PRIOR_ROUNDS
+        return tokens + weight * fixed.tokens, seconds + weight * fixed.seconds
 
 
 def stop_floors(tokens: Sequence[float], seconds: Sequence[float], rate: float) -> tuple[float, ...]:
@@ -328,6 +335,11 @@ def stop_floors(tokens: Sequence[float], seconds: Sequence[float], rate: float) 
         floors.append(min(_HIGHEST_FLOOR, max(0.0, rate * price_of_more(drafted, ends[-1]) * stands)))
         ends.append(drafted)
     return tuple(reversed(floors))
+
+
+def _kind(plan: Plan) -> tuple[str, bool]:
+    """The source, and whether it stops by itself."""
+    return plan.source, plan.stop is not None and bool(plan.stop.floors)
 
 
 def _level(history: History, source: str) -> int:

@@ -93,6 +93,20 @@ def test_a_draft_goes_on_while_the_chance_is_above_the_floor(probabilities: list
     assert RULE.goes_on(probabilities) is goes_on
 
 
+@pytest.mark.parametrize(
+    ("probabilities", "drafted"), [([0.99, 0.99, 0.99], 3), ([0.1, 0.9], 1), ([0.92, 0.1, 0.9], 2), ([], 0)]
+)
+def test_a_rule_tells_how_long_a_draft_would_have_been(probabilities: list[float], drafted: int) -> None:
+    assert RULE.would_draft(probabilities) == drafted
+
+
+def test_without_floors_a_draft_never_stops() -> None:
+    rule = StopRule((), Worth().by_grade)
+
+    assert rule.goes_on([0.01] * 20)
+    assert rule.would_draft([0.01] * 20) == 20
+
+
 def test_a_chance_equal_to_the_floor_goes_on() -> None:
     assert StopRule((0.57,), Worth().by_grade).goes_on([0.6])
 

@@ -182,15 +182,31 @@ def test_a_draft_that_tells_how_sure_it_is_stops_by_itself() -> None:
     assert not plan.stop.goes_on([0.01, 0.01])
 
 
-def test_where_stopping_by_itself_brings_less_a_fixed_length_is_drafted() -> None:
+@pytest.mark.parametrize(("tokens", "stops"), [(1.5, False), (6.0, True)])
+def test_stopping_by_itself_and_a_fixed_length_are_compared(tokens: float, stops: bool) -> None:
+    """Rounds in which the draft stopped by itself brought this much at the price of one and a half plain ones."""
     known = history(FLAT, rates=rounds(0.8))
-    controller = AutoController(known)
-    for _ in range(40):
-        controller.observe(Plan("draft", 16, stop=StopRule((), ())), Outcome(1, 0, 1.06, probabilities=[0.5]))
-        known.learn(Plan("draft", 4), Outcome(4, 4))
-        known.learn(Plan("draft", 4), Outcome(4, 4))
+    known.self_stopping["draft"] = (100 * tokens, 150.0)
+    plan = AutoController(known).plan([DRAFT])
 
-    assert controller.plan([DRAFT]).stop is None
+    assert plan.stop is not None
+    assert bool(plan.stop.floors) == stops
+    assert (plan.length == 16) == stops
+
+
+def test_a_fixed_length_shows_what_stopping_would_have_brought() -> None:
+    """The draft doubts its second token, rightly: stopping there costs less and brings as much."""
+    known = history(FLAT, rates=[(4, 1)] * 200)
+    known.learn(Plan("draft", 2), Outcome(2, 1, probabilities=[0.99, 0.05]))
+    controller = AutoController(known)
+    controller.plan([DRAFT])
+    for _ in range(60):
+        controller.observe(
+            Plan("draft", 4, stop=StopRule((), ())), Outcome(4, 1, 1.3, probabilities=[0.99, 0.05, 0.5, 0.5])
+        )
+    tokens, seconds = known.self_stopping["draft"]
+
+    assert tokens / seconds > 2 / known.costs.price_s("draft", 2) * 0.98
 
 
 # Park and try again.

@@ -120,7 +120,7 @@ def _unseen(plan: Plan, seen: Tokens[float]) -> int:
 
     A draft that may well stop at the next token waits for it; on a GPU, where waiting costs more, no draft does.
     """
-    if plan.stop is None:
+    if plan.stop is None or not plan.stop.floors:
         return _UNSEEN_TOKENS  # nobody asks but for an end
     return int(mx.default_device() == mx.gpu or (bool(seen) and plan.stop.chance(seen) > _SURE))
 
