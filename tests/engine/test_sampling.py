@@ -11,6 +11,7 @@ import mlx.core as mx
 import pytest
 from mlx_lm import sample_utils
 
+import engine.models.loading  # noqa: F401  as in the engine, nothing is compiled at run time
 from engine import Acceptance, Sampling
 from engine.decoding import sampling as module
 from engine.decoding.accept import Draft
