@@ -219,9 +219,9 @@ def test_keys_of_neighbouring_seeds_and_positions_have_nothing_to_do_with_each_o
     ],
     ids=str,
 )
-@pytest.mark.parametrize("drafted_by_it", [0, 1, 3], ids="drew{}".format)
+@pytest.mark.parametrize("drafted_by_it", [0, 1, 3, 6], ids="drew{}".format)
 def test_one_forward_draws_what_many_would(sampling: Sampling, drafted_by_it: int) -> None:
-    """Whether a draft has drawn at some of these positions before or not."""
+    """Whether a draft has drawn at some of these positions before, or at more than it proposed."""
     logits = mx.concatenate([law(seed) for seed in range(4)])
     plain, drawn = sampler(sampling, [1, 2]), list[int]()
     for at in range(4):

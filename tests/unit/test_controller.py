@@ -132,6 +132,13 @@ def test_a_fixed_length_teaches_what_it_shows() -> None:
     assert known.rates_of("draft", 0).by_position(hopeful=False)[0] > 0.9
 
 
+def test_what_is_not_said_is_nothing() -> None:
+    assert Offer("lookup", 3) == Offer("lookup", 3, 0, False, 0)
+    assert Outcome() == Outcome(0, 0, None, (), (), ())
+    assert PLAIN == Plan("", 0, 0, None, 0)
+    assert (History().draft_speed, AutoController(History()).parked) == (0, False)
+
+
 def test_nothing_is_drafted_where_nothing_is_offered_or_asked() -> None:
     controller = FixedController(3, history(FLAT))
 
@@ -237,6 +244,8 @@ def test_a_way_to_draft_is_judged_by_what_it_brought_lately() -> None:
     assert controller.plan([DRAFT]).stop is None
     stopping(8, 8, 60)
     assert controller.plan([DRAFT]).stop is not None
+    stopping(1, 0, 1)
+    assert controller.plan([DRAFT]).stop is not None  # nor does one round make it bad
 
 
 def test_floors_rise_with_the_price_of_a_token() -> None:
