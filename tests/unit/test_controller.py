@@ -135,7 +135,7 @@ def test_a_fixed_length_teaches_what_it_shows() -> None:
 def test_what_is_not_said_is_nothing() -> None:
     assert Offer("lookup", 3) == Offer("lookup", 3, 0, False, 0)
     assert Outcome() == Outcome(0, 0, None, (), (), ())
-    assert PLAIN == Plan("", 0, 0, None, 0)
+    assert Plan("", 0, 0, None, 0) == PLAIN
     assert (History().draft_speed, AutoController(History()).parked) == (0, False)
 
 
@@ -147,6 +147,7 @@ def test_nothing_is_drafted_where_nothing_is_offered_or_asked() -> None:
     assert controller.plan([Offer("lookup", 0), Offer("draft", 2, 5)]) == Plan("draft", 2, 5)
     assert FixedController(0, history(FLAT)).plan([DRAFT]) == PLAIN
     assert controller.may_read(Offer("draft", 0, behind=10**6))
+    assert [FixedController(tokens, history(FLAT)).wants("draft") for tokens in (0, 1, 5)] == [False, True, True]
 
 
 @pytest.mark.parametrize("speculation", [Speculation.fixed(3), Speculation.auto()], ids=str)
@@ -168,6 +169,21 @@ def test_a_draft_longer_or_shorter_than_what_was_emitted_teaches_as_far_as_both_
     assert known.sharpness["draft"].level == 3
     known.learn(Plan("draft", 1), Outcome(1, 1, guesses=[[4, 3, 2, 1]], truths=[1, 4, 4]))
     assert known.sharpness["draft"].level == 3
+
+
+def test_what_a_draft_said_of_its_tokens_is_weighed_by_what_came_of_them() -> None:
+    """It says 0.9 and is always wrong; of what says nothing nothing is learnt."""
+    known = history(FLAT, rates=rounds(0.8))
+    before = AutoController(known).plan([DRAFT]).stop
+    assert before is not None
+    known.learn(Plan("draft", 1), Outcome(1, 1))
+    assert known.worth["draft"].by_grade == before.worth
+    for _ in range(20):
+        known.learn(Plan("draft", 1), Outcome(1, 0, probabilities=[0.9]))
+    after = AutoController(known).plan([DRAFT]).stop
+
+    assert after is not None
+    assert after.chance([0.9]) < 0.3 < before.chance([0.9])
 
 
 def test_no_draft_is_planned_for_two_rounds_of_nothing_but_drafts_too_many() -> None:
@@ -402,6 +418,16 @@ def test_each_source_rests_for_itself() -> None:
     assert controller.wants("draft")
 
 
+def test_a_draft_that_brings_nothing_rests_though_it_costs_nothing() -> None:
+    """Without credit, nothing is hoped of what was never seen."""
+    known = history({1: 1.0, 33: 1.0}, 0.0)
+    known.credit = 0.0
+    controller = AutoController(known)
+
+    assert controller.plan([FIXED_ONLY]) == PLAIN
+    assert controller.parked
+
+
 def test_a_parked_draft_is_used_again_only_with_a_lead() -> None:
     """Parked where it does not pay, and back where it promises two per cent more; between the two it stays as it is."""
     known = history({1: 1.0, 33: 1.0}, 0.5, rates=[(1, 1)] * 3000)
@@ -444,6 +470,62 @@ def test_credit_grows_slowly_with_time_and_with_what_drafting_gains() -> None:
     for _ in range(9):
         controller.observe(Plan("draft", 8), Outcome(8, 0, 1.5))
     assert known.credit == 0.0  # what is lost is lost
+
+
+@pytest.mark.parametrize("plain_s", [0.05, 20.0])
+def test_credit_is_counted_in_plain_rounds_however_long_those_are(plain_s: float) -> None:
+    known = history({1: plain_s, 33: plain_s}, 0.25 * plain_s, rates=[(4, 0)] * 50)
+    known.costs.observe_reading("draft", 512, 512 * plain_s / 1000)
+    known.credit = 1.5
+    controller = AutoController(known)
+    controller.observe(Plan("draft", 4), Outcome(4, 1, 2 * plain_s))
+    assert known.credit == pytest.approx(1.5 + 0.004 + 2 - 2)
+    controller.plan([FIXED_ONLY])
+    plain(controller, 10, plain_s)
+    known.credit = 1.0
+    assert controller.may_read(Offer("draft", 0, behind=900))
+    assert not controller.may_read(Offer("draft", 0, behind=1100))
+
+
+def test_who_does_not_say_that_it_is_behind_has_nothing_to_read() -> None:
+    known = history(STEEP, rates=rounds(0.05))
+    known.costs.observe_reading("draft", 512, 512.0)
+    controller = AutoController(known)
+    controller.plan([FIXED_ONLY])
+    plain(controller, 10)
+    known.credit = 0.5
+
+    assert controller.wants("draft")
+
+
+def test_prices_are_learnt_from_typical_rounds_and_only_from_these() -> None:
+    known = history(FLAT)
+    controller = AutoController(known)
+    plain(controller, 9, 2.0)
+    for _ in range(9):
+        controller.observe(PLAIN, Outcome(seconds=None))
+    assert known.costs.plain_s == pytest.approx(2.0)
+    for _ in range(99):
+        controller.observe(PLAIN, Outcome(seconds=2.0))
+        controller.observe(Plan("draft", 3), Outcome(3, 0, 5.0))
+
+    assert known.costs.price_s("draft", 3) / known.costs.plain_s == pytest.approx(2.5, rel=0.05)
+
+
+def test_rounds_that_stop_by_themselves_are_summed_up() -> None:
+    """Their tokens and their prices; what others brought is none of it, and older ones count a little less."""
+    known = history(FLAT)
+    controller = AutoController(known)
+    stopping = Plan("draft", 16, stop=StopRule((), ()))
+    price = known.costs.price_s("draft", 3)
+    controller.observe(stopping, Outcome(3, 2))
+    controller.observe(Plan("draft", 3), Outcome(3, 3))
+    assert known.self_stopping["draft"] == pytest.approx((3.0, price))
+    controller.observe(stopping, Outcome(3, 3))
+    tokens, seconds = known.self_stopping["draft"]
+
+    assert 6.7 < tokens < 7
+    assert 1.9 * price < seconds < 2 * price
 
 
 def test_what_a_new_pair_may_lose_is_less_than_a_token() -> None:
