@@ -23,6 +23,10 @@ def test_a_forward_is_padded_to_a_cheaper_width(width: int, padded: int) -> None
     assert costs().padded(width) == padded
 
 
+def test_nothing_is_padded_beyond_the_widest_forward_with_a_price() -> None:
+    assert costs({1: 10.0, 32: 30.0, 33: 20.0}).padded(33) == 33
+
+
 def test_padding_must_gain_more_than_noise() -> None:
     assert costs({1: 10.0, 2: 9.75, 33: 100.0}).padded(1) == 1
     assert costs({1: 10.0, 2: 9.65, 33: 100.0}).padded(1) == 2
@@ -70,6 +74,7 @@ def test_the_widest_forward_with_a_price_checks_the_longest_draft() -> None:
         ({1: 10.0, 17: 26.0}, 32, 42.0),
         ({4: 13.0, 17: 26.0}, 0, 10.0),
         ({1: 10.0, 5: 30.0, 7: 31.0}, 2, 20.0),
+        ({1: 10.0, 5: 30.0, 7: 31.0}, 10, 33.0),
     ],
 )
 def test_widths_that_were_not_measured_lie_on_the_nearest_line(
@@ -90,6 +95,14 @@ def test_a_slow_machine_raises_every_price_alike() -> None:
 def test_one_slow_round_changes_nothing() -> None:
     priced = costs()
     for seconds in (46.0, 46.0, 460.0, 46.0):
+        priced.observe("", 0, seconds)
+
+    assert priced.plain_s == pytest.approx(46.0)
+
+
+def test_a_round_that_took_no_time_by_a_coarse_clock_breaks_nothing() -> None:
+    priced = costs()
+    for seconds in (46.0, 0.0, 46.0):
         priced.observe("", 0, seconds)
 
     assert priced.plain_s == pytest.approx(46.0)
