@@ -385,6 +385,7 @@ def test_what_is_left_out_is_not_drafted_where_it_would_be_rejected() -> None:
     [
         ({"top_p": 0.0}, {0, 1, 2, 3, 4, 5}),  # no filter at all
         ({"top_p": 1.0}, {0, 1, 2, 3, 4, 5}),
+        ({"top_p": 0.99}, {0, 1, 2, 3, 4, 5}),
         ({"top_p": 0.45}, {0, 1}),
         ({"top_p": 0.01}, {0}),
         ({"min_p": 0.0}, {0, 1, 2, 3, 4, 5}),
@@ -399,8 +400,10 @@ def test_what_is_left_out_is_not_drafted_where_it_would_be_rejected() -> None:
     ],
     ids=str,
 )
-def test_filters_keep_these_tokens(sampling: dict[str, Any], kept: set[int]) -> None:
-    logprobs = mx.log(mx.array([[0.4, 0.2, 0.15, 0.13, 0.1, 0.02]]))
+@pytest.mark.parametrize("constant", [0.0, 60.0, -200.0])
+def test_filters_keep_these_tokens(sampling: dict[str, Any], kept: set[int], constant: float) -> None:
+    """Whatever is added to all log-probabilities."""
+    logprobs = constant + mx.log(mx.array([[0.4, 0.2, 0.15, 0.13, 0.1, 0.02]]))
     left: list[float] = mx.isinf(filtered(logprobs, replace(SAMPLED, **sampling)))[0].tolist()  # type: ignore[assignment]
 
     assert {token for token, out in enumerate(left) if not out} == kept
