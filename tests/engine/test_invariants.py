@@ -213,6 +213,7 @@ def test_a_rounds_parts_are_timed_when_asked_for(started: Started, timed: bool) 
     done = speculative_round(started.sequence, started.sampler, lambda: draft, len, timed=timed)
 
     assert (done.draft_s > 0, done.verify_s > 0) == (timed, timed)
+    assert timed or (done.draft_s, done.verify_s) == (0, 0)
     assert done.draft_s + done.verify_s <= done.seconds < 60
     plain = plain_round(started.sequence, started.sampler, len)
     assert (plain.draft_s, plain.verify_s, plain.drafted, plain.accepted) == (0, 0, 0, 0)

@@ -174,7 +174,7 @@ def test_a_price_that_changes_is_followed_however_long_it_was_steady() -> None:
 def test_a_plain_round_says_what_the_drafted_one_just_before_it_costs() -> None:
     """Not one of another length or source before that."""
     priced = costs()
-    for source, drafted, seconds in (("", 0, 46.0), ("draft", 3, 52.0), ("lookup", 3, 46.0), ("draft", 5, 65.4)):
+    for source, drafted, seconds in (("", 0, 46.0), ("lookup", 3, 46.0), ("draft", 3, 52.0), ("draft", 5, 65.4)):
         priced.observe(source, drafted, seconds)
     priced.observe("", 0, 46.0 / 1.4)
     shares = [priced.price_s(*kind) / priced.plain_s for kind in (("draft", 3), ("lookup", 3), ("draft", 5))]
