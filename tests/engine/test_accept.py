@@ -147,6 +147,15 @@ def test_acceptance_is_what_theory_says() -> None:
     assert overlap / (2 - overlap) - 0.015 <= accepted(by_coupling, couple=True) <= overlap + 0.015
 
 
+def test_what_the_main_model_never_says_is_never_accepted() -> None:
+    """Not even by a coin of exactly 0."""
+    law = mx.log(mx.array([[0.0, 0.5, 0.5, 0.0]] * 2))
+    draft = Draft(mx.array([0]), mx.log(mx.full((1, VOCABULARY), 0.25)))
+
+    verdicts: list[int] = rejection(law, draft, mx.zeros(1), mx.zeros((2, VOCABULARY))).tolist()  # type: ignore[assignment]
+    assert set(verdicts) <= {1, 2}
+
+
 @pytest.mark.parametrize(
     ("drafted", "verdicts", "accepted"),
     [([4, 5, 6], [4, 9, 6, 7], 1), ([4, 5], [4, 5, 7], 2), ([4], [3, 4], 0), ([], [3], 0)],

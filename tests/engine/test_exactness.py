@@ -13,7 +13,6 @@ import pytest
 from mlx_lm import sample_utils
 
 from engine import Acceptance, DraftingState, ModelReady, Request, Sampling, Speculation, SpeculationMode
-from engine.decoding.sampling import Sampler, filtered, keyed_uniform
 from engine.models.loading import LoadedModel, load_model
 from tests.engine.conftest import Zoo
 from tests.helpers.engine_client import EngineClient
@@ -144,48 +143,6 @@ def test_no_seed_reports_one_that_repeats_the_text(client: EngineClient) -> None
     assert again.tokens == first.tokens
 
 
-@pytest.mark.parametrize(
-    "sampling",
-    [
-        Sampling(temperature=1.0),
-        Sampling(temperature=0.6, top_p=0.8),
-        Sampling(temperature=1.3, top_k=5),
-        Sampling(temperature=0.9, min_p=0.1, top_p=0.95, top_k=12),
-    ],
-    ids=str,
-)
-def test_draws_follow_mlx_lms_law(sampling: Sampling) -> None:
-    """Over many positions the tokens drawn are distributed as mlx-lm's filters and temperature say."""
-    vocabulary, draws = 24, 20_000
-    mx.random.seed(5)
-    logits = 2 * mx.random.normal((1, vocabulary))
-    law = logits - mx.logsumexp(logits, axis=-1, keepdims=True)
-    kept = law
-    if sampling.top_p < 1:
-        kept = sample_utils.apply_top_p(kept, sampling.top_p)
-    if sampling.min_p:
-        kept = sample_utils.apply_min_p(kept, sampling.min_p)
-    if sampling.top_k:
-        kept = sample_utils.apply_top_k(kept, sampling.top_k)
-    expected = mx.softmax(kept / sampling.temperature, axis=-1)[0]
-
-    tokens = Sampler(sampling, 99, vocabulary, []).draw(mx.repeat(logits, draws, axis=0), position=0)
-
-    counts = (tokens[:, None] == mx.arange(vocabulary)).sum(axis=0) / draws
-    distance = 0.5 * number(mx.abs(counts - expected).sum())
-    assert mx.array_equal(mx.isinf(filtered(law, sampling)), mx.isinf(kept))
-    assert distance < 0.02  # about three times what 20,000 honest draws of 24 tokens differ by
-
-
-def test_a_biased_sampler_would_be_caught() -> None:
-    """The distribution test above has teeth: a temperature that is off by a tenth lies outside its bound."""
-    mx.random.seed(5)
-    logits = 2 * mx.random.normal((24,))
-    honest, biased = mx.softmax(logits), mx.softmax(logits / 1.1)
-
-    assert 0.5 * number(mx.abs(honest - biased).sum()) > 0.02
-
-
 def test_command_line_gives_the_same_tokens(zoo: Zoo, capsys: pytest.CaptureFixture[str]) -> None:
     """`python -m engine generate` is the same engine."""
     from engine.__main__ import main
@@ -232,22 +189,6 @@ def test_all_penalties_and_bias_equal_mlx_lms(
     tokens = client.run(request(prompt, sampling, speculation)).tokens
 
     assert tokens == up_to_end(by_mlx_lms_processors(target, prompt, LENGTH), target)
-
-
-def test_xtc_excludes_as_mlx_lm_does_where_its_coin_says_so() -> None:
-    """A coin for each position: rows differ in it, and where it falls, mlx-lm's exclusion applies."""
-    rows, sampling = 400, Sampling(temperature=1.0, xtc_probability=0.3, xtc_threshold=0.1)
-    mx.random.seed(8)
-    law = mx.random.normal((1, 12)) * 0.7
-    law = law - mx.logsumexp(law, axis=-1, keepdims=True)
-    excluded = sample_utils.apply_xtc(law, 1.0, 0.1, [3])
-    coins = keyed_uniform(5, 0, rows)
-
-    ours = filtered(mx.repeat(law, rows, axis=0), sampling, coins, mx.array([3]))
-
-    assert not mx.array_equal(excluded, law)
-    assert mx.array_equal(ours, mx.where(coins < 0.3, excluded, law))
-    assert 0.2 < number((coins < 0.3).mean()) < 0.4
 
 
 def test_xtc_is_the_same_with_any_draft(client: EngineClient) -> None:

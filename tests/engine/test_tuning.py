@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,22 @@ def test_another_pair_is_measured_by_itself(main: LoadedModel, draft: LoadedMode
     tuned(Tuner(tmp_path), main, draft)
 
     assert tuned(Tuner(tmp_path), main, None)[1] > 0
+
+
+@pytest.mark.parametrize("package", ["mlx", "mlx-lm"])
+def test_another_version_of_mlx_is_measured_anew(
+    main: LoadedModel, tmp_path: Path, package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its kernels may take other times."""
+    tuned(Tuner(tmp_path), main, None)
+    installed = importlib.metadata.version
+    monkeypatch.setattr(
+        "engine.drafting.calibration.version", lambda name: "99.0" if name == package else installed(name)
+    )
+    tuner = Tuner(tmp_path)
+    tuner.begin(main, None, RoundCosts())
+
+    assert tuner.pending
 
 
 @pytest.mark.parametrize(

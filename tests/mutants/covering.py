@@ -12,10 +12,10 @@ _CACHES = ("engine/test_batch_trial", "engine/test_prefix_families", "families/t
 
 # The longest beginning of a file's name that is listed decides.
 _TESTS = {
-    "engine/decoding/accept": ("engine/test_accept", "engine/test_draft_model"),
+    "engine/decoding/accept": ("engine/test_accept", "engine/test_sampling", "engine/test_draft_model"),
     "engine/decoding/hidden_states": ("engine/test_hidden_states",),
     "engine/decoding/round": (*_ROUND, "engine/test_exactness"),
-    "engine/decoding/sampling": ("engine/test_accept", "engine/test_replies"),
+    "engine/decoding/sampling": ("engine/test_sampling", "engine/test_accept"),
     "engine/decoding/sequence": (
         *_ROUND[:2],
         "engine/test_padding",

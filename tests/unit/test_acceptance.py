@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import pairwise
 
 import pytest
 
@@ -45,6 +46,62 @@ def test_positions_share_rates_where_drafts_are_long() -> None:
 
     assert rates[4] == rates[5] > 0.9
     assert rates[6] < 0.1
+
+
+def test_short_drafts_are_known_token_by_token_and_long_ones_in_groups() -> None:
+    """A group begins at most as far behind the first token as it is long, so few drafts teach all of it."""
+    ends = []
+    for position in range(1, MAX_DRAFT_TOKENS):
+        rates = taught(AcceptRates(), [(position + 1, position)] * 100).by_position(hopeful=True)
+        if rates[position - 1] > 2 * rates[position]:
+            ends.append(position)
+    ends.append(MAX_DRAFT_TOKENS)
+
+    assert ends[:4] == [1, 2, 3, 4]
+    assert len(ends) <= 10
+    assert all(later <= 2 * earlier for earlier, later in pairwise(ends))
+
+
+@pytest.mark.parametrize(
+    ("stood", "least", "most"),
+    [([True], 0.765, 0.79), ([False], 0.32, 0.345), ([False] * 4, 0.1, 0.14), ([True] * 4, 0.88, 0.93)],
+)
+def test_a_few_trials_count_more_than_what_was_thought_before(stood: list[bool], least: float, most: float) -> None:
+    """It was thought that three of five would stand."""
+    rates = AcceptRates()
+    for one in stood:
+        rates.learn(1, int(one))
+
+    assert least < rates.by_position(hopeful=True)[0] < most
+
+
+def test_what_follows_is_thought_to_stand_as_often_as_what_was_seen_before_it() -> None:
+    rates = taught(AcceptRates(), [(2, 2)] * 50).by_position(hopeful=False)
+
+    assert rates[2:] == [rates[1]] * (MAX_DRAFT_TOKENS - 2)
+
+
+def test_bursts_are_followed_where_they_were_seen_before() -> None:
+    """Runs of thirty right and thirty wrong: twenty into each, the rate is well on its side of the middle."""
+    rates = AcceptRates()
+    right: list[float] = []
+    wrong: list[float] = []
+    for number in range(600):
+        taught(rates, [(1, int(number // 30 % 2 == 0))])
+        if number > 200 and number % 30 == 20:
+            (right if number // 30 % 2 == 0 else wrong).append(rates.by_position(hopeful=True)[0])
+
+    assert min(right) > 0.65
+    assert max(wrong) < 0.35
+
+
+def test_an_old_average_gives_way_to_what_has_been_true_since() -> None:
+    """Two thousand tokens stood, then of as many one in two: nothing is left of the old rate."""
+    rates = taught(AcceptRates(), [(1, 1)] * 2000 + [(1, 1), (1, 0)] * 1000)
+    for _ in range(200):
+        rates.end_round()
+
+    assert rates.by_position(hopeful=True)[0] == pytest.approx(0.5, abs=0.03)
 
 
 def test_a_passage_that_becomes_hard_is_noticed_at_once_and_forgotten_again() -> None:
@@ -111,6 +168,31 @@ def test_a_chance_equal_to_the_floor_goes_on() -> None:
     assert StopRule((0.57,), Worth().by_grade).goes_on([0.6])
 
 
+def test_before_any_trial_a_draft_is_taken_nearly_at_its_word() -> None:
+    """In ten grades, the surer the better."""
+    rule = StopRule((), Worth().by_grade)
+    said = [0.0, 0.1, 0.19, 0.21, 0.3, 0.4, 0.6, 0.7, 0.85, 0.93, 0.96, 0.985, 0.999, 1.0]
+    worth = [rule.chance([probability]) for probability in said]
+
+    assert worth == pytest.approx(said, abs=0.11)
+    assert worth == sorted(worth)
+    assert len({rule.chance([n / 1000]) for n in range(1001)}) == 10
+    assert worth[-1] > rule.chance([0.99]) > rule.chance([0.97]) > rule.chance([0.94])
+
+
+def test_the_chance_of_no_token_at_all_is_one() -> None:
+    assert StopRule((), Worth().by_grade).chance([]) == 1
+
+
+def test_what_a_draft_says_may_change_its_worth() -> None:
+    """Three thousand times right, then wrong: after three hundred more hardly anything is left of it."""
+    worth = Worth()
+    for accepted in [1] * 3000 + [0] * 300:
+        worth.learn([0.9], accepted)
+
+    assert 0.01 < worth.by_grade[6] < 0.1
+
+
 @pytest.mark.parametrize("honest", [0.95, 0.5, 0.05])
 def test_what_a_draft_says_is_worth_what_came_of_it(honest: float) -> None:
     """A draft that always says 0.9 and is right this often."""
@@ -154,6 +236,24 @@ def test_the_level_that_is_right_most_often_is_chosen() -> None:
     for _ in range(400):
         sharpness.learn([1, 2, 3, 4], truth=1)
     assert sharpness.level == 0
+
+
+def test_levels_begin_with_the_drafts_own_distribution_and_rise() -> None:
+    assert Sharpness.LEVELS[0] == 1
+    assert list(Sharpness.LEVELS) == sorted(set(Sharpness.LEVELS))
+    assert Sharpness().level == 0
+
+
+@pytest.mark.parametrize("first", [0, 3])
+def test_at_first_every_comparison_counts_alike(first: int) -> None:
+    """The level that was right forty times of 79 is chosen, whether those came first or last."""
+    sharpness = Sharpness()
+    guesses = [1, 2, 3, 4]
+    truths = [guesses[first]] * (40 if first else 39) + [guesses[3 - first]] * (39 if first else 40)
+    for truth in truths:
+        sharpness.learn(guesses, truth)
+
+    assert sharpness.level == 3
 
 
 def test_between_equals_the_honest_level_stays() -> None:

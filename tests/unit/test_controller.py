@@ -132,7 +132,136 @@ def test_a_fixed_length_teaches_what_it_shows() -> None:
     assert known.rates_of("draft", 0).by_position(hopeful=False)[0] > 0.9
 
 
+def test_what_is_not_said_is_nothing() -> None:
+    assert Offer("lookup", 3) == Offer("lookup", 3, 0, False, 0)
+    assert Outcome() == Outcome(0, 0, None, (), (), ())
+    assert Plan("", 0, 0, None, 0) == PLAIN
+    assert (History().draft_speed, AutoController(History()).parked) == (0, False)
+
+
+def test_nothing_is_drafted_where_nothing_is_offered_or_asked() -> None:
+    controller = FixedController(3, history(FLAT))
+
+    assert controller.plan([]) == PLAIN
+    assert controller.plan([Offer("lookup", 0), Offer("draft", 0)]) == PLAIN
+    assert controller.plan([Offer("lookup", 0), Offer("draft", 2, 5)]) == Plan("draft", 2, 5)
+    assert FixedController(0, history(FLAT)).plan([DRAFT]) == PLAIN
+    assert controller.may_read(Offer("draft", 0, behind=10**6))
+    assert [FixedController(tokens, history(FLAT)).wants("draft") for tokens in (0, 1, 5)] == [False, True, True]
+
+
+@pytest.mark.parametrize("speculation", [Speculation.fixed(3), Speculation.auto()], ids=str)
+def test_every_controller_learns_what_reading_takes_and_what_was_not_used(speculation: Speculation) -> None:
+    known = history(FLAT)
+    controller = make_controller(speculation, known)
+    controller.observe_reading("draft", 512, 0.512)
+    for _ in range(40):
+        controller.learn_unused(Offer("lookup", 4, 2), 4, 4)
+
+    assert known.costs.reading_s("draft", 1000) == pytest.approx(1.0)
+    assert known.rates_of("lookup", 2).by_position(hopeful=False)[0] > 0.9
+    assert known.rates_of("lookup", 1).by_position(hopeful=False)[0] == 0
+
+
+def test_a_draft_longer_or_shorter_than_what_was_emitted_teaches_as_far_as_both_go() -> None:
+    known = History()
+    known.learn(Plan("draft", 3), Outcome(3, 0, guesses=[[1, 2, 3, 4]] * 3, truths=[4]))
+    assert known.sharpness["draft"].level == 3
+    known.learn(Plan("draft", 1), Outcome(1, 1, guesses=[[4, 3, 2, 1]], truths=[1, 4, 4]))
+    assert known.sharpness["draft"].level == 3
+
+
+def test_what_a_draft_said_of_its_tokens_is_weighed_by_what_came_of_them() -> None:
+    """It says 0.9 and is always wrong; of what says nothing nothing is learnt."""
+    known = history(FLAT, rates=rounds(0.8))
+    before = AutoController(known).plan([DRAFT]).stop
+    assert before is not None
+    known.learn(Plan("draft", 1), Outcome(1, 1))
+    assert known.worth["draft"].by_grade == before.worth
+    for _ in range(20):
+        known.learn(Plan("draft", 1), Outcome(1, 0, probabilities=[0.9]))
+    after = AutoController(known).plan([DRAFT]).stop
+
+    assert after is not None
+    assert after.chance([0.9]) < 0.3 < before.chance([0.9])
+
+
+def test_no_draft_is_planned_for_two_rounds_of_nothing_but_drafts_too_many() -> None:
+    """At least every 97th round is plain, for comparison, and one is enough."""
+    controller = AutoController(history({1: 1.0, 33: 1.0}, 0.02, rates=rounds(0.95)))
+    lengths = []
+    for _ in range(250):
+        plan = controller.plan([FIXED_ONLY])
+        controller.observe(plan, Outcome(plan.length, plan.length, 1.0 + 0.02 * plan.length))
+        lengths.append(plan.length)
+    plain_at = [at for at, length in enumerate(lengths) if not length]
+
+    assert plain_at == [96, 193]
+
+
 # Drafts that stop by themselves.
+
+
+@pytest.mark.parametrize(("verify", "share"), [(FLAT, 0.8), (STEPS, 0.6), (STEEP, 0.3)])
+def test_stopping_by_itself_promises_what_the_best_length_does_until_it_is_known(
+    verify: dict[int, float], share: float
+) -> None:
+    known = history(verify, rates=rounds(share))
+    speeds = []
+    for offer in (FIXED_ONLY, DRAFT):
+        AutoController(known).plan([offer])
+        speeds.append(known.draft_speed)
+
+    assert speeds[0] == pytest.approx(speeds[1])
+
+
+@pytest.mark.parametrize(
+    ("verify", "brought", "rate"),
+    [
+        (FLAT, None, 0.0),
+        (STEPS, None, 0.0),
+        (FLAT, (400.0, 100.0), 4.0),  # 432 tokens or so in 110 s
+        (FLAT, (800.0, 100.0), 8.0),
+    ],
+)
+def test_a_draft_goes_on_while_that_beats_the_best_rate_known(
+    verify: dict[int, float], brought: tuple[float, float] | None, rate: float
+) -> None:
+    """That of the best fixed length, or of drafts that stopped by themselves."""
+    known = history(verify, rates=rounds(0.8))
+    if brought is not None:
+        known.self_stopping["draft"] = brought
+    chances = known.rates_of("draft", 0).by_position(hopeful=True)[:16]
+    tokens = [1.0, *(1 + reached for reached in accumulate(accumulate(chances, mul)))]
+    seconds = known.costs.prices_s("draft", 16)
+    fixed = max(bring / take for bring, take in zip(tokens[1:], seconds[1:], strict=True))
+
+    plan = AutoController(known).plan([DRAFT])
+
+    assert plan.stop is not None
+    assert plan.length == 16
+    assert plan.stop.floors == pytest.approx(stop_floors(tokens, seconds, rate or fixed), rel=0.1 if rate else 1e-6)
+    assert plan.stop.worth == known.worth["draft"].by_grade
+
+
+def test_a_way_to_draft_is_judged_by_what_it_brought_lately() -> None:
+    """A long spell in which stopping by itself brought nothing is made good by a shorter one in which it did."""
+    known = history(FLAT, rates=rounds(0.8))
+    controller = AutoController(known)
+
+    def stopping(drafted: int, accepted: int, count: int) -> None:
+        for _ in range(count):
+            plan = Plan("draft", 16, stop=StopRule((), ()))
+            controller.observe(plan, Outcome(drafted, accepted, 1.0 + 0.06 * drafted))
+            known.learn(Plan("draft", 4), Outcome(5, 4))
+            controller.observe(PLAIN, Outcome(seconds=1.0))
+
+    stopping(1, 0, 200)
+    assert controller.plan([DRAFT]).stop is None
+    stopping(8, 8, 60)
+    assert controller.plan([DRAFT]).stop is not None
+    stopping(1, 0, 1)
+    assert controller.plan([DRAFT]).stop is not None  # nor does one round make it bad
 
 
 def test_floors_rise_with_the_price_of_a_token() -> None:
@@ -264,6 +393,86 @@ def test_a_parked_draft_is_tried_when_it_has_rested_and_the_credit_allows() -> N
     assert controller.wants("draft")
 
 
+def test_without_credit_nothing_is_tried() -> None:
+    """Not even a draft that has to read nothing first."""
+    known = history(STEEP, rates=rounds(0.05))
+    controller = AutoController(known)
+    controller.plan([FIXED_ONLY])
+    plain(controller, 20)
+    known.credit = 0.0
+    assert not controller.wants("draft")
+    known.credit = 0.01
+    assert controller.wants("draft")
+
+
+def test_a_try_may_cost_all_of_the_credit_and_no_more() -> None:
+    """A draft of one token takes two rounds here, so it needs a credit of one; a second source is tried for less."""
+    known = history({1: 1.0, 33: 33.0}, 0.0, rates=rounds(0.05))
+    for _ in range(100):
+        known.learn(Plan("other", 1), Outcome(1, 0))
+    controller = AutoController(known)
+    controller.plan([FIXED_ONLY])
+    plain(controller, 20)
+    known.credit = 1 - 1e-6
+    assert controller.plan([FIXED_ONLY]) == PLAIN
+    known.credit = 1 + 1e-6
+    assert controller.plan([Offer("other", 1), FIXED_ONLY]).source == "draft"  # the better of the two
+
+
+def test_each_source_rests_for_itself() -> None:
+    """In rounds of all replies, whether the last one was of this reply or of one before."""
+    known = history(STEEP, rates=rounds(0.05))
+    known.credit = 2.0
+    controller = AutoController(known)
+    controller.plan([FIXED_ONLY])
+    plain(controller, 10)
+    controller.observe(Plan("draft", 1), Outcome(1, 0, 2.05))
+    known.credit = 2.0
+    assert not controller.wants("draft")
+    assert controller.wants("other")
+    plain(AutoController(known), 3)
+    assert controller.wants("draft")
+
+
+def test_a_draft_that_brings_nothing_rests_though_it_costs_nothing() -> None:
+    """Without credit, nothing is hoped of what was never seen."""
+    known = history({1: 1.0, 33: 1.0}, 0.0)
+    known.credit = 0.0
+    controller = AutoController(known)
+
+    assert controller.plan([FIXED_ONLY]) == PLAIN
+    assert controller.parked
+
+
+def test_a_parked_draft_is_used_again_only_with_a_lead() -> None:
+    """Parked where it does not pay, and back where it promises two per cent more; between the two it stays as it is."""
+    known = history({1: 1.0, 33: 1.0}, 0.5, rates=[(1, 1)] * 3000)
+    controller = AutoController(known)
+    parked = []
+    for price in (0.5, 0.985, 1.1, 0.985, 0.5):
+        known.costs.calibration = Calibration({1: 1.0, 33: 1.0}, {"draft": price})
+        controller.plan([Offer("draft", 1)])
+        parked.append(controller.parked)
+
+    assert parked == [False, False, True, True, False]
+    assert known.draft_speed == pytest.approx(2 / 1.5, rel=0.01)
+
+
+def test_of_two_plans_the_present_one_needs_less_of_a_lead() -> None:
+    """A change promises two per cent or is not made, whichever of the two comes first."""
+    known = history({1: 1.0, 33: 1.0}, 0.5, rates=[(1, 1)] * 3000)
+    for _ in range(3000):
+        known.learn(Plan("lookup", 1), Outcome(1, 1))
+    controller = AutoController(known)
+    offers = [Offer("draft", 1), Offer("lookup", 1)]
+    chosen = []
+    for draft, lookup in ((0.5, 0.6), (0.5, 0.495), (0.5, 0.4), (0.395, 0.4), (0.3, 0.4)):
+        known.costs.calibration = Calibration({1: 1.0, 33: 1.0}, {"draft": draft, "lookup": lookup})
+        chosen.append(controller.plan(offers).source)
+
+    assert chosen == ["draft", "draft", "lookup", "lookup", "draft"]
+
+
 def test_credit_grows_slowly_with_time_and_with_what_drafting_gains() -> None:
     known = history(FLAT)
     known.credit = 0.0
@@ -277,6 +486,62 @@ def test_credit_grows_slowly_with_time_and_with_what_drafting_gains() -> None:
     for _ in range(9):
         controller.observe(Plan("draft", 8), Outcome(8, 0, 1.5))
     assert known.credit == 0.0  # what is lost is lost
+
+
+@pytest.mark.parametrize("plain_s", [0.05, 20.0])
+def test_credit_is_counted_in_plain_rounds_however_long_those_are(plain_s: float) -> None:
+    known = history({1: plain_s, 33: plain_s}, 0.25 * plain_s, rates=[(4, 0)] * 50)
+    known.costs.observe_reading("draft", 512, 512 * plain_s / 1000)
+    known.credit = 1.5
+    controller = AutoController(known)
+    controller.observe(Plan("draft", 4), Outcome(4, 1, 2 * plain_s))
+    assert known.credit == pytest.approx(1.5 + 0.004 + 2 - 2)
+    controller.plan([FIXED_ONLY])
+    plain(controller, 10, plain_s)
+    known.credit = 1.0
+    assert controller.may_read(Offer("draft", 0, behind=900))
+    assert not controller.may_read(Offer("draft", 0, behind=1100))
+
+
+def test_who_does_not_say_that_it_is_behind_has_nothing_to_read() -> None:
+    known = history(STEEP, rates=rounds(0.05))
+    known.costs.observe_reading("draft", 512, 512.0)
+    controller = AutoController(known)
+    controller.plan([FIXED_ONLY])
+    plain(controller, 10)
+    known.credit = 0.5
+
+    assert controller.wants("draft")
+
+
+def test_prices_are_learnt_from_typical_rounds_and_only_from_these() -> None:
+    known = history(FLAT)
+    controller = AutoController(known)
+    plain(controller, 9, 2.0)
+    for _ in range(9):
+        controller.observe(PLAIN, Outcome(seconds=None))
+    assert known.costs.plain_s == pytest.approx(2.0)
+    for _ in range(99):
+        controller.observe(PLAIN, Outcome(seconds=2.0))
+        controller.observe(Plan("draft", 3), Outcome(3, 0, 5.0))
+
+    assert known.costs.price_s("draft", 3) / known.costs.plain_s == pytest.approx(2.5, rel=0.05)
+
+
+def test_rounds_that_stop_by_themselves_are_summed_up() -> None:
+    """Their tokens and their prices; what others brought is none of it, and older ones count a little less."""
+    known = history(FLAT)
+    controller = AutoController(known)
+    stopping = Plan("draft", 16, stop=StopRule((), ()))
+    price = known.costs.price_s("draft", 3)
+    controller.observe(stopping, Outcome(3, 2))
+    controller.observe(Plan("draft", 3), Outcome(3, 3))
+    assert known.self_stopping["draft"] == pytest.approx((3.0, price))
+    controller.observe(stopping, Outcome(3, 3))
+    tokens, seconds = known.self_stopping["draft"]
+
+    assert 6.7 < tokens < 7
+    assert 1.9 * price < seconds < 2 * price
 
 
 def test_what_a_new_pair_may_lose_is_less_than_a_token() -> None:
@@ -359,6 +624,41 @@ def test_a_draft_reads_a_chat_only_if_that_saves_time(behind: int, reads: bool) 
     controller = AutoController(known)
 
     assert controller.may_read(Offer("draft", 0, tells_probabilities=True, behind=behind)) is reads
+
+
+def test_before_anything_is_known_a_draft_reads() -> None:
+    controller = AutoController(History())
+
+    assert controller.may_read(Offer("draft", 0, tells_probabilities=True, behind=5_000))
+    assert not controller.parked
+
+
+@pytest.mark.parametrize(("share", "behind", "parked"), [(0.02, 512, True), (0.8, 200_000, False)])
+def test_a_draft_that_does_not_read_rests_only_if_it_would_save_nothing(
+    share: float, behind: int, parked: bool
+) -> None:
+    """One for which this chat is too long may yet be worth it, when the reply grows."""
+    known = history({1: 0.05, 33: 1.65}, 0.002, rates=rounds(share))
+    if not parked:
+        known = history({1: 0.05, 33: 0.06}, 0.002, rates=rounds(share))
+    known.costs.observe_reading("draft", 512, 1.0)
+    controller = AutoController(known)
+
+    assert not controller.may_read(Offer("draft", 0, tells_probabilities=True, behind=behind))
+    assert controller.parked is parked
+    assert controller.wants("draft") is not parked
+
+
+def test_every_token_of_a_long_reply_counts_for_reading() -> None:
+    """Drafting saves about 0.6 of a round of 50 ms a token: 2,000 tokens are worth some 40 to 80 s of reading."""
+    known = history({1: 0.05, 33: 0.05}, 0.005, rates=rounds(0.8))
+    known.costs.observe_reading("draft", 512, 0.512)
+    controller = AutoController(known)
+    for _ in range(400):
+        controller.observe(Plan("draft", 4), Outcome(4, 4, 0.07))
+
+    assert controller.may_read(Offer("draft", 0, behind=40_000))
+    assert not controller.may_read(Offer("draft", 0, behind=90_000))
 
 
 def test_a_long_reply_makes_reading_worth_it() -> None:

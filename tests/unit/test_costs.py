@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.api.types import MAX_DRAFT_TOKENS
-from engine.drafting.costs import Calibration, RoundCosts
+from engine.drafting.costs import MAX_WIDTH, Calibration, RoundCosts
 
 SAW = {1: 46.0, 2: 48.9, 3: 60.9, 4: 46.0, 5: 58.9, 6: 59.8, 7: 72.6, 8: 55.4, 33: 200.0}
 
@@ -21,6 +21,10 @@ def costs(verify: dict[int, float] | None = None, draft: float = 2.0, rollback: 
 def test_a_forward_is_padded_to_a_cheaper_width(width: int, padded: int) -> None:
     """From 1 to 4 nothing is gained; 5 to 8 tokens cost less as 8. Prompts are no rounds."""
     assert costs().padded(width) == padded
+
+
+def test_nothing_is_padded_beyond_the_widest_forward_with_a_price() -> None:
+    assert costs({1: 10.0, 32: 30.0, 33: 20.0}).padded(33) == 33
 
 
 def test_padding_must_gain_more_than_noise() -> None:
@@ -52,6 +56,31 @@ def test_without_a_calibration_nothing_is_padded() -> None:
 )
 def test_before_any_round_a_price_is_the_calibrated_one(source: str, length: int, price: float) -> None:
     assert costs().price_s(source, length) == pytest.approx(price)
+    assert costs().prices_s(source, length)[length] == pytest.approx(price)
+    assert len(costs().prices_s(source, length)) == length + 1
+
+
+def test_the_widest_forward_with_a_price_checks_the_longest_draft() -> None:
+    """And the token before it."""
+    assert MAX_WIDTH == MAX_DRAFT_TOKENS + 1
+
+
+@pytest.mark.parametrize(
+    ("verify", "length", "price"),
+    [
+        ({1: 10.0}, 0, 10.0),
+        ({1: 10.0}, 9, 10.0),
+        ({4: 10.0}, 0, 10.0),
+        ({1: 10.0, 17: 26.0}, 32, 42.0),
+        ({4: 13.0, 17: 26.0}, 0, 10.0),
+        ({1: 10.0, 5: 30.0, 7: 31.0}, 2, 20.0),
+        ({1: 10.0, 5: 30.0, 7: 31.0}, 10, 33.0),
+    ],
+)
+def test_widths_that_were_not_measured_lie_on_the_nearest_line(
+    verify: dict[int, float], length: int, price: float
+) -> None:
+    assert costs(verify).price_s("lookup", length) == pytest.approx(price)
 
 
 def test_a_slow_machine_raises_every_price_alike() -> None:
@@ -66,6 +95,14 @@ def test_a_slow_machine_raises_every_price_alike() -> None:
 def test_one_slow_round_changes_nothing() -> None:
     priced = costs()
     for seconds in (46.0, 46.0, 460.0, 46.0):
+        priced.observe("", 0, seconds)
+
+    assert priced.plain_s == pytest.approx(46.0)
+
+
+def test_a_round_that_took_no_time_by_a_coarse_clock_breaks_nothing() -> None:
+    priced = costs()
+    for seconds in (46.0, 0.0, 46.0):
         priced.observe("", 0, seconds)
 
     assert priced.plain_s == pytest.approx(46.0)
@@ -124,6 +161,39 @@ def test_no_meeting_moves_a_price_by_more_than_a_fifth_of_the_largest_step() -> 
     assert priced.price_s("draft", 3) / priced.plain_s == pytest.approx(52 / 46 * 1.5 ** (1 / 5))
 
 
+def test_a_price_that_changes_is_followed_however_long_it_was_steady() -> None:
+    """After 200 meetings at the calibrated price, 60 at another bring it nearly there."""
+    priced = costs()
+    for seconds in [52.0] * 200 + [52.0 * 1.4] * 60:
+        priced.observe("", 0, 46.0)
+        priced.observe("draft", 3, seconds)
+
+    assert priced.price_s("draft", 3) / priced.plain_s == pytest.approx(52 / 46 * 1.4, rel=0.05)
+
+
+def test_a_plain_round_says_what_the_drafted_one_just_before_it_costs() -> None:
+    """Not one of another length or source before that."""
+    priced = costs()
+    for source, drafted, seconds in (("", 0, 46.0), ("lookup", 3, 46.0), ("draft", 3, 52.0), ("draft", 5, 65.4)):
+        priced.observe(source, drafted, seconds)
+    priced.observe("", 0, 46.0 / 1.4)
+    shares = [priced.price_s(*kind) / priced.plain_s for kind in (("draft", 3), ("lookup", 3), ("draft", 5))]
+
+    assert shares[:2] == pytest.approx([52 / 46, 1.0])
+    assert shares[2] == pytest.approx(65.4 / 46 * 1.4 ** (1 / 5))
+
+
+def test_a_length_that_was_never_seen_is_thought_to_be_like_the_nearest() -> None:
+    priced = costs()
+    for drafted, seconds in ((3, 52.0), (7, 1.4 * (55.4 + 14))) * 40:
+        priced.observe("", 0, 46.0)
+        priced.observe("draft", drafted, seconds)
+    calibrated = costs()
+    beyond = [priced.price_s("draft", n) / calibrated.price_s("draft", n) for n in (1, 4, 6, 12)]
+
+    assert beyond == pytest.approx([1.0, 1.0, 1.4, 1.4], rel=0.03)
+
+
 def test_drafted_rounds_far_from_plain_ones_change_no_price() -> None:
     priced = costs()
     for _ in range(7):
@@ -146,6 +216,35 @@ def test_without_a_calibration_tokens_cost_what_they_were_seen_to_cost() -> None
     priced.observe("", 0, 10.0)
 
     assert priced.price_s("draft", 4) == pytest.approx(10.0 + 4 * 12)
+
+
+def test_without_a_calibration_a_round_of_two_tokens_says_what_one_costs() -> None:
+    priced = RoundCosts()
+    priced.observe("", 0, 10.0)
+    priced.observe("draft", 2, 34.0)
+
+    assert priced.price_s("draft", 1) / priced.plain_s == pytest.approx(2.2)
+    assert priced.price_s("draft", 4) / priced.plain_s == pytest.approx(5.8)
+    assert priced.price_s("lookup", 1) / priced.plain_s < 1.5  # another source is another matter
+
+
+def test_without_a_calibration_no_token_is_free_of_charge_below_nothing() -> None:
+    """A plain round that was slow by chance makes no drafted one cheaper than itself."""
+    priced = RoundCosts()
+    priced.observe("", 0, 10.0)
+    priced.observe("draft", 2, 3.0)
+
+    assert priced.price_s("draft", 2) == pytest.approx(priced.plain_s)
+
+
+def test_without_a_calibration_what_a_token_costs_is_followed() -> None:
+    """However many have been seen: 100 tokens at a fifth of a plain round, then 60 at half of one."""
+    priced = RoundCosts()
+    for seconds in [12.0] * 100 + [15.0] * 60:
+        priced.observe("", 0, 10.0)
+        priced.observe("draft", 1, seconds)
+
+    assert 1.4 < priced.price_s("draft", 1) / priced.plain_s < 1.51
 
 
 def test_without_a_calibration_longer_drafts_come_step_by_step() -> None:

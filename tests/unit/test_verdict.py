@@ -153,10 +153,29 @@ def test_what_a_draft_reads_is_a_part_of_what_it_costs() -> None:
 def test_without_a_calibration_more_rounds_bring_more_certainty() -> None:
     costs = RoundCosts()
     costs.observe("", 0, 1.0)
-    errors = []
+    errors = [costs.in_plain_rounds({("draft", 2): 1})[1]]
     for _ in range(6):
         costs.observe("draft", 2, 1.2)
         errors.append(costs.in_plain_rounds({("draft", 2): 1})[1])
 
     assert errors == sorted(errors, reverse=True)
-    assert errors[0] > 0.25
+    assert 0.25 < errors[1] < 0.4 < errors[0] <= 0.6
+    assert errors[-1] < 0.8 * errors[1]
+
+
+def test_what_is_measured_is_more_certain_than_a_guess_and_meetings_make_it_more_so() -> None:
+    """By round: plain ones are the measure itself, and a mixture is as uncertain as its drafted part."""
+    costs = RoundCosts(Calibration({1: 1.0, 33: 1.0}, {"draft": 0.5}))
+    unmet = costs.in_plain_rounds({("draft", 2): 10})
+    assert unmet[0] == pytest.approx(20.0)
+    assert 0.05 < unmet[1] < 0.12
+    assert costs.in_plain_rounds({("", 0): 10}) == (10.0, 0.0)
+    assert costs.in_plain_rounds({("", 0): 20, ("draft", 2): 10}) == pytest.approx((40.0, unmet[1] / 2))
+    assert costs.in_plain_rounds({}) == (0.0, 0.0)
+    for _ in range(40):
+        costs.observe("", 0, 1.0)
+        costs.observe("draft", 2, 2.0)
+
+    met = costs.in_plain_rounds({("draft", 2): 10})[1]
+    assert 0.01 < met < unmet[1] / 1.5
+    assert costs.in_plain_rounds({("draft", 3): 10})[1] == pytest.approx(unmet[1])  # another length has met none

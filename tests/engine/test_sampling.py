@@ -1,0 +1,409 @@
+"""From logits to tokens: which law the draws follow, which noise they use, and what a draft says of its guesses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import mlx.core as mx
+import pytest
+from mlx_lm import sample_utils
+
+import engine.models.loading  # noqa: F401  as in the engine, nothing is compiled at run time
+from engine import Acceptance, Sampling
+from engine.decoding import sampling as module
+from engine.decoding.accept import Draft
+from engine.decoding.sampling import Sampler, filtered, gumbel_noise, keyed_uniform
+
+VOCABULARY, DRAWS = 6, 20_000
+# 20,000 honest draws of 6 tokens differ by less than half of this from their law.
+BOUND = 0.015
+SCALES = (1.0, 2.0, 4.0)
+SAMPLED = Sampling(temperature=1.0)
+
+
+def number(array: mx.array) -> float:
+    value = array.item()
+    assert isinstance(value, (int, float))
+    return value
+
+
+def law(seed: int, vocabulary: int = VOCABULARY) -> mx.array:
+    """Log-probabilities (1, vocabulary)."""
+    mx.random.seed(seed)
+    logits = 1.5 * mx.random.normal((1, vocabulary))
+    return logits - mx.logsumexp(logits, axis=-1, keepdims=True)
+
+
+def sampler(sampling: Sampling, prefix: Sequence[int] = (), seed: int = 7, **others: Any) -> Sampler:
+    return Sampler(sampling, seed, VOCABULARY, prefix, **others)
+
+
+def distance(tokens: mx.array, expected: mx.array) -> float:
+    """Total variation between what was drawn and the law."""
+    counts = (tokens[:, None] == mx.arange(expected.size)).sum(axis=0) / tokens.size
+    return 0.5 * number(mx.abs(counts - expected).sum())
+
+
+# Laws.
+
+
+@pytest.mark.parametrize(
+    "sampling",
+    [
+        Sampling(temperature=1.0),
+        Sampling(temperature=0.6, top_p=0.8),
+        Sampling(temperature=1.3, top_k=5),
+        Sampling(temperature=0.9, min_p=0.1, top_p=0.95, top_k=12),
+    ],
+    ids=str,
+)
+def test_draws_follow_mlx_lms_law(sampling: Sampling) -> None:
+    """Over many positions the tokens drawn are distributed as mlx-lm's filters and temperature say."""
+    vocabulary = 24
+    mx.random.seed(5)
+    logits = 2 * mx.random.normal((1, vocabulary))
+    law = logits - mx.logsumexp(logits, axis=-1, keepdims=True)
+    kept = law
+    if sampling.top_p < 1:
+        kept = sample_utils.apply_top_p(kept, sampling.top_p)
+    if sampling.min_p:
+        kept = sample_utils.apply_min_p(kept, sampling.min_p)
+    if sampling.top_k:
+        kept = sample_utils.apply_top_k(kept, sampling.top_k)
+
+    tokens = Sampler(sampling, 99, vocabulary, []).draw(mx.repeat(logits, DRAWS, axis=0), position=0)
+
+    assert mx.array_equal(mx.isinf(filtered(law, sampling)), mx.isinf(kept))
+    # About three times what 20,000 honest draws of 24 tokens differ by.
+    assert distance(tokens, mx.softmax(kept / sampling.temperature, axis=-1)[0]) < 0.02
+
+
+def test_a_biased_sampler_would_be_caught() -> None:
+    """The distribution test above has teeth: a temperature that is off by a tenth lies outside its bound."""
+    mx.random.seed(5)
+    logits = 2 * mx.random.normal((24,))
+    honest, biased = mx.softmax(logits), mx.softmax(logits / 1.1)
+
+    assert 0.5 * number(mx.abs(honest - biased).sum()) > 0.02
+
+
+def test_xtc_excludes_as_mlx_lm_does_where_its_coin_says_so() -> None:
+    """A coin for each position: rows differ in it, and where it falls, mlx-lm's exclusion applies."""
+    rows, sampling = 400, Sampling(temperature=1.0, xtc_probability=0.3, xtc_threshold=0.1)
+    mx.random.seed(8)
+    law = mx.random.normal((1, 12)) * 0.7
+    law = law - mx.logsumexp(law, axis=-1, keepdims=True)
+    excluded = sample_utils.apply_xtc(law, 1.0, 0.1, [3])
+    coins = keyed_uniform(5, 0, rows)
+
+    ours = filtered(mx.repeat(law, rows, axis=0), sampling, coins, mx.array([3]))
+
+    assert not mx.array_equal(excluded, law)
+    assert mx.array_equal(ours, mx.where(coins < 0.3, excluded, law))
+    assert 0.2 < number((coins < 0.3).mean()) < 0.4
+
+
+def test_draws_with_xtc_follow_both_laws_as_often_as_its_coin_says() -> None:
+    """The coin says nothing of the noise: else the mixture would be another."""
+    logits = mx.log(mx.array([[0.35, 0.25, 0.2, 0.12, 0.05, 0.03]]))
+    excluded = sample_utils.apply_xtc(logits, 1.0, 0.1, [])
+    expected = 0.6 * mx.softmax(logits)[0] + 0.4 * mx.softmax(excluded)[0]
+
+    tokens = sampler(replace(SAMPLED, xtc_probability=0.4, xtc_threshold=0.1)).draw(mx.repeat(logits, DRAWS, axis=0), 0)
+
+    assert not mx.array_equal(excluded, logits)
+    assert distance(tokens, expected) < BOUND
+
+
+def test_xtc_leaves_alone_what_it_must_spare() -> None:
+    """Ends and line breaks: without them no reply would end, and no paragraph."""
+    always = replace(SAMPLED, xtc_probability=1.0, xtc_threshold=0.05)
+    logits = mx.repeat(mx.log(mx.array([[0.4, 0.3, 0.2, 0.1, 1e-9, 1e-9]])), 200, axis=0)
+
+    def drawn(spared: tuple[int, ...]) -> set[int]:
+        return set(sampler(always, spared=spared).draw(logits, 0).tolist())  # type: ignore[arg-type]
+
+    assert drawn(()) == {3}
+    assert drawn((0, 2)) == {0, 2, 3}
+
+
+def judged(seed: int, drafted: mx.array, by: mx.array, target: mx.array) -> mx.array:
+    """Rejection's verdicts on tokens that are drawn from the log-probabilities `by`."""
+    rows = drafted.size
+    judge = sampler(SAMPLED, seed=seed, acceptance=Acceptance.REJECTION)
+    draft = Draft(drafted, mx.repeat(by, rows, axis=0))
+    return judge.verify(mx.repeat(target, rows + 1, axis=0), 0, draft)
+
+
+def test_rejection_draws_by_the_main_models_law() -> None:
+    """Drafted with the noise of the same seed and positions: what is redrawn must have other noise."""
+    target, by = law(1), law(2)
+    drafted = sampler(SAMPLED).draw(mx.repeat(by, DRAWS, axis=0), 0)
+
+    assert distance(drafted, mx.softmax(target)[0]) > 5 * BOUND
+    assert distance(judged(7, drafted, by, target)[:-1], mx.softmax(target)[0]) < BOUND
+
+
+def test_the_token_behind_an_accepted_draft_is_drawn_by_its_own_law() -> None:
+    target = law(1)
+    certain = mx.where(mx.arange(VOCABULARY) == 2, 0.0, -mx.inf)[None]
+    logits = mx.concatenate([certain, target])
+    draft = Draft(mx.array([2], dtype=mx.uint32), certain)
+    judges = [sampler(SAMPLED, seed=seed, acceptance=Acceptance.REJECTION) for seed in range(1000)]
+
+    verdicts = mx.stack([judge.verify(logits, 3, draft) for judge in judges])
+
+    assert set(verdicts[:, 0].tolist()) == {2}  # type: ignore[arg-type]
+    assert distance(verdicts[:, 1], mx.softmax(target)[0]) < 4 * BOUND
+
+
+# Noise.
+
+
+def test_every_kind_of_draw_at_a_position_has_a_key_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A draft's noise, XTC's coin, the coin of acceptance and the noise of a redraw: none may tell of another."""
+    seeds: dict[str, set[int]] = {"coins": set(), "noise": set()}
+
+    def told(kind: str, draw: Callable[..., mx.array]) -> Callable[..., mx.array]:
+        def drawn(seed: int, *others: int) -> mx.array:
+            seeds[kind].add(seed)
+            return draw(seed, *others)
+
+        return drawn
+
+    monkeypatch.setattr(module, "keyed_uniform", told("coins", keyed_uniform))
+    monkeypatch.setattr(module, "gumbel_noise", told("noise", gumbel_noise))
+    sampling = replace(SAMPLED, xtc_probability=0.5, xtc_threshold=0.1)
+    drawing = sampler(sampling, acceptance=Acceptance.REJECTION)
+    draft = drawing.draft(law(1), 3, None, SCALES, 0)
+    drawing.verify(mx.repeat(law(2), 2, axis=0), 3, draft)
+
+    assert [len(kind) for kind in seeds.values()] == [2, 2]
+    assert len(seeds["coins"] | seeds["noise"]) == 4
+
+
+@pytest.mark.parametrize(
+    "draw", [keyed_uniform, lambda seed, at, rows: gumbel_noise(seed, at, rows, VOCABULARY)], ids=["coins", "noise"]
+)
+def test_draws_depend_on_seed_and_position_alone(draw: Callable[[int, int, int], mx.array]) -> None:
+    rows = draw(7, 10, 4)
+
+    assert rows.shape[0] == len({str(row) for row in rows.tolist()}) == 4  # type: ignore[union-attr]
+    assert mx.array_equal(mx.concatenate([draw(7, 10, 1), draw(7, 11, 3)]), rows)
+    assert not mx.array_equal(draw(8, 10, 4), rows)
+
+
+def test_keys_of_neighbouring_seeds_and_positions_have_nothing_to_do_with_each_other() -> None:
+    """None of 4,096 comes twice, and each bit of them is as often set as not, also beside the key before."""
+    keys = [[sampler(SAMPLED, seed=seed).noise_key(position) for position in range(64)] for seed in range(64)]
+    words = [[(high << 32) + low for high, low in row] for row in keys]
+    assert len({word for row in words for word in row}) == 64 * 64
+    changes = [row[at] ^ row[at + 1] for row in words for at in range(63)]
+    changes += [before[at] ^ after[at] for before, after in pairwise(words) for at in range(64)]
+    for seen in ([word for row in words for word in row], changes):
+        set_bits = [sum(word >> bit & 1 for word in seen) / len(seen) for bit in range(64)]
+        assert min(set_bits) > 0.46
+        assert max(set_bits) < 0.54
+
+
+@pytest.mark.parametrize(
+    "sampling",
+    [
+        SAMPLED,
+        Sampling(temperature=0.7, top_p=0.8),
+        replace(SAMPLED, xtc_probability=0.5, xtc_threshold=0.1),
+        Sampling(temperature=0, repetition_penalty=1.5, frequency_penalty=0.5),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("drafted_by_it", [0, 1, 3, 6], ids="drew{}".format)
+def test_one_forward_draws_what_many_would(sampling: Sampling, drafted_by_it: int) -> None:
+    """Whether a draft has drawn at some of these positions before, or at more than it proposed."""
+    logits = mx.concatenate([law(seed) for seed in range(4)])
+    plain, drawn = sampler(sampling, [1, 2]), list[int]()
+    for at in range(4):
+        drawn.append(int(number(plain.draw(logits[at : at + 1], 2 + at))))
+        plain.commit(drawn[-1:])
+
+    together = sampler(sampling, [1, 2])
+    for at in range(drafted_by_it):
+        together.draft(law(9), 2 + at, mx.array(drawn[:at], dtype=mx.uint32), SCALES, 1)
+    verdicts = together.verify(logits, 2, Draft(mx.array(drawn[:3], dtype=mx.uint32)))
+
+    assert verdicts.tolist() == drawn
+
+
+@pytest.mark.parametrize(
+    ("other", "alike"),
+    [
+        ({}, True),
+        ({"seed": 3}, True),
+        ({"temperature": 0.5}, False),
+        ({"top_p": 0.5}, False),
+    ],
+)
+def test_replies_are_drawn_together_where_only_their_seeds_differ(other: dict[str, Any], alike: bool) -> None:
+    assert sampler(SAMPLED).draws_alike(sampler(replace(SAMPLED, **other), seed=8)) is alike
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        {"repetition_penalty": 1.2},
+        {"presence_penalty": 0.5},
+        {"frequency_penalty": 0.5},
+        {"logit_bias": ((2, 1.0),)},
+        {"xtc_probability": 0.5},
+    ],
+    ids=str,
+)
+def test_replies_with_a_past_or_a_coin_of_their_own_are_not_drawn_together(own: dict[str, Any]) -> None:
+    sampling = replace(SAMPLED, **own)
+
+    assert not sampler(sampling).draws_alike(sampler(sampling))
+
+
+@pytest.mark.parametrize("sampling", [SAMPLED, Sampling(temperature=0.7, top_k=3), Sampling(temperature=0)], ids=str)
+def test_replies_drawn_together_draw_what_each_would_alone(sampling: Sampling) -> None:
+    company = [sampler(sampling, seed=seed) for seed in range(40)]
+    logits = mx.concatenate([law(seed) for seed in range(40)])
+    positions = [3 * seed % 11 for seed in range(40)]
+    alone = [one.draw(logits[row : row + 1], positions[row]).item() for row, one in enumerate(company)]
+
+    assert company[0].draw_together(company, logits, positions).tolist() == alone
+
+
+# Penalties.
+
+
+@pytest.mark.parametrize(
+    "penalty",
+    [
+        {"repetition_penalty": 1.4},
+        {"presence_penalty": 0.6},
+        {"frequency_penalty": 0.4},
+        {"repetition_penalty": 0.8, "presence_penalty": -0.5, "frequency_penalty": 0.3},
+        {"logit_bias": ((1, 2.0), (4, -3.0))},
+    ],
+    ids=str,
+)
+def test_penalties_are_mlx_lms_over_all_that_stands_before_a_row(penalty: dict[str, Any]) -> None:
+    """The prompt, what was committed since, and the drafted tokens before each row."""
+    prompt, committed, drafted = [0, 1, 1], [2, 2], [3, 0, 3]
+    whole = 100
+    known = {"repetition_penalty": None, "presence_penalty": None, "frequency_penalty": None, **penalty}
+    process = sample_utils.make_logits_processors(
+        dict(penalty.get("logit_bias", ())) or None,
+        known["repetition_penalty"],
+        whole,
+        known["presence_penalty"],
+        whole,
+        known["frequency_penalty"],
+        whole,
+    )
+    for seed in range(30):
+        logits = mx.concatenate([law(10 * seed + row) + 1.5 for row in range(4)])
+        drawing = sampler(Sampling(temperature=0, **penalty), prompt)
+        drawing.commit(committed)
+        expected = []
+        for row in range(4):
+            processed = logits[row : row + 1]
+            for processor in process:
+                processed = processor(mx.array([*prompt, *committed, *drafted[:row]]), processed)
+            expected.append(mx.argmax(processed).item())
+
+        assert drawing.draw(logits, 5, mx.array(drafted)).tolist() == expected
+        assert drawing.draw(logits[2:3], 7, mx.array(drafted[:2])).tolist() == expected[2:3]
+
+
+def test_an_output_layer_with_more_or_fewer_rows_than_the_vocabulary_is_fitted() -> None:
+    """More are padding and never drawn; those that are missing neither."""
+    wide = mx.concatenate([mx.zeros((200, VOCABULARY)), mx.full((200, 2), 50.0)], axis=-1)
+    narrow = mx.full((200, VOCABULARY - 2), -50.0)
+
+    assert set(sampler(SAMPLED).draw(wide, 0).tolist()) == set(range(VOCABULARY))  # type: ignore[arg-type]
+    assert set(sampler(SAMPLED).draw(narrow, 0).tolist()) == set(range(VOCABULARY - 2))  # type: ignore[arg-type]
+
+
+# Guesses of a draft.
+
+
+def test_a_greedy_draft_says_its_likeliest_token_and_how_likely_it_is() -> None:
+    guess = sampler(Sampling(temperature=0)).draft(law(3), 0, None, SCALES, 0)
+
+    assert guess.tokens.tolist() == [mx.argmax(law(3)).item()]
+    assert guess.probabilities is not None
+    assert guess.probabilities.tolist() == pytest.approx([number(mx.max(mx.softmax(law(3))))])
+    assert guess.guesses is None
+
+
+@pytest.mark.parametrize("level", [0, 1, 2])
+@pytest.mark.parametrize("acceptance", list(Acceptance))
+def test_a_drafts_guesses_are_draws_from_its_sharpened_laws(level: int, acceptance: Acceptance) -> None:
+    """It tells those of every scale, and of its own how likely the token was; with rejection, the whole law."""
+    sampling = Sampling(temperature=0.8)
+    for seed in range(20):
+        drawing = sampler(sampling, seed=seed, acceptance=acceptance)
+        sharpened = [law(3) / 0.8 * scale for scale in SCALES]
+        noise = gumbel_noise(seed, 4, 1, VOCABULARY)
+        guesses = [mx.argmax(one + noise).item() for one in sharpened]
+        likely = mx.softmax(sharpened[level], axis=-1)[0]
+
+        guess = drawing.draft(law(3), 4, None, SCALES, level)
+
+        assert guess.guesses is not None
+        assert guess.probabilities is not None
+        assert guess.guesses.tolist() == [guesses]
+        assert guess.tokens.tolist() == [guesses[level]]
+        assert guess.probabilities.tolist() == pytest.approx([number(likely[guesses[level]])], rel=1e-4)
+        assert (guess.logprobs is not None) == (acceptance is Acceptance.REJECTION)
+        if guess.logprobs is not None:
+            assert mx.allclose(mx.exp(guess.logprobs[0]), likely, atol=1e-5)
+
+
+def test_what_is_left_out_is_not_drafted_where_it_would_be_rejected() -> None:
+    """Coupled guesses are right as often without top-p; rejection never lets such a token stand."""
+    sampling = replace(SAMPLED, top_p=0.5)
+    logits = mx.log(mx.array([[0.6, 0.4, 1e-9, 1e-9, 1e-9, 1e-9]]))
+
+    def guessed(acceptance: Acceptance) -> set[int]:
+        samplers = [sampler(sampling, seed=seed, acceptance=acceptance) for seed in range(30)]
+        return {int(number(one.draft(logits, 0, None, (1.0,), 0).tokens)) for one in samplers}
+
+    assert guessed(Acceptance.REJECTION) == {0}
+    assert guessed(Acceptance.COUPLED) == {0, 1}
+
+
+# Filters.
+
+
+@pytest.mark.parametrize(
+    ("sampling", "kept"),
+    [
+        ({"top_p": 0.0}, {0, 1, 2, 3, 4, 5}),  # no filter at all
+        ({"top_p": 1.0}, {0, 1, 2, 3, 4, 5}),
+        ({"top_p": 0.99}, {0, 1, 2, 3, 4, 5}),
+        ({"top_p": 0.45}, {0, 1}),
+        ({"top_p": 0.01}, {0}),
+        ({"min_p": 0.0}, {0, 1, 2, 3, 4, 5}),
+        ({"min_p": 0.3}, {0, 1, 2, 3}),
+        ({"min_p": 1.0}, {0}),
+        ({"top_k": 0}, {0, 1, 2, 3, 4, 5}),
+        ({"top_k": 1}, {0}),
+        ({"top_k": 5}, {0, 1, 2, 3, 4}),
+        ({"top_k": 6}, {0, 1, 2, 3, 4, 5}),
+        ({"top_k": 99}, {0, 1, 2, 3, 4, 5}),
+        ({"top_p": 0.95, "min_p": 0.3, "top_k": 3}, {0, 1, 2}),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("constant", [0.0, 60.0, -200.0])
+def test_filters_keep_these_tokens(sampling: dict[str, Any], kept: set[int], constant: float) -> None:
+    """Whatever is added to all log-probabilities."""
+    logprobs = constant + mx.log(mx.array([[0.4, 0.2, 0.15, 0.13, 0.1, 0.02]]))
+    left: list[float] = mx.isinf(filtered(logprobs, replace(SAMPLED, **sampling)))[0].tolist()  # type: ignore[assignment]
+
+    assert {token for token, out in enumerate(left) if not out} == kept
