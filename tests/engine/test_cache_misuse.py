@@ -71,6 +71,11 @@ def split_a_chunk(sequence: Sequence) -> None:
     sequence.caches.commit(SLACK_TOKENS)
 
 
+def keep_one_token_of_a_chunk(sequence: Sequence) -> None:
+    open_step(sequence, SLACK_TOKENS + 1)
+    sequence.caches.commit(1)
+
+
 def split_a_chunk_after_a_step_that_was_split(sequence: Sequence) -> None:
     open_step(sequence)
     sequence.caches.commit(2)
@@ -153,6 +158,7 @@ def two_tokens_unread(sequence: Sequence) -> None:
         (commit_less_than_nothing, "-1 tokens of a step of 3"),
         (open_twice, "never committed"),
         (split_a_chunk, "as a whole"),
+        (keep_one_token_of_a_chunk, "as a whole"),
         (split_a_chunk_after_a_step_that_was_split, "as a whole"),
         (roll_back_in_a_step, "a step is open"),
         (roll_back_without_points, "no rollback point"),
