@@ -71,6 +71,17 @@ def split_a_chunk(sequence: Sequence) -> None:
     sequence.caches.commit(SLACK_TOKENS)
 
 
+def keep_one_token_of_a_chunk(sequence: Sequence) -> None:
+    open_step(sequence, SLACK_TOKENS + 1)
+    sequence.caches.commit(1)
+
+
+def split_a_chunk_after_a_step_that_was_split(sequence: Sequence) -> None:
+    open_step(sequence)
+    sequence.caches.commit(2)
+    split_a_chunk(sequence)
+
+
 def roll_back_in_a_step(sequence: Sequence) -> None:
     sequence.caches.keep_rollback_points()
     open_step(sequence)
@@ -129,6 +140,12 @@ def nothing_to_feed(sequence: Sequence) -> None:
     Sequence(sequence.model, TOKENS[:-1], sequence.caches)
 
 
+def nothing_to_feed_after_one_token(sequence: Sequence) -> None:
+    other = Sequence(sequence.model, TOKENS[:2])
+    other.prefill_chunk()
+    Sequence(sequence.model, TOKENS[:1], other.caches)
+
+
 def two_tokens_unread(sequence: Sequence) -> None:
     sequence.in_flight = mx.array([1])
     sequence.commit([3])
@@ -141,6 +158,8 @@ def two_tokens_unread(sequence: Sequence) -> None:
         (commit_less_than_nothing, "-1 tokens of a step of 3"),
         (open_twice, "never committed"),
         (split_a_chunk, "as a whole"),
+        (keep_one_token_of_a_chunk, "as a whole"),
+        (split_a_chunk_after_a_step_that_was_split, "as a whole"),
         (roll_back_in_a_step, "a step is open"),
         (roll_back_without_points, "no rollback point"),
         (roll_back_to_before_the_points, "no rollback point"),
@@ -153,6 +172,7 @@ def two_tokens_unread(sequence: Sequence) -> None:
         (append_in_a_step, "a step is open"),
         (append_without_a_checkpoint, "nothing restores"),
         (nothing_to_feed, "nothing is left to feed"),
+        (nothing_to_feed_after_one_token, "nothing is left to feed"),
         (two_tokens_unread, "2 tokens are unread"),
     ],
     ids=lambda value: getattr(value, "__name__", None),
@@ -178,4 +198,5 @@ def test_what_is_allowed_at_the_limits_is_no_error(hybrid: Sequence) -> None:
     hybrid.caches.commit(SLACK_TOKENS + 1)
     assert hybrid.caches.position == here + 2 * SLACK_TOKENS
     hybrid.caches.roll_back(hybrid.caches.position)
+    assert Sequence(hybrid.model, []).unread == 0
     truncate(hybrid.caches, hybrid.caches.position)

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import mlx.core as mx
 import pytest
-from mlx_lm.models.cache import KVCache
+from mlx_lm.models.cache import KVCache, can_trim_prompt_cache
 
 from engine.caches.base import CacheSet
-from engine.caches.checkpoints import append_rows, make_checkpoint, rows_between, truncate
+from engine.caches.checkpoints import append_rows, arrays_in, can_truncate, make_checkpoint, rows_between, truncate
 from engine.caches.window import SLACK_TOKENS, WindowCache
 from engine.decoding.sequence import Sequence
 from engine.models.loading import LoadedModel, load_model
@@ -67,6 +67,15 @@ def test_stretches_are_used_up_layer_by_layer() -> None:
     assert stretches == [[[]]]
 
 
+def test_what_was_truncated_and_what_rows_were_cut_from_is_freed_at_once() -> None:
+    long, other = filled(20_000), CacheSet([KVCache()])
+    long.evaluate()
+    with_rows, held = mx.get_active_memory(), long.nbytes
+    append_rows(other, [rows_between(long, 0, 40)], 40, None)
+    truncate(long, 4)
+    assert mx.get_active_memory() <= with_rows - held + long.nbytes + other.nbytes + 10_000
+
+
 def step(window: WindowCache, width: int) -> list[int]:
     start = window.offset
     seen, _ = window.update_and_fetch(numbered(width, start), numbered(width, start))
@@ -101,6 +110,8 @@ def test_a_window_forgets_down_to_the_last_row_that_a_next_token_sees() -> None:
     step(window, 3)
     assert window.can_trim(3)
     assert not window.can_trim(4) or window.trim(4) == 0
+    assert window.trim(3) == 3
+    assert step(window, 3) == [0, 1, 2]
     step(window, 7)
     window._start = 5  # rows 5 to 9 are left: three of them must stay
     assert window.can_trim(2)
@@ -126,7 +137,7 @@ def test_a_checkpoint_serves_more_than_once(models: dict[str, LoadedModel], kind
     assert not mx.array_equal(told[0], told[1])
 
 
-def test_a_window_checkpoint_holds_what_a_next_token_sees_and_no_more(models: dict[str, LoadedModel]) -> None:
+def test_a_window_checkpoint_holds_what_a_next_token_sees_and_no_more() -> None:
     window = WindowCache(16)
     step(window, 40)
     caches = CacheSet([window])
@@ -137,3 +148,97 @@ def test_a_window_checkpoint_holds_what_a_next_token_sees_and_no_more(models: di
     caches.position = 70
     truncate(caches, 40, checkpoint)
     assert step(window, 2) == list(range(25, 42))
+
+
+@pytest.mark.parametrize("asked", [None, 4, 15, 16, 24])
+@pytest.mark.parametrize("before", [0, 1, 10, 15, 40])
+def test_a_mask_shows_each_token_of_a_step_its_window(before: int, asked: int | None) -> None:
+    """There is none, or only "causal", where nothing else is to be hidden. A wider window is heeded in prefill only."""
+    window = WindowCache(16)
+    if before:
+        step(window, before)
+    held = min(before, 15)
+    for width in (1, 2, 5, 6, 7, 16, SLACK_TOKENS, SLACK_TOKENS + 1):
+        limit = (asked or 16) if width > SLACK_TOKENS else min(asked or 16, 16)
+        tokens, entries = held + mx.arange(width)[:, None], mx.arange(held + width)[None]
+        expected = (entries <= tokens) & (entries > tokens - limit)
+        mask, array = window.make_mask(width, asked), window.make_mask(width, asked, return_array=True)
+        if held + width <= limit:
+            assert mask == (None if width == 1 else "causal")
+            assert array is None if width == 1 else mx.array_equal(array, expected)
+        else:
+            assert mx.array_equal(mask, expected)
+            assert mx.array_equal(array, expected)
+
+
+def test_a_window_makes_room_for_256_tokens_at_a_time() -> None:
+    """What lies behind the window and its slack goes then, in bulk: moving it all for every token would be slow."""
+    window, rooms = WindowCache(16), []
+    for _ in range(800):
+        step(window, 1)
+        rooms.append(window.keys.shape[2])
+    moved = 15 + SLACK_TOKENS + 257
+    assert rooms == [257] * 257 + [moved] * (800 - 257)
+
+
+@pytest.mark.parametrize("tokens", [0, 40])
+def test_a_window_goes_on_in_another_from_its_state(tokens: int) -> None:
+    window, other = WindowCache(16), WindowCache(8)
+    if tokens:
+        step(window, tokens)
+    other.state = window.state
+    assert other.max_size == 16
+    assert step(other, 2) == list(range(max(0, tokens - 15), tokens + 2))
+
+
+def test_mlx_lm_hears_that_a_full_window_can_be_trimmed() -> None:
+    window = WindowCache(16)
+    step(window, 40)
+    assert can_trim_prompt_cache([window])
+
+
+def test_a_read_chunk_is_computed_and_counted(models: dict[str, LoadedModel]) -> None:
+    """What is still to be computed would hold all of the chunk's intermediate results."""
+    sequence = Sequence(models["dense"], list(TOKENS))
+    before = mx.get_active_memory()
+    sequence.prefill_chunk()
+    assert sequence.caches.nbytes == sum(layer.nbytes for layer in sequence.caches.layers) > 0
+    assert mx.get_active_memory() - before >= sequence.caches.nbytes
+
+
+def test_a_checkpoint_keeps_nothing_alive_but_itself() -> None:
+    window = WindowCache(16)
+    window.update_and_fetch(mx.zeros((1, 8, 2000, 64)), mx.zeros((1, 8, 2000, 64)))
+    caches = CacheSet([window])
+    caches.position = 2000
+    caches.evaluate()
+    with_cache, held = mx.get_active_memory(), caches.nbytes
+    checkpoint = make_checkpoint(caches)
+    del window, caches
+    size = sum(array.nbytes for array in arrays_in(checkpoint))
+    assert 0 < size < held / 50
+    assert mx.get_active_memory() <= with_cache - held + size + 10_000
+
+
+def test_a_step_may_be_undone_down_to_nothing(models: dict[str, LoadedModel]) -> None:
+    sequence = Sequence(models["hybrid"], list(TOKENS))
+    first = sequence.feed(mx.array(TOKENS[:3]))
+    mx.eval(first)
+    sequence.close_step(0)
+    sequence.caches.keep_rollback_points()
+    mx.eval(sequence.feed(mx.array([9, 9, 9])))
+    sequence.close_step(3)
+    sequence.caches.roll_back(0)
+    assert sequence.caches.position == 0
+    assert mx.allclose(sequence.feed(mx.array(TOKENS[:3])), first, atol=1e-4)
+
+
+@pytest.mark.parametrize(("back", "possible"), [(0, True), (83, True), (84, False), (333, False)])
+def test_caches_are_truncated_as_far_as_all_windows_remember(back: int, possible: bool) -> None:
+    long, short = WindowCache(16), WindowCache(32)
+    for window, widths in ((long, (300, 300)), (short, (300, 250, 50))):
+        for width in widths:
+            step(window, width)
+    caches = CacheSet([long, short])
+    caches.position = 600
+    assert can_truncate(caches, 600 - back) is possible

@@ -254,3 +254,19 @@ def test_a_forward_outside_of_a_step_leaves_no_states() -> None:
     network(mx.array([[5, 6, 7]]))
     states.keep(12, 2)
     assert states.take() == (12, None)
+
+
+def test_before_the_first_step_there_are_no_states() -> None:
+    assert HiddenStates(Network(same), [0]).take() == (0, None)
+
+
+def test_the_states_of_a_step_that_was_given_up_are_forgotten() -> None:
+    network = Network(same)
+    states = HiddenStates(network, [0])
+    for tokens in ([5, 6], [7, 8]):
+        with states.step():
+            network(mx.array([tokens]))
+    states.keep(3, 2)
+    _, rows = states.take()
+    assert rows is not None
+    assert rows.tolist() == [[8, 71], [9, 81]]

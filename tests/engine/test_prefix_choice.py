@@ -109,6 +109,13 @@ def test_a_shorter_prompt_that_a_chat_begins_with_takes_its_cache(dense: LoadedM
     assert store.take(dense, chat(10, 30)).caches.position == 29
 
 
+def test_half_a_chat_is_not_taken_for_the_same_turn_written_anew(dense: LoadedModel) -> None:
+    """Two tokens of the new prompt are of another text, and the old chat is long and has no turn to be written anew."""
+    store = store_of(read(dense, chat(10, 300)))
+    assert store.take(dense, [*chat(10, 30), 3, 4]).caches.position == 0
+    assert store.take(dense, [*chat(10, 30), 3]).caches.position == 30
+
+
 def test_tokens_that_were_never_read_are_not_taken_for_read(dense: LoadedModel) -> None:
     sequence = read(dense, chat(10))
     sequence.tokens += [8, 9]
@@ -134,6 +141,17 @@ def test_a_state_is_taken_from_the_latest_checkpoint_that_is_shared(models: dict
     again = store.take(model, [*turns[:79], 3, 4])
     assert again.caches.position == 40
     assert list(again.checkpoints) == [40], "what lies behind is of another text"
+
+
+def test_the_end_of_the_last_reply_can_be_gone_back_to(models: dict[str, LoadedModel]) -> None:
+    """A checkpoint is made there when the chat goes on, and none where it goes on from an earlier one."""
+    model = models["hybrid"]
+    store = store_of(read(model, chat(10), turn_end=20))
+    taken = store.take(model, [*chat(10), 3, 4])
+    assert list(taken.checkpoints) == [20, 40]
+    assert taken.caches.position == 40
+    store.put(taken)
+    assert list(store.take(model, [*chat(10, 25), 3, 4]).checkpoints) == [20]
 
 
 def test_the_three_latest_checkpoints_are_kept(models: dict[str, LoadedModel]) -> None:
@@ -186,7 +204,38 @@ def test_a_turn_that_ends_further_on_makes_no_chunk_longer(models: dict[str, Loa
     assert list(sequence.checkpoints) == [PREFILL_CHUNK_TOKENS + 20]
 
 
+@pytest.mark.parametrize(
+    ("kind", "read_before", "turn_end", "unread", "ready"),
+    [
+        ("dense", 10, 0, 1, True),
+        ("dense", 10, 0, 64, True),
+        ("dense", 10, 0, 65, False),
+        ("dense", 10, 20, 40, True),
+        ("hybrid", 10, 20, 40, False),
+        ("hybrid", 10, 10, 40, True),
+        ("hybrid", 10, 20, 1, True),
+    ],
+)
+def test_a_round_reads_a_short_rest_by_itself(
+    models: dict[str, LoadedModel], kind: str, read_before: int, turn_end: int, unread: int, ready: bool
+) -> None:
+    """At most 64 tokens, and none before the end of the turn where a checkpoint has to be made there."""
+    sequence = read(models[kind], chat(10, read_before))
+    sequence.tokens = chat(10, read_before + unread)
+    sequence.turn_end = turn_end
+    assert sequence.ready is ready
+
+
+@pytest.mark.parametrize(("unread", "ready"), [(1, True), (2, False)])
+def test_where_width_matters_a_round_reads_one_token_only(dense: LoadedModel, unread: int, ready: bool) -> None:
+    sequence = read(dense, chat(10))
+    sequence.caches.can_roll_back = False
+    sequence.tokens = chat(10, 40 + unread)
+    assert sequence.ready is ready
+
+
 def test_a_chunk_of_prefill_has_a_limit(dense: LoadedModel) -> None:
+    assert PREFILL_CHUNK_TOKENS == 512
     sequence = Sequence(dense, chat(10, PREFILL_CHUNK_TOKENS + 2))
     sequence.prefill_chunk()
     assert sequence.caches.position == PREFILL_CHUNK_TOKENS
@@ -221,14 +270,16 @@ def test_the_newest_of_each_model_stays_above_the_limit(models: dict[str, Loaded
     assert not store.over_limit
 
 
-def test_no_more_goes_than_has_to(dense: LoadedModel) -> None:
+@pytest.mark.parametrize(("above", "gone"), [(0, 1), (1, 2)])
+def test_no_more_goes_than_has_to(dense: LoadedModel, above: int, gone: int) -> None:
     sequences = [read(dense, chat(first)) for first in (10, 100, 200)]
     one = sequences[0].caches.nbytes
-    store = PrefixStore(limit_bytes=2 * one)
+    store = PrefixStore(limit_bytes=2 * one - above)
     for sequence in sequences:
         store.put(sequence)
-    assert [kept.sequence for kept in store._kept] == sequences[1:]
-    assert store.nbytes == 2 * one
+    assert [kept.sequence for kept in store._kept] == sequences[gone:]
+    assert store.nbytes == (3 - gone) * one
+    assert not store.over_limit
 
 
 def test_what_has_to_be_written_first_may_wait_half_above_the_limit(dense: LoadedModel, tmp_path: Path) -> None:
@@ -258,3 +309,103 @@ def test_other_models_caches_are_dropped(models: dict[str, LoadedModel]) -> None
     assert [each.sequence.model for each in store._kept] == [models["window"]]
     store.clear()
     assert store.nbytes == 0
+
+
+def half_files(folder: Path) -> list[Path]:
+    return list(folder.glob("*/*/*.part"))
+
+
+def test_what_is_being_written_is_given_up_only_when_it_is_taken(dense: LoadedModel, tmp_path: Path) -> None:
+    first, second, third = (read(dense, chat(start)) for start in (10, 100, 150))
+    store = PrefixStore(disk=PrefixDisk(tmp_path))
+    for sequence in (first, second, third):
+        store.put(sequence)
+    store.write_step()
+    begun = half_files(tmp_path)
+    assert len(begun) == 1
+    store.take(dense, [*chat(100), 3])
+    assert half_files(tmp_path) == begun
+    store.take(dense, [*chat(10), 3])
+    assert half_files(tmp_path) == []
+    store.write_step()
+    assert len(half_files(tmp_path)) == 1
+    store.clear()
+    assert half_files(tmp_path) == []
+    assert not store.has_unwritten
+
+
+def test_all_that_waits_is_written_the_least_recently_used_first(dense: LoadedModel, tmp_path: Path) -> None:
+    store = PrefixStore(disk=PrefixDisk(tmp_path))
+    found = []
+    for start in (10, 100, 150):
+        store.put(read(dense, chat(start)))
+    while store.has_unwritten:
+        store.write_step()
+        other = PrefixStore(disk=PrefixDisk(tmp_path))
+        found.append(tuple(other.take(dense, [*chat(start), 3]).caches.position for start in (10, 100, 150)))
+    assert list(dict.fromkeys(found)) == [(0, 0, 0), (40, 0, 0), (40, 40, 0), (40, 40, 40)]
+    assert not PrefixStore().has_unwritten
+
+
+@pytest.mark.parametrize(("patience", "written"), [(0, 0), (3.5, 4), (1e9, None)])
+def test_saving_ends_when_all_is_written_or_patience_is_at_its_end(
+    dense: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, patience: float, written: int | None
+) -> None:
+    store = PrefixStore(disk=PrefixDisk(tmp_path))
+    store.put(read(dense, chat(10)))
+    steps, write_step = 0, store.write_step
+
+    def counted(_: PrefixStore) -> None:
+        nonlocal steps
+        steps += 1
+        write_step()
+
+    monkeypatch.setattr("engine.prefix.memory.time.perf_counter", lambda: float(steps))
+    monkeypatch.setattr(PrefixStore, "write_step", counted)
+    store.save(patience)
+    assert written is None or steps == written
+    assert store.has_unwritten is (written is not None)
+
+
+@pytest.mark.expect_log("no longer kept on disk")
+def test_without_a_disk_the_limit_holds_at_once(
+    dense: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What waited above it, to be written, waits no longer."""
+    sequences = [read(dense, chat(first)) for first in (10, 70, 130)]
+    store = PrefixStore(limit_bytes=2 * sequences[0].caches.nbytes, disk=PrefixDisk(tmp_path))
+    for sequence in sequences:
+        store.put(sequence)
+    assert store.over_limit
+
+    def refuse(*arguments: object, **keywords: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("engine.prefix.file.os.open", refuse)
+    store.write_step()
+    assert [kept.sequence for kept in store._kept] == sequences[1:]
+    assert not store.has_unwritten
+    store.write_step()
+    assert store.take(dense, [*chat(130), 3]).caches.position == 40
+
+
+@pytest.mark.expect_log("are not kept on disk")
+def test_caches_that_no_file_can_hold_stay_in_memory(
+    dense: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are tried once, and the others are written all the same."""
+    store = PrefixStore(disk=PrefixDisk(tmp_path))
+    for start in (10, 100):
+        store.put(read(dense, chat(start)))
+
+    def refuse(*arguments: object) -> None:
+        raise TypeError
+
+    with monkeypatch.context() as patch:
+        patch.setattr("engine.prefix.disk.write_stretch", refuse)
+        store.write_step()
+    while store.has_unwritten:
+        store.write_step()
+    assert len(store._kept) == 2
+    other = PrefixStore(disk=PrefixDisk(tmp_path))
+    assert [other.take(dense, [*chat(start), 3]).caches.position for start in (10, 100)] == [0, 40]

@@ -41,9 +41,14 @@ def model(folders: dict[str, Path]) -> LoadedModel:
     return load_model(folders["hybrid"])
 
 
-def write(model: LoadedModel, disk: PrefixDisk, tokens: tuple[int, ...] = CHAT) -> None:
+@pytest.fixture(scope="module")
+def dense(folders: dict[str, Path]) -> LoadedModel:
+    return load_model(folders["dense"])
+
+
+def write(model: LoadedModel, disk: PrefixDisk, tokens: tuple[int, ...] = CHAT, turn_end: int | None = None) -> None:
     sequence = Sequence(model, list(tokens))
-    sequence.turn_end = len(tokens) // 2
+    sequence.turn_end = len(tokens) // 2 if turn_end is None else turn_end
     while sequence.unread > 1:
         sequence.prefill_chunk()
     for _ in disk.write(sequence):
@@ -67,12 +72,234 @@ def test_the_parts_of_a_chat_are_found_again(model: LoadedModel, tmp_path: Path)
     assert cached(model, tmp_path, (7, *CHAT)) == 0
 
 
+def starts(folder: Path) -> list[int]:
+    return [int(path.stem.rpartition("-")[2]) for path in files(folder)]
+
+
+def test_one_token_is_left_to_feed(dense: LoadedModel, tmp_path: Path) -> None:
+    write(dense, PrefixDisk(tmp_path))
+    assert cached(dense, tmp_path, CHAT[:200]) == 199
+
+
+def test_what_is_there_is_not_written_again(model: LoadedModel, tmp_path: Path) -> None:
+    """Nor is what branches have in common."""
+    disk = PrefixDisk(tmp_path)
+    for tokens in (CHAT, (*CHAT[:200], *CHAT[:80])):
+        write(model, disk, tokens, 150)
+    before = files(tmp_path)
+    assert starts(tmp_path) == [0, 150, 200]
+    for tokens in (CHAT, (*CHAT[:200], *CHAT[:80])):
+        write(model, PrefixDisk(tmp_path), tokens, 150)
+    assert files(tmp_path) == before
+
+
+def test_long_chats_are_cut_into_stretches(dense: LoadedModel, tmp_path: Path) -> None:
+    write(dense, PrefixDisk(tmp_path), tuple(n % 200 for n in range(4200)))
+    assert starts(tmp_path) == [0, 2048, 4096]
+
+
+def test_where_a_stretch_was_only_cut_there_is_no_checkpoint(
+    model: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.prefix.disk._LONGEST_STRETCH_TOKENS", 100)
+    write(model, PrefixDisk(tmp_path), CHAT, 0)
+    stretches = [read_index(path) for path in files(tmp_path)]
+    assert [(each.start, each.end, each.has_checkpoint) for each in stretches] == [
+        (0, 100, False),
+        (100, 200, False),
+        (200, 299, True),
+    ]
+    assert cached(model, tmp_path, CHAT[:250]) == 0
+    assert cached(model, tmp_path) == 299
+
+
+@pytest.mark.parametrize(("shared", "taken"), [(10, 0), (11, 11)])
+def test_a_sixteenth_of_a_stretch_is_not_worth_reading(
+    dense: LoadedModel, tmp_path: Path, shared: int, taken: int
+) -> None:
+    write(dense, PrefixDisk(tmp_path), CHAT[:161])
+    assert cached(dense, tmp_path, (*CHAT[:shared], 7, 8, 9)) == taken
+
+
+def test_a_checkpoint_may_come_from_another_file_than_the_rows(model: LoadedModel, tmp_path: Path) -> None:
+    """Two processes that wrote at the same time: one a long stretch, the other its beginning."""
+    for folder, tokens in (("long", CHAT), ("short", CHAT[:151])):
+        write(model, PrefixDisk(tmp_path / folder), tokens, 0)
+    (short,), (long,) = files(tmp_path / "short"), files(tmp_path / "long")
+    shutil.copy(short, long.parent)
+    prompt = [*CHAT[:200], 7, 8]
+    sequence = PrefixStore(disk=PrefixDisk(tmp_path / "long")).take(model, prompt)
+    assert sequence.caches.position == 150
+    fed = sequence.feed(mx.array(prompt[150:]))
+    assert mx.allclose(fed[-1], Sequence(model, prompt).feed(mx.array(prompt))[-1], atol=1e-3)
+
+
+def test_stretches_of_a_chat_that_began_otherwise_are_not_taken(dense: LoadedModel, tmp_path: Path) -> None:
+    """Though each token in them is the same: what stands in a row depends on all tokens before."""
+    write(dense, PrefixDisk(tmp_path / "one"), CHAT[:151], 0)
+    other = (99, *CHAT[1:151])
+    for tokens in (other, (*other, *CHAT[151:])):
+        write(dense, PrefixDisk(tmp_path / "other"), tokens, 0)
+    (beginning,) = files(tmp_path / "one")
+    for path in files(tmp_path / "other"):
+        shutil.copy(path, beginning.parent)
+    assert cached(dense, tmp_path / "one") == 150
+    assert cached(dense, tmp_path / "one", (*other, *CHAT[151:])) == 299
+
+
+def test_what_memory_holds_is_not_read(model: LoadedModel, tmp_path: Path) -> None:
+    store = PrefixStore(disk=PrefixDisk(tmp_path))
+    sequence = Sequence(model, list(CHAT))
+    sequence.prefill_chunk()
+    store.put(sequence)
+    while store.has_unwritten:
+        store.write_step()
+    (path,) = files(tmp_path)
+    flip(path)
+    assert store.take(model, list(CHAT)).caches.position == 299
+    assert path.exists()
+
+
+@pytest.mark.parametrize(("short_of", "written"), [(0, True), (1, False)])
+def test_a_chat_may_take_half_of_the_disk(dense: LoadedModel, tmp_path: Path, short_of: int, written: bool) -> None:
+    sequence = Sequence(dense, list(CHAT))
+    sequence.prefill_chunk()
+    rows = 299 * sequence.caches.nbytes // sequence.caches.layers[0].keys.shape[2]
+    write(dense, PrefixDisk(tmp_path, limit_bytes=2 * rows - short_of))
+    assert bool(files(tmp_path)) is written
+
+
+class Clock:
+    """A second passes only when it is told to."""
+
+    now = 1_000_000_000.0
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr("engine.prefix.disk.time.time", lambda: clock.now)
+    return clock
+
+
+CHATS = [tuple(first + n % 50 for n in range(100)) for first in (10, 70, 130)]
+
+
+@pytest.mark.parametrize("kind", ["dense", "hybrid"])
+@pytest.mark.parametrize("use", ["read", "grow"])
+def test_a_chat_that_goes_on_stays_when_another_has_to_go(
+    folders: dict[str, Path], kind: str, use: str, tmp_path: Path, clock: Clock
+) -> None:
+    model, disk = load_model(folders[kind]), PrefixDisk(tmp_path)
+    for chat in CHATS[:2]:
+        write(model, disk, chat)
+        clock.now += 1
+    if use == "read":
+        assert PrefixStore(disk=disk).take(model, list(CHATS[0])).caches.position == 99
+    else:
+        write(model, disk, (*CHATS[0], *CHATS[2][:20]))
+    clock.now += 1
+    held = sum(path.stat().st_size for path in files(tmp_path))
+    write(model, PrefixDisk(tmp_path, limit_bytes=held + 1000), CHATS[2])
+    assert [cached(model, tmp_path, chat) >= 90 for chat in CHATS] == [True, False, True]
+
+
+@pytest.mark.parametrize(("short_of", "left"), [(0, [0, 0, 50, 50]), (1, [0, 0, 50])])
+def test_of_a_chat_the_end_goes_first_and_no_more_than_has_to(
+    model: LoadedModel, tmp_path: Path, short_of: int, left: list[int], clock: Clock
+) -> None:
+    for chat in CHATS[:2]:
+        write(model, PrefixDisk(tmp_path / "all"), chat)
+    limit = sum(path.stat().st_size for path in files(tmp_path / "all")) - short_of
+    for chat in CHATS[:2]:
+        write(model, PrefixDisk(tmp_path / "some", limit_bytes=limit), chat)
+        clock.now += 1
+    assert starts(tmp_path / "some") == left
+    assert cached(model, tmp_path / "some", CHATS[0]) == (50 if short_of else 99)
+    assert cached(model, tmp_path / "some", CHATS[1]) == 99
+
+
+@pytest.mark.parametrize(
+    ("process", "stays"), [(str(os.getpid()), True), ("0x", False), ("9" * 30, False), ("99999999", False)]
+)
+def test_a_half_file_stays_as_long_as_its_process(tmp_path: Path, process: str, stays: bool) -> None:
+    PrefixDisk(tmp_path)
+    (version,) = tmp_path.glob("*")
+    half = version / "model" / f"a-0.{process}.part"
+    half.parent.mkdir()
+    half.write_bytes(b"x")
+    PrefixDisk(tmp_path)
+    assert half.exists() is stays
+
+
+def test_a_half_file_of_another_user_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    PrefixDisk(tmp_path)
+    (version,) = tmp_path.glob("*")
+    half = version / "model" / "a-0.12.part"
+    half.parent.mkdir()
+    half.write_bytes(b"x")
+
+    def refuse(*arguments: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr("engine.prefix.disk.os.kill", refuse)
+    PrefixDisk(tmp_path)
+    assert half.exists()
+
+
+def stretch_at(path: Path, tokens: int = 3) -> Stretch:
+    return Stretch(path, 2, "digest", tuple(range(tokens)), True)
+
+
+def test_a_step_writes_one_tensor_and_half_a_file_is_removed(tmp_path: Path) -> None:
+    rows, state = [[mx.zeros((1, 2, 3, 4)), mx.zeros((1, 2, 3, 4))]], [mx.zeros(3)]
+    stretch = stretch_at(tmp_path / "a.safetensors")
+    assert len(list(write_stretch(stretch, rows, state))) == 3
+    stretch.path.unlink()
+    steps = write_stretch(stretch, rows, state)
+    next(steps)
+    assert [path.suffix for path in tmp_path.iterdir()] == [".part"]
+    steps.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("tokens", range(1, 9))
+def test_the_numbers_in_a_file_are_aligned(tokens: int, tmp_path: Path) -> None:
+    """As the format asks, by padding the header, whose length depends on the tokens."""
+    stretch = stretch_at(tmp_path / "a.safetensors", tokens)
+    for _ in write_stretch(stretch, [[mx.ones((1, 1, tokens, 4))]], None):
+        pass
+    data = stretch.path.read_bytes()
+    length = int.from_bytes(data[:8], "little")
+    assert length % 8 == 0
+    assert len(data) == 8 + length + 16 * tokens + 4
+    assert json.loads(data[8 : 8 + length])["checksum"]["shape"] == [1]
+
+
+@pytest.mark.parametrize("piece", [1, 7])
+def test_a_file_is_checked_piece_by_piece(piece: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stretch = stretch_at(tmp_path / "a.safetensors")
+    for _ in write_stretch(stretch, [[mx.ones((1, 1, 3, 4))]], None):
+        pass
+    monkeypatch.setattr("engine.prefix.file._PIECE_BYTES", piece)
+    assert mx.array_equal(read_stretch(stretch.path)[0][0][0], mx.ones((1, 1, 3, 4)))
+
+
+def test_a_file_that_was_cut_short_shows_from_outside(tmp_path: Path) -> None:
+    stretch = stretch_at(tmp_path / "a.safetensors")
+    for _ in write_stretch(stretch, [[mx.ones((1, 1, 3, 40))]], None):
+        pass
+    shorten(stretch.path)
+    with pytest.raises(FileError):
+        read_index(stretch.path)
+
+
 def test_nobody_else_may_read_it(model: LoadedModel, tmp_path: Path) -> None:
     folder = tmp_path / "prefixes"
     write(model, PrefixDisk(folder))
 
     assert {path.stat().st_mode & 0o777 for path in files(folder)} == {0o600}
-    assert {path.stat().st_mode & 0o777 for path in (folder, *folder.glob("*"), *folder.glob("*/*/.."))} == {0o700}
+    assert {path.stat().st_mode & 0o777 for path in (folder, *folder.glob("*"), *folder.glob("*/*"))} == {0o700}
 
 
 def shorten(path: Path) -> None:

@@ -8,7 +8,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("engine/decoding", "engine/drafting", "engine/caches", "engine/prefix")
 
 _ROUND = ("engine/test_invariants", "engine/test_hidden_states", "engine/test_replies")
-_CACHES = ("engine/test_batch_trial", "engine/test_prefix_families", "families/test_cache_contract")
+_CACHES = ("engine/test_caches", "engine/test_cache_misuse", "engine/test_prefix_families")
 
 # The longest beginning of a file's name that is listed decides.
 _TESTS = {
@@ -17,10 +17,10 @@ _TESTS = {
     "engine/decoding/round": (*_ROUND, "engine/test_exactness"),
     "engine/decoding/sampling": ("engine/test_sampling", "engine/test_accept"),
     "engine/decoding/sequence": (
+        "engine/test_prefix_choice",
+        "engine/test_cache_misuse",
         *_ROUND[:2],
         "engine/test_padding",
-        "engine/test_prefix_families",
-        "engine/test_prefix",
     ),
     "engine/decoding/text": ("engine/test_text", "engine/test_bad_input", "engine/test_replies"),
     "engine/drafting/calibration": ("engine/test_tuning",),
@@ -29,11 +29,13 @@ _TESTS = {
     "engine/drafting/costs": ("unit/test_costs", "unit/test_verdict", "unit/test_controller"),
     "engine/drafting/planner": ("unit/test_controller", *_ROUND, "engine/test_draft_model"),
     "engine/drafting/proposers": ("unit/test_lookup", "engine/test_draft_model", *_ROUND),
+    "engine/caches/checkpoints": (*_CACHES, "engine/test_prefix_choice", "engine/test_prefix_disk"),
+    "engine/caches/hooks": ("engine/test_hooks", "engine/test_hidden_states"),
     "engine/caches/merging": ("engine/test_batch_trial", "engine/test_batch"),
-    "engine/caches/checkpoints": ("engine/test_prefix_families", "engine/test_prefix", "engine/test_prefix_disk"),
-    "engine/caches": (*_CACHES, "engine/test_prefix"),
-    "engine/prefix/memory": ("engine/test_memory", "engine/test_prefix_families", "engine/test_prefix"),
-    "engine/prefix": ("engine/test_prefix_families", "engine/test_prefix_disk"),
+    "engine/caches/window": _CACHES,
+    "engine/caches": (*_CACHES, "families/test_cache_contract"),
+    "engine/prefix/memory": ("engine/test_prefix_choice", "engine/test_prefix", "engine/test_prefix_disk"),
+    "engine/prefix": ("engine/test_prefix_disk", "engine/test_prefix_families"),
 }
 
 
