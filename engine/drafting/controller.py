@@ -303,16 +303,17 @@ class AutoController:
             return [_Option(plan, tokens[best], seconds[best])]
         worth = self._history.worth.setdefault(plan.source, Worth()).by_grade
         fixed = _Option(replace(plan, stop=StopRule((), worth)), tokens[best], seconds[best])
-        brought, taken_s = self._stopping(fixed)
-        rate = max(fixed.rate, brought / taken_s, 1 / self._costs.plain_s)
+        stopping_rate = self._stopping_rate(fixed)
+        rate = max(fixed.rate, stopping_rate, 1 / self._costs.plain_s)
         rule = self._rules[plan.source] = StopRule(stop_floors(tokens, seconds, rate), worth)
-        return [_Option(replace(plan, length=most, stop=rule), brought, taken_s), fixed]
+        stopping = replace(plan, length=most, stop=rule)
+        return [_Option(stopping, stopping_rate * fixed.seconds, fixed.seconds), fixed]
 
-    def _stopping(self, fixed: _Option) -> tuple[float, float]:
-        """Tokens and seconds of rounds in which the draft stops by itself; at first those of the best fixed length."""
+    def _stopping_rate(self, fixed: _Option) -> float:
+        """Tokens per second of rounds in which the draft stops by itself; at first those of the best fixed length."""
         tokens, seconds = self._history.self_stopping.get(fixed.plan.source, (0.0, 0.0))
         weight = _SELF_STOPPING_PRIOR_ROUNDS
-        return tokens + weight * fixed.tokens, seconds + weight * fixed.seconds
+        return (tokens + weight * fixed.tokens) / (seconds + weight * fixed.seconds)
 
 
 def stop_floors(tokens: Sequence[float], seconds: Sequence[float], rate: float) -> tuple[float, ...]:

@@ -245,23 +245,29 @@ def test_a_draft_goes_on_while_that_beats_the_best_rate_known(
 
 
 def test_a_way_to_draft_is_judged_by_what_it_brought_lately() -> None:
-    """A long spell in which stopping by itself brought nothing is made good by a shorter one in which it did."""
+    """A long spell in which stopping by itself brought less is made good by a shorter one in which it brought more."""
     known = history(FLAT, rates=rounds(0.8))
     controller = AutoController(known)
 
-    def stopping(drafted: int, accepted: int, count: int) -> None:
-        for _ in range(count):
-            plan = Plan("draft", 16, stop=StopRule((), ()))
-            controller.observe(plan, Outcome(drafted, accepted, 1.0 + 0.06 * drafted))
-            known.learn(Plan("draft", 4), Outcome(5, 4))
-            controller.observe(PLAIN, Outcome(seconds=1.0))
+    def stops() -> bool:
+        plan = controller.plan([DRAFT])
+        return plan.stop is not None and bool(plan.stop.floors)
 
-    stopping(1, 0, 200)
-    assert controller.plan([DRAFT]).stop is None
-    stopping(8, 8, 60)
-    assert controller.plan([DRAFT]).stop is not None
-    stopping(1, 0, 1)
-    assert controller.plan([DRAFT]).stop is not None  # nor does one round make it bad
+    def learn(tokens: int, count: int) -> None:
+        for _ in range(count):
+            controller.plan([DRAFT])
+            before = known.self_stopping.get("draft", (0.0, 0.0))
+            controller.observe(Plan("draft", 3, stop=StopRule((), ())), Outcome(3, 2, 1.2, probabilities=[0.99] * 3))
+            after = known.self_stopping["draft"]
+            known.self_stopping["draft"] = after[0] - 3 + tokens, after[1]
+            assert after[1] > before[1] * 0.9
+
+    learn(tokens=1, count=200)
+    assert not stops()
+    learn(tokens=12, count=60)
+    assert stops()
+    learn(tokens=1, count=1)
+    assert stops()  # nor does one round make it bad
 
 
 def test_floors_rise_with_the_price_of_a_token() -> None:
@@ -529,15 +535,15 @@ def test_prices_are_learnt_from_typical_rounds_and_only_from_these() -> None:
 
 
 def test_rounds_that_stop_by_themselves_are_summed_up() -> None:
-    """Their tokens and their prices; what others brought is none of it, and older ones count a little less."""
+    """Their tokens and prices; rounds that tell no probabilities are none of it; older ones count a little less."""
     known = history(FLAT)
     controller = AutoController(known)
-    stopping = Plan("draft", 16, stop=StopRule((), ()))
+    stopping = controller.plan([DRAFT])
     price = known.costs.price_s("draft", 3)
-    controller.observe(stopping, Outcome(3, 2))
+    controller.observe(stopping, Outcome(3, 2, probabilities=[0.99] * 3))
     controller.observe(Plan("draft", 3), Outcome(3, 3))
     assert known.self_stopping["draft"] == pytest.approx((3.0, price))
-    controller.observe(stopping, Outcome(3, 3))
+    controller.observe(stopping, Outcome(3, 3, probabilities=[0.99] * 3))
     tokens, seconds = known.self_stopping["draft"]
 
     assert 6.7 < tokens < 7
@@ -548,14 +554,20 @@ def test_what_a_new_pair_may_lose_is_less_than_a_token() -> None:
     assert 0.5 < History().credit < 1.0
 
 
-def test_a_draft_that_has_become_good_is_used_again() -> None:
+@pytest.mark.parametrize("offer", [DRAFT, FIXED_ONLY])
+@pytest.mark.parametrize("stopped_before", [None, (300.0, 60.0)])
+def test_a_draft_that_has_become_good_is_used_again(offer: Offer, stopped_before: tuple[float, float] | None) -> None:
     known = history(FLAT, rates=rounds(0.01))
+    if stopped_before is not None:
+        known.self_stopping["draft"] = stopped_before[0] / 100, stopped_before[1]
     controller = AutoController(known)
     plans = []
-    for _ in range(60):
-        plan = controller.plan([FIXED_ONLY] if controller.wants("draft") else [])
-        controller.observe(plan, Outcome(plan.length, plan.length, 1.0 + 0.06 * plan.length))
-        plans.append(plan.length)
+    for _ in range(200):
+        plan = controller.plan([offer] if controller.wants("draft") else [])
+        drafted = plan.length
+        seconds = 1.0 + 0.06 * drafted
+        controller.observe(plan, Outcome(drafted, drafted, seconds, probabilities=[0.99] * drafted))
+        plans.append(drafted)
 
     assert plans[0] == 0
     assert sum(plans[-10:]) > 60
