@@ -113,11 +113,11 @@ def test_where_a_stretch_was_only_cut_there_is_no_checkpoint(
     assert cached(model, tmp_path) == 299
 
 
-@pytest.mark.parametrize(("shared", "taken"), [(10, 0), (11, 11)])
+@pytest.mark.parametrize(("shared", "taken"), [(15, 0), (16, 16)])
 def test_a_sixteenth_of_a_stretch_is_not_worth_reading(
     dense: LoadedModel, tmp_path: Path, shared: int, taken: int
 ) -> None:
-    write(dense, PrefixDisk(tmp_path), CHAT[:161])
+    write(dense, PrefixDisk(tmp_path), CHAT[:241])
     assert cached(dense, tmp_path, (*CHAT[:shared], 7, 8, 9)) == taken
 
 
