@@ -91,6 +91,16 @@ def test_nothing_is_padded_beyond_the_context(models: dict[str, Path]) -> None:
         assert sequence.caches.width == width
 
 
+def test_nothing_is_padded_where_the_caches_cannot_forget_it(models: dict[str, Path]) -> None:
+    sequence = Sequence(load_model(models["dense"]), list(PROMPT))
+    sequence.prefill_chunk()
+    sequence.padded_width = to_fours
+    sequence.caches.can_roll_back = False
+    sequence.feed(mx.array(PROMPT[-1:]))
+
+    assert sequence.caches.width == 1
+
+
 def test_a_reply_pads_as_its_pair_was_measured(models: dict[str, Path]) -> None:
     history, events = History(), list[Event]()
     asked = Request(tokens=PROMPT, max_tokens=1)
