@@ -1405,7 +1405,7 @@
     </message>
     <message>
         <source>The same seed gives the same reply with any draft or none, except where rounding decides between two tokens (closer than about 0.0001 nats).</source>
-        <translation>相同的种子会得到相同的回复，与使用何种草稿模型或是否使用无关；只有当两个词元的差距在舍入误差（约 0.0001 奈特）以内时才可能不同。</translation>
+        <translation>相同的种子会得到相同的回复，与使用何种草稿模型或是否使用无关；只有当两个 token 的差距在舍入误差（约 0.0001 奈特）以内时才可能不同。</translation>
     </message>
     <message>
         <source>Longest reply</source>
