@@ -8,16 +8,14 @@ from __future__ import annotations
 from bisect import bisect, bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import exp, log
 
 from engine.api.types import MAX_DRAFT_TOKENS
 
 _BUCKET_ENDS = (1, 2, 3, 4, 6, 8, 12, 16, MAX_DRAFT_TOKENS)  # positions in a draft that share a rate
 _HOPE, _DOUBT = 0.6, 0.0  # how often the first token stands, before anything is known
-_PRIOR_TRIALS = 2.0
-_SLOW_FADING = 0.995  # of older trials, for each new one
-_FAST_FADING = 0.92  # of older trials, each round
-_ERROR_FADING = 0.99
+_FIRST_PRIOR_TRIALS, _PRIOR_TRIALS = 2.0, 8.0  # a later position is taken to be like the one before it
+_FADING, _ROUND_FADING = 0.995, 0.997  # of older trials: for each new one, and each round
+_RECENT_FADING, _RECENT_PRIOR_TRIALS = 0.92, 2.0
 
 _GRADES = (0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95, 0.98, 0.995)
 _GRADE_MIDDLES = (0.1, 0.27, 0.42, 0.57, 0.72, 0.85, 0.92, 0.96, 0.98, 0.99)
@@ -26,41 +24,29 @@ _SLOWEST_LEARNING = 0.01
 
 
 class _Rate:
-    """A share of trials that may drift: a slow average, and a fast one around it that forgets with every round.
-
-    Each is trusted as far as it foresaw the latest trials.
-    """
+    """A share of trials that may drift: a slow average, and one of late that forgets with every round."""
 
     def __init__(self) -> None:
         self._right = self._trials = 0.0
         self._recent_right = self._recent_trials = 0.0
-        self._worse = 0.0  # by how much the fast one foresaw worse, as a difference of fading log losses
 
     def learn(self, right: bool) -> None:
-        slow = self._slow(0.5)
-        self._worse = _ERROR_FADING * self._worse + log(_chance(slow, right) / _chance(self._fast(slow), right))
-        self._right, self._trials = _SLOW_FADING * self._right + right, _SLOW_FADING * self._trials + 1
+        self._right, self._trials = _FADING * self._right + right, _FADING * self._trials + 1
         self._recent_right, self._recent_trials = self._recent_right + right, self._recent_trials + 1
 
     def end_round(self) -> None:
-        self._recent_right *= _FAST_FADING
-        self._recent_trials *= _FAST_FADING
+        """What is not tried for long is forgotten, so that it is tried again."""
+        self._right *= _ROUND_FADING
+        self._trials *= _ROUND_FADING
+        self._recent_right *= _RECENT_FADING
+        self._recent_trials *= _RECENT_FADING
 
-    def share(self, prior: float) -> float:
-        """`prior` is what is thought of it before any trial."""
-        slow = self._slow(prior)
-        return slow + (self._fast(slow) - slow) / (1 + exp(self._worse))
+    def average(self, prior: float, weight: float) -> float:
+        """`prior` is what is thought of it before any trial, as if from `weight` trials."""
+        return (self._right + weight * prior) / (self._trials + weight)
 
-    def _slow(self, prior: float) -> float:
-        return (self._right + _PRIOR_TRIALS * prior) / (self._trials + _PRIOR_TRIALS)
-
-    def _fast(self, slow: float) -> float:
-        return (self._recent_right + _PRIOR_TRIALS * slow) / (self._recent_trials + _PRIOR_TRIALS)
-
-
-def _chance(share: float, right: bool) -> float:
-    """Of what happened, by a share of which nothing is quite certain."""
-    return 0.01 + 0.98 * (share if right else 1 - share)
+    def recent(self, average: float) -> float:
+        return (self._recent_right + _RECENT_PRIOR_TRIALS * average) / (self._recent_trials + _RECENT_PRIOR_TRIALS)
 
 
 class AcceptRates:
@@ -79,13 +65,16 @@ class AcceptRates:
         for bucket in self._buckets:
             bucket.end_round()
 
-    def by_position(self, *, hopeful: bool) -> list[float]:
-        """For positions 1 to MAX_DRAFT_TOKENS; `hopeful` says what is thought of what was never seen."""
+    def by_position(self, *, hopeful: bool, recent: bool = False) -> list[float]:
+        """For positions 1 to MAX_DRAFT_TOKENS, on average or of late.
+
+        `hopeful` says what is thought of what was never seen.
+        """
         rates: list[float] = []
-        share = _HOPE if hopeful else _DOUBT
+        average = _HOPE if hopeful else _DOUBT
         for bucket, end in zip(self._buckets, _BUCKET_ENDS, strict=True):
-            share = bucket.share(share)
-            rates += [share] * (end - len(rates))
+            average = bucket.average(average, _PRIOR_TRIALS if rates else _FIRST_PRIOR_TRIALS)
+            rates += [bucket.recent(average) if recent else average] * (end - len(rates))
         return rates
 
 

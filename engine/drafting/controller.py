@@ -8,69 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from itertools import accumulate
-from operator import mul
 from typing import Protocol
 
 from engine.api.types import MAX_DRAFT_TOKENS, Speculation, SpeculationMode
 from engine.drafting.acceptance import AcceptRates, Sharpness, StopRule, Worth
 from engine.drafting.costs import RoundCosts
+from engine.drafting.options import Choice, Option, Record
+from engine.drafting.plans import PLAIN, Offer, Outcome, Plan
 
 _ADVANTAGE = 1.02  # a change of plan must promise this much
 _FIRST_TOKENS = 4  # a draft may be twice as long as its longest run so far, or as this
-_HIGHEST_FLOOR = 0.95
 _START_CREDIT, _CREDIT_PER_ROUND, _MOST_CREDIT = 0.8, 0.004, 2.0  # in tokens of plain decoding
 _LEAST_CREDIT = 0.0
 _PROBE_EVERY_ROUNDS = 3
 # No probe in a reply's first rounds: what it is about is decided in its first words, where a draft is at its worst.
 _START_ROUNDS = 4
-_SELF_STOPPING_FADING, _SELF_STOPPING_PRIOR_ROUNDS = 0.97, 8.0
 _MOST_ROUNDS_WITHOUT_PLAIN = 96
 _TYPICAL_REPLY_TOKENS = 200.0
-
-
-@dataclass(frozen=True, slots=True)
-class Offer:
-    """A proposer could draft up to `most` tokens now; `grade` tells its good occasions from its poor ones.
-
-    One that is `behind` has to read so many tokens first.
-    """
-
-    source: str
-    most: int
-    grade: int = 0
-    tells_probabilities: bool = False  # so it can stop by itself where it is not sure enough
-    behind: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What is decided for one round: who drafts, how many tokens at most, when it stops by itself, how sharply."""
-
-    source: str = ""
-    length: int = 0
-    grade: int = 0
-    stop: StopRule | None = None
-    sharpness: int = 0
-
-
-PLAIN = Plan()
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What came of a plan; `seconds` is None where the round did not take what such rounds take.
-
-    `probabilities` are what the draft gave its tokens, `guesses` what each level of sharpness would have drafted,
-    `truths` what the main model said there.
-    """
-
-    drafted: int = 0
-    accepted: int = 0
-    seconds: float | None = None
-    probabilities: Sequence[float] = ()
-    guesses: Sequence[Sequence[int]] = ()
-    truths: Sequence[int] = ()
 
 
 @dataclass(slots=True)
@@ -81,7 +35,7 @@ class History:
     rates: dict[tuple[str, int], AcceptRates] = field(default_factory=dict)
     worth: dict[str, Worth] = field(default_factory=dict)
     sharpness: dict[str, Sharpness] = field(default_factory=dict)
-    self_stopping: dict[str, tuple[float, float]] = field(default_factory=dict)  # tokens and seconds, fading
+    records: dict[str, Record] = field(default_factory=dict)
     credit: float = _START_CREDIT  # what trying out drafts may still cost
     rounds: int = 0
     longest: dict[str, int] = field(default_factory=dict)  # run of drafted tokens of a source that stood
@@ -90,6 +44,9 @@ class History:
 
     def rates_of(self, source: str, grade: int) -> AcceptRates:
         return self.rates.setdefault((source, grade), AcceptRates())
+
+    def record_of(self, source: str) -> Record:
+        return self.records.setdefault(source, Record())
 
     def learn(self, plan: Plan, outcome: Outcome) -> None:
         """What a drafted round showed about its source."""
@@ -161,19 +118,6 @@ class FixedController:
             self._history.learn(plan, outcome)
 
 
-@dataclass(frozen=True, slots=True)
-class _Option:
-    """A plan with what it should bring and cost."""
-
-    plan: Plan
-    tokens: float
-    seconds: float
-
-    @property
-    def rate(self) -> float:
-        return self.tokens / self.seconds
-
-
 class AutoController:
     """The plan with the most expected tokens per second, nothing drafted included.
 
@@ -190,7 +134,7 @@ class AutoController:
         self._tokens = 1  # of this reply
         self._since_plain = 0
         self._present = _kind(PLAIN)  # of the latest plan
-        self._rules: dict[str, StopRule] = {}  # by source, as last computed
+        self._choices: dict[str, Choice] = {}  # by source, the latest
         self._behind: dict[str, int] = {}
         self.parked = 0 < history.draft_speed < 1  # as the last reply left it
 
@@ -241,25 +185,14 @@ class AutoController:
             history.learn(plan, outcome)
             price_s = self._costs.price_s(plan.source, outcome.drafted)
             gain += outcome.accepted + 1 - price_s / (plain_s or self._costs.plain_s)
-            self._learn_of_stopping(plan, outcome)
+            if choice := self._choices.get(plan.source):
+                choice.teach(history.record_of(plan.source), outcome)
         history.credit = max(_LEAST_CREDIT, min(_MOST_CREDIT, history.credit + gain))
 
-    def _learn_of_stopping(self, plan: Plan, outcome: Outcome) -> None:
-        """What the round brought and cost with the draft stopping by itself, or would have, had it been allowed to."""
-        rule = self._rules.get(plan.source)
-        if rule is None or not outcome.probabilities:
-            return
-        drafted = rule.would_draft(outcome.probabilities)
-        tokens, seconds = self._history.self_stopping.get(plan.source, (0.0, 0.0))
-        self._history.self_stopping[plan.source] = (
-            _SELF_STOPPING_FADING * tokens + min(outcome.accepted, drafted) + 1,
-            _SELF_STOPPING_FADING * seconds + self._costs.price_s(plan.source, drafted),
-        )
-
-    def _choose(self, options: Sequence[_Option], plain_s: float) -> _Option | None:
+    def _choose(self, options: Sequence[Option], plain_s: float) -> Option | None:
         """The fastest, if it is faster than plain decoding; the source of the round before needs less of a lead."""
 
-        def lead(option: _Option) -> float:
+        def lead(option: Option) -> float:
             return option.rate * (_ADVANTAGE if _kind(option.plan) == self._present else 1.0)
 
         best = max(options, key=lead, default=None)
@@ -268,7 +201,7 @@ class AutoController:
         self._present = _kind(chosen.plan) if chosen else _kind(PLAIN)
         return chosen
 
-    def _try(self, options: Sequence[_Option], plain_s: float) -> _Option | None:
+    def _try(self, options: Sequence[Option], plain_s: float) -> Option | None:
         """Of a source that has rested for a while the best plan, if the credit covers what it may cost."""
         due = [option for option in options if self._may_try(option.plan.source)]
         best = max(due, key=lambda option: option.rate, default=None)
@@ -290,52 +223,22 @@ class AutoController:
         could = replace(offer, most=MAX_DRAFT_TOKENS, tells_probabilities=False)
         return expected * max(0.0, plain_s - 1 / self._options(could)[0].rate) if plain_s else 0.0
 
-    def _options(self, offer: Offer) -> list[_Option]:
+    def _options(self, offer: Offer) -> list[Option]:
         """The length that promises most; and the same source stopping by itself, if it can."""
-        chances = self._history.rates_of(offer.source, offer.grade).by_position(hopeful=self._history.credit > 0)
-        longest = self._history.longest.get(offer.source, _FIRST_TOKENS)
+        history = self._history
+        longest = history.longest.get(offer.source, _FIRST_TOKENS)
         most = min(offer.most, self._costs.longest_priced(offer.source), 2 * longest)
-        tokens = [1.0, *(1 + reached for reached in accumulate(accumulate(chances[:most], mul)))]
+        rates = history.rates_of(offer.source, offer.grade)
         seconds = self._costs.prices_s(offer.source, most)
-        best = max(range(1, most + 1), key=lambda length: tokens[length] / seconds[length])
-        plan = Plan(offer.source, best, offer.grade, sharpness=_level(self._history, offer.source))
+        plan = Plan(offer.source, 0, offer.grade, sharpness=_level(history, offer.source))
+        choice = self._choices[offer.source] = Choice(plan, rates, seconds, hopeful=history.credit > 0)
+        record = history.record_of(offer.source)
+        fixed = choice.fixed(record)
         if not offer.tells_probabilities:
-            return [_Option(plan, tokens[best], seconds[best])]
-        worth = self._history.worth.setdefault(plan.source, Worth()).by_grade
-        fixed = _Option(replace(plan, stop=StopRule((), worth)), tokens[best], seconds[best])
-        stopping_rate = self._stopping_rate(fixed)
-        rate = max(fixed.rate, stopping_rate, 1 / self._costs.plain_s)
-        rule = self._rules[plan.source] = StopRule(stop_floors(tokens, seconds, rate), worth)
-        stopping = replace(plan, length=most, stop=rule)
-        return [_Option(stopping, stopping_rate * fixed.seconds, fixed.seconds), fixed]
-
-    def _stopping_rate(self, fixed: _Option) -> float:
-        """Tokens per second of rounds in which the draft stops by itself; at first those of the best fixed length."""
-        tokens, seconds = self._history.self_stopping.get(fixed.plan.source, (0.0, 0.0))
-        weight = _SELF_STOPPING_PRIOR_ROUNDS
-        return (tokens + weight * fixed.tokens) / (seconds + weight * fixed.seconds)
-
-
-def stop_floors(tokens: Sequence[float], seconds: Sequence[float], rate: float) -> tuple[float, ...]:
-    """For drafts of 1, 2, … tokens: the chance that all stand, below which no longer draft is worth its time.
-
-    `tokens` and `seconds` are what rounds of each length bring on average and cost, from length 0 on; `rate` is the
-    tokens per second to beat. With costs that rise in steps a draft so goes on to the end of its step.
-    """
-
-    def price_of_more(shorter: int, longer: int) -> float:
-        """Seconds a token."""
-        return (seconds[longer] - seconds[shorter]) / max(tokens[longer] - tokens[shorter], 1e-9)
-
-    floors = []
-    ends = [len(tokens) - 1]  # the lengths at which going on from the length at hand is cheapest, the nearest last
-    for drafted in range(len(tokens) - 2, 0, -1):
-        while len(ends) > 1 and price_of_more(drafted, ends[-1]) >= price_of_more(ends[-1], ends[-2]):
-            ends.pop()
-        stands = tokens[drafted] - tokens[drafted - 1]  # the chance that these tokens all stand, on average
-        floors.append(min(_HIGHEST_FLOOR, max(0.0, rate * price_of_more(drafted, ends[-1]) * stands)))
-        ends.append(drafted)
-    return tuple(reversed(floors))
+            return [fixed]
+        worth = history.worth.setdefault(offer.source, Worth()).by_grade
+        stopping = choice.stopping(record, worth, self._costs.plain_s)
+        return [stopping, replace(fixed, plan=replace(fixed.plan, stop=StopRule((), worth)))]
 
 
 def _kind(plan: Plan) -> tuple[str, bool]:

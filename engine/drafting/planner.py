@@ -17,7 +17,8 @@ from engine.decoding.round import Round
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence as TokenSequence
 from engine.decoding.sequence import common_prefix
-from engine.drafting.controller import PLAIN, Controller, Offer, Outcome, Plan
+from engine.drafting.controller import Controller
+from engine.drafting.plans import PLAIN, Offer, Outcome, Plan
 from engine.drafting.proposers.base import Guarded, Proposer
 
 _log = logging.getLogger(__name__)

@@ -23,8 +23,9 @@ from engine.decoding.round import Round, plain_round, speculative_round
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
 from engine.decoding.text import ReplyText, Span, goes_on, prompt_tokens, spared_tokens, turn_end
-from engine.drafting.controller import PLAIN, History, Plan
+from engine.drafting.controller import History
 from engine.drafting.planner import Drafting
+from engine.drafting.plans import PLAIN, Plan
 from engine.runtime.requests import check_tokens
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from engine import Sampling
 from engine.decoding.accept import integers
 from engine.decoding.sampling import Sampler
 from engine.drafting.acceptance import StopRule, Worth
-from engine.drafting.controller import Plan
+from engine.drafting.plans import Plan
 from engine.drafting.proposers.draft_model import DraftModelProposer
 from engine.models.loading import LoadedModel, load_model
 from engine.prefix.memory import PrefixStore

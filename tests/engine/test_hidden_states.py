@@ -15,8 +15,9 @@ from engine.caches.making import CacheMaker
 from engine.decoding.accept import Draft
 from engine.decoding.hidden_states import HiddenStates, NoHiddenStates
 from engine.decoding.sampling import Sampler
-from engine.drafting.controller import History, Offer, Plan, make_controller
+from engine.drafting.controller import History, make_controller
 from engine.drafting.planner import Drafting
+from engine.drafting.plans import Offer, Plan
 from engine.models.loading import LoadedModel
 from engine.models.memory import MemoryNeed
 from engine.prefix.memory import PrefixStore

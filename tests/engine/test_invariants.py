@@ -27,8 +27,9 @@ from engine.decoding.accept import NO_DRAFT, Draft
 from engine.decoding.round import plain_round, speculative_round
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
-from engine.drafting.controller import History, Offer, Plan, make_controller
+from engine.drafting.controller import History, make_controller
 from engine.drafting.planner import Drafting
+from engine.drafting.plans import Offer, Plan
 from engine.drafting.proposers.base import Guarded, Proposer
 from engine.drafting.proposers.draft_model import DraftModelProposer
 from engine.models.loading import LoadedModel, load_draft, load_model, loading_draft

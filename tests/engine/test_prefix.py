@@ -12,7 +12,8 @@ from engine import Event, Finished, Request, RequestId, Sampling, Speculation
 from engine.caches.checkpoints import arrays_in
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
-from engine.drafting.controller import History, Plan
+from engine.drafting.controller import History
+from engine.drafting.plans import Plan
 from engine.drafting.proposers.draft_model import DraftModelProposer
 from engine.models.loading import LoadedModel, load_model
 from engine.prefix.disk import PrefixDisk

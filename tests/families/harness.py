@@ -18,7 +18,7 @@ from engine.decoding.accept import NO_DRAFT, Draft
 from engine.decoding.round import Round, plain_round, speculative_round
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence as Conversation
-from engine.drafting.controller import Offer, Plan
+from engine.drafting.plans import Offer, Plan
 from engine.drafting.proposers.base import Proposer
 from engine.models.loading import LoadedModel
 from tests.families.configs import SEEDS, VOCABULARY, config

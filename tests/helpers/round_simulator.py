@@ -10,8 +10,9 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from engine.drafting.controller import PLAIN, AutoController, History, Offer, Outcome, Plan
+from engine.drafting.controller import AutoController, History
 from engine.drafting.costs import MAX_WIDTH, Calibration, RoundCosts
+from engine.drafting.plans import PLAIN, Offer, Outcome, Plan
 
 SOURCE = "draft"
 FIXED = (0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 15, 16)

@@ -26,6 +26,8 @@ _TESTS = {
     "engine/drafting/calibration": ("engine/test_tuning",),
     "engine/drafting/acceptance": ("unit/test_acceptance", "unit/test_controller", "unit/test_controller_simulated"),
     "engine/drafting/controller": ("unit/test_controller", "unit/test_controller_simulated"),
+    "engine/drafting/options": ("unit/test_options", "unit/test_controller", "unit/test_controller_simulated"),
+    "engine/drafting/plans": ("unit/test_controller", "engine/test_draft_model"),
     "engine/drafting/costs": ("unit/test_costs", "unit/test_verdict", "unit/test_controller"),
     "engine/drafting/planner": ("unit/test_controller", *_ROUND, "engine/test_draft_model"),
     "engine/drafting/proposers": ("unit/test_lookup", "engine/test_draft_model", *_ROUND),

@@ -10,18 +10,10 @@ import pytest
 
 from engine.api.types import Speculation
 from engine.drafting.acceptance import Sharpness, StopRule
-from engine.drafting.controller import (
-    PLAIN,
-    AutoController,
-    FixedController,
-    History,
-    Offer,
-    Outcome,
-    Plan,
-    make_controller,
-    stop_floors,
-)
+from engine.drafting.controller import AutoController, FixedController, History, make_controller
 from engine.drafting.costs import Calibration, RoundCosts
+from engine.drafting.options import Option, Policy, stop_floors
+from engine.drafting.plans import PLAIN, Offer, Outcome, Plan
 
 FIXED_ONLY = Offer("draft", 16)
 DRAFT = Offer("draft", 16, tells_probabilities=True)
@@ -36,6 +28,11 @@ def history(verify: dict[int, float], draft: float = 0.05, *, rates: list[tuple[
     for drafted, accepted in rates or []:
         made.learn(Plan("draft", drafted), Outcome(drafted, accepted))
     return made
+
+
+def put(known: History, policy: Policy, tokens: float, seconds: float) -> None:
+    """As if rounds under this policy had brought and cost so much."""
+    known.record_of("draft").learn(policy, tokens, seconds)
 
 
 def rounds(share: float, count: int = 200, length: int = 16) -> list[tuple[int, int]]:
@@ -230,7 +227,10 @@ def test_a_draft_goes_on_while_that_beats_the_best_rate_known(
     """That of the best fixed length, or of drafts that stopped by themselves."""
     known = history(verify, rates=rounds(0.8))
     if brought is not None:
-        known.self_stopping["draft"] = brought
+        put(known, Policy.STOPPING, *brought)
+    else:
+        for policy in (Policy.STEADY, Policy.RECENT):
+            put(known, policy, 1.0, 10.0)
     chances = known.rates_of("draft", 0).by_position(hopeful=True)[:16]
     tokens = [1.0, *(1 + reached for reached in accumulate(accumulate(chances, mul)))]
     seconds = known.costs.prices_s("draft", 16)
@@ -244,70 +244,39 @@ def test_a_draft_goes_on_while_that_beats_the_best_rate_known(
     assert plan.stop.worth == known.worth["draft"].by_grade
 
 
-def test_a_way_to_draft_is_judged_by_what_it_brought_lately() -> None:
-    """A long spell in which stopping by itself brought less is made good by a shorter one in which it brought more."""
-    known = history(FLAT, rates=rounds(0.8))
+@pytest.mark.parametrize("better", [Policy.STEADY, Policy.RECENT])
+def test_the_length_is_that_of_the_policy_that_brought_more(better: Policy) -> None:
+    """On average most tokens stand, of late none: the average says long drafts, the latest rounds short ones."""
+    known = history(STEPS, rates=rounds(0.9))
+    rates = known.rates_of("draft", 0)
+    for _ in range(60):
+        rates.learn(1, 0)
+        rates.end_round()
+    put(known, better, 300.0, 100.0)
+    put(known, Policy.RECENT if better is Policy.STEADY else Policy.STEADY, 150.0, 100.0)
+    plan = AutoController(known).plan([FIXED_ONLY])
+
+    assert plan.length >= 7 if better is Policy.STEADY else plan.length <= 3
+
+
+def test_every_policy_learns_from_every_drafted_round() -> None:
+    """Whichever was followed: each with the tokens that its own length would have brought."""
+    known = history(FLAT, rates=[(4, 2)] * 200)
     controller = AutoController(known)
+    (price_2, price_4) = (known.costs.price_s("draft", drafted) for drafted in (2, 4))
+    assert controller.plan([FIXED_ONLY]).length == 2
+    controller.observe(Plan("draft", 4), Outcome(4, 3))
+    record, nothing = known.record_of("draft"), Option(PLAIN, 0.0, 0.0)
 
-    def stops() -> bool:
-        plan = controller.plan([DRAFT])
-        return plan.stop is not None and bool(plan.stop.floors)
-
-    def learn(tokens: int, count: int) -> None:
-        for _ in range(count):
-            controller.plan([DRAFT])
-            controller.observe(Plan("draft", 3, stop=StopRule((), ())), Outcome(3, 2, 1.2, probabilities=[0.99] * 3))
-            brought, seconds = known.self_stopping["draft"]
-            known.self_stopping["draft"] = brought - 3 + tokens, seconds
-            controller.observe(PLAIN, Outcome(seconds=1.0))
-
-    learn(tokens=1, count=200)
-    assert not stops()
-    learn(tokens=12, count=60)
-    assert stops()
-    learn(tokens=1, count=1)
-    assert stops()  # nor does one round make it bad
+    assert record.rate(Policy.STEADY, nothing) == pytest.approx(3 / price_2)
+    assert price_4 > price_2
+    with pytest.raises(ZeroDivisionError):
+        record.rate(Policy.STOPPING, nothing)  # it told no probabilities
 
 
-def test_floors_rise_with_the_price_of_a_token() -> None:
-    """Tokens of even chances of 0.5: going on from one to two costs 0.1 s at 1 token/s and brings half a token."""
-    tokens, seconds = [1.0, 1.5, 1.75], [1.0, 1.1, 1.2]
-
-    assert stop_floors(tokens, seconds, rate=1.0) == pytest.approx((0.1 / 0.5,))
-    assert stop_floors(tokens, seconds, rate=2.0) == pytest.approx((0.2 / 0.5,))
-
-
-def test_a_floor_looks_beyond_a_dear_step() -> None:
-    """The second token costs much and the third nothing: both together are worth it sooner than the second alone."""
-    tokens, seconds = [1.0, 1.8, 2.44, 2.952], [1.0, 1.0, 1.4, 1.4]
-
-    assert stop_floors(tokens, seconds, rate=1.5) == pytest.approx((1.5 * 0.4 / (2.952 - 1.8) * 0.8, 0.0))
-
-
-def test_floors_are_those_of_a_search_over_every_longer_draft() -> None:
-    generator = random.Random(5)
-    for _ in range(200):
-        chances = [generator.uniform(0.05, 0.98) for _ in range(12)]
-        tokens = [1.0, *(1 + reached for reached in accumulate(accumulate(chances, mul)))]
-        seconds = list(accumulate((generator.choice((0.0, 0.05, 0.4)) for _ in range(12)), initial=1.0))
-        rate = generator.uniform(0.5, 4)
-        searched = [
-            rate
-            * (tokens[drafted] - tokens[drafted - 1])
-            * min(
-                (seconds[more] - seconds[drafted]) / (tokens[more] - tokens[drafted]) for more in range(drafted + 1, 13)
-            )
-            for drafted in range(1, 12)
-        ]
-        assert stop_floors(tokens, seconds, rate) == pytest.approx([min(0.95, floor) for floor in searched])
-
-
-def test_no_floor_is_above_the_highest() -> None:
-    assert stop_floors([1.0, 1.1, 1.11], [1.0, 2.0, 9.0], rate=1.0) == (0.95,)
-
-
-def test_a_draft_that_tells_how_sure_it_is_stops_by_itself() -> None:
+def test_a_draft_that_tells_how_sure_it_is_stops_by_itself_where_that_brings_more() -> None:
     known = history(FLAT, rates=rounds(0.8))
+    put(known, Policy.STOPPING, 600.0, 150.0)
     plan = AutoController(known).plan([DRAFT])
 
     assert plan.stop is not None
@@ -320,7 +289,7 @@ def test_a_draft_that_tells_how_sure_it_is_stops_by_itself() -> None:
 def test_stopping_by_itself_and_a_fixed_length_are_compared(tokens: float, stops: bool) -> None:
     """Rounds in which the draft stopped by itself brought this much at the price of one and a half plain ones."""
     known = history(FLAT, rates=rounds(0.8))
-    known.self_stopping["draft"] = (100 * tokens, 150.0)
+    put(known, Policy.STOPPING, 100 * tokens, 150.0)
     plan = AutoController(known).plan([DRAFT])
 
     assert plan.stop is not None
@@ -338,9 +307,9 @@ def test_a_fixed_length_shows_what_stopping_would_have_brought() -> None:
         controller.observe(
             Plan("draft", 4, stop=StopRule((), ())), Outcome(4, 1, 1.3, probabilities=[0.99, 0.05, 0.5, 0.5])
         )
-    tokens, seconds = known.self_stopping["draft"]
 
-    assert tokens / seconds > 2 / known.costs.price_s("draft", 2) * 0.98
+    brought = known.record_of("draft").rate(Policy.STOPPING, Option(PLAIN, 0.0, 0.0))
+    assert brought > 2 / known.costs.price_s("draft", 2) * 0.98
 
 
 # Park and try again.
@@ -533,22 +502,6 @@ def test_prices_are_learnt_from_typical_rounds_and_only_from_these() -> None:
     assert known.costs.price_s("draft", 3) / known.costs.plain_s == pytest.approx(2.5, rel=0.05)
 
 
-def test_rounds_that_stop_by_themselves_are_summed_up() -> None:
-    """Their tokens and prices; rounds that tell no probabilities are none of it; older ones count a little less."""
-    known = history(FLAT)
-    controller = AutoController(known)
-    stopping = controller.plan([DRAFT])
-    price = known.costs.price_s("draft", 3)
-    controller.observe(stopping, Outcome(3, 2, probabilities=[0.99] * 3))
-    controller.observe(Plan("draft", 3), Outcome(3, 3))
-    assert known.self_stopping["draft"] == pytest.approx((3.0, price))
-    controller.observe(stopping, Outcome(3, 3, probabilities=[0.99] * 3))
-    tokens, seconds = known.self_stopping["draft"]
-
-    assert 6.7 < tokens < 7
-    assert 1.9 * price < seconds < 2 * price
-
-
 def test_what_a_new_pair_may_lose_is_less_than_a_token() -> None:
     assert 0.5 < History().credit < 1.0
 
@@ -558,7 +511,7 @@ def test_what_a_new_pair_may_lose_is_less_than_a_token() -> None:
 def test_a_draft_that_has_become_good_is_used_again(offer: Offer, stopped_before: tuple[float, float] | None) -> None:
     known = history(FLAT, rates=rounds(0.01))
     if stopped_before is not None:
-        known.self_stopping["draft"] = stopped_before[0] / 100, stopped_before[1]
+        put(known, Policy.STOPPING, stopped_before[0] / 100, stopped_before[1])
     controller = AutoController(known)
     plans = []
     for _ in range(200):
@@ -591,7 +544,7 @@ def test_the_next_reply_knows_what_the_last_one_learnt() -> None:
 
 def test_the_better_of_two_sources_is_chosen_each_round() -> None:
     known = history(FLAT, 0.2, rates=rounds(0.7))
-    for _ in range(60):
+    for _ in range(200):
         known.learn(Plan("lookup", 8, 4), Outcome(8, 8))
         known.learn(Plan("lookup", 3, 1), Outcome(3, 0))
     controller = AutoController(known)
@@ -614,7 +567,7 @@ def test_a_lookup_that_does_not_pay_parks_no_draft() -> None:
 def test_an_offer_not_taken_up_teaches_all_the_same() -> None:
     known = history(FLAT)
     controller = AutoController(known)
-    for _ in range(40):
+    for _ in range(200):
         controller.learn_unused(Offer("lookup", 4, 2), 4, 0)
 
     assert controller.plan([Offer("lookup", 4, 2)]) == PLAIN

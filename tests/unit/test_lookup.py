@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from engine.api.types import Sampling
 from engine.decoding.sampling import Sampler
-from engine.drafting.controller import Plan
+from engine.drafting.plans import Plan
 from engine.drafting.proposers.lookup import LookupProposer
 
 SAMPLER = Sampler(Sampling(), 0, 32, [])

@@ -10,7 +10,7 @@ import mlx.core as mx
 
 from engine.decoding.accept import NO_DRAFT, Draft
 from engine.decoding.sampling import Sampler
-from engine.drafting.controller import Offer, Plan
+from engine.drafting.plans import Offer, Plan
 
 T = TypeVar("T")
 

@@ -15,7 +15,7 @@ from engine.decoding.accept import NO_TOKENS, Draft
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
 from engine.drafting.acceptance import Sharpness
-from engine.drafting.controller import Offer, Plan
+from engine.drafting.plans import Offer, Plan
 from engine.prefix.memory import PrefixStore
 
 if TYPE_CHECKING:

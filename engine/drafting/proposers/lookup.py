@@ -9,7 +9,7 @@ import mlx.core as mx
 from engine.api.types import MAX_DRAFT_TOKENS
 from engine.decoding.accept import Draft
 from engine.decoding.sampling import Sampler
-from engine.drafting.controller import Offer, Plan
+from engine.drafting.plans import Offer, Plan
 
 _SHORTEST_MATCH = 3  # pairs of tokens recur all the time in a chat, and mean nothing
 _LONGEST_MATCH = 32

@@ -1,0 +1,121 @@
+"""What could be planned with an offer, and which way of choosing a length has brought more. Pure arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import Enum, auto
+from itertools import accumulate
+from operator import mul
+
+from engine.drafting.acceptance import AcceptRates, StopRule
+from engine.drafting.plans import Outcome, Plan
+
+_FADING = 0.985  # of older rounds in a policy's record, each drafted round
+_PRIOR_ROUNDS = 12.0  # what is expected of a policy weighs as much as so many rounds of its record
+_STOPPING_LEAD = 0.99  # of its rate, counts: a draft stops by itself where that brings clearly more
+_HIGHEST_FLOOR = 0.95
+
+
+class Policy(Enum):
+    """A way to choose how many tokens to draft."""
+
+    STEADY = auto()  # the length that is best at the average rates
+    RECENT = auto()  # the length that is best at the rates of the latest rounds
+    STOPPING = auto()  # the draft stops by itself
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A plan with what it should bring and cost."""
+
+    plan: Plan
+    tokens: float
+    seconds: float
+
+    @property
+    def rate(self) -> float:
+        return self.tokens / self.seconds
+
+
+class Record:
+    """What drafted rounds of a source brought and cost under each policy, or would have. Older ones fade."""
+
+    def __init__(self) -> None:
+        self._sums = dict.fromkeys(Policy, (0.0, 0.0))  # tokens and seconds
+
+    def learn(self, policy: Policy, tokens: float, seconds: float) -> None:
+        old_tokens, old_seconds = self._sums[policy]
+        self._sums[policy] = _FADING * old_tokens + tokens, _FADING * old_seconds + seconds
+
+    def rate(self, policy: Policy, expected: Option) -> float:
+        """Tokens per second; before there are any, those of the option."""
+        tokens, seconds = self._sums[policy]
+        return (tokens + _PRIOR_ROUNDS * expected.tokens) / (seconds + _PRIOR_ROUNDS * expected.seconds)
+
+
+class Choice:
+    """What each policy makes of one offer. They are compared by their records, for each looks best by its own rates."""
+
+    def __init__(self, plan: Plan, rates: AcceptRates, seconds: Sequence[float], *, hopeful: bool) -> None:
+        """`plan` lacks a length; `seconds` are the prices of rounds that draft 0, 1, … tokens."""
+        self._seconds = seconds
+        self._tokens: dict[Policy, list[float]] = {}
+        self._fixed: dict[Policy, Option] = {}
+        for policy in (Policy.STEADY, Policy.RECENT):
+            chances = rates.by_position(hopeful=hopeful, recent=policy is Policy.RECENT)[: len(seconds) - 1]
+            tokens = [1.0, *(1 + reached for reached in accumulate(accumulate(chances, mul)))]
+            length = max(range(1, len(seconds)), key=lambda length: tokens[length] / seconds[length])
+            self._tokens[policy] = tokens
+            self._fixed[policy] = Option(replace(plan, length=length), tokens[length], seconds[length])
+        self.rule = StopRule((), ())
+
+    def fixed(self, record: Record) -> Option:
+        """The best fixed length."""
+        return self._fixed[self._best(record)]
+
+    def stopping(self, record: Record, worth: tuple[float, ...], plain_s: float) -> Option:
+        """The draft stops by itself, where that is expected to bring more than to go on."""
+        best = self._best(record)
+        fixed = self._fixed[best]
+        lead = record.rate(Policy.STOPPING, self._fixed[Policy.STEADY]) / self._record_rate(record, best)
+        rate = max(fixed.rate, record.rate(Policy.STOPPING, self._fixed[Policy.STEADY]), 1 / plain_s)
+        self.rule = StopRule(stop_floors(self._tokens[best], self._seconds, rate), worth)
+        plan = replace(fixed.plan, length=len(self._seconds) - 1, stop=self.rule)
+        return Option(plan, _STOPPING_LEAD * lead * fixed.tokens, fixed.seconds)
+
+    def teach(self, record: Record, outcome: Outcome) -> None:
+        """What each policy would have brought in a round that drafted."""
+        drafts = {policy: min(option.plan.length, outcome.drafted) for policy, option in self._fixed.items()}
+        if self.rule.worth and outcome.probabilities:
+            drafts[Policy.STOPPING] = self.rule.would_draft(outcome.probabilities)
+        for policy, drafted in drafts.items():
+            record.learn(policy, min(outcome.accepted, drafted) + 1, self._seconds[drafted])
+
+    def _best(self, record: Record) -> Policy:
+        return max(self._fixed, key=lambda policy: self._record_rate(record, policy))
+
+    def _record_rate(self, record: Record, policy: Policy) -> float:
+        return record.rate(policy, self._fixed[Policy.STEADY])
+
+
+def stop_floors(tokens: Sequence[float], seconds: Sequence[float], rate: float) -> tuple[float, ...]:
+    """For drafts of 1, 2, … tokens: the chance that all stand, below which no longer draft is worth its time.
+
+    `tokens` and `seconds` are what rounds of each length bring on average and cost, from length 0 on; `rate` is the
+    tokens per second to beat. With costs that rise in steps a draft so goes on to the end of its step.
+    """
+
+    def price_of_more(shorter: int, longer: int) -> float:
+        """Seconds a token."""
+        return (seconds[longer] - seconds[shorter]) / max(tokens[longer] - tokens[shorter], 1e-9)
+
+    floors = []
+    ends = [len(tokens) - 1]  # the lengths at which going on from the length at hand is cheapest, the nearest last
+    for drafted in range(len(tokens) - 2, 0, -1):
+        while len(ends) > 1 and price_of_more(drafted, ends[-1]) >= price_of_more(ends[-1], ends[-2]):
+            ends.pop()
+        stands = tokens[drafted] - tokens[drafted - 1]  # the chance that these tokens all stand, on average
+        floors.append(min(_HIGHEST_FLOOR, max(0.0, rate * price_of_more(drafted, ends[-1]) * stands)))
+        ends.append(drafted)
+    return tuple(reversed(floors))
