@@ -3,7 +3,7 @@
 EngineError
 ├── ModelError                 a folder that cannot serve
 │   ├── ModelNotFound · ModelHasNoWeights · ModelDamaged · ModelUnsupported · ModelRunsCode
-│   ├── TokenizerBroken · ModelTooLarge · LoadAborted
+│   ├── TokenizerBroken · LogitsBroken · ModelTooLarge · LoadAborted
 │   └── DraftError             a model that cannot draft for this main model
 │       └── DraftVocabularyDiffers · DraftIsMain · DraftTooLarge · DraftCannotRewind
 ├── RequestError
@@ -68,6 +68,11 @@ class ModelRunsCode(ModelError):
 @dataclass(eq=False)
 class TokenizerBroken(ModelError):
     detail: str
+
+
+@dataclass(eq=False)
+class LogitsBroken(ModelError):
+    """No next token can be drawn: a forward gave NaN, or -inf for every token. Damaged weights, or an overflow."""
 
 
 @dataclass(eq=False)

@@ -19,7 +19,7 @@ from engine.api.events import Event, Failed, Finished, PromptProgress, Sink, Tex
 from engine.api.stats import RequestStats, StatsRecorder
 from engine.api.types import DraftingState, FinishReason, Request, RequestId, SpeculationMode
 from engine.caches.checkpoints import needs_checkpoints
-from engine.decoding.round import Round, plain_round, speculative_round
+from engine.decoding.round import Round, plain_round, sound, speculative_round
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
 from engine.decoding.text import ReplyText, Span, goes_on, prompt_tokens, spared_tokens, turn_end
@@ -102,9 +102,13 @@ class Reply:
         self._ends = model.ends
         limit = model.info.context_tokens
         self._room = min(request.max_tokens or limit, limit - len(prompt))
-        spared = [token for token in spared_tokens(model) if 0 <= token < model.logit_width]  # some files name others
         self._sampler = Sampler(
-            request.sampling, self._seed, model.logit_width, prompt, spared, request.speculation.acceptance
+            request.sampling,
+            self._seed,
+            model.logit_width,
+            prompt,
+            spared_tokens(model),
+            request.speculation.acceptance,
         )
         self._stats = StatsRecorder(
             submitted_at=queued.submitted_at,
@@ -188,7 +192,7 @@ class Reply:
 
     def receive(self, token: int) -> None:
         """What a step of a batch drew for this reply. Its caches are the batch's business; `take` is to follow."""
-        self._ending([token])
+        self._ending(sound([token], self._sequence))
         self._sequence.tokens.append(token)
         self._sampler.commit([token])
 
