@@ -41,7 +41,7 @@ def make_worker(
 def _open_disk(folder: Path | None, limit_bytes: int) -> PrefixDisk | None:
     try:
         return PrefixDisk(folder, limit_bytes) if folder is not None else None
-    except OSError as error:
+    except (OSError, ValueError) as error:  # ValueError: a name that no file can have
         _log.warning("caches are not kept on disk: %s", error)
         return None
 

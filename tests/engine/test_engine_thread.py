@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import queue
+import subprocess
+import sys
 import threading
 from collections.abc import Generator
 from pathlib import Path
@@ -83,6 +85,42 @@ def test_an_engine_that_cannot_begin_answers_every_call(monkeypatch: pytest.Monk
     assert engine.close()
     assert all(recorder.events.empty() for recorder in recorders)
     assert engine.state().queued == ()
+
+
+@pytest.mark.parametrize("name", ["a\0b", "\ud800", "x" * 5000, "file", "gone/link", "file/below"], ids=ascii)
+@pytest.mark.expect_log("caches are not kept on disk", "was not written", "measured")
+def test_a_cache_folder_that_cannot_be_costs_the_caches_only(zoo: Zoo, tmp_path: Path, name: str) -> None:
+    (tmp_path / "file").write_text("x")
+    (tmp_path / "link").symlink_to(tmp_path / "gone")
+    engine, load, reply = Engine(f"{tmp_path}/{name}"), Recorder(), Recorder()
+    engine.load(zoo.main, load)
+    engine.submit(GOOD, reply)
+
+    assert load.until(ModelReady)
+    assert reply.until(Finished)
+    assert engine.close()
+
+
+_WITHOUT_MLX = """
+import queue, sys
+sys.modules["mlx"] = sys.modules["mlx.core"] = None
+from engine import Engine, Failed, ModelFailed, Request
+engine, events = Engine(), queue.SimpleQueue()
+engine.load("model", events.put)
+engine.submit(Request(tokens=(1,)), events.put)
+last = []
+while len(last) < 2:
+    event = events.get(timeout=60)
+    last += [event] if isinstance(event, ModelFailed | Failed) else []
+print([type(event.error).__name__ for event in last], engine.close(), events.empty())
+"""
+
+
+def test_without_mlx_every_call_is_answered() -> None:
+    command = [sys.executable, "-c", _WITHOUT_MLX]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=True)
+
+    assert done.stdout.strip() == "['InternalError', 'InternalError'] True True"
 
 
 class SlowLoad:
