@@ -36,11 +36,8 @@ _log = logging.getLogger(__name__)
 @dataclass(slots=True, eq=False)
 class Kept:
     sequence: Sequence
+    nbytes: int
     written: bool = False
-
-    @property
-    def nbytes(self) -> int:
-        return self.sequence.caches.nbytes + bytes_in(list(self.sequence.checkpoints.values()))
 
 
 class PrefixStore:
@@ -76,12 +73,16 @@ class PrefixStore:
                 self._disk.extend(sequence)
         except (FileError, OSError) as error:
             _log.warning("a kept cache could not be read: %s", error)
+        except Exception as error:  # noqa: BLE001  whatever was kept, a reply can do without
+            _log.warning("a kept cache does not fit: %r", error)
+            return Sequence(model, tokens)
         return sequence
 
     def put(self, sequence: Sequence) -> None:
         if sequence.caches.position == 0:
             return
-        self._kept.append(Kept(sequence))
+        nbytes = sequence.caches.nbytes + bytes_in(list(sequence.checkpoints.values()))
+        self._kept.append(Kept(sequence, nbytes))
         self._evict_over_limit()
 
     def write_step(self) -> None:
@@ -100,7 +101,7 @@ class PrefixStore:
             _log.warning("caches are no longer kept on disk: %s", error)
             self._writing = self._disk = None
             self._evict_over_limit()
-        except (TypeError, KeyError) as error:
+        except Exception as error:  # noqa: BLE001  of a kind that no file can hold, or whatever a device does
             _log.warning("caches of %s are not kept on disk: %s", kept.sequence.model.info.model_type, error)
             self._writing, kept.written = None, True
 

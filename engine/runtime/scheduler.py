@@ -117,6 +117,17 @@ class Scheduler:
             self._waiting.popleft().cancel()
         self._end_running(FinishReason.CANCELLED)
 
+    def fail_all(self, error: BaseException) -> None:
+        """End every reply with an error; what their caches hold is in doubt."""
+        for reply in self._running:
+            reply.fail(error)
+        for queued in self._waiting:
+            queued.fail(error)
+        self._batch.clear()
+        self._reading.clear()
+        self._writing.clear()
+        self._waiting.clear()
+
     def step(self) -> None:
         """The start of a reply, a chunk of a prompt, or a step of what is being written."""
         if self.load is not None:

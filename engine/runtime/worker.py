@@ -75,11 +75,15 @@ class Worker:
                 self._shut_down()
 
     def step(self) -> None:
-        """A slice of whatever there is to do."""
-        if self._scheduler.busy:
-            self._scheduler.step()
-        else:
-            self._scheduler.idle_step()
+        """A slice of whatever there is to do. A fault that is no reply's own ends all of them: they could not go on."""
+        try:
+            if self._scheduler.busy:
+                self._scheduler.step()
+            else:
+                self._scheduler.idle_step()
+        except BaseException as error:
+            self._scheduler.fail_all(error)
+            raise
 
     def take_next_draft(self) -> SetDraft | None:
         """The command that waited for a main model, once that is loaded or could not be."""

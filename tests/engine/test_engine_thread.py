@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Generator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -29,10 +30,12 @@ from engine import (
     ModelUnloaded,
     Request,
     RequestId,
+    TextDelta,
 )
 from engine.models.loading import LoadedModel
 from engine.models.loading import loading as really_loading
 from engine.runtime.commands import Load, SetDraft, Submit
+from engine.runtime.scheduler import Scheduler
 from tests.engine.conftest import Zoo
 from tests.helpers.engine_client import PATIENCE_S
 
@@ -121,6 +124,29 @@ def test_without_mlx_every_call_is_answered() -> None:
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=True)
 
     assert done.stdout.strip() == "['InternalError', 'InternalError'] True True"
+
+
+@pytest.mark.parametrize("part", ["_check_memory", "_end_interrupted"])
+@pytest.mark.expect_log("the engine thread caught an error", "a reply failed")
+def test_a_fault_of_the_scheduler_itself_ends_every_reply(zoo: Zoo, monkeypatch: pytest.MonkeyPatch, part: str) -> None:
+    """At every step, so that none could go on: written, read and waiting ones are told, and the engine serves again."""
+    engine, load = Engine(), Recorder()
+    engine.load(zoo.main, load)
+    load.until(ModelReady)
+    replies = [Recorder() for _ in range(4)]
+    for reply in replies[:2]:
+        engine.submit(replace(GOOD, max_tokens=1000), reply)
+        reply.until(TextDelta)
+    with monkeypatch.context() as broken:
+        broken.setattr(Scheduler, part, fail_to_begin)
+        for reply in replies[2:]:
+            engine.submit(GOOD, reply)
+        assert [type(reply.error(Failed)) for reply in replies] == [InternalError] * 4
+    again = Recorder()
+    engine.submit(GOOD, again)
+    assert again.until(Finished)
+    assert engine.close()
+    assert all(reply.events.empty() for reply in replies)
 
 
 class SlowLoad:

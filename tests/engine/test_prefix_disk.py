@@ -187,6 +187,43 @@ def test_a_foreign_file_is_named_with_what_it_lacks(tmp_path: Path) -> None:
         read_index(path)
 
 
+@pytest.mark.expect_log("a kept cache does not fit")
+def test_a_kept_cache_of_another_shape_costs_nothing_but_time(dense: LoadedModel, tmp_path: Path) -> None:
+    """Whole in itself, of this model by its name, and yet of no use: as after an update that forgot to say so."""
+    for end in (150, 300):
+        write(dense, PrefixDisk(tmp_path), CHAT[:end], 0)
+    beginning, rest = files(tmp_path)
+    rows, checkpoint = read_stretch(rest)
+    cut = [[array[..., :3] for array in arrays] for arrays in rows]
+    for _ in write_stretch(read_index(rest), cut, checkpoint):
+        pass
+    sequence = PrefixStore(disk=PrefixDisk(tmp_path)).take(dense, list(CHAT))
+
+    assert beginning.exists()
+    assert sequence.caches.position == 0
+    assert mx.array_equal(sequence.feed(mx.array(CHAT)), Sequence(dense, list(CHAT)).feed(mx.array(CHAT)))
+
+
+@pytest.mark.expect_log("are not kept on disk: the device")
+def test_a_device_that_fails_while_a_cache_is_written_harms_no_reply(
+    dense: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = PrefixStore(disk=PrefixDisk(tmp_path))
+    sequence = Sequence(dense, list(CHAT))
+    sequence.prefill_chunk()
+    store.put(sequence)
+
+    def refuse(*arguments: object) -> memoryview:
+        raise RuntimeError("the device is gone")
+
+    monkeypatch.setattr("engine.prefix.file._bytes", refuse)
+    while store.has_unwritten:
+        store.write_step()
+
+    assert not list(tmp_path.glob("*/*/*"))
+    assert store.take(dense, list(CHAT)).caches.position == 299
+
+
 def test_what_memory_holds_is_not_read(model: LoadedModel, tmp_path: Path) -> None:
     store = PrefixStore(disk=PrefixDisk(tmp_path))
     sequence = Sequence(model, list(CHAT))
