@@ -240,6 +240,14 @@ def as_engine_error(error: BaseException) -> EngineError:
     """`error` itself if it is typed; else OutOfMemory or InternalError with its text."""
     if isinstance(error, EngineError):
         return error
-    detail = f"{type(error).__name__}: {error}"[:500]
+    detail = f"{type(error).__name__}: {_words(error)}"[:500]
     out_of_memory = isinstance(error, MemoryError) or "[METAL]" in detail or "[metal::malloc]" in detail
     return OutOfMemory(detail) if out_of_memory else InternalError(detail)
+
+
+def _words(error: BaseException) -> str:
+    """Of an error from a library, which may fail at that, too."""
+    try:
+        return str(error)
+    except BaseException:  # noqa: BLE001  see above
+        return "without words"

@@ -79,9 +79,9 @@ class Batch:
         self._forget(replies)
 
     def clear(self) -> list[Reply]:
-        """Give up on all of them: what the caches hold is in doubt."""
-        replies = self.replies
-        self._forget(replies)
+        """Give up on all of them, and on the caches: what those hold is in doubt."""
+        replies, self.replies = self.replies, []
+        self._caches, self._drawn = MergedCaches(), None
         return replies
 
     def _forward(self, tokens: mx.array, *, ahead: bool) -> mx.array:

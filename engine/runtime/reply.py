@@ -201,7 +201,14 @@ class Reply:
         if self._state is not ReplyState.ENDED:
             self._state = ReplyState.ENDED
             self._drafting = None
-            self._post(Failed(self.id, _logged(error), self._stats.freeze()))
+            self._post(Failed(self.id, _logged(error), self._last_stats()))
+
+    def _last_stats(self) -> RequestStats:
+        """None at all where they are what failed."""
+        try:
+            return self._stats.freeze()
+        except BaseException:  # noqa: BLE001  see above
+            return RequestStats()
 
     def _read_on(self) -> None:
         self._sequence.prefill_chunk()
@@ -322,8 +329,9 @@ class Reply:
         self._drop_drafting()
         self._sequence.discard_in_flight()
         self._store.put(self._sequence)
+        finished = Finished(self.id, self._reason, self._stats.freeze(), tuple(self._emitted), self._seed)
         self._state = ReplyState.ENDED
-        self._post(Finished(self.id, self._reason, self._stats.freeze(), tuple(self._emitted), self._seed))
+        self._post(finished)
 
     def _drop_drafting(self) -> None:
         if self._drafting is not None:

@@ -149,6 +149,38 @@ def test_a_fault_of_the_scheduler_itself_ends_every_reply(zoo: Zoo, monkeypatch:
     assert all(reply.events.empty() for reply in replies)
 
 
+def test_calls_from_many_threads_while_it_closes_end_once_each(zoo: Zoo) -> None:
+    engine, load = Engine(), Recorder()
+    engine.load(zoo.main, load)
+    load.until(ModelReady)
+    heard: list[list[Event]] = []
+    begun = threading.Barrier(5)
+
+    def call(salt: int) -> None:
+        begun.wait(PATIENCE_S)
+        for number in range(12):
+            events: list[Event] = []
+            heard.append(events)
+            request = engine.submit(replace(GOOD, tokens=(65, 70 + salt), max_tokens=1 + number), events.append)
+            if number % 3 == 0:
+                engine.cancel(request)
+
+    callers = [threading.Thread(target=call, args=(salt,)) for salt in range(4)]
+    for caller in callers:
+        caller.start()
+    begun.wait(PATIENCE_S)
+    while not any(isinstance(event, TextDelta) for events in list(heard) for event in list(events)):
+        threading.Event().wait(0.001)
+    assert engine.close(PATIENCE_S)
+    for caller in callers:
+        caller.join(PATIENCE_S)
+
+    assert len(heard) == 48
+    assert all(isinstance(events[-1], Finished | Failed) for events in heard)
+    assert all(sum(isinstance(event, Finished | Failed) for event in events) == 1 for events in heard)
+    assert engine.state().queued == engine.state().running == ()
+
+
 class SlowLoad:
     """Loads of a main model stop before their last slice until `goes_on` is set; `begun` says that one has come there.
 
