@@ -464,8 +464,9 @@ def test_statistics_that_fail_at_the_end_do_not_swallow_it(monkeypatch: pytest.M
 @pytest.mark.expect_log("a reply failed")
 def test_merged_caches_that_stay_broken_end_every_reply_in_them(monkeypatch: pytest.MonkeyPatch, part: str) -> None:
     """Nobody is lost between the lines, and none is stepped for ever."""
-    monkeypatch.setattr(MergedCaches, part, raising(RuntimeError("[METAL] the device is gone")))
     harness = Harness(model("qwen3"))
+    assert harness.scheduler._can_batch()
+    monkeypatch.setattr(MergedCaches, part, raising(RuntimeError("[METAL] the device is gone")))
     heard = [harness.submit(asking(prompt(6 + salt, salt), 6 + salt)) for salt in range(3)]
     for _ in range(200):
         harness.scheduler.step()
