@@ -248,6 +248,7 @@ class Life:
         acts: dict[Callable[[], object], float] = {  # and how often
             self._submit: 8,
             self._submit_several: 4,
+            self._submit_again: 3,
             self._submit_hostile: 3,
             self._cancel: 3,
             self._set_draft: 3,
@@ -271,8 +272,23 @@ class Life:
         return call
 
     def _submit_several(self) -> None:
-        for _ in range(self.rnd.randint(2, 5)):
-            self._submit()
+        """Each of its own kind, or of one kind, which a batch draws in one go."""
+        alike = Sampling(temperature=0.8, min_p=self.rnd.choice([0.0, 0.05])) if self.rnd.random() < 0.5 else None
+        for seed in range(self.rnd.randint(2, 5)):
+            request = draw_request(self.rnd, self._said)
+            if alike is not None:
+                tokens = draw_tokens(self.rnd, self._said)[-70:]
+                request = Request(tokens=tokens, sampling=replace(alike, seed=seed), max_tokens=30)
+            self._send(request, hostile=False)
+
+    def _submit_again(self) -> None:
+        """Something that was answered, with a stop string out of the answer."""
+        answered = [call for call in self._calls if call.done.is_set() and not call.hostile and len(call.text) > 3]
+        if answered:
+            before = self.rnd.choice(answered)
+            start = self.rnd.randrange(len(before.text) - 2)
+            stop = before.text[start : start + self.rnd.randint(1, 4)]
+            self._send(replace(before.request, stop=(stop,), speculation=draw_speculation(self.rnd)), hostile=False)
 
     def _submit_hostile(self) -> None:
         self._send(draw_hostile(self.rnd), hostile=True)
@@ -359,19 +375,25 @@ class Life:
 
 def ended_rightly(call: Call, end: Finished, expected: Answer) -> bool:
     """Whether it ended where it had to, if its tokens are right."""
-    stops = any(call.request.stop)
     match end.reason:
         case FinishReason.LENGTH:
             return bool(len(end.tokens) == call.request.max_tokens)
         case FinishReason.CONTEXT:
             return len(end.tokens) + len(expected.prompt) == CONTEXT_TOKENS
         case FinishReason.STOP:
-            return stops or (end.tokens == expected.tokens and call.text == expected.text)
+            return any(stopped_rightly(call, end, expected, stop) for stop in call.request.stop or ("",))
         case FinishReason.CANCELLED:
             return True
         case FinishReason.MODEL_CHANGED:
             return len(call.mains) > 1
     return False
+
+
+def stopped_rightly(call: Call, end: Finished, expected: Answer, stop: str) -> bool:
+    """By an end token, or right before that stop string."""
+    if stop and stop in expected.text and call.text == expected.text[: expected.text.index(stop)]:
+        return True
+    return bool(end.tokens == expected.tokens and call.text == expected.text)
 
 
 @pytest.mark.parametrize("seed", SAMPLE)
