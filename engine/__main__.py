@@ -1,14 +1,21 @@
-"""A command line for developers: `python -m engine generate --model DIR … --json` writes one reply and its figures."""
+"""A command line for developers: `python -m engine generate --model DIR … --json` writes one reply and its figures.
+
+What goes wrong is one line on stderr. Exit codes: 0 written, 1 refused, failed or no place to write to, 2 wrong usage,
+130 stopped by Ctrl-C, 141 nobody reads the output any more.
+"""
 
 from __future__ import annotations
 
 import argparse
 import json
+import logging
+import os
 import queue
 import sys
 from dataclasses import asdict
+from io import TextIOWrapper
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from engine import (
     Engine,
@@ -28,21 +35,63 @@ from engine import (
     TextDelta,
 )
 
+_STOPPED = 130
+_UNREAD = 141
+_LONGEST_MESSAGE = 500
+
 
 def main(arguments: list[str] | None = None) -> int:
-    options = _parser().parse_args(arguments)
-    request = _request(options)
+    try:
+        options = _parser().parse_args(arguments)
+        _prepare_output(options.log)
+        return _generate(options)
+    except KeyboardInterrupt:
+        return _STOPPED
+    except OSError as error:  # of stdout: the engine has its own
+        _abandon_output()
+        if isinstance(error, BrokenPipeError):
+            return _UNREAD
+        _say(json.dumps({"error": "OutputFailed", "detail": error.strerror}))
+        return 1
+
+
+def _generate(options: argparse.Namespace) -> int:
     engine = Engine()
     events: queue.SimpleQueue[Event] = queue.SimpleQueue()
     try:
         engine.load(options.model, events.put, draft=options.draft)
         for _ in range(1 if options.draft is None else 2):
             _await_model(events)
-        return _write(engine, request, events, options.json)
+        return _write(engine, _request(options), events, options.json)
     except EngineError as error:
         return _refuse(error)
     finally:
-        engine.close()
+        if not engine.close():
+            _abandon_output()
+
+
+def _prepare_output(log: bool) -> None:
+    """Letters that the terminal lacks are spelt; libraries are silent, and so is the engine's log without `log`."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
+    logging.basicConfig(handlers=None if log else [logging.NullHandler()])
+
+
+def _abandon_output() -> None:
+    """So that the interpreter does not stumble, at its end, over what could not be written."""
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _say(line: str) -> None:
+    """On stderr; where that is closed or full, nowhere."""
+    try:
+        if sys.stderr is not None:
+            print(line, file=sys.stderr, flush=True)
+    except OSError:
+        pass
 
 
 def _write(engine: Engine, request: Request, events: queue.SimpleQueue[Event], as_json: bool) -> int:
@@ -65,7 +114,7 @@ def _write(engine: Engine, request: Request, events: queue.SimpleQueue[Event], a
         "seed": event.seed,
         "stats": _counters_and_rates(event.stats),
     }
-    print(json.dumps(report, ensure_ascii=False) if as_json else "")
+    print(json.dumps(report, ensure_ascii=False) if as_json else "", flush=True)
     return 0
 
 
@@ -76,7 +125,7 @@ def _await_model(events: queue.SimpleQueue[Event]) -> None:
 
 
 def _refuse(error: EngineError) -> int:
-    print(json.dumps({"error": type(error).__name__} | asdict(error)), file=sys.stderr)  # type: ignore[call-overload]
+    _say(json.dumps({"error": type(error).__name__} | asdict(error)))  # type: ignore[call-overload]
     return 1
 
 
@@ -109,8 +158,15 @@ def _request(options: argparse.Namespace) -> Request:
     )
 
 
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """One line, without the usage, which --help tells."""
+        _say(f"{self.prog}: {' '.join(message.split())[:_LONGEST_MESSAGE]}")
+        sys.exit(2)
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m engine", description=__doc__)
+    parser = _Parser(prog="python -m engine", description=__doc__)
     generate = parser.add_subparsers(required=True, metavar="generate").add_parser("generate", help="write one reply")
     generate.add_argument("--model", type=Path, required=True, metavar="DIR")
     generate.add_argument("--draft", type=Path, metavar="DIR")
@@ -128,6 +184,7 @@ def _parser() -> argparse.ArgumentParser:
     generate.add_argument("--max-tokens", type=int)
     generate.add_argument("--stop", action="append", default=[], metavar="TEXT", help="may be given several times")
     generate.add_argument("--thinking", action="store_true", help="let the model think first, where its template can")
+    generate.add_argument("--log", action="store_true", help="the engine's warnings and errors on stderr")
     generate.add_argument("--json", action="store_true", help="one JSON object instead of the text as it comes")
     return parser
 
@@ -136,7 +193,8 @@ def _chat(text: str) -> list[dict[str, str]]:
     turns = _json(text)
     roles = {role.value for role in MessageRole}
     if not isinstance(turns, list) or not all(
-        isinstance(turn, dict) and turn.get("role") in roles and isinstance(turn.get("content"), str) for turn in turns
+        isinstance(turn, dict) and str(turn.get("role")) in roles and isinstance(turn.get("content"), str)
+        for turn in turns
     ):
         raise argparse.ArgumentTypeError(
             f"expected a list of messages with a role ({'|'.join(sorted(roles))}) and text"
@@ -154,14 +212,14 @@ def _token_ids(text: str) -> list[int]:
 def _json(text: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise argparse.ArgumentTypeError(f"not JSON: {error}") from error
 
 
 def _speculation(text: str) -> Speculation:
     if text in ("off", "auto"):
         return Speculation.off() if text == "off" else Speculation.auto()
-    if not text.isdecimal():
+    if not text.isdecimal() or len(text) > 4:
         raise argparse.ArgumentTypeError("expected off, auto or a number of tokens")
     return Speculation.fixed(int(text))
 

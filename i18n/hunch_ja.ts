@@ -815,6 +815,18 @@
         <translation>ディスクの空きが足りません</translation>
     </message>
     <message>
+        <source>Invalid model output</source>
+        <translation>モデルの出力が正しくありません</translation>
+    </message>
+    <message>
+        <source>%1 produced values that are not numbers, so no next word could be chosen.</source>
+        <translation>%1 の計算結果が数値ではなかったため、次の単語を選べませんでした。</translation>
+    </message>
+    <message>
+        <source>Its weights may be damaged. Install it again, or choose another model.</source>
+        <translation>重みが壊れている可能性があります。インストールし直すか、別のモデルを選んでください。</translation>
+    </message>
+    <message>
         <source>Different vocabularies (%1 and %2 tokens): made for another model family.</source>
         <translation>語彙が異なります（%1 トークンと %2 トークン）。別の系列のモデル用です。</translation>
     </message>

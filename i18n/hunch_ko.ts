@@ -815,6 +815,18 @@
         <translation>디스크 공간이 부족해요</translation>
     </message>
     <message>
+        <source>Invalid model output</source>
+        <translation>모델 출력이 올바르지 않아요</translation>
+    </message>
+    <message>
+        <source>%1 produced values that are not numbers, so no next word could be chosen.</source>
+        <translation>%1 모델의 계산 결과가 숫자가 아니어서 다음 단어를 고를 수 없었어요.</translation>
+    </message>
+    <message>
+        <source>Its weights may be damaged. Install it again, or choose another model.</source>
+        <translation>가중치가 손상되었을 수 있어요. 다시 설치하거나 다른 모델을 선택해 주세요.</translation>
+    </message>
+    <message>
         <source>Different vocabularies (%1 and %2 tokens): made for another model family.</source>
         <translation>어휘가 달라요(토큰 %1개와 %2개). 다른 계열의 모델에 맞춘 초안이에요.</translation>
     </message>

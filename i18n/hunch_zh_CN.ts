@@ -815,6 +815,18 @@
         <translation>磁盘空间不足</translation>
     </message>
     <message>
+        <source>Invalid model output</source>
+        <translation>模型输出无效</translation>
+    </message>
+    <message>
+        <source>%1 produced values that are not numbers, so no next word could be chosen.</source>
+        <translation>%1 的计算结果不是有效数字，无法选出下一个词。</translation>
+    </message>
+    <message>
+        <source>Its weights may be damaged. Install it again, or choose another model.</source>
+        <translation>权重可能已损坏。请重新安装，或选择其他模型。</translation>
+    </message>
+    <message>
         <source>Different vocabularies (%1 and %2 tokens): made for another model family.</source>
         <translation>词表不同（%1 个和 %2 个 token）：适用于其他系列的模型。</translation>
     </message>

@@ -63,6 +63,14 @@ TABLE = (
         values=("model", "detail"),
     ),
     Row(
+        engine.LogitsBroken,
+        QT_TRANSLATE_NOOP("Messages", "Invalid model output"),
+        QT_TRANSLATE_NOOP("Messages", "%1 produced values that are not numbers, so no next word could be chosen."),
+        QT_TRANSLATE_NOOP("Messages", "Its weights may be damaged. Install it again, or choose another model."),
+        NoticeAction.OPEN_MODELS,
+        values=("model",),
+    ),
+    Row(
         engine.ModelUnsupported,
         QT_TRANSLATE_NOOP("Messages", "Model not supported"),
         QT_TRANSLATE_NOOP("Messages", "%1 has the architecture “%2”, which MLX cannot run yet."),

@@ -3,7 +3,7 @@
 EngineError
 ├── ModelError                 a folder that cannot serve
 │   ├── ModelNotFound · ModelHasNoWeights · ModelDamaged · ModelUnsupported · ModelRunsCode
-│   ├── TokenizerBroken · ModelTooLarge · LoadAborted
+│   ├── TokenizerBroken · LogitsBroken · ModelTooLarge · LoadAborted
 │   └── DraftError             a model that cannot draft for this main model
 │       └── DraftVocabularyDiffers · DraftIsMain · DraftTooLarge · DraftCannotRewind
 ├── RequestError
@@ -68,6 +68,11 @@ class ModelRunsCode(ModelError):
 @dataclass(eq=False)
 class TokenizerBroken(ModelError):
     detail: str
+
+
+@dataclass(eq=False)
+class LogitsBroken(ModelError):
+    """No next token can be drawn: a forward gave NaN, or -inf for every token. Damaged weights, or an overflow."""
 
 
 @dataclass(eq=False)
@@ -235,6 +240,14 @@ def as_engine_error(error: BaseException) -> EngineError:
     """`error` itself if it is typed; else OutOfMemory or InternalError with its text."""
     if isinstance(error, EngineError):
         return error
-    detail = f"{type(error).__name__}: {error}"[:500]
+    detail = f"{type(error).__name__}: {_words(error)}"[:500]
     out_of_memory = isinstance(error, MemoryError) or "[METAL]" in detail or "[metal::malloc]" in detail
     return OutOfMemory(detail) if out_of_memory else InternalError(detail)
+
+
+def _words(error: BaseException) -> str:
+    """Of an error from a library, which may fail at that, too."""
+    try:
+        return str(error)
+    except BaseException:  # noqa: BLE001  see above
+        return "without words"

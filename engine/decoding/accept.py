@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import mlx.core as mx
 
 NO_TOKENS = mx.array([], dtype=mx.uint32)
+NO_TOKEN = 2**32 - 1  # in place of a token where none could be drawn
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,7 @@ class Draft:
 
 
 NO_DRAFT = Draft()
+_NEARLY_NOTHING = 2.0**-40
 
 
 def accepted_prefix(drafted: Sequence[int], verdicts: Sequence[int]) -> int:
@@ -42,12 +44,19 @@ def integers(tokens: mx.array) -> list[int]:
     return tokens.tolist()  # type: ignore[return-value]
 
 
+def likeliest(values: mx.array) -> mx.array:
+    """The first maximum of each row (rows,); NO_TOKEN where the row holds NaN, or nothing but -inf."""
+    tokens = mx.argmax(values, axis=-1)
+    best = mx.take_along_axis(values, tokens[:, None], axis=-1)[:, 0]
+    return mx.where(best > -mx.inf, tokens, mx.array(NO_TOKEN, dtype=mx.uint32))
+
+
 def coupled(logprobs: mx.array, noise: mx.array) -> mx.array:
     """The main model's own draws (rows,), by the noise of their positions: whatever was drafted, plain decoding's.
 
     A draft drawn with the same noise agrees often. Greedy decoding is the case without noise.
     """
-    return mx.argmax(logprobs + noise, axis=-1)
+    return likeliest(logprobs + noise)
 
 
 def rejection(logprobs: mx.array, draft: Draft, coins: mx.array, noise: mx.array) -> mx.array:
@@ -62,9 +71,10 @@ def rejection(logprobs: mx.array, draft: Draft, coins: mx.array, noise: mx.array
     q = mx.exp(draft.logprobs) if draft.logprobs is not None else _one_hot(drafted, p)
     p_drafted = mx.take_along_axis(p, drafted, axis=-1)[:, 0]
     q_drafted = mx.take_along_axis(q, drafted, axis=-1)[:, 0]
-    # Never equal to the drafted token where that was rejected: there p < q, so nothing of it is left.
-    left = mx.concatenate([mx.log(mx.maximum(p - q, 0)), logprobs[-1:]])
-    redrawn = mx.argmax(left + noise, axis=-1)
+    # Hardly ever the drafted token where that was rejected: there p < q, so nothing of it is left. Where p and q are
+    # the same but for rounding, nothing else is left either.
+    left = mx.concatenate([mx.log(mx.maximum(p - q, _NEARLY_NOTHING * p)), logprobs[-1:]])
+    redrawn = likeliest(left + noise)
     accepted = coins * q_drafted < p_drafted
     return mx.concatenate([mx.where(accepted, draft.tokens, redrawn[:-1]), redrawn[-1:]])
 

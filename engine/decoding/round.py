@@ -11,7 +11,8 @@ from time import perf_counter
 
 import mlx.core as mx
 
-from engine.decoding.accept import NO_DRAFT, Draft, accepted_prefix, integers
+from engine.api.errors import LogitsBroken
+from engine.decoding.accept import NO_DRAFT, NO_TOKEN, Draft, accepted_prefix, integers
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
 
@@ -50,7 +51,7 @@ def plain_round(sequence: Sequence, sampler: Sampler, ending: Ending, *, look_ah
         verdict = verify(sequence, NO_DRAFT, sampler)
     if look_ahead:
         start_next_forward(sequence, verdict, sampler)
-    emitted = integers(verdict)  # waits for the device
+    emitted = sound(integers(verdict), sequence)  # waits for the device
     ending(emitted)
     _commit(sequence, sampler, emitted)
     return Round(tuple(emitted), perf_counter() - started, typical=typical)
@@ -74,10 +75,11 @@ def speculative_round(
 
     drafted, verdicts = integers(draft.tokens), integers(chosen)
     accepted = accepted_prefix(drafted, verdicts)
-    emitted = verdicts[: accepted + 1]
+    emitted = sound(verdicts[: accepted + 1], sequence)
     kept = ending(emitted)
     if kept < len(emitted):  # the reply ends within the draft: what was drafted behind its end counts for nothing
-        emitted, accepted, drafted = emitted[:kept], min(accepted, kept), drafted[:kept]
+        emitted, drafted = emitted[:kept], drafted[:kept]
+    accepted = min(accepted, len(emitted))
     _commit(sequence, sampler, emitted)
     return Round(
         tuple(emitted),
@@ -103,6 +105,19 @@ def start_next_forward(sequence: Sequence, verdict: mx.array, sampler: Sampler) 
     logits = sequence.feed(verdict)
     sequence.in_flight = sampler.draw(logits, len(sequence.tokens) + 1, verdict)
     mx.async_eval(sequence.in_flight)
+
+
+def sound(drawn: list[int], sequence: Sequence) -> list[int]:
+    """The tokens before the first that could not be drawn; if that is the very first, LogitsBroken.
+
+    So a reply breaks at the same token whoever drafts: the next round finds it first.
+    """
+    if NO_TOKEN not in drawn:
+        return drawn
+    before = drawn[: drawn.index(NO_TOKEN)]
+    if not before:
+        raise LogitsBroken(sequence.model.info.folder)
+    return before
 
 
 def _commit(sequence: Sequence, sampler: Sampler, emitted: list[int]) -> None:

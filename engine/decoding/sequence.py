@@ -80,6 +80,7 @@ class Sequence:
         later tokens cannot touch earlier ones, and the commit forgets them.
         """
         network, layers, width = self.model.network, self.caches.layers, self._width(tokens.size)
+        tokens = within_vocabulary(tokens, self.model)
         padded = mx.concatenate([tokens, mx.repeat(tokens[-1:], width - tokens.size)])
         with self.hidden_states.step() if self.hidden_states is not None else nullcontext():
             logits: mx.array = self.caches.forward(width, lambda: network(padded[None], cache=layers))
@@ -113,6 +114,14 @@ class Sequence:
         if self.in_flight is not None:
             self.close_step(0)
             self.in_flight = None
+
+
+def within_vocabulary(tokens: mx.array, model: LoadedModel) -> mx.array:
+    """`tokens`, and the last of the vocabulary for any beyond: the device would read behind the model's table.
+
+    Such come from a main model with more rows than its draft, and where no token could be drawn.
+    """
+    return mx.minimum(tokens, model.logit_width - 1)
 
 
 def common_prefix(a: Tokens[int], b: Tokens[int]) -> int:

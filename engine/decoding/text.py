@@ -62,8 +62,12 @@ def encode(text: str, model: LoadedModel) -> list[int]:
 
 
 def spared_tokens(model: LoadedModel) -> list[int]:
-    """What no sampling trick may suppress: the ends of a reply and its line breaks."""
-    return [*model.tokenizer.eos_token_ids, *model.tokenizer.encode("\n", add_special_tokens=False)]
+    """What no sampling trick may suppress: the ends of a reply and its line breaks.
+
+    Some files name ends that are no tokens of the model.
+    """
+    named = [*model.ends, *model.tokenizer.encode("\n", add_special_tokens=False)]
+    return [token for token in named if type(token) is int and 0 <= token < model.logit_width]
 
 
 def _render(request: Request, model: LoadedModel) -> list[int]:

@@ -1,7 +1,8 @@
 """Kept caches on disk: a folder of stretches for each model, from which the start of a conversation is pieced together.
 
-A turn adds one or two small files; branches share what they have in common. Bounded in bytes, least recently used out.
-Another version of MLX rounds differently, so it starts afresh. Engine thread only; others may share the folder.
+A turn adds one or two small files; branches share what they have in common. Least recently used out, above a limit in
+bytes, a share of what the disk has free, or more conversations than anybody goes back to. Another version of MLX
+rounds differently, so it starts afresh. Engine thread only; others may share the folder.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ import os
 import shutil
 import time
 from array import array
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from collections.abc import Sequence as Tokens
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,6 +29,10 @@ from engine.models.model_files import FileError
 from engine.prefix.file import PART_SUFFIX, SUFFIX, Stretch, read_index, read_stretch, write_stretch
 
 DEFAULT_LIMIT_BYTES = 8 << 30
+# Branches that were left and chats that were deleted cannot be told from others, but for not being used any more.
+CONVERSATIONS = 128  # of all models, drafts included
+_SHARE_OF_FREE = 0.1
+_LATER_S = 1e-3
 _FORMAT = 1
 _PREFIX = "hunch-"
 _LONGEST_STRETCH_TOKENS = 2048  # a short beginning shared with a long prompt need not read all of it
@@ -48,8 +54,12 @@ class Route:
 
 
 class PrefixDisk:
-    def __init__(self, folder: Path, limit_bytes: int = DEFAULT_LIMIT_BYTES) -> None:
+    def __init__(
+        self, folder: Path, limit_bytes: int = DEFAULT_LIMIT_BYTES, conversations: int = CONVERSATIONS
+    ) -> None:
         self._limit_bytes = limit_bytes
+        self._conversations = conversations
+        self._latest_use = 0.0
         self._root = folder
         self._folder = folder / _version()
         self._known: dict[Path, dict[str, Stretch]] = {}
@@ -57,6 +67,7 @@ class PrefixDisk:
         for kept in (folder, self._folder):
             kept.chmod(0o700)
         self._remove_leftovers()
+        self._evict()
 
     def extend(self, sequence: Sequence) -> None:
         """Take what is here of the tokens that `sequence`'s cache lacks; raises FileError when a file was damaged."""
@@ -69,11 +80,11 @@ class PrefixDisk:
 
         A chat that would push out all others, and at last its own beginning, is not written.
         """
-        if 2 * bytes_in(rows_between(sequence.caches, 0, sequence.caches.position)) > self._limit_bytes:
+        if 2 * bytes_in(rows_between(sequence.caches, 0, sequence.caches.position)) > self._limit(self._files()):
             return
         for start, end in self._missing(sequence):
             yield from self._write(sequence, start, end)
-        self._evict_over_limit()
+        self._evict()
 
     def _missing(self, sequence: Sequence) -> list[tuple[int, int]]:
         """The stretches to write: cut where there is a checkpoint, and where they would grow too long."""
@@ -118,8 +129,8 @@ class PrefixDisk:
         if route.checkpoint is not None and checkpoint is None:
             checkpoint = self._read(route.checkpoint)[1]
         append_rows(caches, stretches, route.end, checkpoint)
-        self._touch([stretch for stretch, _ in route.parts])
-        self._touch([route.checkpoint] if route.checkpoint is not None else [])
+        used = [stretch for stretch, _ in route.parts]
+        self._touch(used if route.checkpoint is None else [*used, route.checkpoint])
 
     def _read(self, stretch: Stretch) -> tuple[Rows, list[object] | None]:
         try:
@@ -171,20 +182,37 @@ class PrefixDisk:
         return folder
 
     def _touch(self, stretches: Tokens[Stretch]) -> None:
-        """One time for all that a conversation needs, so that no part of it goes long before the others."""
-        now = time.time()
+        """One time for all that a conversation needs, so that no part of it goes long before the others.
+
+        It is the latest of all, and no other conversation's, also where the clock was set back.
+        """
+        self._latest_use = max(time.time(), self._latest_use + _LATER_S)
         for stretch in stretches:
             if stretch.path.exists():
-                os.utime(stretch.path, (now, now))
+                os.utime(stretch.path, (self._latest_use, self._latest_use))
 
-    def _evict_over_limit(self) -> None:
-        found = [(path, path.stat()) for path in self._folder.glob(f"*/*{SUFFIX}")]
-        left = sum(stat.st_size for _, stat in found)
-        for path, stat in sorted(found, key=lambda pair: (pair[1].st_mtime, -_start(pair[0]))):
-            if left <= self._limit_bytes:
+    def _evict(self) -> None:
+        """What was used last stays, as far as the limits go; of one conversation its end goes first."""
+        found = self._files()
+        uses = sorted({stat.st_mtime for stat in found.values()}, reverse=True)[: self._conversations]
+        self._latest_use = max([self._latest_use, *uses[:1]])
+        left, limit = _bytes(found), self._limit(found)
+        for path, stat in sorted(found.items(), key=lambda pair: (pair[1].st_mtime, -_start(pair[0]))):
+            if left <= limit and stat.st_mtime >= uses[-1]:
                 return
             path.unlink(missing_ok=True)
             left -= stat.st_size
+
+    def _files(self) -> dict[Path, os.stat_result]:
+        found = {}
+        for path in self._folder.glob(f"*/*{SUFFIX}"):
+            with suppress(FileNotFoundError):  # another process may evict, too
+                found[path] = path.stat()
+        return found
+
+    def _limit(self, found: Mapping[Path, os.stat_result]) -> float:
+        free = shutil.disk_usage(self._folder).free
+        return min(self._limit_bytes, _SHARE_OF_FREE * (_bytes(found) + free))
 
     def _remove_leftovers(self) -> None:
         """Of other versions, and half files of processes that are gone."""
@@ -209,6 +237,10 @@ def _chain(matching: list[Part], here: int, worth: float) -> tuple[list[Part], i
 
 def _part(rows: Rows, first: int, end: int) -> Rows:
     return [[stored[..., first:end, :] for stored in arrays] for arrays in rows]
+
+
+def _bytes(found: Mapping[Path, os.stat_result]) -> int:
+    return sum(stat.st_size for stat in found.values())
 
 
 def _digests(tokens: Tokens[int], ends: set[int]) -> dict[int, str]:

@@ -94,7 +94,7 @@ def read_index(path: Path) -> Stretch:
         has_checkpoint = json.loads(metadata["checkpoint"]) is not None
         return Stretch(path, int(metadata["start"]), metadata["before"], tokens, has_checkpoint)
     except (OSError, ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
-        raise FileError(f"{path.name}: {str(error)[:200]}") from error
+        raise _unreadable(path, error) from error
 
 
 def read_stretch(path: Path) -> tuple[Rows, Checkpoint | None]:
@@ -106,7 +106,14 @@ def read_stretch(path: Path) -> tuple[Rows, Checkpoint | None]:
         rows = [_rows_of(cache, tensors) for cache in range(int(metadata["caches"]))]
         return rows, _unnamed(json.loads(metadata["checkpoint"]), tensors)
     except (OSError, ValueError, KeyError, RuntimeError, struct.error) as error:
-        raise FileError(f"{path.name}: {str(error)[:200]}") from error
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: Exception) -> FileError:
+    """Says which file and why. A KeyError by itself would be no more than the name of what is missing."""
+    if isinstance(error, KeyError):
+        return FileError(f"{path.name}: no file of ours, it has no {error}")
+    return FileError(f"{path.name}: {type(error).__name__}: {str(error)[:200]}")
 
 
 def _rows_of(cache: int, tensors: dict[str, mx.array]) -> list[mx.array]:

@@ -1,4 +1,7 @@
-"""Caches of finished replies, so that a chat's next turn reads only what is new. Bounded in bytes; the newest stays.
+"""Caches of finished replies, so that a chat's next turn reads only what is new.
+
+Bounded in bytes and in number, because branches that were left, and chats that were deleted, are never taken again.
+The newest of each model stays.
 
 Moves caches in and out, never copies them: a sequence is either here or in use. Behind it may be a disk (see
 `disk.py`): what waits here is written there while nothing else is to be done, and read again from there.
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
 
 DEFAULT_LIMIT_BYTES = 2 << 30
+SEQUENCES = 64  # as many as replies under way at once, with a draft each
 _ANNOUNCEMENT_TOKENS = 16  # what a template puts before a reply, at most
 _MOST_OVER = 1.5  # what has to be written first may stay so far above the limit
 
@@ -32,16 +36,16 @@ _log = logging.getLogger(__name__)
 @dataclass(slots=True, eq=False)
 class Kept:
     sequence: Sequence
+    nbytes: int
     written: bool = False
-
-    @property
-    def nbytes(self) -> int:
-        return self.sequence.caches.nbytes + bytes_in(list(self.sequence.checkpoints.values()))
 
 
 class PrefixStore:
-    def __init__(self, limit_bytes: int = DEFAULT_LIMIT_BYTES, disk: PrefixDisk | None = None) -> None:
+    def __init__(
+        self, limit_bytes: int = DEFAULT_LIMIT_BYTES, disk: PrefixDisk | None = None, sequences: int = SEQUENCES
+    ) -> None:
         self._limit_bytes = limit_bytes
+        self._limit_sequences = sequences
         self._disk = disk
         self._kept: list[Kept] = []  # least recently used first
         self._writing: tuple[Kept, Generator[None]] | None = None
@@ -58,7 +62,7 @@ class PrefixStore:
     @property
     def over_limit(self) -> bool:
         """Above the limit: writing should not wait until nothing else is to be done."""
-        return self.nbytes > self._limit_bytes and len(self._kept) > len(self._newest())
+        return self._is_over() and len(self._kept) > len(self._newest())
 
     def take(self, model: LoadedModel, tokens: list[int]) -> Sequence:
         """A sequence over `tokens` whose cache already holds as much of them as any kept one can give."""
@@ -69,12 +73,16 @@ class PrefixStore:
                 self._disk.extend(sequence)
         except (FileError, OSError) as error:
             _log.warning("a kept cache could not be read: %s", error)
+        except Exception as error:  # noqa: BLE001  whatever was kept, a reply can do without
+            _log.warning("a kept cache does not fit: %r", error)
+            return Sequence(model, tokens)
         return sequence
 
     def put(self, sequence: Sequence) -> None:
         if sequence.caches.position == 0:
             return
-        self._kept.append(Kept(sequence))
+        nbytes = sequence.caches.nbytes + bytes_in(list(sequence.checkpoints.values()))
+        self._kept.append(Kept(sequence, nbytes))
         self._evict_over_limit()
 
     def write_step(self) -> None:
@@ -93,7 +101,7 @@ class PrefixStore:
             _log.warning("caches are no longer kept on disk: %s", error)
             self._writing = self._disk = None
             self._evict_over_limit()
-        except (TypeError, KeyError) as error:
+        except Exception as error:  # noqa: BLE001  of a kind that no file can hold, or whatever a device does
             _log.warning("caches of %s are not kept on disk: %s", kept.sequence.model.info.model_type, error)
             self._writing, kept.written = None, True
 
@@ -135,11 +143,13 @@ class PrefixStore:
         """
         newest = self._newest()
         for kept in [kept for kept in self._kept if kept not in newest]:
-            over = self.nbytes - self._limit_bytes
-            if over <= 0:
+            if not self._is_over():
                 return
-            if kept.written or self._disk is None or self.nbytes > _MOST_OVER * self._limit_bytes:
+            if kept.written or self._disk is None or self._is_over(_MOST_OVER):
                 self._drop(kept)
+
+    def _is_over(self, times: float = 1.0) -> bool:
+        return len(self._kept) > times * self._limit_sequences or self.nbytes > times * self._limit_bytes
 
     def _newest(self) -> list[Kept]:
         """One of each model."""

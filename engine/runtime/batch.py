@@ -16,6 +16,7 @@ import mlx.core as mx
 from engine.caches.merging import MergedCaches, can_merge
 from engine.decoding.round import Round
 from engine.decoding.sequence import Sequence as Conversation
+from engine.decoding.sequence import within_vocabulary
 from engine.runtime.reply import Reply
 
 if TYPE_CHECKING:
@@ -78,15 +79,16 @@ class Batch:
         self._forget(replies)
 
     def clear(self) -> list[Reply]:
-        """Give up on all of them: what the caches hold is in doubt."""
-        replies = self.replies
-        self._forget(replies)
+        """Give up on all of them, and on the caches: what those hold is in doubt."""
+        replies, self.replies = self.replies, []
+        self._caches, self._drawn = MergedCaches(), None
         return replies
 
     def _forward(self, tokens: mx.array, *, ahead: bool) -> mx.array:
         """The draws after `tokens`, one a row (B,), not evaluated. `ahead`: these are not committed yet."""
         self._caches.remember()
-        logits = self.replies[0].sequence.model.network(tokens[:, None], cache=self._caches.layers)[:, -1, :]
+        model = self.replies[0].sequence.model
+        logits = model.network(within_vocabulary(tokens, model)[:, None], cache=self._caches.layers)[:, -1, :]
         samplers = [reply.sampler for reply in self.replies]
         if all(sampler.draws_alike(samplers[0]) for sampler in samplers):
             positions = [len(reply.sequence.tokens) + ahead for reply in self.replies]

@@ -19,7 +19,7 @@ from engine.api.events import Event, Failed, Finished, PromptProgress, Sink, Tex
 from engine.api.stats import RequestStats, StatsRecorder
 from engine.api.types import DraftingState, FinishReason, Request, RequestId, SpeculationMode
 from engine.caches.checkpoints import needs_checkpoints
-from engine.decoding.round import Round, plain_round, speculative_round
+from engine.decoding.round import Round, plain_round, sound, speculative_round
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
 from engine.decoding.text import ReplyText, Span, goes_on, prompt_tokens, spared_tokens, turn_end
@@ -103,9 +103,13 @@ class Reply:
         self._ends = model.ends
         limit = model.info.context_tokens
         self._room = min(request.max_tokens or limit, limit - len(prompt))
-        spared = [token for token in spared_tokens(model) if 0 <= token < model.logit_width]  # some files name others
         self._sampler = Sampler(
-            request.sampling, self._seed, model.logit_width, prompt, spared, request.speculation.acceptance
+            request.sampling,
+            self._seed,
+            model.logit_width,
+            prompt,
+            spared_tokens(model),
+            request.speculation.acceptance,
         )
         self._stats = StatsRecorder(
             submitted_at=queued.submitted_at,
@@ -189,7 +193,7 @@ class Reply:
 
     def receive(self, token: int) -> None:
         """What a step of a batch drew for this reply. Its caches are the batch's business; `take` is to follow."""
-        self._ending([token])
+        self._ending(sound([token], self._sequence))
         self._sequence.tokens.append(token)
         self._sampler.commit([token])
 
@@ -198,7 +202,14 @@ class Reply:
         if self._state is not ReplyState.ENDED:
             self._state = ReplyState.ENDED
             self._drafting = None
-            self._post(Failed(self.id, _logged(error), self._stats.freeze()))
+            self._post(Failed(self.id, _logged(error), self._last_stats()))
+
+    def _last_stats(self) -> RequestStats:
+        """None at all where they are what failed."""
+        try:
+            return self._stats.freeze()
+        except BaseException:  # noqa: BLE001  see above
+            return RequestStats()
 
     def _read_on(self) -> None:
         self._sequence.prefill_chunk()
@@ -319,8 +330,9 @@ class Reply:
         self._drop_drafting()
         self._sequence.discard_in_flight()
         self._store.put(self._sequence)
+        finished = Finished(self.id, self._reason, self._stats.freeze(), tuple(self._emitted), self._seed)
         self._state = ReplyState.ENDED
-        self._post(Finished(self.id, self._reason, self._stats.freeze(), tuple(self._emitted), self._seed))
+        self._post(finished)
 
     def _drop_drafting(self) -> None:
         if self._drafting is not None:

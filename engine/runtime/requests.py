@@ -21,7 +21,10 @@ _LARGEST_SHOWN = 10**40
 
 
 def check_request(request: Request) -> None:
-    """Raise InvalidRequest for the first field of a wrong type or out of range, EmptyConversation without a prompt."""
+    """Raise InvalidRequest for the first field of a wrong type or out of range, EmptyConversation without a prompt.
+
+    Types are meant exactly where a number is asked for: True is no seed, and a subclass may be anything.
+    """
     _check_type("request", request, Request)
     _check_type("sampling", request.sampling, Sampling)
     _check_type("speculation", request.speculation, Speculation)
@@ -82,6 +85,15 @@ def _check_messages(messages: tuple[Message, ...]) -> None:
     for message in messages:
         _check_type("messages", message.role, MessageRole)
         _check_type("messages", message.content, str)
+        _check_characters("messages", message.content)
+
+
+def _check_characters(field: str, text: str) -> None:
+    """Half of a surrogate pair is no character, and no tokenizer takes it."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidRequest(field, ascii(text[error.start]), "Unicode") from error
 
 
 def _check_token_ids(field: str, tokens: tuple[int, ...]) -> None:

@@ -117,6 +117,17 @@ class Scheduler:
             self._waiting.popleft().cancel()
         self._end_running(FinishReason.CANCELLED)
 
+    def fail_all(self, error: BaseException) -> None:
+        """End every reply with an error; what their caches hold is in doubt."""
+        for reply in self._running:
+            reply.fail(error)
+        for queued in self._waiting:
+            queued.fail(error)
+        self._batch.clear()
+        self._reading.clear()
+        self._writing.clear()
+        self._waiting.clear()
+
     def step(self) -> None:
         """The start of a reply, a chunk of a prompt, or a step of what is being written."""
         if self.load is not None:
@@ -198,9 +209,9 @@ class Scheduler:
             return False
 
     def _step_batch(self) -> None:
-        with self._batch_at_stake():
-            if self._writing and not self._batch.in_flight:
-                joining = list(self._writing)
+        joining = [] if self._batch.in_flight else list(self._writing)
+        with self._batch_at_stake(joining):
+            if joining:
                 self._writing.clear()
                 self._batch.join(joining)
             self._batch.step(look_ahead=not self._writing)
@@ -211,12 +222,12 @@ class Scheduler:
             self._writing.extend(replies)
 
     @contextmanager
-    def _batch_at_stake(self) -> Iterator[None]:
-        """An error in a forward or in the merged caches concerns every reply in them."""
+    def _batch_at_stake(self, joining: Sequence[Reply] = ()) -> Iterator[None]:
+        """An error in a forward or in the merged caches concerns every reply in them, or on its way there."""
         try:
             yield
         except BaseException as error:  # noqa: BLE001  whatever a device does, the engine goes on
-            for reply in self._batch.clear():
+            for reply in [*self._batch.clear(), *joining]:
                 reply.fail(error)
 
     def _end_running(self, reason: FinishReason) -> None:

@@ -41,7 +41,7 @@ def make_worker(
 def _open_disk(folder: Path | None, limit_bytes: int) -> PrefixDisk | None:
     try:
         return PrefixDisk(folder, limit_bytes) if folder is not None else None
-    except OSError as error:
+    except (OSError, ValueError) as error:  # ValueError: a name that no file can have
         _log.warning("caches are not kept on disk: %s", error)
         return None
 
@@ -75,11 +75,15 @@ class Worker:
                 self._shut_down()
 
     def step(self) -> None:
-        """A slice of whatever there is to do."""
-        if self._scheduler.busy:
-            self._scheduler.step()
-        else:
-            self._scheduler.idle_step()
+        """A slice of whatever there is to do. A fault that is no reply's own ends all of them: they could not go on."""
+        try:
+            if self._scheduler.busy:
+                self._scheduler.step()
+            else:
+                self._scheduler.idle_step()
+        except BaseException as error:
+            self._scheduler.fail_all(error)
+            raise
 
     def take_next_draft(self) -> SetDraft | None:
         """The command that waited for a main model, once that is loaded or could not be."""

@@ -6,6 +6,7 @@ import json
 import math
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -185,6 +186,15 @@ REQUEST_FAULTS: dict[str, tuple[Request, type[EngineError]]] = {
     "tokens can change": (Request(tokens=[1, 2]), InvalidRequest),  # type: ignore[arg-type]
     "message is text": (Request(messages=("hello",)), InvalidRequest),  # type: ignore[arg-type]
     "message says nothing": (Request(messages=(Message(MessageRole.USER, None),)), InvalidRequest),  # type: ignore[arg-type]
+    "half a character": (Request(messages=user("a\ud800b")), InvalidRequest),
+    "a role is text": (Request(messages=(Message("user", "x"),)), InvalidRequest),  # type: ignore[arg-type]
+    "max tokens is a flag": (Request(tokens=(1,), max_tokens=True), InvalidRequest),
+    "token is a flag": (Request(tokens=(True,)), InvalidRequest),
+    "token has no end": (Request(tokens=(2**70,)), InvalidRequest),
+    "temperature is a flag": (Request(tokens=(1,), sampling=Sampling(temperature=True)), InvalidRequest),
+    "mode is text": (Request(tokens=(1,), speculation=Speculation("off")), InvalidRequest),  # type: ignore[arg-type]
+    "thinking is a number": (Request(tokens=(1,), thinking=1), InvalidRequest),  # type: ignore[arg-type]
+    "messages can change": (Request(messages=[], tokens=(1,)), InvalidRequest),  # type: ignore[arg-type]
     "stop is text": (Request(tokens=(1,), stop="stop"), InvalidRequest),  # type: ignore[arg-type]
     "max tokens is a fraction": (Request(tokens=(1,), max_tokens=1.5), InvalidRequest),  # type: ignore[arg-type]
     "draft length": (Request(tokens=(1,), speculation=Speculation.fixed(0)), InvalidRequest),
@@ -236,6 +246,34 @@ def test_an_end_id_beyond_the_vocabulary_is_never_written_to(
     assert client.run(Request(tokens=(65, 66), sampling=xtc, max_tokens=8)).finished
     assert 257 in spared
     assert max(spared) < 10**6
+
+
+BORDERS = {
+    "all at their lowest": Sampling(0.001, 1e-6, 1, 1.0, 0.01, -10.0, -10.0, ((257, -100.0),), 1.0, 0.0, 0),
+    "all at their highest": Sampling(10, 1.0, 10**400, 1.0, 10, 10, 10, ((257, 100.0), (257, 100)), 1, 0.5, 2**64 - 1),
+    "greedy with all": Sampling(0, 0, 5, 0, 10, -10, 10, ((0, 100.0), (287, -100.0)), 1.0, 0.1),
+}
+
+
+@pytest.mark.parametrize("sampling", BORDERS.values(), ids=BORDERS)
+def test_what_is_just_allowed_is_written(client: EngineClient, sampling: Sampling) -> None:
+    """Also a limit on length without end, and a stop string that no text can hold."""
+    for speculation in (Speculation.off(), Speculation.fixed(MAX_DRAFT_TOKENS)):
+        asked = Request(tokens=(65, 66), sampling=sampling, speculation=speculation, stop=("", "\ud800"))
+        assert 0 < len(client.run(replace(asked, max_tokens=12)).tokens) <= 12
+    assert client.run(replace(asked, tokens=(65,) * 2040, max_tokens=10**5000)).finished
+
+
+@pytest.mark.parametrize("ends", [-1, [257, -5], [None], ["<|im_end|>"], {"a": 1}, "2", 2**70, []], ids=repr)
+def test_ends_that_are_no_tokens_end_no_reply(client: EngineClient, zoo: Zoo, tmp_path: Path, ends: object) -> None:
+    """From generation_config.json, which mlx-lm reads without looking."""
+    folder = tmp_path / "ends"
+    shutil.copytree(zoo.main, folder)
+    (folder / "generation_config.json").write_text(json.dumps({"eos_token_id": ends}))
+    assert isinstance(client.load(folder), ModelReady)
+    for xtc in (0.0, 1.0):
+        sampling = Sampling(temperature=1, seed=1, xtc_probability=xtc, xtc_threshold=0.001)
+        assert client.run(Request(tokens=(65, 66), sampling=sampling, max_tokens=8)).finished
 
 
 def test_context_figures_are_reported(client: EngineClient) -> None:

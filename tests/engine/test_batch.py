@@ -24,6 +24,7 @@ from engine import (
     Speculation,
     TextDelta,
 )
+from engine.api.stats import StatsRecorder
 from engine.caches.merging import MergedCaches
 from engine.decoding.sequence import Sequence
 from engine.drafting.costs import RoundCosts
@@ -427,3 +428,48 @@ def test_joining_a_batch_in_flight_is_refused() -> None:
     assert harness.scheduler._batch.in_flight
     with pytest.raises(RuntimeError):
         harness.scheduler._batch.join([])
+
+
+class Unprintable(Exception):
+    def __str__(self) -> str:
+        raise ValueError("no words")
+
+
+@pytest.mark.parametrize("replies", [1, 3])
+@pytest.mark.expect_log("a reply failed")
+def test_an_error_without_words_ends_the_reply_too(monkeypatch: pytest.MonkeyPatch, replies: int) -> None:
+    harness = Harness(model("qwen3"))
+    heard = [harness.submit(asking(prompt(6 + salt, salt), 12)) for salt in range(replies)]
+    harness.until_written(heard[-1], 3)
+    monkeypatch.setattr(heard[0].reply._text, "push", raising(Unprintable()))
+    harness.run_dry()
+
+    assert isinstance(heard[0].failed.error, InternalError)
+    assert all(isinstance(recorder.events[-1], Finished) for recorder in heard[1:])
+
+
+@pytest.mark.expect_log("a reply failed")
+def test_statistics_that_fail_at_the_end_do_not_swallow_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last event holds them; without them it is still told."""
+    harness = Harness(model("qwen3"))
+    heard = harness.submit(asking(prompt(6), 12))
+    harness.until_written(heard, 3)
+    monkeypatch.setattr(StatsRecorder, "freeze", raising(ZeroDivisionError()))
+    harness.run_dry()
+
+    assert isinstance(heard.failed.error, InternalError)
+
+
+@pytest.mark.parametrize("part", ["append", "keep", "extract"])
+@pytest.mark.expect_log("a reply failed")
+def test_merged_caches_that_stay_broken_end_every_reply_in_them(monkeypatch: pytest.MonkeyPatch, part: str) -> None:
+    """Nobody is lost between the lines, and none is stepped for ever."""
+    harness = Harness(model("qwen3"))
+    assert harness.scheduler._can_batch()
+    monkeypatch.setattr(MergedCaches, part, raising(RuntimeError("[METAL] the device is gone")))
+    heard = [harness.submit(asking(prompt(6 + salt, salt), 6 + salt)) for salt in range(3)]
+    for _ in range(200):
+        harness.scheduler.step()
+
+    assert not harness.scheduler.busy
+    assert [len(recorder.terminal) for recorder in heard] == [1, 1, 1]

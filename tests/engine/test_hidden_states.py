@@ -193,7 +193,13 @@ def test_drafting_from_states_changes_no_token(family: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("family", "reason"), [("gemma3n", r"returns \(2, 1, 2, 32\)"), ("iquestloopcoder", "called 0 times")]
+    ("family", "reason"),
+    [
+        ("gemma3n", r"returns \(2, 1, 2, 32\)"),
+        ("deepseek_v41", r"returns \(1, 2, 4, 32\)"),
+        ("iquestloopcoder", "called 0 times"),
+        ("nanbeige", "called 2 times"),
+    ],
 )
 def test_layers_that_return_no_row_a_token_are_refused(family: str, reason: str) -> None:
     with pytest.raises(NoHiddenStates, match=reason) as caught:

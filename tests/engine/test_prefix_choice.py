@@ -270,6 +270,20 @@ def test_the_newest_of_each_model_stays_above_the_limit(models: dict[str, Loaded
     assert not store.over_limit
 
 
+def test_no_more_sequences_are_kept_than_anybody_goes_back_to(dense: LoadedModel, tmp_path: Path) -> None:
+    """However few bytes they are; what has to be written first may stay half above that, too."""
+    store = PrefixStore(sequences=4)
+    written = PrefixStore(sequences=4, disk=PrefixDisk(tmp_path))
+    for first in range(10, 200, 10):
+        for each in (store, written):
+            each.put(read(dense, chat(first)))
+            assert len(each._kept) <= (4 if each is store else 6)
+    assert [kept.sequence.tokens[0] for kept in store._kept] == [160, 170, 180, 190]
+    while written.has_unwritten:
+        written.write_step()
+    assert [kept.sequence.tokens[0] for kept in written._kept] == [160, 170, 180, 190]
+
+
 @pytest.mark.parametrize(("above", "gone"), [(0, 1), (1, 2)])
 def test_no_more_goes_than_has_to(dense: LoadedModel, above: int, gone: int) -> None:
     sequences = [read(dense, chat(first)) for first in (10, 100, 200)]

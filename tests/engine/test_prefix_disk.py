@@ -147,6 +147,83 @@ def test_stretches_of_a_chat_that_began_otherwise_are_not_taken(dense: LoadedMod
     assert cached(dense, tmp_path / "one", (*other, *CHAT[151:])) == 299
 
 
+def overlapping(model: LoadedModel, folder: Path) -> None:
+    """Stretches of one chat, [0, 199) and [99, 299): two processes wrote, each while it saw no file of the other."""
+    write(model, PrefixDisk(folder), CHAT[:200], 0)
+    (beginning,) = files(folder)
+    elsewhere = folder / "elsewhere"
+    for end in (100, 300):
+        write(model, PrefixDisk(elsewhere), CHAT[:end], 0)
+    shutil.copy(files(elsewhere)[1], beginning.parent)
+    shutil.rmtree(elsewhere)
+
+
+@pytest.mark.parametrize("kind", ["dense", "hybrid"])
+def test_stretches_that_overlap_follow_on_one_another(folders: dict[str, Path], kind: str, tmp_path: Path) -> None:
+    model = load_model(folders[kind])
+    overlapping(model, tmp_path)
+    assert starts(tmp_path) == [0, 99]
+    restored = PrefixStore(disk=PrefixDisk(tmp_path)).take(model, list(CHAT))
+    fresh = Sequence(model, list(CHAT))
+
+    assert restored.caches.position == 299
+    there = restored.feed(mx.array(CHAT[-1:]))
+    here = fresh.feed(mx.array(CHAT))[-1:]
+    assert mx.allclose(there, here, rtol=1e-4, atol=1e-4 * float(mx.std(here).item()))  # type: ignore[arg-type]
+
+
+def test_what_overlaps_is_not_written_again(dense: LoadedModel, tmp_path: Path) -> None:
+    overlapping(dense, tmp_path)
+    write(dense, PrefixDisk(tmp_path), CHAT, 0)
+
+    assert starts(tmp_path) == [0, 99]
+
+
+def test_a_foreign_file_is_named_with_what_it_lacks(tmp_path: Path) -> None:
+    path = tmp_path / "vacation.safetensors"
+    mx.save_safetensors(str(path), {"weight": mx.zeros(3)}, {"format": "mlx"})
+
+    with pytest.raises(FileError, match=r"vacation\.safetensors: no file of ours, it has no 'tokens'"):
+        read_index(path)
+
+
+@pytest.mark.expect_log("a kept cache does not fit")
+def test_a_kept_cache_of_another_shape_costs_nothing_but_time(dense: LoadedModel, tmp_path: Path) -> None:
+    """Whole in itself, of this model by its name, and yet of no use: as after an update that forgot to say so."""
+    for end in (150, 300):
+        write(dense, PrefixDisk(tmp_path), CHAT[:end], 0)
+    beginning, rest = files(tmp_path)
+    rows, checkpoint = read_stretch(rest)
+    cut = [[array[..., :3] for array in arrays] for arrays in rows]
+    for _ in write_stretch(read_index(rest), cut, checkpoint):
+        pass
+    sequence = PrefixStore(disk=PrefixDisk(tmp_path)).take(dense, list(CHAT))
+
+    assert beginning.exists()
+    assert sequence.caches.position == 0
+    assert mx.array_equal(sequence.feed(mx.array(CHAT)), Sequence(dense, list(CHAT)).feed(mx.array(CHAT)))
+
+
+@pytest.mark.expect_log("are not kept on disk: the device")
+def test_a_device_that_fails_while_a_cache_is_written_harms_no_reply(
+    dense: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = PrefixStore(disk=PrefixDisk(tmp_path))
+    sequence = Sequence(dense, list(CHAT))
+    sequence.prefill_chunk()
+    store.put(sequence)
+
+    def refuse(*arguments: object) -> memoryview:
+        raise RuntimeError("the device is gone")
+
+    monkeypatch.setattr("engine.prefix.file._bytes", refuse)
+    while store.has_unwritten:
+        store.write_step()
+
+    assert not list(tmp_path.glob("*/*/*"))
+    assert store.take(dense, list(CHAT)).caches.position == 299
+
+
 def test_what_memory_holds_is_not_read(model: LoadedModel, tmp_path: Path) -> None:
     store = PrefixStore(disk=PrefixDisk(tmp_path))
     sequence = Sequence(model, list(CHAT))
@@ -439,6 +516,66 @@ def test_bytes_are_bounded_and_the_oldest_chat_goes_first(model: LoadedModel, tm
 
     assert sum(path.stat().st_size for path in files(tmp_path)) <= 2.5 * one
     assert [cached(model, tmp_path, chat) > 90 for chat in chats] == [False, True, True]
+
+
+def small_chat(number: int) -> tuple[int, ...]:
+    return tuple(10 + (number * 7 + n * (number + 1)) % 250 for n in range(40))
+
+
+def test_no_more_conversations_are_kept_than_anybody_goes_back_to(dense: LoadedModel, tmp_path: Path) -> None:
+    """Whatever the limit in bytes: chats that were left or deleted, and branches, do not pile up."""
+    disk = PrefixDisk(tmp_path, conversations=4)
+    held = []
+    for number in range(20):
+        write(dense, disk, small_chat(number))
+        held.append(sum(path.stat().st_size for path in files(tmp_path)))
+
+    assert max(held) <= held[3] * 1.01
+    assert [cached(dense, tmp_path, small_chat(number)) > 0 for number in range(14, 20)] == [False] * 2 + [True] * 4
+
+
+def test_a_chat_of_many_turns_is_one_conversation(model: LoadedModel, tmp_path: Path) -> None:
+    disk = PrefixDisk(tmp_path, conversations=2)
+    write(model, disk, small_chat(1))
+    for end in range(20, 300, 20):
+        write(model, disk, CHAT[:end], end - 10)
+
+    assert len(files(tmp_path)) > 14
+    assert cached(model, tmp_path, CHAT[:280]) == 279
+    assert cached(model, tmp_path, small_chat(1)) > 0
+
+
+def test_a_chat_that_is_read_again_stays(model: LoadedModel, tmp_path: Path) -> None:
+    disk = PrefixDisk(tmp_path, conversations=2)
+    for number in range(4):
+        write(model, disk, small_chat(number))
+        PrefixStore(disk=disk).take(model, list(small_chat(0)))
+
+    assert [cached(model, tmp_path, small_chat(number)) > 0 for number in range(4)] == [True, False, False, True]
+
+
+def test_no_more_is_kept_than_a_share_of_what_the_disk_has_free(
+    dense: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(dense, PrefixDisk(tmp_path), small_chat(0))
+    one = sum(path.stat().st_size for path in files(tmp_path))
+    usage = shutil.disk_usage(tmp_path)._replace(free=22 * one)
+    monkeypatch.setattr("engine.prefix.disk.shutil.disk_usage", lambda folder: usage)
+    for number in range(1, 8):
+        write(dense, PrefixDisk(tmp_path), small_chat(number))
+
+    assert one < sum(path.stat().st_size for path in files(tmp_path)) <= 2.5 * one
+    assert cached(dense, tmp_path, small_chat(7)) > 0
+
+
+def test_the_newest_stays_where_the_clock_was_set_back(
+    dense: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number, now in enumerate([2e9, 1e9, 5e8]):
+        monkeypatch.setattr("engine.prefix.disk.time.time", lambda now=now: now)
+        write(dense, PrefixDisk(tmp_path, conversations=2), small_chat(number))
+
+    assert [cached(dense, tmp_path, small_chat(number)) > 0 for number in range(3)] == [False, True, True]
 
 
 @pytest.mark.expect_log("caches are no longer kept on disk")

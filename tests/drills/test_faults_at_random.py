@@ -1,0 +1,144 @@
+"""Drill: the engine's own methods raise at random, once or several times. Each request ends in exactly one event, who
+ends well says what it says alone, and afterwards all is as before.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from engine import Finished, FinishReason, Request, Sampling, Speculation
+from engine.api.stats import StatsRecorder
+from engine.caches.base import CacheSet
+from engine.caches.merging import MergedCaches
+from engine.decoding.sampling import Sampler
+from engine.decoding.sequence import Sequence
+from engine.decoding.text import ReplyText
+from engine.drafting.planner import Drafting
+from engine.prefix.memory import PrefixStore
+from engine.runtime.batch import Batch
+from engine.runtime.reply import Reply
+from tests.engine.batch_harness import Harness, Recorder, alone, asking, draft, model, prompt
+
+POINTS: dict[type, tuple[str, ...]] = {
+    Sampler: ("__init__", "draw", "draw_together", "verify", "draft", "commit", "noise_key", "draws_alike"),
+    ReplyText: ("__init__", "push", "finish"),
+    Sequence: ("__init__", "feed", "commit", "close_step", "prefill_chunk", "discard_in_flight", "keep_checkpoint"),
+    CacheSet: ("__init__", "forward", "commit", "evaluate", "roll_back"),
+    MergedCaches: ("append", "remember", "keep", "extract"),
+    Batch: ("_forward", "_hand_out", "release", "join"),
+    PrefixStore: ("take", "put"),
+    Drafting: ("plan", "propose", "observe", "close"),
+    StatsRecorder: ("count_round", "freeze"),
+    Reply: ("_tell", "_count", "_finish", "receive", "take"),
+}
+FAMILIES = ("qwen3", "qwen3_5", "llama4")  # rows, states, and one that runs in turns
+
+
+class Unprintable(Exception):
+    """Whoever would tell it, fails too."""
+
+    def __str__(self) -> str:
+        raise ValueError("no words")
+
+
+class Faults:
+    """The `first`th to `last`th calls of a method raise, once `armed`."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, rnd: random.Random) -> None:
+        owner = rnd.choice(list(POINTS))
+        name = rnd.choice(POINTS[owner])
+        self.place = f"{owner.__name__}.{name}"
+        self.raised = 0
+        self._first = rnd.choice([1, 2, 3, 5, 8, 20])
+        self._last = self._first + rnd.choice([0, 0, 0, 1, 2, 10])
+        self._kind = rnd.choice([ValueError, RuntimeError, MemoryError, SystemExit, KeyboardInterrupt, Unprintable])
+        self._calls = 0
+        monkeypatch.setattr(owner, name, self._around(getattr(owner, name)))
+
+    def _around(self, whole: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any, **named: Any) -> Any:
+            self._calls += 1
+            if self._first <= self._calls <= self._last:
+                self.raised += 1
+                raise self._kind("at random")
+            return whole(*arguments, **named)
+
+        return call
+
+
+def draw_request(rnd: random.Random, salt: int) -> Request:
+    sampling = Sampling(temperature=rnd.choice([0, 0.9]), seed=salt, repetition_penalty=rnd.choice([1.0, 1.2]))
+    speculation = rnd.choice([Speculation.off(), Speculation.fixed(3), Speculation.auto()])
+    return asking(prompt(rnd.choice([1, 6, 90]), salt), rnd.choice([1, 5, 12]), sampling, speculation)
+
+
+def live(rnd: random.Random, harness: Harness) -> list[tuple[Request, Recorder]]:
+    """Some submit, cancel and step; then all that is left is done."""
+    asked: list[tuple[Request, Recorder]] = []
+    for salt in range(rnd.randint(1, 5)):
+        request = draw_request(rnd, salt)
+        asked.append((request, harness.submit(request)))
+        for _ in range(rnd.choice([0, 0, 3, 12])):
+            step(harness)
+        if rnd.random() < 0.2:
+            harness.scheduler.cancel(rnd.choice(asked)[1].queued.id)
+    steps = 0
+    while harness.scheduler.busy:
+        step(harness)
+        steps += 1
+        assert steps < 2000, "it never ends"
+    return asked
+
+
+def step(harness: Harness) -> None:
+    """As the engine thread does it."""
+    try:
+        harness.scheduler.step()
+    except BaseException as error:  # noqa: BLE001
+        harness.scheduler.fail_all(error)
+
+
+def check(asked: list[tuple[Request, Recorder]], family: str, places: list[str]) -> None:
+    for request, heard in asked:
+        assert len(heard.terminal) == 1, places
+        assert heard.ended
+        if isinstance(heard.events[-1], Finished) and heard.finished.reason is not FinishReason.CANCELLED:
+            assert heard.tokens == alone(family, request).tokens, places
+            assert heard.text == alone(family, request).text
+
+
+def run(seed: int, family: str) -> None:
+    rnd = random.Random(f"{family} {seed}")
+    harness = Harness(model(family), draft())
+    expected = [asking(prompt(9, salt), 8) for salt in range(2)]
+    whole = [alone(family, request).tokens for request in expected]
+    with pytest.MonkeyPatch.context() as patch:
+        faults = [Faults(patch, rnd) for _ in range(rnd.choice([1, 1, 2, 3]))]
+        asked = live(rnd, harness)
+    places = [fault.place for fault in faults]
+    check(asked, family, places)
+    again = [harness.submit(request) for request in expected]
+    harness.run_dry()
+    assert [heard.tokens for heard in again] == whole, places
+
+
+LOGGED = ("a reply failed", "cannot run batches", "proposer", "draft", "caches could not")
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.expect_log(*LOGGED)
+def test_faults_at_random_end_nothing_twice_and_nobody_else_wrongly(family: str) -> None:
+    for seed in range(12):
+        run(seed, family)
+
+
+@pytest.mark.drill
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.expect_log(*LOGGED)
+def test_a_thousand_lives_with_faults_at_random(family: str) -> None:
+    for seed in range(12, 350):
+        run(seed, family)

@@ -1,0 +1,167 @@
+"""A model whose numbers break: the reply that meets them ends with the reason, at the same token whoever drafts."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import mlx.core as mx
+import pytest
+
+from engine import Acceptance, Failed, LogitsBroken, Request, Sampling, Speculation, SpeculationMode
+from engine.decoding.accept import NO_TOKEN, Draft, coupled, likeliest, rejection
+from engine.models.loading import LoadedModel
+from tests.engine.batch_harness import GREEDY, SAMPLED, Harness, Recorder, asking, draft, model, prompt
+
+FAULTS: dict[str, tuple[float, slice]] = {  # what the logits are, and how many of them
+    "NaN": (math.nan, slice(None)),
+    "a single NaN": (math.nan, slice(5, 6)),
+    "nothing possible": (-math.inf, slice(None)),
+    "infinite": (math.inf, slice(5, 6)),
+}
+LENGTH = 40
+# Every fault in one family, and one fault in families of other caches.
+CASES = [*((fault, "qwen3") for fault in FAULTS), ("NaN", "gemma3_text"), ("nothing possible", "qwen3_5")]
+
+
+def kind(sampling: Sampling) -> str:
+    return f"temperature {sampling.temperature}"
+
+
+class Breaking:
+    """A network whose logits are broken after one token."""
+
+    def __init__(self, network: Any, fault: str, after: int) -> None:
+        self._network, self._fault, self._after = network, fault, after
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._network, name)
+
+    def __call__(self, tokens: mx.array, cache: Any = None) -> mx.array:
+        logits = self._network(tokens, cache=cache)
+        value, where = FAULTS[self._fault]
+        broken = mx.array(logits)
+        broken[..., where] = value
+        return mx.where((tokens == self._after)[..., None], broken, logits)
+
+
+def breaking(family: str, fault: str, after: int) -> LoadedModel:
+    main = model(family)
+    return replace(main, network=Breaking(main.network, fault, after))
+
+
+def write(main: LoadedModel, *requests: Request, drafts: LoadedModel | None = None) -> list[Recorder]:
+    harness = Harness(main, drafts)
+    heard = [harness.submit(request) for request in requests]
+    harness.run_dry()
+    assert all(len(recorder.terminal) == 1 for recorder in heard)
+    return heard
+
+
+def rare_token(family: str, request: Request) -> int:
+    """One that the reply says for the first time in its middle, and its prompt does not."""
+    tokens = write(model(family), request)[0].tokens
+    return next(token for at, token in enumerate(tokens) if at > 8 and token not in {*tokens[:at], *request.tokens})
+
+
+@pytest.mark.parametrize(("fault", "family"), CASES)
+@pytest.mark.parametrize("sampling", [GREEDY, SAMPLED, Sampling(temperature=0.8, seed=3, top_k=1)], ids=kind)
+def test_broken_logits_end_the_reply_where_plain_decoding_meets_them(
+    fault: str, family: str, sampling: Sampling
+) -> None:
+    plain = asking(prompt(12), LENGTH, sampling, Speculation.off())
+    main = breaking(family, fault, rare_token(family, plain))
+    (expected,) = write(main, plain)
+    assert isinstance(expected.failed.error, LogitsBroken)
+    assert expected.failed.stats.generated_tokens >= 8
+
+    for speculation in (Speculation.fixed(3), Speculation.fixed(8), Speculation.auto()):
+        (heard,) = write(main, replace(plain, speculation=speculation), drafts=draft())
+        assert isinstance(heard.failed.error, LogitsBroken)
+        assert heard.text == expected.text
+        assert heard.failed.stats.generated_tokens == expected.failed.stats.generated_tokens
+
+
+@pytest.mark.parametrize(("fault", "family"), CASES)
+@pytest.mark.parametrize("alike", [True, False])
+def test_a_row_that_breaks_leaves_the_others_alone(fault: str, alike: bool, family: str) -> None:
+    """In a batch, drawn together or each by itself; what each says is what it says alone."""
+    samplings = [Sampling(temperature=0.9, seed=salt, min_p=0.0 if alike else 0.01 * salt) for salt in range(3)]
+    asked = [asking(prompt(12, salt), LENGTH, one, Speculation.off()) for salt, one in enumerate(samplings)]
+    main = breaking(family, fault, rare_token(family, asked[1]))
+    alone = [write(main, request)[0] for request in asked]
+    assert isinstance(alone[1].failed.error, LogitsBroken)
+    assert any(not isinstance(each.events[-1], Failed) for each in alone)
+
+    for together, by_itself in zip(write(main, *asked), alone, strict=True):
+        assert together.text == by_itself.text
+        assert type(together.events[-1]) is type(by_itself.events[-1])
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_reply_whose_drafts_are_judged_by_rejection_breaks_too(fault: str) -> None:
+    speculation = Speculation(SpeculationMode.FIXED, 4, Acceptance.REJECTION)
+    for seed in range(3):
+        asked = asking(prompt(12), LENGTH, Sampling(temperature=0.8, seed=seed), speculation)
+        written = write(model("qwen3"), asked, drafts=draft())[0].tokens
+        main = breaking("qwen3", fault, next(token for token in written[6:] if token not in asked.tokens))
+        assert isinstance(write(main, asked, drafts=draft())[0].failed.error, LogitsBroken)
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("sampling", [GREEDY, SAMPLED], ids=kind)
+@pytest.mark.parametrize("speculation", [Speculation.fixed(4), Speculation.auto()], ids=lambda each: each.mode)
+def test_a_broken_draft_costs_no_word(fault: str, sampling: Sampling, speculation: Speculation) -> None:
+    for after in range(0, 20, 5):
+        broken = replace(draft(), network=Breaking(draft().network, fault, after))
+        asked = asking(prompt(12), LENGTH, sampling, speculation)
+        alone = write(model("qwen3"), replace(asked, speculation=Speculation.off()))[0]
+        assert write(model("qwen3"), asked, drafts=broken)[0].tokens == alone.tokens
+
+
+class Watching:
+    """A network that remembers the largest token it was fed."""
+
+    def __init__(self, network: Any) -> None:
+        self._network, self.largest = network, 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._network, name)
+
+    def __call__(self, tokens: mx.array, cache: Any = None) -> Any:
+        largest = mx.max(tokens).item()
+        assert isinstance(largest, int)
+        self.largest = max(self.largest, largest)
+        return self._network(tokens, cache=cache)
+
+
+@pytest.mark.parametrize("speculation", [Speculation.fixed(4), Speculation.auto()], ids=lambda each: each.mode)
+def test_a_draft_with_fewer_rows_is_fed_none_that_it_lacks(speculation: Speculation) -> None:
+    """Models of one vocabulary are padded differently; the device would read behind the smaller one's table."""
+    watching = Watching(draft().network)
+    rows = 16
+    asked = asking([*prompt(12), rows + 2], LENGTH, Sampling(temperature=1.5, seed=2), speculation)
+    plain = write(model("qwen3"), replace(asked, speculation=Speculation.off()))[0]
+    assert max(plain.tokens) > rows
+
+    smaller = replace(draft(), network=watching, logit_width=rows)
+    assert write(model("qwen3"), asked, drafts=smaller)[0].tokens == plain.tokens
+    assert 0 < watching.largest < rows
+
+
+def test_only_a_row_with_a_number_is_drawn_from() -> None:
+    inf, nan = math.inf, math.nan
+    rows = mx.array([[1.0, 3.0, 3.0], [nan, 1.0, 2.0], [1.0, nan, 2.0], [-inf, -inf, -inf], [-inf, -5.0, -inf]])
+
+    assert likeliest(rows).tolist() == [1, NO_TOKEN, NO_TOKEN, NO_TOKEN, 1]
+    assert coupled(rows, mx.zeros((5, 3))).tolist() == [1, NO_TOKEN, NO_TOKEN, NO_TOKEN, 1]
+
+
+def test_rejecting_where_both_laws_are_the_same_but_for_rounding_redraws_a_token() -> None:
+    """The rest of p over q is nothing then, and no token could be drawn of that."""
+    law = mx.log(mx.array([[0.5, 0.25, 0.25]] * 2))
+    drafted = Draft(mx.array([0]), logprobs=mx.log(mx.array([[0.5000001, 0.25, 0.25]])))
+    verdicts = rejection(law, drafted, mx.array([1.0]), mx.zeros((2, 3)))
+
+    assert mx.max(verdicts).item() < 3  # type: ignore[operator]

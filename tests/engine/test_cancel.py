@@ -1,0 +1,69 @@
+"""Cancelling a reply at every point of its life: it ends within one step, and nobody else notices."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine import FinishReason, Request, Speculation
+from engine.decoding.sequence import PREFILL_CHUNK_TOKENS
+from tests.engine.batch_harness import GREEDY, Harness, Recorder, alone, asking, draft, model, prompt
+
+FAMILIES = ["qwen3", "qwen3_5", "llama4"]  # rows, states, and one that runs in turns
+LENGTH = 5
+
+
+def cancelled_after(
+    harness: Harness, requests: list[Request], cancelled: int, steps: int
+) -> tuple[list[Recorder], bool]:
+    """All of them submitted, and one cancelled after so many steps; whether it was still under way then."""
+    heard = [harness.submit(request) for request in requests]
+    for _ in range(steps):
+        harness.scheduler.step()
+    under_way = not heard[cancelled].ended
+    harness.scheduler.cancel(heard[cancelled].queued.id)
+    harness.scheduler.step()
+    assert heard[cancelled].ended
+    return heard, under_way
+
+
+def check_part(family: str, part: Recorder, request: Request, *, under_way: bool) -> None:
+    whole = alone(family, request)
+    assert len(part.terminal) == 1
+    assert part.tokens == whole.tokens[: len(part.tokens)]
+    assert whole.text.startswith(part.text)
+    assert part.finished.reason is (FinishReason.CANCELLED if under_way else whole.finished.reason)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("speculation", [Speculation.off(), Speculation.fixed(3)], ids=lambda each: each.mode)
+def test_a_reply_by_itself_ends_within_one_step(family: str, speculation: Speculation) -> None:
+    """Waiting, reading, before its first round, between rounds, with a step in flight; then the chat goes on."""
+    request = asking(prompt(PREFILL_CHUNK_TOKENS + 80), LENGTH, GREEDY, speculation)
+    harness, steps, under_way = Harness(model(family), draft()), 0, True
+    while under_way:
+        (heard,), under_way = cancelled_after(harness, [request], 0, steps)
+        check_part(family, heard, request, under_way=under_way)
+        further = asking([*request.tokens, *heard.tokens, 5], 4, GREEDY, speculation)
+        again = harness.submit(further)
+        harness.run_dry()
+        assert again.tokens == alone(family, further).tokens
+        steps += 1
+    assert steps > 4
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("cancelled", [0, 1, 2])
+def test_a_reply_among_others_ends_within_one_step(family: str, cancelled: int) -> None:
+    """They end as they do alone, whether it was a row of their batch or not."""
+    requests = [asking(prompt(6 + 40 * salt, salt), LENGTH) for salt in range(3)]
+    steps, under_way = 0, True
+    while under_way:
+        harness = Harness(model(family), draft())
+        heard, under_way = cancelled_after(harness, requests, cancelled, steps)
+        harness.run_dry()
+        check_part(family, heard[cancelled], requests[cancelled], under_way=under_way)
+        for number in {0, 1, 2} - {cancelled}:
+            assert heard[number].tokens == alone(family, requests[number]).tokens
+            assert len(heard[number].terminal) == 1
+        steps += 1
+    assert steps > LENGTH

@@ -1,0 +1,124 @@
+"""`python -m engine`: whatever it is given, wherever its output goes, one line on stderr at most and a fair code."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import IO
+
+import pytest
+
+from engine.__main__ import main
+from tests.engine.conftest import Zoo
+
+ROOT = Path(__file__).parents[2]
+DIGITS = "9" * 5000
+PATIENCE_S = 120.0
+
+USAGE = {
+    "nothing": [],
+    "no command": ["write"],
+    "no model": ["generate", "--prompt", "x"],
+    "no prompt": ["generate", "--model", "x"],
+    "two prompts": ["generate", "--model", "x", "--prompt", "x", "--tokens", "[1]"],
+    "tokens are no JSON": ["generate", "--model", "x", "--tokens", "[1,"],
+    "tokens are deep": ["generate", "--model", "x", "--tokens", "[" * 100_000],
+    "tokens have no end": ["generate", "--model", "x", "--tokens", f"[{DIGITS}]"],
+    "a token is a flag": ["generate", "--model", "x", "--tokens", "[true]"],
+    "a token is below": ["generate", "--model", "x", "--tokens", "[-1]"],
+    "chat is no list": ["generate", "--model", "x", "--chat", '{"role": "user"}'],
+    "a role is a list": ["generate", "--model", "x", "--chat", '[{"role": ["user"], "content": "x"}]'],
+    "a message lacks text": ["generate", "--model", "x", "--chat", '[{"role": "user"}]'],
+    "speculate is a power": ["generate", "--model", "x", "--prompt", "x", "--speculate", "\u00b2"],
+    "speculate has no end": ["generate", "--model", "x", "--prompt", "x", "--speculate", DIGITS],
+    "seed has no end": ["generate", "--model", "x", "--prompt", "x", "--seed", DIGITS],
+    "temperature is text": ["generate", "--model", "x", "--prompt", "x", "--temperature", "warm"],
+}
+REFUSED = {
+    "no such model": ["--model", "/nonexistent", "--prompt", "x"],
+    "a name that no text has": ["--model", "a\udcff", "--prompt", "x"],
+    "max tokens": ["--prompt", "x", "--max-tokens", "-5"],
+    "temperature": ["--prompt", "x", "--temperature", "nan"],
+    "seed": ["--prompt", "x", "--seed", "-1"],
+    "token": ["--tokens", "[99999999]"],
+    "no token": ["--tokens", "[]"],
+    "half a character": ["--prompt", "\udcff"],
+    "no such draft": ["--draft", "/nonexistent", "--prompt", "x"],
+}
+
+
+def one_line(text: str) -> str:
+    assert len(text.splitlines()) == 1
+    assert len(text) < 1000
+    return text
+
+
+@pytest.mark.parametrize("arguments", USAGE.values(), ids=USAGE)
+def test_wrong_usage_is_one_line(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(arguments)
+
+    assert end.value.code == 2
+    assert one_line(capsys.readouterr().err).startswith("python -m engine")
+
+
+@pytest.mark.parametrize("arguments", REFUSED.values(), ids=REFUSED)
+@pytest.mark.expect_log("could not load")
+def test_a_refusal_is_one_line_of_json(arguments: list[str], zoo: Zoo, capsys: pytest.CaptureFixture[str]) -> None:
+    model = [] if "--model" in arguments else ["--model", str(zoo.main)]
+
+    assert main(["generate", *model, *arguments]) == 1
+    assert json.loads(one_line(capsys.readouterr().err))["error"]
+
+
+def write(
+    zoo: Zoo, *arguments: str, stdout: int | IO[bytes] = subprocess.PIPE, stderr: int | IO[bytes] = subprocess.PIPE
+) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "engine", "generate", "--model", str(zoo.main), "--prompt", "x", *arguments]
+    return subprocess.Popen(command, cwd=ROOT, stdout=stdout, stderr=stderr)
+
+
+@pytest.mark.parametrize("arguments", [["--max-tokens", "8"], ["--max-tokens", "8", "--json"]], ids=["text", "json"])
+def test_a_full_device_is_said_in_one_line(zoo: Zoo, arguments: list[str]) -> None:
+    with Path("/dev/full").open("wb") as full:
+        process = write(zoo, *arguments, stdout=full)
+        _, said = process.communicate(timeout=PATIENCE_S)
+
+    assert json.loads(one_line(said.decode())) == {"error": "OutputFailed", "detail": "No space left on device"}
+    assert process.returncode == 1
+
+
+def test_with_stderr_full_too_nothing_is_said(zoo: Zoo) -> None:
+    with Path("/dev/full").open("wb") as full:
+        process = write(zoo, "--max-tokens", "8", stdout=full, stderr=full)
+        assert process.wait(PATIENCE_S) == 1
+
+
+ENDLESS = ("--max-tokens", "1000", "--temperature", "2", "--seed", "1")
+
+
+def test_a_reader_that_goes_is_no_error(zoo: Zoo) -> None:
+    process = write(zoo, *ENDLESS)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.read(1)
+    process.stdout.close()
+    with process.stderr:
+        said = process.stderr.read()
+
+    assert process.wait(PATIENCE_S) == 141
+    assert said == b""
+
+
+def test_ctrl_c_ends_it_without_a_word(zoo: Zoo) -> None:
+    process = write(zoo, *ENDLESS)
+    assert process.stdout is not None
+    process.stdout.read(1)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=PATIENCE_S)
+
+    assert process.returncode == 130
+    assert said == b""
