@@ -38,6 +38,7 @@ from engine.api.errors import (
     RequestError,
     StorageFailed,
     TemplateFailed,
+    TokenInClear,
     TokenizerBroken,
 )
 from engine.api.events import (
@@ -170,6 +171,7 @@ __all__ = [
     "StoreEvent",
     "TemplateFailed",
     "TextDelta",
+    "TokenInClear",
     "TokenizerBroken",
     "draft_problem",
     "inspect_model",
