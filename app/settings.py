@@ -118,6 +118,7 @@ class Settings(QObject):
     thinking = Option(False, _flag)
     system_prompt = Option("", _text)
     hub_endpoint = Option("", _text)  # "": the public hub
+    hub_token_in_clear = Option(False, _flag)  # also over plain http
     model_folders = Option[tuple[str, ...]]((), _texts)
     window_geometry = Option("", _text)  # base64 of what Qt saves
     sidebar_visible = Option(True, _flag)

@@ -39,6 +39,7 @@ from engine.api.errors import (
     RequestError,
     StorageFailed,
     TemplateFailed,
+    TokenInClear,
     TokenizerBroken,
 )
 from engine.api.events import (
@@ -172,6 +173,7 @@ __all__ = [
     "StoreEvent",
     "TemplateFailed",
     "TextDelta",
+    "TokenInClear",
     "TokenizerBroken",
     "draft_problem",
     "inspect_model",

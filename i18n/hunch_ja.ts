@@ -835,6 +835,18 @@
         <translation>%1 は非公開か、このトークンにはアクセス権がありません。</translation>
     </message>
     <message>
+        <source>Token not sent</source>
+        <translation>トークンは送信されていません</translation>
+    </message>
+    <message>
+        <source>%1 is not encrypted: anyone on the way could read the token.</source>
+        <translation>%1 は暗号化されていないため、途中で誰でもトークンを読み取れます。</translation>
+    </message>
+    <message>
+        <source>Use an https address, or allow it in Settings.</source>
+        <translation>https のアドレスを使うか、設定で許可してください。</translation>
+    </message>
+    <message>
         <source>Delete a model that you no longer use.</source>
         <translation>使わなくなったモデルを削除してください。</translation>
     </message>
@@ -1118,6 +1130,14 @@
     <message>
         <source>Only for private and gated models. Kept on this machine.</source>
         <translation>非公開または承認制のモデルにだけ使います。この Mac にだけ保存されます。</translation>
+    </message>
+    <message>
+        <source>Send the token unencrypted</source>
+        <translation>トークンを暗号化せずに送信</translation>
+    </message>
+    <message>
+        <source>For an http address on another machine. Anyone on the way can read the token.</source>
+        <translation>ほかのマシンの http アドレス用です。途中で誰でもトークンを読み取れます。</translation>
     </message>
 </context>
 <context>

@@ -835,6 +835,18 @@
         <translation>%1 저장소가 비공개이거나 이 토큰에 접근 권한이 없어요.</translation>
     </message>
     <message>
+        <source>Token not sent</source>
+        <translation>토큰을 보내지 않았어요</translation>
+    </message>
+    <message>
+        <source>%1 is not encrypted: anyone on the way could read the token.</source>
+        <translation>%1 주소는 암호화되지 않아서 중간에 누구나 토큰을 읽을 수 있어요.</translation>
+    </message>
+    <message>
+        <source>Use an https address, or allow it in Settings.</source>
+        <translation>https 주소를 쓰거나 설정에서 허용해 주세요.</translation>
+    </message>
+    <message>
         <source>Delete a model that you no longer use.</source>
         <translation>쓰지 않는 모델을 삭제해 주세요.</translation>
     </message>
@@ -1118,6 +1130,14 @@
     <message>
         <source>Only for private and gated models. Kept on this machine.</source>
         <translation>비공개 모델이나 승인이 필요한 모델에만 써요. 이 컴퓨터에만 저장돼요.</translation>
+    </message>
+    <message>
+        <source>Send the token unencrypted</source>
+        <translation>토큰을 암호화하지 않고 보내기</translation>
+    </message>
+    <message>
+        <source>For an http address on another machine. Anyone on the way can read the token.</source>
+        <translation>다른 컴퓨터의 http 주소를 쓸 때만 필요해요. 중간에 누구나 토큰을 읽을 수 있어요.</translation>
     </message>
 </context>
 <context>

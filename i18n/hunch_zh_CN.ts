@@ -835,6 +835,18 @@
         <translation>%1 是私有仓库，或此令牌没有访问权限。</translation>
     </message>
     <message>
+        <source>Token not sent</source>
+        <translation>未发送令牌</translation>
+    </message>
+    <message>
+        <source>%1 is not encrypted: anyone on the way could read the token.</source>
+        <translation>%1 未加密：途中的任何人都能读到令牌。</translation>
+    </message>
+    <message>
+        <source>Use an https address, or allow it in Settings.</source>
+        <translation>请使用 https 地址，或在设置中允许。</translation>
+    </message>
+    <message>
         <source>Delete a model that you no longer use.</source>
         <translation>请删除不再使用的模型。</translation>
     </message>
@@ -1118,6 +1130,14 @@
     <message>
         <source>Only for private and gated models. Kept on this machine.</source>
         <translation>仅用于私有或需授权的模型，只保存在本机。</translation>
+    </message>
+    <message>
+        <source>Send the token unencrypted</source>
+        <translation>不加密发送令牌</translation>
+    </message>
+    <message>
+        <source>For an http address on another machine. Anyone on the way can read the token.</source>
+        <translation>用于其他电脑上的 http 地址。途中的任何人都能读到令牌。</translation>
     </message>
 </context>
 <context>

@@ -89,7 +89,7 @@ class ModelController(QObject):
 
     def start(self) -> None:
         """Loads what was used last, or the pair that comes with the app, and looks at what is installed."""
-        self._store.set_hub(self._settings.hub_endpoint or None, self._settings.hub_token or None)
+        self._tell_hub()
         self._store.set_folders(self._settings.model_folders)
         self._store.scan()
         main = _from_setting(self._settings.main_folder, self._starter.main)
@@ -187,7 +187,12 @@ class ModelController(QObject):
     def set_hub(self, endpoint: str, token: str) -> None:
         endpoint, token = _as_address(endpoint.strip()), token.strip()
         self._settings.hub_endpoint, self._settings.hub_token = endpoint, token
-        self._store.set_hub(endpoint or None, token or None)
+        self._tell_hub()
+
+    def allow_token_in_clear(self, allowed: bool) -> None:
+        """Whether the token may go to another machine over plain http, where it can be read on the way."""
+        self._settings.hub_token_in_clear = allowed
+        self._tell_hub()
 
     # What arrives
 
@@ -242,6 +247,10 @@ class ModelController(QObject):
                 self.model_installed.emit(event.repository, folder)
 
     # Small parts
+
+    def _tell_hub(self) -> None:
+        settings = self._settings
+        self._store.set_hub(settings.hub_endpoint or None, settings.hub_token or None, settings.hub_token_in_clear)
 
     def _load(self, main: str, draft: str) -> None:
         self._loaded.begin_loading(main, draft)

@@ -246,6 +246,14 @@ TABLE = (
         values=("detail",),
     ),
     Row(
+        engine.TokenInClear,
+        QT_TRANSLATE_NOOP("Messages", "Token not sent"),
+        QT_TRANSLATE_NOOP("Messages", "%1 is not encrypted: anyone on the way could read the token."),
+        QT_TRANSLATE_NOOP("Messages", "Use an https address, or allow it in Settings."),
+        NoticeAction.OPEN_MODELS,
+        values=("endpoint",),
+    ),
+    Row(
         engine.ChecksumMismatch,
         QT_TRANSLATE_NOOP("Messages", "Download damaged"),
         QT_TRANSLATE_NOOP("Messages", "%1 does not match its checksum and was thrown away."),

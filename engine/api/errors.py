@@ -9,7 +9,7 @@ EngineError
 ├── RequestError
 │   └── NoModelLoaded · EmptyConversation · InvalidRequest · ContextTooLong · TemplateFailed
 ├── DownloadError
-│   ├── RepositoryNotFound · AccessDenied · HubUnreachable · HubMisbehaved
+│   ├── RepositoryNotFound · AccessDenied · HubUnreachable · HubMisbehaved · TokenInClear
 │   └── ChecksumMismatch · NothingToInstall · DiskFull · StorageFailed
 ├── OutOfMemory
 ├── EngineClosed
@@ -191,6 +191,13 @@ class HubMisbehaved(DownloadError):
     """The hub sent something that no honest hub sends (a path for a checksum, a file outside the folder)."""
 
     detail: str
+
+
+@dataclass(eq=False)
+class TokenInClear(DownloadError):
+    """The token would go to another machine over plain http, and nobody has allowed that."""
+
+    endpoint: str
 
 
 @dataclass(eq=False)

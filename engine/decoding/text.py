@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from engine.api.errors import EmptyConversation, EngineError, TemplateFailed, TokenizerBroken
 from engine.api.types import Message, MessageRole, Request, SpanKind
 from engine.decoding.sequence import common_prefix
+from engine.models.watch import TooLong
 
 if TYPE_CHECKING:
     from mlx_lm.tokenizer_utils import StreamingDetokenizer
@@ -26,7 +27,7 @@ def prompt_tokens(request: Request, model: LoadedModel) -> list[int]:
         tokens = _render(request, model)
     except EngineError:
         raise
-    except Exception as error:
+    except (Exception, TooLong) as error:
         raise TemplateFailed(f"{type(error).__name__}: {error}"[:500]) from error
     except BaseException as error:
         raise TokenizerBroken(model.info.folder, f"{type(error).__name__}: {error}"[:500]) from error
@@ -45,18 +46,16 @@ def turn_end(request: Request, model: LoadedModel, prompt: list[int]) -> int:
     if not asked or not model.tokenizer.has_chat_template:
         return whole
     try:
-        before = model.tokenizer.apply_chat_template(
-            [_as_dict(message) for message in asked], add_generation_prompt=False, enable_thinking=request.thinking
-        )
-    except Exception:  # noqa: BLE001  some templates want an answer to follow; then the whole prompt has to do
+        before = _with_template(asked, model, request.thinking, announced=False, unfinished=False)
+    except (Exception, TooLong):  # noqa: BLE001  some templates want an answer to follow; then the whole prompt has to do
         return whole
-    return min(common_prefix(list(before), prompt), whole)
+    return min(common_prefix(before, prompt), whole)
 
 
-def encode(text: str, model: LoadedModel) -> list[int]:
-    """Raw text, no template."""
+def encode(text: str, model: LoadedModel, *, special: bool = True) -> list[int]:
+    """`special`: with the tokens that begin a text; a template writes them itself."""
     try:
-        return list(model.tokenizer.encode(text))
+        return list(model.tokenizer.encode(text, add_special_tokens=special))
     except BaseException as error:
         raise TokenizerBroken(model.info.folder, f"{type(error).__name__}: {error}"[:500]) from error
 
@@ -71,19 +70,21 @@ def spared_tokens(model: LoadedModel) -> list[int]:
 
 
 def _render(request: Request, model: LoadedModel) -> list[int]:
-    tokenizer = model.tokenizer
-    if not tokenizer.has_chat_template:
+    if not model.tokenizer.has_chat_template:
         return encode("\n\n".join(message.content for message in request.messages), model)
     unfinished = goes_on(request)
-    turns = [_as_dict(message) for message in request.messages]
-    return list(
-        tokenizer.apply_chat_template(
-            turns,
-            add_generation_prompt=not unfinished,
-            continue_final_message=unfinished,
-            enable_thinking=request.thinking,
-        )
-    )
+    return _with_template(request.messages, model, request.thinking, announced=not unfinished, unfinished=unfinished)
+
+
+def _with_template(
+    messages: Sequence[Message], model: LoadedModel, thinking: bool, *, announced: bool, unfinished: bool
+) -> list[int]:
+    """`announced`: the start of a reply follows; `unfinished`: the last message goes on."""
+    turns = [_as_dict(message) for message in messages]
+    variables = {"add_generation_prompt": announced, "enable_thinking": thinking}
+    if model.template is None:  # a renderer of mlx-lm's or transformers' own
+        return list(model.tokenizer.apply_chat_template(turns, continue_final_message=unfinished, **variables))
+    return encode(model.template.render(turns, unfinished=unfinished, **variables), model, special=False)
 
 
 def goes_on(request: Request) -> bool:

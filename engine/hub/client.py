@@ -7,13 +7,23 @@ from __future__ import annotations
 
 import json
 import logging
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC
+from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import quote
 
-from engine.api.errors import AccessDenied, DownloadError, HubMisbehaved, HubUnreachable, RepositoryNotFound
+from engine.api.errors import (
+    AccessDenied,
+    DownloadError,
+    HubMisbehaved,
+    HubUnreachable,
+    RepositoryNotFound,
+    TokenInClear,
+)
 from engine.hub.repository import RemoteFile, choose_files, is_commit
 from engine.hub.stop import StopSignal
 from engine.models.model_files import MIB
@@ -22,8 +32,10 @@ if TYPE_CHECKING:
     import httpx2
 
 DEFAULT_ENDPOINT = "https://huggingface.co"
-_ANSWER_LIMIT_BYTES = 32 * MIB
-_MAX_PAGES = 20
+_ANSWER_LIMIT_BYTES = 4 * MIB  # a page of a thousand files has a tenth of it
+_MAX_PAGES = 100
+_LONGEST_ASKED_S = 300.0  # a hub that wants to be left alone for longer is busy for good
+_LOOPBACK_NAMES = ("127.0.0.1", "localhost", "::1")
 _LOOPBACK = ("all://127.0.0.1", "all://localhost", "all://[::1]")
 _BUSY = frozenset({408, 425, 429, 500, 502, 503, 504})
 
@@ -34,6 +46,7 @@ T = TypeVar("T")
 class Hub:
     endpoint: str = DEFAULT_ENDPOINT
     token: str | None = field(default=None, repr=False)
+    token_in_clear: bool = False  # also over plain http to another machine: the person has said yes
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +65,11 @@ class Patience:
 
 
 class TryAgain(Exception):
-    """A failure that may pass: the line, or a busy hub."""
+    """A failure that may pass: the line, or a busy hub. It may have said how long to wait."""
+
+    def __init__(self, detail: str, asked_s: float = 0.0) -> None:
+        super().__init__(detail)
+        self.asked_s = asked_s
 
 
 class HubClient:
@@ -75,16 +92,21 @@ class HubClient:
         commit = info.get("sha") if isinstance(info, dict) else None
         if not isinstance(commit, str) or not is_commit(commit):
             raise HubMisbehaved(self.repository, f"revision {str(commit)[:80]!r}")
-        entries: list[object] = []
-        url: str | None = self._url(f"{model}/tree/{commit}?recursive=true&expand=false")
+        first = self._url(f"{model}/tree/{commit}?recursive=true&expand=false")
+        return commit, choose_files(self.repository, self._entries(first))
+
+    def _entries(self, first: str) -> Iterator[object]:
+        """Page after page; none is kept."""
+        url: str | None = first
         for _ in range(_MAX_PAGES):
             if url is None:
-                break
+                return
             page, url = self._json(url)
             if not isinstance(page, list):
                 raise HubMisbehaved(self.repository, "a list of files that is no list")
-            entries += page
-        return commit, choose_files(self.repository, entries)
+            yield from page
+        if url is not None:
+            raise HubMisbehaved(self.repository, "a list of files without end")
 
     @property
     def file_tries(self) -> int:
@@ -105,9 +127,10 @@ class HubClient:
                 return attempt()
             except TryAgain as error:
                 best, failures = (progress(), 1) if progress() > best else (best, failures + 1)
-                if failures >= tries:
+                if failures >= tries or error.asked_s > _LONGEST_ASKED_S:
                     raise HubUnreachable(self.repository, self._hub.endpoint, str(error)) from error
-            self._stop.wait(self._patience.delay_s(failures))
+                asked_s = error.asked_s
+            self._stop.wait(max(asked_s, self._patience.delay_s(failures)))
 
     def _open(self) -> httpx2.Client:
         import httpx2
@@ -189,7 +212,14 @@ class HubClient:
             return {}
         if not (token.isascii() and token.isprintable()):
             raise AccessDenied(self.repository, gated=False)
+        if not (self._hub.token_in_clear or self._is_private_line()):
+            raise TokenInClear(self.repository, self._hub.endpoint)
         return {"Authorization": f"Bearer {token}"}
+
+    def _is_private_line(self) -> bool:
+        """Nobody between here and there can read along."""
+        url = self._http.build_request("GET", self._hub.endpoint).url
+        return url.scheme == "https" or url.host in _LOOPBACK_NAMES
 
     def _check(self, response: httpx2.Response) -> None:
         schemes = [step.url.scheme for step in (*response.history, response)]
@@ -197,9 +227,10 @@ class HubClient:
             raise HubMisbehaved(self.repository, "a redirect away from https")
         if response.status_code in {200, 206, 416}:
             return
-        raise self._refusal(response.status_code, response.headers.get("X-Error-Code", ""))
+        asked_s = seconds_asked(response.headers.get("Retry-After", ""), time.time())
+        raise self._refusal(response.status_code, response.headers.get("X-Error-Code", ""), asked_s)
 
-    def _refusal(self, status: int, code: str) -> DownloadError | TryAgain:
+    def _refusal(self, status: int, code: str, asked_s: float) -> DownloadError | TryAgain:
         if code == "GatedRepo":
             return AccessDenied(self.repository, gated=True)
         if code in {"RepoNotFound", "RevisionNotFound"} or status == 404:
@@ -207,5 +238,16 @@ class HubClient:
         if status in {401, 403}:
             return AccessDenied(self.repository, gated=False)
         if status in _BUSY:
-            return TryAgain(f"HTTP {status}")
+            return TryAgain(f"HTTP {status}", asked_s)
         return HubMisbehaved(self.repository, f"HTTP {status}")
+
+
+def seconds_asked(header: str, now: float) -> float:
+    """What Retry-After asks for, in seconds or as a date; 0 when it makes no sense."""
+    if header.isascii() and header.isdecimal():
+        return float(header[:9])
+    try:
+        date = parsedate_to_datetime(header)
+    except (ValueError, IndexError, OverflowError):
+        return 0.0
+    return max(0.0, (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp() - now)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
-from engine.hub.download import new_trash
+from engine.hub.staging import new_trash, remove
 
 
 class CannotDelete(Exception):
@@ -19,7 +18,7 @@ def delete_model(root: Path, folder: Path) -> int:
     trash = new_trash(root.resolve())
     trash.parent.mkdir(parents=True, exist_ok=True)
     inside.rename(trash)  # gone at once, whatever happens to the rest
-    shutil.rmtree(trash)
+    remove(trash)
     if inside.parent != root.resolve() and not any(inside.parent.iterdir()):
         inside.parent.rmdir()
     return size_bytes

@@ -6,29 +6,24 @@ Until then everything is under `.downloads/<organisation>--<name>/` beside the m
 from __future__ import annotations
 
 import errno
-import fcntl
 import queue
 import shutil
 import threading
-import uuid
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from engine.api.errors import DiskFull, DownloadError, StorageFailed
 from engine.hub.client import Hub, HubClient, Patience
+from engine.hub.locks import Busy, alone_with
 from engine.hub.manifest import lists, write_json, write_manifest
 from engine.hub.progress import INTERVAL_S, Meter
 from engine.hub.repository import MANIFEST, RemoteFile, check_repository, check_revision
+from engine.hub.staging import FILES, RECORD, publish, recover, remove, staging_of, tidy
 from engine.hub.stop import StopKind, Stopped, StopSignal
-from engine.hub.writer import fetch_file, is_right, part_path, sync_folder
+from engine.hub.writer import fetch_file, is_right, part_path
 from engine.models.inspect import check_config, read_config
-
-STAGING = ".downloads"
-FILES = "files"
-RECORD = "download.json"
-TRASH = "trash-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +55,15 @@ class Download:
         check_repository(self.repository)
         check_revision(self.repository, self.revision)
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            write_json(self.staging / RECORD, {"repository": self.repository, "revision": self.revision})
-            with self._alone():
+            with alone_with(self._root, self.repository, self.stop.wait):
+                recover(self._root, self.repository)
+                tidy(self.staging)
+                write_json(self.staging / RECORD, {"repository": self.repository, "revision": self.revision})
                 self._install(meter, slots)
                 meter.finish()
-                shutil.rmtree(self.staging)
+                remove(self.staging)
+        except Busy as error:
+            raise StorageFailed(self.repository, str(self._root), "another process is installing this") from error
         except OSError as error:
             raise self._storage_error(error) from error
         return self.target
@@ -86,7 +84,7 @@ class Download:
         finally:
             client.close()
         write_manifest(self._folder, self.repository, commit, files)
-        publish(self._root, self._folder, self.target, {file.name for file in files})
+        publish(self._root, self.repository, {file.name for file in files})
 
     def _is_installed(self, commit: str, files: Sequence[RemoteFile], meter: Meter) -> bool:
         """Looks at every byte; what is right but not the whole of it is taken over, not fetched again."""
@@ -95,7 +93,8 @@ class Download:
             return True
         for file in right:
             (self._folder / file.name).unlink(missing_ok=True)
-            _second_name(self.target / file.name, self._folder / file.name)
+            with suppress(FileNotFoundError):  # the model is deleted meanwhile
+                _second_name(self.target / file.name, self._folder / file.name)
             meter.add(-file.size_bytes, False)
         return False
 
@@ -157,48 +156,6 @@ class Download:
                 meter.tick()
         if failures:
             raise next((failure for failure in failures if not isinstance(failure, Stopped)), failures[0])
-
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Two processes that write one part would both be wrong."""
-        with (self.staging / "lock").open("w") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                raise StorageFailed(self.repository, str(self._root), "another process is installing this") from error
-            yield
-
-
-def remove(path: Path) -> None:
-    """A folder, or a link that somebody put in place of one."""
-    if path.is_symlink():
-        path.unlink()
-    elif path.exists():
-        shutil.rmtree(path)
-
-
-def new_trash(root: Path) -> Path:
-    return root / STAGING / f"{TRASH}{uuid.uuid4().hex}"
-
-
-def staging_of(root: Path, repository: str) -> Path:
-    check_repository(repository)  # what is deleted later must be a folder of our own
-    return root / STAGING / repository.replace("/", "--").casefold()
-
-
-def publish(root: Path, folder: Path, target: Path, names: set[str]) -> None:
-    """`folder` becomes `target` in one step; a former `target` goes."""
-    for path in folder.iterdir():
-        if path.name not in names | {MANIFEST}:
-            path.unlink()
-    sync_folder(folder)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    former = new_trash(root)
-    if target.exists() or target.is_symlink():
-        target.rename(former)
-    folder.rename(target)
-    sync_folder(target.parent)
-    remove(former)
 
 
 def _second_name(existing: Path, new: Path) -> None:

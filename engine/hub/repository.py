@@ -30,6 +30,7 @@ _REVISION = re.compile(r"\w[\w./-]{0,199}", re.ASCII)
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_][\w.+-]{0,199}", re.ASCII)
 _CHECKSUM = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _OTHER_FORMATS = ("gguf", "safetensors", "bin", "pt", "pth", "npz", "onnx", "ckpt", "h5", "msgpack")
+_FORMATS = frozenset(_OTHER_FORMATS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,18 +69,30 @@ def is_commit(value: object) -> bool:
 
 
 def choose_files(repository: str, entries: Iterable[object]) -> list[RemoteFile]:
-    """The files worth having, small ones first. Raises HubMisbehaved or NothingToInstall."""
-    paths = [_path(repository, entry) for entry in entries]
-    files = [_file(repository, path, entry) for path, entry in paths if _wanted(path)]
-    files = [file for file in files if file.is_weights or file.size_bytes <= MAX_SMALL_FILE_BYTES]
-    if len(files) > MAX_FILES:
-        raise HubMisbehaved(repository, f"{len(files)} files")
-    if len({file.name.casefold() for file in files}) != len(files):
+    """The files worth having, small ones first. Raises HubMisbehaved or NothingToInstall.
+
+    Of a list that comes in pages no more is kept than that.
+    """
+    files: dict[str, RemoteFile] = {}
+    endings: set[str] = set()
+    for path, entry in (_path(repository, entry) for entry in entries):
+        endings |= {path.rpartition(".")[2].casefold()} & _FORMATS
+        if _wanted(path):
+            _keep(repository, _file(repository, path, entry), files)
+    names = {file.name for file in files.values()}
+    if "config.json" not in names or not any(file.is_weights for file in files.values()):
+        raise NothingToInstall(repository, tuple(name for name in _OTHER_FORMATS if name in endings))
+    return sorted(files.values(), key=lambda file: (file.is_weights, file.name))
+
+
+def _keep(repository: str, file: RemoteFile, files: dict[str, RemoteFile]) -> None:
+    if not file.is_weights and file.size_bytes > MAX_SMALL_FILE_BYTES:
+        return
+    if file.name.casefold() in files:
         raise HubMisbehaved(repository, "two files of one name")
-    names = {file.name for file in files}
-    if "config.json" not in names or not any(file.is_weights for file in files):
-        raise NothingToInstall(repository, _formats(path for path, _ in paths))
-    return sorted(files, key=lambda file: (file.is_weights, file.name))
+    files[file.name.casefold()] = file
+    if len(files) > MAX_FILES:
+        raise HubMisbehaved(repository, f"more than {MAX_FILES} files")
 
 
 def _path(repository: str, entry: object) -> tuple[str, dict[str, object]]:
@@ -107,8 +120,3 @@ def _file(repository: str, path: str, entry: dict[str, object]) -> RemoteFile:
     if not _CHECKSUM.fullmatch(checksum):
         raise HubMisbehaved(repository, f"{path}: checksum {checksum[:80]!r}")
     return RemoteFile(path, size, checksum)
-
-
-def _formats(paths: Iterable[str]) -> tuple[str, ...]:
-    endings = {path.rpartition(".")[2].casefold() for path in paths}
-    return tuple(format_name for format_name in _OTHER_FORMATS if format_name in endings)

@@ -33,6 +33,7 @@ from engine.hub.deletion import CannotDelete, delete_model
 from engine.hub.download import Download, Tuning
 from engine.hub.progress import Meter
 from engine.hub.repository import is_repository
+from engine.hub.staging import kept_bytes, remove
 from engine.hub.stop import StopKind, Stopped
 from engine.models.vocabulary import load_known, save_known
 
@@ -110,10 +111,10 @@ class ModelStore:
     def delete(self, folder: Path | str) -> None:
         self._tasks.put(lambda: self._delete(Path(folder)))
 
-    def set_hub(self, endpoint: str | None, token: str | None) -> None:
-        """For downloads that start from now on."""
+    def set_hub(self, endpoint: str | None, token: str | None, token_in_clear: bool = False) -> None:
+        address = (endpoint or "").strip() or DEFAULT_ENDPOINT
         with self._lock:
-            self._hub = Hub((endpoint or "").strip() or DEFAULT_ENDPOINT, (token or "").strip() or None)
+            self._hub = Hub(address, (token or "").strip() or None, token_in_clear)
 
     def set_folders(self, folders: Sequence[Path | str]) -> None:
         with self._lock:
@@ -189,13 +190,13 @@ class ModelStore:
         if not is_repository(repository):
             return 0
         try:
-            kept_bytes = leftovers.kept_bytes(self._root, repository) if keep else 0
-            if not kept_bytes:
-                leftovers.delete(leftovers.set_aside(self._root, repository))
+            kept = kept_bytes(self._root, repository) if keep else 0
+            if not kept:
+                remove(leftovers.set_aside(self._root, repository))
         except OSError:
             _log.exception("The rest of a download stays")
             return 0
-        return kept_bytes
+        return kept
 
     def _scan(self) -> None:
         if not self._leftovers_told:
@@ -209,14 +210,14 @@ class ModelStore:
             save_known(self._root / VOCABULARIES)
 
     def _tell_leftovers(self) -> None:
-        for _, repository in leftovers.unfinished(self._root):
-            kept_bytes = leftovers.kept_bytes(self._root, repository)
+        for repository in list(leftovers.unfinished(self._root)):
+            kept = kept_bytes(self._root, repository)
             with self._lock:
                 if repository.casefold() in self._running or repository in self._stopped.values():
                     continue
                 number = DownloadId(next(self._ids))
                 self._stopped[number] = repository
-            self._sink(DownloadStopped(number, repository, kept_bytes))
+            self._sink(DownloadStopped(number, repository, kept))
 
     def _forget(self, number: DownloadId) -> None:
         with self._lock:
@@ -224,7 +225,7 @@ class ModelStore:
             if repository is None or not is_repository(repository) or repository.casefold() in self._running:
                 return
             trash = leftovers.set_aside(self._root, repository)
-        leftovers.delete(trash)
+        remove(trash)
         self._sink(DownloadStopped(number, repository, 0))
 
     def _delete(self, folder: Path) -> None:

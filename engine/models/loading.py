@@ -7,18 +7,24 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import inspect
 import re
+import sys
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import mlx.core as mx
+import mlx.nn as nn
 from mlx.utils import tree_flatten
 from mlx_lm import utils as mlx_utils
+from transformers import PreTrainedTokenizerBase
 
 from engine.api.errors import (
     DraftCannotRewind,
+    DraftVocabularyDiffers,
     EngineError,
     ModelDamaged,
     ModelTooLarge,
@@ -29,8 +35,13 @@ from engine.api.types import ModelInfo
 from engine.caches.base import CacheSet
 from engine.caches.making import CacheMaker
 from engine.models.compatibility import vocabulary_difference
-from engine.models.inspect import WEIGHTS, inspect_model
+from engine.models.inspect import WEIGHTS, inspect_model, weight_tensors
 from engine.models.memory import LEAST_CONTEXT_TOKENS, MemoryNeed, available_bytes, memory_need
+from engine.models.model_files import JsonObject
+from engine.models.numbers import check_read_numbers
+from engine.models.templates import ChatTemplate
+from engine.models.vocabulary import token_texts
+from engine.models.watch import GivenUp, watched
 
 # WORKAROUND: on a CPU, MLX has g++ compile small kernels at run time into a folder of /tmp that belongs to the
 # machine's first user: everybody else's replies fail. MEASURED: a token takes as long without (11.4 against 11.3 ms).
@@ -38,7 +49,15 @@ if not mx.metal.is_available():
     mx.disable_compile()
 
 _HANDFUL_BYTES = 64 << 20
-_MODULE_NAME = re.compile(r"[a-z0-9_]+")
+_MODULE_NAME = re.compile(r"[A-Za-z0-9_]+")
+_BUILDING_S = 20.0  # of processor time; the largest models that there are take about one
+# A network has a few parts without weights (activations, rotations) beside each that has some.
+_PARTS_A_TENSOR = 8
+_PARTS_BESIDE = 256
+
+_NEW_PART = nn.Module.__init__.__code__  # type: ignore[attr-defined]
+
+Question = Callable[[], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +71,7 @@ class LoadedModel:
     make_caches: Callable[[], CacheSet]
     need: MemoryNeed
     identity: str  # of the files that it was read from: caches of other files do not fit
+    template: ChatTemplate | None = None  # None: has none, or a renderer that came with mlx-lm or transformers
 
     @property
     def ends(self) -> frozenset[int]:
@@ -60,6 +80,10 @@ class LoadedModel:
 
 
 Slices = Generator[None, None, LoadedModel]
+
+
+def _never() -> bool:
+    return False
 
 
 def load_model(folder: Path | str) -> LoadedModel:
@@ -72,7 +96,7 @@ def load_draft(folder: Path | str, main: LoadedModel) -> LoadedModel:
     return at_once(loading_draft(folder, main))
 
 
-def loading_draft(folder: Path | str, main: LoadedModel) -> Slices:
+def loading_draft(folder: Path | str, main: LoadedModel, given_up: Question = _never) -> Slices:
     """In slices, between which the main model may go on with its replies."""
     path = Path(folder).absolute()
     inspect_model(path)
@@ -80,31 +104,42 @@ def loading_draft(folder: Path | str, main: LoadedModel) -> Slices:
     if difference := vocabulary_difference(Path(main.info.folder), path):
         raise difference
     yield
-    draft = yield from loading(path, main)
+    draft = yield from loading(path, main, given_up)
     if not draft.make_caches().can_roll_back:
         raise DraftCannotRewind(draft.info.folder, draft.info.model_type)
+    _check_rows(main, draft)
     return draft
 
 
-def loading(folder: Path | str, main: LoadedModel | None = None) -> Slices:
-    """In slices. A draft has to fit beside `main`, and shares its tokenizer."""
+def loading(folder: Path | str, main: LoadedModel | None = None, given_up: Question = _never) -> Slices:
+    """In slices. A draft has to fit beside `main`, and shares its tokenizer.
+
+    A slice raises GivenUp soon after `given_up` says that nobody wants the model any more.
+    """
     path = Path(folder).absolute()  # mlx-lm takes a relative name for a hub's repository
     info, beside = inspect_model(path), main.need if main is not None else None
+    guarded = partial(_guarded, info.folder, ModelDamaged, given_up)
+    yield
     _check_architecture(info)
-    _check_memory(info, MemoryNeed(info.weight_bytes, 0, 0), beside)
     identity = model_identity(path, info)
-    network = _guarded(info.folder, ModelDamaged, lambda: _build_network(path))
-    make_caches = _guarded(info.folder, ModelDamaged, lambda: CacheMaker(network))
-    need = _guarded(info.folder, ModelDamaged, lambda: memory_need(network, make_caches().layers))
+    network = guarded(lambda: _build_network(path), _most_parts(path))
+    yield
+    make_caches = guarded(lambda: CacheMaker(network))
+    need = guarded(lambda: memory_need(network, make_caches().layers))
     _check_memory(info, need, beside)
     for weights in _handfuls(network):
         yield
-        _guarded(info.folder, ModelDamaged, lambda weights=weights: mx.eval(weights))
+        guarded(partial(mx.eval, weights))
+    yield
+    width = guarded(lambda: _logit_width(network))
     yield
     tokenizer = (
-        main.tokenizer if main is not None else _guarded(info.folder, TokenizerBroken, lambda: _load_tokenizer(path))
+        main.tokenizer
+        if main is not None
+        else _guarded(info.folder, TokenizerBroken, given_up, lambda: _load_tokenizer(path, width))
     )
-    return LoadedModel(info, network, tokenizer, _logit_width(info.folder, network), make_caches, need, identity)
+    template = _chat_template(tokenizer)
+    return LoadedModel(info, network, tokenizer, width, make_caches, need, identity, template)
 
 
 def at_once(slices: Slices) -> LoadedModel:
@@ -165,37 +200,81 @@ def _widens() -> bool:
     return bool(mx.default_device() == mx.cpu)
 
 
+def _most_parts(path: Path) -> int:
+    """Whoever has more of them than this has a config that is not about these weights."""
+    return _PARTS_BESIDE + _PARTS_A_TENSOR * weight_tensors(path)
+
+
 def _build_network(path: Path) -> Any:
     """With weights that nobody has read yet."""
-    network, _ = mlx_utils.load_model(path, lazy=True, trust_remote_code=False)
+    network, _ = mlx_utils.load_model(path, lazy=True, get_model_classes=_checked_classes, trust_remote_code=False)
     if _widens():
         network.set_dtype(mx.float32)
     network.eval()
     return network
 
 
-def _logit_width(folder: str, network: Any) -> int:
+def _checked_classes(config: JsonObject) -> tuple[type, type]:
+    """mlx-lm's classes for a config, once it is known that they can be given its numbers."""
+    network, arguments = mlx_utils._get_classes(config)  # noqa: SLF001  the default of the parameter
+    check_read_numbers(config, inspect.signature(arguments).parameters)
+    return network, arguments
+
+
+def _logit_width(network: Any) -> int:
     """One token through the network: proves that it runs at all, too."""
-    logits = _guarded(folder, ModelDamaged, lambda: network(mx.array([[0]])))
+    logits = network(mx.array([[0]]))
     mx.eval(logits)
     return int(logits.shape[-1])
 
 
-def _load_tokenizer(path: Path) -> Any:
-    eos = mlx_utils.load_config(path).get("eos_token_id")
-    tokenizer = mlx_utils.load_tokenizer(path, {"trust_remote_code": False}, eos_token_ids=_as_list(eos))
+def _check_rows(main: LoadedModel, draft: LoadedModel) -> None:
+    """A device reads beyond the draft's table for a token that it has no row for; padding is no token."""
+    texts = token_texts(Path(main.info.folder)) or {}
+    missing = [token for token in texts if draft.logit_width <= token < main.logit_width]
+    if missing:
+        token = min(missing)
+        rows = draft.logit_width
+        raise DraftVocabularyDiffers(draft.info.folder, len(texts), rows, token, texts[token])
+
+
+def _load_tokenizer(path: Path, width: int) -> Any:
+    """Without ends that no network of that width can write."""
+    eos = _token_ids(mlx_utils.load_config(path).get("eos_token_id"), width)
+    tokenizer = mlx_utils.load_tokenizer(path, {"trust_remote_code": False}, eos_token_ids=eos)
+    tokenizer.eos_token_ids = _token_ids(list(tokenizer.eos_token_ids), width)
     tokenizer.encode("")
     return tokenizer
 
 
-def _as_list(value: Any) -> list[int] | None:
-    return [value] if isinstance(value, int) else value
+def _token_ids(value: object, width: int) -> list[int] | None:
+    """The tokens among what a file says; None when it says nothing."""
+    values = value if isinstance(value, list) else [value]
+    return [each for each in values if type(each) is int and 0 <= each < width] if value is not None else None
 
 
-def _guarded(folder: str, failure: type[ModelDamaged] | type[TokenizerBroken], load: Any) -> Any:
+def _chat_template(tokenizer: Any) -> ChatTemplate | None:
+    """The folder's own, which is a stranger's; None where code that we know renders chats."""
+    theirs = tokenizer._tokenizer  # noqa: SLF001  mlx-lm's wrapper does not forward what begins with an underscore
+    known = tokenizer._chat_template is not None or (  # noqa: SLF001
+        type(theirs).apply_chat_template is not PreTrainedTokenizerBase.apply_chat_template
+    )
+    if known or theirs.chat_template is None:
+        return None
+    return ChatTemplate(theirs.get_chat_template(), theirs.special_tokens_map)
+
+
+def _guarded(
+    folder: str,
+    failure: type[ModelDamaged] | type[TokenizerBroken],
+    given_up: Question,
+    load: Callable[[], Any],
+    most_parts: int = sys.maxsize,
+) -> Any:
     try:
-        return load()
-    except EngineError:
+        with watched(_BUILDING_S, given_up, _NEW_PART, most_parts):
+            return load()
+    except (EngineError, GivenUp):
         raise
     except SystemExit as error:  # one of mlx-lm's model files leaves the process when it lacks a package
         raise ModelUnsupported(folder, str(error)) from error

@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING
 
 from engine.api.types import ModelRole
+from engine.models.watch import GivenUp
 
 if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
@@ -31,11 +32,16 @@ class BackgroundLoad:
         self._ready = ready
         self._failed = failed
         self._result: LoadedModel | BaseException | None = None
+        self._given_up = False
 
     def load_slice(self) -> bool:
-        """Load one slice; whether it was the last. Then `deliver` is to follow."""
+        """Load one slice; whether it was the last. Then `deliver` is to follow; `abort` when it was given up."""
+        if self._given_up:
+            return False
         try:
             next(self._slices)
+        except GivenUp:
+            self._given_up = True
         except StopIteration as done:
             self._result = done.value
         except BaseException as error:  # noqa: BLE001  whatever a model's files do, the engine goes on

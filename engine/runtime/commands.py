@@ -6,6 +6,8 @@ out.
 
 from __future__ import annotations
 
+import queue
+import threading
 from dataclasses import dataclass, field
 
 from engine.api.errors import EngineError
@@ -59,6 +61,32 @@ class Close:
 
 
 Command = Load | SetDraft | Unload | Submit | Cancel | Close
+
+
+class CommandQueue:
+    """Commands on their way to the engine thread."""
+
+    def __init__(self) -> None:
+        self._queue: queue.SimpleQueue[Command] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._ending = 0  # commands in the queue that end a load
+
+    @property
+    def ends_a_load(self) -> bool:
+        """Whether a command waits after which nobody wants the main model that is being loaded."""
+        return self._ending > 0
+
+    def put(self, command: Command) -> None:
+        with self._lock:
+            self._ending += isinstance(command, Load | Unload | Close)
+        self._queue.put(command)
+
+    def get(self, block: bool = True) -> Command:
+        """The next; raises queue.Empty when there is none and it must not wait."""
+        command = self._queue.get(block)
+        with self._lock:
+            self._ending -= isinstance(command, Load | Unload | Close)
+        return command
 
 
 def refusal(command: Command, error: EngineError) -> Event | None:

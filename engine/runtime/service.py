@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from engine.api.errors import EngineClosed, EngineError, as_engine_error
 from engine.api.events import Event, ModelEvent, Queued, Sink
 from engine.api.types import EngineState, Request, RequestId
-from engine.runtime.commands import Cancel, Close, Command, Load, SetDraft, Submit, Unload, refusal
+from engine.runtime.commands import Cancel, Close, Command, CommandQueue, Load, SetDraft, Submit, Unload, refusal
 from engine.runtime.requests import check_request
 from engine.runtime.state import state_after
 
@@ -46,10 +46,10 @@ class Engine:
 
         What was measured of this machine is kept there too.
         """
+        self._commands = CommandQueue()
         self._make_worker: Callable[[], Worker] = partial(
-            _make_worker, _as_path(cache_folder), cache_memory_share, cache_disk_bytes, self._tell
+            _make_worker, _as_path(cache_folder), cache_memory_share, cache_disk_bytes, self._tell, self._ends_a_load
         )
-        self._commands: queue.SimpleQueue[Command] = queue.SimpleQueue()
         self._ids = itertools.count(1)
         self._lock = threading.Lock()  # of what follows; no sink is called under it
         self._closed = False
@@ -155,6 +155,9 @@ class Engine:
                 return
             command = self._next_command(worker)
 
+    def _ends_a_load(self) -> bool:
+        return self._commands.ends_a_load
+
     def _refuse_all(self, command: Command | None, error: EngineError) -> None:
         while command is not None and not isinstance(command, Close):
             self._refuse(command, error)
@@ -187,7 +190,11 @@ def _as_path(folder: Path | str | None) -> Path | None:
 
 
 def _make_worker(
-    cache_folder: Path | None, memory_share: float, disk_bytes: int, tell: Callable[[Sink | None, Event], None]
+    cache_folder: Path | None,
+    memory_share: float,
+    disk_bytes: int,
+    tell: Callable[[Sink | None, Event], None],
+    ends_a_load: Callable[[], bool],
 ) -> Worker:
     """Imports MLX, here and now: on the engine thread, after the caller has had its window up."""
     from engine.models.openblas import put_in_front
@@ -197,7 +204,7 @@ def _make_worker(
 
     prefixes = cache_folder / _PREFIXES if cache_folder is not None else None
     calibration = cache_folder / "calibration" if cache_folder is not None else None
-    return make_worker(calibration, prefixes, memory_share, disk_bytes, tell)
+    return make_worker(calibration, prefixes, memory_share, disk_bytes, tell, ends_a_load)
 
 
 def _post(sink: Sink, event: Event) -> None:

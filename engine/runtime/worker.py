@@ -32,10 +32,15 @@ Tell = Callable[[Sink | None, Event], None]
 
 
 def make_worker(
-    calibration: Path | None, prefixes: Path | None, memory_share: float, disk_bytes: int, tell: Tell
+    calibration: Path | None,
+    prefixes: Path | None,
+    memory_share: float,
+    disk_bytes: int,
+    tell: Tell,
+    ends_a_load: Callable[[], bool],
 ) -> Worker:
     store = PrefixStore(kept_caches_bytes(memory_share), _open_disk(prefixes, disk_bytes))
-    return Worker(Scheduler(Tuner(calibration), store), tell)
+    return Worker(Scheduler(Tuner(calibration), store), tell, ends_a_load)
 
 
 def _open_disk(folder: Path | None, limit_bytes: int) -> PrefixDisk | None:
@@ -47,8 +52,10 @@ def _open_disk(folder: Path | None, limit_bytes: int) -> PrefixDisk | None:
 
 
 class Worker:
-    def __init__(self, scheduler: Scheduler, tell: Tell) -> None:
+    def __init__(self, scheduler: Scheduler, tell: Tell, ends_a_load: Callable[[], bool] = lambda: False) -> None:
+        """`ends_a_load`: whether a command waits after which nobody wants what is being loaded."""
         self._scheduler = scheduler
+        self._ends_a_load = ends_a_load
         self._tell = tell
         self._next_draft: SetDraft | None = None  # waits for the main model that is being loaded
 
@@ -101,7 +108,9 @@ class Worker:
         self._abort_loads(LoadAborted)
         self._tell(command.sink, ModelLoading(ModelRole.MAIN, command.folder))
         self._drop_pair(command.sink)
-        self._begin_load(ModelRole.MAIN, command.folder, command.sink, loading(command.folder))
+        self._begin_load(
+            ModelRole.MAIN, command.folder, command.sink, loading(command.folder, given_up=self._ends_a_load)
+        )
 
     def _set_draft(self, command: SetDraft) -> None:
         if self._loads_main:
@@ -122,7 +131,7 @@ class Worker:
         if main is None:
             self._tell(sink, ModelFailed(ModelRole.DRAFT, folder, NoModelLoaded()))
         else:
-            self._begin_load(ModelRole.DRAFT, folder, sink, loading_draft(folder, main))
+            self._begin_load(ModelRole.DRAFT, folder, sink, loading_draft(folder, main, self._ends_a_load))
 
     def _unload(self, command: Unload) -> None:
         self._abort_loads(LoadAborted)

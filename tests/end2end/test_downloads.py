@@ -11,7 +11,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -40,33 +40,12 @@ from engine import (
 from engine.hub.download import Tuning
 from engine.hub.store import VOCABULARIES
 from engine.hub.writer import _Part
+from tests.end2end.conftest import LARGE, REPO
 from tests.helpers.event_recorder import TERMINAL, EventRecorder, QuickStore, tree
 from tests.helpers.model_folders import model_files, safetensors, write_folder
 from tests.helpers.tinyhub import Fault, TinyHub
 
-REPO = "org/tiny-4bit"
 WEIGHTS = f"{REPO}/model.safetensors"
-LARGE = {"a.weight": ("F32", (512, 1024))}  # 2 MiB: a few reads of the socket
-
-
-@pytest.fixture
-def hub() -> Iterator[TinyHub]:
-    hub = TinyHub()
-    hub.add(REPO, model_files() | {"model.safetensors": safetensors(LARGE)})
-    yield hub
-    hub.close()
-
-
-@pytest.fixture
-def recorder() -> EventRecorder:
-    return EventRecorder()
-
-
-@pytest.fixture
-def store(tmp_path: Path, hub: TinyHub, recorder: EventRecorder) -> Iterator[QuickStore]:
-    store = QuickStore(tmp_path / "models", sink=recorder, hub_cache=tmp_path / "no-cache", endpoint=hub.endpoint)
-    yield store
-    assert store.close()
 
 
 def installed(tmp_path: Path) -> dict[str, bytes]:
@@ -496,6 +475,7 @@ def test_closing_pauses(tmp_path: Path, hub: TinyHub, recorder: EventRecorder) -
 CHILD = """
 import sys
 from pathlib import Path
+from tests.end2end.conftest import LARGE, REPO
 from tests.helpers.event_recorder import EventRecorder, QuickStore
 recorder = EventRecorder()
 store = QuickStore(Path(sys.argv[1]), sink=recorder, hub_cache=Path(sys.argv[1]) / "none", endpoint=sys.argv[2])

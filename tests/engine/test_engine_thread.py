@@ -6,7 +6,7 @@ import queue
 import subprocess
 import sys
 import threading
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import replace
 from pathlib import Path
 
@@ -192,7 +192,7 @@ class SlowLoad:
         self.goes_on = threading.Event()
         self.closed = threading.Event()
 
-    def __call__(self, folder: str) -> Generator[None, None, LoadedModel]:
+    def __call__(self, folder: str, given_up: Callable[[], bool]) -> Generator[None, None, LoadedModel]:
         slices = really_loading(folder)
         try:
             yield next(slices)

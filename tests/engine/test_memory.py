@@ -79,7 +79,7 @@ def test_a_model_that_does_not_fit_is_refused_with_figures_before_it_is_read(
     need = models["dense"].need
     available = need.at(2048) - 1  # the model's whole context is 2048
     monkeypatch.setattr(loading, "available_bytes", lambda: available)
-    monkeypatch.setattr(loading, "_load_tokenizer", lambda path: pytest.fail("went on"))
+    monkeypatch.setattr(loading, "_load_tokenizer", lambda *_: pytest.fail("went on"))
     with pytest.raises(ModelTooLarge) as refusal:
         load_model(folders["dense"])
 

@@ -80,8 +80,9 @@ class FakeModelStore:
     def delete(self, folder: Path | str) -> None:
         self._commands.put(lambda: self._delete(str(folder)))
 
-    def set_hub(self, endpoint: str | None, token: str | None) -> None:
+    def set_hub(self, endpoint: str | None, token: str | None, token_in_clear: bool = False) -> None:
         self.hub = (endpoint, token)
+        self.token_in_clear = token_in_clear
 
     def set_folders(self, folders: Sequence[Path | str]) -> None:
         self.folders = tuple(str(folder) for folder in folders)

@@ -91,7 +91,7 @@ class _Handler(BaseHTTPRequestHandler):
         if fault is not None and fault.redirect:
             self._send(302, b"", {"Location": fault.redirect + self.path})
         elif fault is not None and fault.status:
-            self._send(fault.status, b"{}", {"X-Error-Code": fault.code} if fault.code else {})
+            self._send(fault.status, b"{}", ({"X-Error-Code": fault.code} if fault.code else {}) | fault.headers)
         elif repository not in self.hub.repositories:
             self._send(404, b"{}", {"X-Error-Code": "RepoNotFound"})
         elif question:

@@ -260,6 +260,10 @@ def test_folders_and_hub_are_kept_and_passed_on(harness: ControllerHarness) -> N
     assert harness.settings.hub_endpoint == "https://hub.test:8080"
     harness.models.set_hub("", "")
     assert harness.store.hub == (None, None)
+    assert not harness.store.token_in_clear
+    harness.models.allow_token_in_clear(True)
+    assert harness.settings.hub_token_in_clear
+    assert harness.store.token_in_clear
 
 
 def test_speculation_is_part_of_the_pair(harness: ControllerHarness) -> None:

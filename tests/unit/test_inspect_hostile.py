@@ -113,6 +113,10 @@ def test_bad_configs(tmp_path: Path, config: bytes, error: type[ModelError]) -> 
         {"intermediate_size": [1] * 10_000},
         {"max_position_embeddings": 0},
         {"text_config": {"num_hidden_layers": 10**6}},
+        *({name: 10**6} for name in ("n_layer", "n_layers", "num_layers", "num_transformer_layers", "num_kv_layers")),
+        {"num_loops": 10**6},
+        {"n_layers": [4, 10**6]},
+        {"text_config": {"n_layer": 10**6}},
     ],
     ids=str,
 )

@@ -15,7 +15,7 @@ from app.views.settings.download_row import DownloadRow
 from app.views.settings.model_row import FolderRow, ModelRow
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.cards import Card, Page, Row
-from app.views.widgets.fields import LineField
+from app.views.widgets.fields import LineField, Switch
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.translated import Translated
 from app.words.formats import fill, size
@@ -35,6 +35,7 @@ class ModelsPage(Translated, Page):
         self.add_folder_button = PillButton(theme, Emphasis.PLAIN, "folder-plus")
         self.endpoint = LineField(theme)
         self.token = LineField(theme)
+        self.token_in_clear = Switch(theme)
         self._build_install()
         self._build_installed()
         self._build_folders()
@@ -91,9 +92,11 @@ class ModelsPage(Translated, Page):
         self.token.setEchoMode(LineField.EchoMode.Password)
         self._endpoint_row = Row(self.theme, self.endpoint)
         self._token_row = Row(self.theme, self.token)
+        self._token_in_clear_row = Row(self.theme, self.token_in_clear)
         card = Card(self.theme)
         card.add(self._endpoint_row)
         card.add(self._token_row)
+        card.add(self._token_in_clear_row)
         self.column.addWidget(card)
 
     def _connect(self) -> None:
@@ -106,6 +109,8 @@ class ModelsPage(Translated, Page):
         self.add_folder_button.clicked.connect(self._ask_for_folder)
         for field in (self.endpoint, self.token):
             field.editingFinished.connect(self._keep_hub)
+        self.token_in_clear.setChecked(self._settings.hub_token_in_clear)
+        self.token_in_clear.toggled.connect(self._models.allow_token_in_clear)
         self._models.models_changed.connect(self._show_installed)
         self._models.downloads_changed.connect(self._show_downloads)
         self._settings.changed.connect(lambda name: self._show_folders() if name == "model_folders" else None)
@@ -213,6 +218,10 @@ class ModelsPage(Translated, Page):
         self._endpoint_row.set_words(self.tr("Address"), self.tr("Leave empty for the public hub."))
         self.endpoint.setPlaceholderText("https://huggingface.co")
         self._token_row.set_words(self.tr("Token"), self.tr("Only for private and gated models. Kept on this machine."))
+        self._token_in_clear_row.set_words(
+            self.tr("Send the token unencrypted"),
+            self.tr("For an http address on another machine. Anyone on the way can read the token."),
+        )
         self._show_installed()
         self._show_folders()
 

@@ -1,0 +1,41 @@
+"""Every integer of every family's config, one after the other at a million and at 2 to the 40th: a typed answer within
+seconds, in a process that may take little memory.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.families.configs import FAMILIES
+
+MOST_S = 25.0  # of processor time, for a single load
+NOT_HERE = {"bitnet", "muse_spark", "olmo"}  # cannot be built on a CPU
+_ROOT = Path(__file__).resolve().parents[2]
+
+
+def bombed(family: str, folder: Path, share: float) -> list[list[Any]]:
+    command = [sys.executable, "-m", "tests.helpers.number_bombs", family, str(folder), str(share)]
+    child = subprocess.run(command, cwd=_ROOT, capture_output=True, text=True, check=False)
+    assert child.returncode == 0, child.stdout[-300:] + child.stderr[-1500:]
+    return [json.loads(line) for line in child.stdout.splitlines()]
+
+
+@pytest.mark.drill
+@pytest.mark.parametrize("family", sorted(set(FAMILIES) - NOT_HERE))
+def test_no_number_of_a_family_keeps_a_load_busy(family: str, tmp_path: Path) -> None:
+    answers = bombed(family, tmp_path, 1)
+    assert answers
+    assert not [answer for answer in answers if answer[3] > MOST_S]
+
+
+@pytest.mark.parametrize("family", ["qwen3", "gpt2"])
+def test_a_sample_of_them(family: str, tmp_path: Path) -> None:
+    answers = bombed(family, tmp_path, 0.3)
+    assert answers
+    assert not [answer for answer in answers if answer[3] > MOST_S]

@@ -1,0 +1,109 @@
+"""What a hub may cost: waiting, memory, and the token, which goes nowhere unencrypted without a yes."""
+
+from __future__ import annotations
+
+import time
+import tracemalloc
+
+import pytest
+
+from engine import DownloadProgress, DownloadStopped, HubMisbehaved, HubUnreachable, TokenInClear
+from engine.hub.client import seconds_asked
+from tests.end2end.conftest import REPO
+from tests.end2end.test_downloads import WEIGHTS, install, refusal
+from tests.helpers.event_recorder import EventRecorder, QuickStore
+from tests.helpers.model_folders import model_files
+from tests.helpers.tinyhub import Fault, TinyHub
+
+
+@pytest.mark.parametrize("address", ["http://hub.invalid", "http://10.0.0.1:8080"])
+def test_a_token_does_not_go_to_another_machine_unencrypted(
+    store: QuickStore, recorder: EventRecorder, address: str
+) -> None:
+    """The refusal comes before any connection; the tests' audit hook would tell of one."""
+    store.set_hub(address, "hf_canary")
+    error = refusal(store, recorder)
+    assert isinstance(error, TokenInClear)
+    assert error.endpoint == address
+    assert "hf_canary" not in str(error)
+
+
+def test_a_person_may_allow_it_and_without_a_token_nobody_is_asked(store: QuickStore, recorder: EventRecorder) -> None:
+    for token, allowed in (("hf_canary", True), (None, False)):
+        store.set_hub("http://127.1.2.3:1", token, allowed)  # on this machine, but not by one of its usual names
+        assert isinstance(refusal(store, recorder), HubUnreachable)
+    store.set_hub("http://127.1.2.3:1", "hf_canary")
+    assert isinstance(refusal(store, recorder), TokenInClear)
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [
+        ("120", 120),
+        ("0", 0),
+        ("9" * 40, 999_999_999),
+        ("Fri, 20 Nov 2026 12:00:30 GMT", 30),
+        ("Fri, 20 Nov 2026 11:00:00 GMT", 0),
+        ("", 0),
+        ("soon", 0),
+        ("-5", 0),
+        ("1e9", 0),
+        ("nan", 0),
+        ("٣", 0),
+    ],
+)
+def test_what_retry_after_asks_for(header: str, seconds: float) -> None:
+    assert seconds_asked(header, now=1_795_176_000.0) == seconds
+
+
+@pytest.mark.parametrize("name", [REPO, WEIGHTS])
+def test_a_busy_hub_is_left_alone_as_long_as_it_asks(
+    hub: TinyHub, store: QuickStore, recorder: EventRecorder, name: str
+) -> None:
+    hub.faults[name] = Fault(times=1, status=429, headers={"Retry-After": "1"})
+    started_s = time.monotonic()
+    install(store, recorder)
+    assert time.monotonic() - started_s >= 1.0
+
+
+def test_who_waits_for_a_busy_hub_can_stop_waiting(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:
+    hub.faults[WEIGHTS] = Fault(status=503, headers={"Retry-After": "200"})
+    download = store.install(REPO)
+    while not hub.requests_for("model.safetensors"):
+        recorder.wait_for(DownloadProgress)
+    store.cancel(download)
+    assert isinstance(recorder.end_of(download), DownloadStopped)
+
+
+def test_a_hub_that_asks_for_too_much_is_not_waited_for(
+    hub: TinyHub, store: QuickStore, recorder: EventRecorder
+) -> None:
+    hub.faults[REPO] = Fault(status=503, headers={"Retry-After": "100000"})
+    assert isinstance(refusal(store, recorder), HubUnreachable)
+    assert len(hub.seen) == 1
+
+
+def test_a_list_of_files_is_not_kept_whole(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:
+    """Fifty thousand files of which the model has four: what is kept is in proportion to those."""
+    hub.add(REPO, model_files())
+    hub.page_size = 1000
+    hub.extra_entries = [{"path": f"data/{n}.parquet", "size": 1, "oid": "0" * 40} for n in range(50_000)]
+    tracemalloc.start()
+    install(store, recorder)
+    _, peak_bytes = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak_bytes < 80 << 20  # most of it is the tests' own hub
+
+
+def test_a_list_without_end_or_measure_is_misbehaviour(
+    hub: TinyHub, store: QuickStore, recorder: EventRecorder
+) -> None:
+    hub.add(REPO, model_files())
+    hub.page_size = 1
+    hub.extra_entries = [{"path": f"{n}.md", "size": 1, "oid": "0" * 40} for n in range(200)]
+    assert isinstance(refusal(store, recorder), HubMisbehaved)
+    hub.page_size = 10_000
+    hub.extra_entries = [{"path": f"{n}.json", "size": 1, "oid": "0" * 40} for n in range(3000)]
+    assert isinstance(refusal(store, recorder), HubMisbehaved)
+    hub.extra_entries = [{"path": "x" * (5 << 20) + ".md", "size": 1, "oid": "0" * 40}]
+    assert isinstance(refusal(store, recorder), HubMisbehaved)

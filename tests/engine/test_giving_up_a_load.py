@@ -1,0 +1,129 @@
+"""A load is given up as soon as nobody wants it, whatever it is at; and what a config says cannot keep it busy."""
+
+from __future__ import annotations
+
+import queue
+import shutil
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine import (
+    DraftVocabularyDiffers,
+    Engine,
+    EngineClosed,
+    Event,
+    LoadAborted,
+    ModelDamaged,
+    ModelFailed,
+    ModelReady,
+    ModelUnloaded,
+    Request,
+    Sampling,
+)
+from engine.drafting.proposers.draft_model import DraftModelProposer
+from engine.models.loading import load_model
+from engine.prefix.memory import PrefixStore
+from tests.engine.conftest import Zoo
+from tests.engine.test_bad_input import edit_config
+from tests.helpers.engine_client import EngineClient
+from tests.helpers.tiny_models import build, qwen3_config, save
+
+PATIENCE_S = 60.0
+STAGES = ("_build_network", "CacheMaker", "memory_need", "_logit_width", "_load_tokenizer")
+
+
+@pytest.fixture(params=STAGES)
+def endless(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """One stage of loading never ends; the event says that it has begun."""
+    begun = threading.Event()
+
+    def go_on(*_: Any) -> None:
+        begun.set()
+        turns = 0
+        while True:
+            turns += 1
+
+    monkeypatch.setattr(f"engine.models.loading.{request.param}", go_on)
+    return begun
+
+
+def failure(events: queue.SimpleQueue[Event]) -> object:
+    while not isinstance(event := events.get(timeout=PATIENCE_S), ModelFailed):
+        pass
+    return event.error
+
+
+def test_closing_ends_a_load_at_any_stage(zoo: Zoo, endless: threading.Event) -> None:
+    engine, events = Engine(), queue.SimpleQueue[Event]()
+    engine.load(zoo.main, events.put)
+    assert endless.wait(PATIENCE_S)
+    assert engine.close()
+    assert isinstance(failure(events), EngineClosed)
+
+
+def test_another_model_ends_a_load_at_any_stage(
+    zoo: Zoo, endless: threading.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine, first, second = Engine(), queue.SimpleQueue[Event](), queue.SimpleQueue[Event]()
+    engine.load(zoo.main, first.put)
+    assert endless.wait(PATIENCE_S)
+    monkeypatch.undo()
+    engine.load(zoo.drafts["poor"], second.put)
+    assert isinstance(failure(first), LoadAborted)
+    while not isinstance(event := second.get(timeout=PATIENCE_S), ModelReady):
+        assert not isinstance(event, ModelFailed)
+    assert engine.close()
+
+
+def test_unloading_ends_a_load_at_any_stage(zoo: Zoo, endless: threading.Event) -> None:
+    engine, loading, unloading = Engine(), queue.SimpleQueue[Event](), queue.SimpleQueue[Event]()
+    engine.load(zoo.main, loading.put)
+    assert endless.wait(PATIENCE_S)
+    engine.unload(unloading.put)
+    assert isinstance(unloading.get(timeout=PATIENCE_S), ModelUnloaded)
+    assert isinstance(failure(loading), LoadAborted)
+    assert engine.close()
+
+
+def copied(zoo: Zoo, folder: Path, **changes: object) -> Path:
+    shutil.copytree(zoo.main, folder)
+    edit_config(folder, **changes)
+    return folder
+
+
+def test_no_network_has_many_more_parts_than_there_are_weights(zoo: Zoo, tmp_path: Path) -> None:
+    with pytest.raises(ModelDamaged, match="too many parts"):
+        load_model(copied(zoo, tmp_path / "m", num_hidden_layers=512))
+
+
+@pytest.mark.expect_log("could not load")
+def test_a_draft_that_lacks_tokens_of_the_main_model_is_refused(client: EngineClient, tmp_path: Path) -> None:
+    """The tokenizer has 259 tokens; the draft's table has a row less, and a device reads what is behind it."""
+    config = qwen3_config(vocab_size=258, hidden_size=32)
+    answer = client.set_draft(save(build(config), config, tmp_path / "draft"))
+
+    assert isinstance(answer, ModelFailed)
+    assert isinstance(answer.error, DraftVocabularyDiffers)
+    assert (answer.error.token_id, answer.error.main_text) == (258, "<|endoftext|>")
+
+
+def test_a_draft_is_never_given_a_token_that_it_has_no_row_for(client: EngineClient, tmp_path: Path) -> None:
+    """The main model's padding goes to 288, the draft's to 270; nobody writes padding, but a prompt can hold it."""
+    config = qwen3_config(vocab_size=270, hidden_size=32)
+    folder = save(build(config), config, tmp_path / "draft")
+    assert isinstance(client.set_draft(folder), ModelReady)
+    request = Request(tokens=(65, 280, 66), sampling=Sampling(temperature=0), max_tokens=8)
+    assert len(client.run(request).tokens) == 8
+
+    proposer = DraftModelProposer(load_model(folder), PrefixStore())
+    assert proposer.offer([65, 66, 67]).behind or proposer.offer([65, 66, 67]).most
+    assert (proposer.offer([65, 66, 67, 280]).behind, proposer.offer([65, 66, 67, 280]).most) == (0, 0)
+
+
+@pytest.mark.parametrize("told", [-1, 10**6, 2**70, None, [257, -1, 10**6]])
+def test_ends_that_are_no_tokens_are_not_believed(zoo: Zoo, tmp_path: Path, told: object) -> None:
+    model = load_model(copied(zoo, tmp_path / "m", eos_token_id=told))
+    assert model.ends == {257}  # the tokenizer's own

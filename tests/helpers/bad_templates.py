@@ -1,0 +1,77 @@
+"""Chat templates that want to take for ever, or all memory: what was seen, and its relatives."""
+
+_MANY = "{% for i in range(99999) %}"
+_NUMBER = "{% set ns = namespace(n=7) %}"
+_LIST = "{% set ns = namespace(l=[]) %}"
+_GROW = "{% set ns = namespace(s='aaaaaaaa') %}{% for i in range(60) %}"
+_PAIR = "{% set ns = namespace(l=['x']) %}{% for i in range(60) %}"
+
+BAD_TEMPLATES = {
+    "power": "{{ 9**(9**8) }}",
+    "power of a variable": "{% set n = messages | length + 8 %}{{ n ** (n ** n) }}",
+    "power step by step": _NUMBER + "{% for i in range(60) %}{% set ns.n = ns.n * ns.n %}{% endfor %}",
+    "power in an if": "{% if 9**(9**8) > 1 %}x{% endif %}",
+    "large numbers added": _NUMBER + _MANY + "{% set ns.n = ns.n + ns.n %}{% endfor %}",
+    "many letters": "{{ 'a' * 30000000000 }}",
+    "many letters reversed": "{{ 30000000000 * 'a' }}",
+    "many items": "{{ [0] * 30000000000 }}",
+    "many tuples": "{% for x in (1, 2) * 9000000000 %}{% endfor %}",
+    "center": "{{ 'a' | center(9000000000) }}",
+    "center a character": "{{ 'a'.center(9000000000, 'b') }}",
+    "ljust": "{{ 'a'.ljust(9000000000) }}",
+    "rjust": "{{ 'a'.rjust(9000000000) }}",
+    "zfill": "{{ 'a'.zfill(9000000000) }}",
+    "expandtabs": "{{ '\t'.expandtabs(2000000000) }}",
+    "center through map": "{{ ['a'] | map('center', 9000000000) | list }}",
+    "slice": "{{ 'abc' | slice(9000000000) | list }}",
+    "batch": "{{ 'abc' | batch(9000000000, 'x') | list }}",
+    "indent": "{{ ('a\n' * 1000000) | indent(100000) }}",
+    "indent a text": "{{ ('a\n' * 100000) | indent('b' * 1000000) }}",
+    "round": "{{ 1.5 | round(1000000000, 'ceil') }}",
+    "format": "{{ '{:9000000000}'.format(1) }}",
+    "format by value": "{{ '{:{}}'.format(1, 9000000000) }}",
+    "format of a name": "{{ '{x:>9000000000}'.format(x=1) }}",
+    "format_map": "{{ '{x:>9000000000}'.format_map({'x': 1}) }}",
+    "percent": "{{ '%9000000000d' % 1 }}",
+    "percent by value": "{{ '%*d' % (2000000000, 1) }}",
+    "percent of a name": "{{ '%(a)9000000000d' % {'a': 1} }}",
+    "format filter": "{{ '%9000000000d' | format(1) }}",
+    "precision": "{{ '%.2000000000f' % 1.5 }}",
+    "replace": "{{ ('a' * 1000000) | replace('a', 'b' * 1000000) }}",
+    "replace a method": "{{ ('a' * 1000000).replace('a', 'b' * 1000000) }}",
+    "replace nothing": "{{ ('a' * 1000000).replace('', 'b' * 1000000) }}",
+    "join": "{{ ('b' * 1000000).join('a' * 1000000) }}",
+    "join a filter": "{{ range(100000) | join('b' * 1000000) }}",
+    "join of a map": "{{ ','.join(range(100000) | map('replace', '', 'b' * 100000)) }}",
+    "translate": "{{ ('a' * 1000000).translate({97: 'b' * 1000000}) }}",
+    "to_bytes": "{{ (1).to_bytes(9000000000, 'big') }}",
+    "search": "{{ ('a' * 1000000).rfind('b' + 'a' * 500000) }}",
+    "json": "{{ [[[[1]]]] | tojson(indent=900000000) }}",
+    "lipsum": "{{ lipsum(n=100000000) }}",
+    "time": "{{ strftime_now('%9000000000d') }}",
+    "sum of lists": "{{ range(100000) | map('list') | sum(start=[]) }}",
+    "loops": _MANY * 3 + "{% endfor %}" * 3,
+    "loops that say": "{% for a in range(99999) %}{% for b in range(99999) %}"
+    + "word " * 10000
+    + "{% endfor %}{% endfor %}",
+    "loops into a block": "{% set s %}{% for a in range(99999) %}" + "word " * 20000 + "{% endfor %}{% endset %}",
+    "recursion": "{% macro m(n) %}{{ m(n + 1) }}{% endmacro %}{{ m(0) }}",
+    "recursion twice": "{% macro m(n) %}{% if n %}{{ m(n - 1) }}{{ m(n - 1) }}{% endif %}{% endmacro %}{{ m(60) }}",
+    "recursive loop": "{% for x in [[1]] recursive %}{{ loop([x, x]) }}{% endfor %}",
+    "doubling": _GROW + "{% set ns.s = ns.s ~ ns.s %}{% endfor %}",
+    "doubling by plus": _GROW + "{% set ns.s = ns.s + ns.s %}{% endfor %}",
+    "doubling by format": _GROW + "{% set ns.s = '%s%s' % (ns.s, ns.s) %}{% endfor %}",
+    "doubling by block": _GROW + "{% set x %}{{ ns.s }}{{ ns.s }}{% endset %}{% set ns.s = x %}{% endfor %}",
+    "doubling by macro": "{% macro d(s) %}{{ s }}{{ s }}{% endmacro %}"
+    + _GROW
+    + "{% set ns.s = d(ns.s) %}{% endfor %}",
+    "doubling a list": _PAIR + "{% set ns.l = ns.l + ns.l %}{% endfor %}",
+    "a list of itself": _PAIR + "{% set ns.l = [ns.l, ns.l] %}{% endfor %}{{ ns.l }}",
+    "a tuple of itself": _PAIR + "{% set ns.l = (ns.l, ns.l) %}{% endfor %}{{ ns.l == ns.l | list }}",
+    "a map of itself": _PAIR + "{% set ns.l = {'a': ns.l, 'b': ns.l} %}{% endfor %}{{ ns.l | tojson }}",
+    "a dict of itself": _PAIR + "{% set ns.l = dict(a=ns.l, b=ns.l) %}{% endfor %}{{ ns.l | string }}",
+    "keeps all": _LIST + _MANY + "{% set ns.l = ns.l + [('a' * 1000000) ~ i] %}{% endfor %}",
+    "deep": "{{ " + "(" * 5000 + "1" + ")" * 5000 + " }}",
+    "long number": "{{ " + "9" * 100_000 + " }}",
+    "deep list": _LIST + _MANY + "{% set ns.l = [ns.l] %}{% endfor %}{{ ns.l }}",
+}
