@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from app.storage import ChatStore, Database, MessageStore, ReplyStatus, ReplyText
 from app.storage.codec import error_from_json, error_to_json, stats_from_json, stats_to_json
+from app.storage.trash import KEPT_S, Trash
 from engine import (
     ContextTooLong,
     DraftingState,
@@ -77,18 +78,18 @@ def test_reply_comes_back_as_it_was_written(stores: Stores) -> None:
     )
 
 
-def test_session_start_marks_unfinished_replies_and_forgets_deleted_things(stores: Stores) -> None:
+def test_what_was_deleted_is_forgotten_after_thirty_days(stores: Stores) -> None:
     kept, gone = stores.chats.create("Kept"), stores.chats.create("Gone")
     stores.exchange(gone, None, "q", "a")
     _, deleted = stores.exchange(kept, None, "q", "deleted answer")
     stores.messages.delete_below(deleted)
-    asked = stores.messages.add_user(kept, None, "Question")
-    reply = stores.messages.begin_reply(kept, asked, "Main", "")
-    stores.chats.delete(gone)
-    stores.chats.begin_session()
-    message = stores.messages.message(reply)
-    assert message is not None
-    assert message.status is ReplyStatus.INTERRUPTED
+    trash = Trash(stores.database)
+    trash.put_chat(gone)
+    assert not trash.purge()
+    for table in ("chats", "messages"):
+        stores.database.execute(f"UPDATE {table} SET deleted_at = deleted_at - ?", (KEPT_S + 1,))
+    purged = trash.purge()
+    assert (purged.chats, purged.messages) == ((gone,), (deleted,))
     assert {row["chat_id"] for row in stores.database.rows("SELECT chat_id FROM messages")} == {kept}
     assert found(stores, "deleted answer") == []
 
@@ -161,7 +162,7 @@ def test_search_looks_past_deleted_messages_and_chats(stores: Stores) -> None:
     chat, gone = stores.chats.create("Chat"), stores.chats.create("needle chat")
     _, reply = stores.exchange(chat, None, "q", "needle")
     stores.messages.delete_below(reply)
-    stores.chats.delete(gone)
+    Trash(stores.database).put_chat(gone)
     assert found(stores, "needle") == []
 
 
@@ -222,6 +223,7 @@ def test_statistics_and_errors_are_read_as_written() -> None:
 
 def test_what_other_versions_wrote_is_read_as_far_as_it_goes() -> None:
     stats = stats_from_json('{"rounds": 3, "drafting": "telepathy", "from_tomorrow": 1}')
+    assert stats is not None
     assert (stats.rounds, stats.drafting) == (3, DraftingState.OFF)
     for text in (
         '{"type": "ErrorOfTomorrow", "a": 1}',
