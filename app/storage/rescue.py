@@ -97,17 +97,18 @@ def finish(path: Path) -> None:
 def _merge(path: Path, work: Path, fresh: sqlite3.Connection) -> Merge:
     """Newest first: what stands in the log, what SQLite reads, what single pages hold, then the copies."""
     merge = Merge(fresh)
-    for rows in _own_rows(path, work):
+    pages = Pages(path, _beside(path, _LOG))
+    for rows in _own_rows(path, work, pages):
         merge.add(rows)
+    merge.add(carved(pages), is_carved=True)
     for copy in reversed(copies.all_of(path)):
         merge.add(read_rows(copy), is_copy=True)
     merge.tie_up()
     return merge
 
 
-def _own_rows(path: Path, work: Path) -> Iterator[Rows]:
+def _own_rows(path: Path, work: Path, pages: Pages) -> Iterator[Rows]:
     """Reads copies of the file, because SQLite may change what it opens."""
-    pages = Pages(path, _beside(path, _LOG))
     whole = work / "whole.db"
     pages.write_to(whole)
     yield read_rows(whole)
@@ -116,7 +117,6 @@ def _own_rows(path: Path, work: Path) -> Iterator[Rows]:
         if _beside(path, suffix).exists():
             shutil.copyfile(_beside(path, suffix), _beside(as_it_is, suffix))
     yield read_rows(as_it_is)
-    yield carved(pages)
 
 
 def _beside(path: Path, suffix: str) -> Path:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from app.storage.codec import as_text
 from app.storage.pages import Pages, Value
 
 log = logging.getLogger(__name__)
@@ -25,6 +26,26 @@ _FIRST_MESSAGE_COLUMNS = (*_MESSAGE_COLUMNS[:8], "finish", *_MESSAGE_COLUMNS[8:]
 _ROLES = ("user", "assistant", "system")
 _PROBED = 100_000  # ids that are tried one by one where a page between them is damaged
 _LATEST_S = 4e10
+# The second is raised where SQLite's own words about a damaged schema are not UTF-8.
+_FAULTS = (sqlite3.DatabaseError, UnicodeDecodeError)
+
+_TIES = (
+    # A message of no chat belongs where the message before it does; otherwise it gets a chat.
+    "UPDATE messages SET chat_id = 0 WHERE typeof(chat_id) != 'integer'",
+    """UPDATE messages SET chat_id = (SELECT chat_id FROM messages AS earlier WHERE earlier.id = messages.parent_id)
+    WHERE chat_id NOT IN (SELECT id FROM chats)
+    AND parent_id IN (SELECT id FROM messages WHERE chat_id IN (SELECT id FROM chats))""",
+    """INSERT INTO chats (id, created_at, updated_at, leaf_id)
+    SELECT chat_id, min(created_at), max(created_at), max(id) FROM messages
+    WHERE chat_id NOT IN (SELECT id FROM chats) GROUP BY chat_id""",
+    # A message behind a lost one comes behind the last one before it.
+    """UPDATE messages SET parent_id = (SELECT max(id) FROM messages AS earlier
+    WHERE earlier.chat_id = messages.chat_id AND earlier.id < messages.id AND earlier.deleted_at IS NULL)
+    WHERE parent_id IS NOT NULL AND (parent_id >= id OR NOT EXISTS
+    (SELECT 1 FROM messages AS parent WHERE parent.id = messages.parent_id AND parent.chat_id = messages.chat_id))""",
+    """UPDATE chats SET leaf_id = (SELECT max(id) FROM messages WHERE chat_id = chats.id AND deleted_at IS NULL)
+    WHERE leaf_id IS NULL OR leaf_id NOT IN (SELECT id FROM messages WHERE chat_id = chats.id)""",
+)
 
 Row = dict[str, Any]
 Rows = Iterable[tuple[str, Row]]  # table, row
@@ -35,13 +56,13 @@ def read_rows(path: Path) -> Rows:
     try:
         with closing(sqlite3.connect(path, isolation_level=None)) as connection:
             connection.row_factory = sqlite3.Row
-            connection.text_factory = lambda data: data.decode("utf-8", "replace")
+            connection.text_factory = as_text
             # With this, SQLite opens files that are shorter than they should be, or whose schema is damaged.
             connection.execute("PRAGMA writable_schema = ON")
             for table in TABLES:
                 for row in _table_rows(connection, table):
                     yield table, _as_of_today(dict(row))
-    except sqlite3.DatabaseError as error:
+    except _FAULTS as error:
         log.info("not all of the database can be read: %s", error.__class__.__name__)
 
 
@@ -54,18 +75,18 @@ def _table_rows(connection: sqlite3.Connection, table: str) -> Iterator[sqlite3.
             yield row
             low = row[key]
         return
-    except sqlite3.DatabaseError:
+    except _FAULTS:
         pass
     try:
         for row in connection.execute(f"SELECT * FROM {table} WHERE {key} > ? ORDER BY {key} DESC", (low,)):
             yield row
             high = row[key]
-    except sqlite3.DatabaseError:
+    except _FAULTS:
         pass
     for number in range(low + 1, min(high or low + _PROBED, low + _PROBED)):
         try:
             yield from connection.execute(f"SELECT * FROM {table} WHERE {key} = ?", (number,))
-        except sqlite3.DatabaseError:
+        except _FAULTS:
             continue
 
 
@@ -111,10 +132,14 @@ class Merge:
     messages: int = 0
     from_copies: int = 0
     _made: dict[str, dict[int, object]] = field(default_factory=lambda: {table: {} for table in TABLES})
+    _said: set[tuple[object, ...]] = field(default_factory=set)
 
-    def add(self, rows: Rows, is_copy: bool = False) -> None:
+    def add(self, rows: Rows, is_copy: bool = False, is_carved: bool = False) -> None:
+        """`is_carved`: its ids are in doubt, so a row with known words is known."""
         moved: dict[tuple[str, object], int] = {}  # rows of this source that got another id
         for table, row in rows:
+            if is_carved and _words(table, row) in self._said:
+                continue
             if self._add(table, row, moved) and table == "messages":
                 self.messages += 1
                 self.from_copies += is_copy
@@ -132,6 +157,7 @@ class Merge:
         if not self._insert(table, row):
             return False
         made[row[key]] = when
+        self._said.add(_words(table, row))
         return True
 
     def _has(self, table: str, number: int, when: object) -> bool:
@@ -154,17 +180,12 @@ class Merge:
         return True
 
     def tie_up(self) -> None:
-        """A message whose chat is lost gets one; one whose parent is lost, or comes after it, begins a branch."""
-        self.fresh.execute("UPDATE messages SET chat_id = 0 WHERE typeof(chat_id) != 'integer'")
-        self.fresh.execute(
-            "INSERT INTO chats (id, created_at, updated_at, leaf_id)"
-            " SELECT chat_id, min(created_at), max(created_at), max(id)"
-            " FROM messages WHERE chat_id NOT IN (SELECT id FROM chats) GROUP BY chat_id"
-        )
-        self.fresh.execute(
-            "UPDATE messages SET parent_id = NULL WHERE parent_id NOT IN (SELECT id FROM messages) OR parent_id >= id"
-        )
-        self.fresh.execute(
-            "UPDATE chats SET leaf_id = (SELECT max(id) FROM messages WHERE chat_id = chats.id AND deleted_at IS NULL)"
-            " WHERE leaf_id IS NULL OR leaf_id NOT IN (SELECT id FROM messages WHERE chat_id = chats.id)"
-        )
+        """Mends what ties rows together: every message is in a chat, and behind another one if it was before."""
+        for statement in _TIES:
+            self.fresh.execute(statement)
+
+
+def _words(table: str, row: Row) -> tuple[object, ...]:
+    if table == "chats":
+        return table, row.get("created_at"), hash(as_text(row.get("title")))
+    return table, row.get("chat_id"), hash(as_text(row.get("text")))

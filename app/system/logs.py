@@ -107,9 +107,9 @@ def open_log(folder: Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         handlers.append(PrivateFile(path, maxBytes=_LOG_BYTES, backupCount=3, encoding="utf-8"))
-        # The handle lives as long as the process: faulthandler writes to it from a signal handler.
-        crashes = (folder / "crash.log").open("a", encoding="utf-8")
-        os.fchmod(crashes.fileno(), 0o600)
+        # Stays open as long as the process lives: faulthandler writes to it from a signal handler.
+        crashes = os.open(folder / "crash.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        os.fchmod(crashes, 0o600)
         faulthandler.enable(crashes, all_threads=True)
     except OSError as error:
         sys.stderr.write(f"There is no log: {error.strerror}\n")
