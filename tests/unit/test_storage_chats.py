@@ -11,9 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from app.controllers.messages import transcript_row
 from app.storage import ChatStore, Database, MessageStore, ReplyStatus, ReplyText
 from app.storage.codec import error_from_json, error_to_json, stats_from_json, stats_to_json
 from app.storage.trash import KEPT_S, Trash
+from app.words.replies import reply_footer, reply_notice
 from engine import (
     ContextTooLong,
     DraftingState,
@@ -21,6 +23,7 @@ from engine import (
     NothingToInstall,
     RequestStats,
 )
+from tests.helpers.reply_words import notice_of
 
 STATS = RequestStats(
     generated_tokens=9, drafted=8, accepted=5, rounds=4, accepted_by_position=(3, 2), drafted_by_position=(4, 4),
@@ -212,6 +215,81 @@ def test_any_text_survives_and_is_found(text: str, tmp_path_factory: pytest.Temp
     if words and "\0" not in text:
         assert len(chats.find(words[0])) == 1
     database.close()
+
+
+def damage(stores: Stores, message: int, column: str, value: object) -> None:
+    """Puts into a row what only a damaged disk can put there."""
+    stores.database.execute("PRAGMA ignore_check_constraints = ON")
+    stores.database.execute(f"UPDATE messages SET {column} = ? WHERE id = ?", (value, message))
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("stats", '{"rounds": "many", "drafted_by_position": [1], "accepted_by_position": []}'),
+        ("stats", "[" * 50_000),
+        ("stats", '{"rounds": ' + "9" * 400 + "}"),
+        ("stats", b"\xff"),
+        ("error", "no JSON"),
+        ("error", '{"type": "ContextTooLong", "limit_tokens": "a", "actual_tokens": null}'),
+        ("status", "telepathy"),
+        ("status", 7),
+        ("thinking_s", "long"),
+        ("main_name", b"\xff"),
+    ],
+)
+def test_a_damaged_column_costs_only_itself(stores: Stores, column: str, value: object) -> None:
+    chat = stores.chats.create("Chat")
+    _, reply = stores.exchange(chat, None, "q", "a")
+    damage(stores, reply, column, value)
+    assert stores.texts(chat) == ["q", "a"]
+    message = stores.messages.message(reply)
+    assert message is not None
+    row = transcript_row(message)
+    reply_footer(row.stats, row.status, empty=row.empty)
+    reply_notice(ReplyStatus.FAILED, row.error, empty=row.empty)
+
+
+def test_one_bad_byte_costs_one_letter(stores: Stores) -> None:
+    chat = stores.chats.create("Chat")
+    asked, _ = stores.exchange(chat, None, "q", "a")
+    stores.database.execute("UPDATE messages SET text = CAST(x'7aff62' AS TEXT) WHERE id = ?", (asked,))
+    stores.database.execute("UPDATE chats SET title = CAST(x'7aff62' AS TEXT)")
+    assert stores.texts(chat) == ["z\ufffdb", "a"]
+    assert found(stores, "") == ["z\ufffdb"]
+
+
+def test_a_row_that_cannot_be_read_is_said_among_the_others(stores: Stores) -> None:
+    chat = stores.chats.create("Chat")
+    asked, reply = stores.exchange(chat, None, "q", "a")
+    stores.exchange(chat, reply, "q2", "a2")
+    damage(stores, asked, "role", "ghost")
+    branch = stores.messages.shown_branch(chat)
+    assert [(m.text, m.status is ReplyStatus.UNREADABLE) for m in branch] == [
+        ("q", True),
+        ("a", False),
+        ("q2", False),
+        ("a2", False),
+    ]
+    assert notice_of(transcript_row(branch[0])).title == "This message cannot be read"
+
+
+def test_parents_that_go_round_in_a_circle_end(stores: Stores) -> None:
+    chat = stores.chats.create("Chat")
+    asked, reply = stores.exchange(chat, None, "q", "a")
+    damage(stores, asked, "parent_id", reply)
+    assert sorted(stores.texts(chat)) == ["a", "q"]
+    assert stores.messages.latest_leaf(asked) == reply
+    stores.messages.delete_below(asked)
+    assert stores.messages.message(reply) is None
+
+
+def test_a_leaf_of_another_chat_shows_none_of_its_words(stores: Stores) -> None:
+    one, two = stores.chats.create("One"), stores.chats.create("Two")
+    stores.exchange(one, None, "q1", "a1")
+    _, other = stores.exchange(two, None, "q2", "a2")
+    stores.chats.set_leaf(one, other)
+    assert [message.text for message in stores.messages.shown_branch(one)] == ["q1", "a1"]
 
 
 def test_statistics_and_errors_are_read_as_written() -> None:
