@@ -35,7 +35,7 @@ from app.views.shell.main_window import MainWindow
 from app.views.widgets.banner import BannerText
 from app.words.formats import count, fill
 from app.words.languages import Translation, compile_stale
-from engine import ChatEngine, Engine, ModelLibrary, ModelStore, Sink
+from engine import ChatEngine, Engine, ModelLibrary, ModelStore, Sink, write_atomically
 
 if TYPE_CHECKING:
     from app.views.settings.window import SettingsWindow
@@ -143,6 +143,7 @@ class Application(QObject):
         self.window.bind(self.chats, self.models)
         self.models.pair_changed.connect(self._mark_loading)
         self._show_last_session_notice(opened.rescued)
+        self._restore_unsent()
         self.models.start()
         self.storage.settle()
         self.is_open = True
@@ -257,15 +258,30 @@ class Application(QObject):
             return
         self._is_ending = True
         self.ending.emit()
-        self.is_open = False
         self.window.hide()  # closing may wait for the engine's current step
-        steps = [self._close_settings_window, *self._steps, self._close_storage, self.settings.save]
+        steps = [self._keep_unsent, self._close_settings_window, *self._steps, self._close_storage, self.settings.save]
         for step in steps:
             try:
                 step()
             except Exception:  # noqa: BLE001  the next step must not suffer from it
                 _log.exception("a step of the end failed")
         self.ended.emit()
+
+    def _keep_unsent(self) -> None:
+        """Where the database could not be opened, which keeps it otherwise."""
+        text = self.window.composer.text()
+        if not self.is_open and text:
+            write_atomically(self.paths.unsent, text.encode("utf-8", "replace"))
+        self.is_open = False
+
+    def _restore_unsent(self) -> None:
+        try:
+            text = self.paths.unsent.read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            return
+        self.window.composer.set_unsent({0: text})
+        self.window.composer.keep_unsent()
+        self.paths.unsent.unlink()
 
     def _close_settings_window(self) -> None:
         if self._settings_window is not None:
@@ -293,6 +309,7 @@ def run(profile_dir: Path | None) -> int:
         if instance.call_the_other():
             return 0
         if not instance.take(wait_ms=round(END_S * 1000)):  # the other is ending, or hangs
+            sys.stderr.write("Another Hunch keeps these chats and does not answer.\n")
             return 1
     open_log(paths.logs)
     compile_stale()

@@ -58,7 +58,7 @@ def _next_name(path: Path) -> Path:
 
 def forget(path: Path, purged: Purged) -> None:
     """Takes what was deleted for good out of every copy; a copy that cannot be changed is deleted."""
-    for copy in all_of(path):
+    for copy in [*all_of(path), *path.parent.glob(f"{path.stem}-before-v*.db")]:
         try:
             with closing(sqlite3.connect(copy, isolation_level=None)) as connection:
                 _forget_in(connection, purged)

@@ -90,11 +90,11 @@ class Storage:
         """Makes every change that was asked for, and closes the file. False: the disk keeps it waiting."""
         deadline = time.monotonic() + timeout_s
         self.stop_search()
-        self._ask(self._writer, self._close_database, _ignore, _ignore)
-        ended = [worker.close(max(0.0, deadline - time.monotonic())) for worker in (self._searcher, self._writer)]
-        if self._read is not None:
+        if self._read is not None:  # before the writer, which then can end the log
             self._read.database.close()
             self._read = None
+        self._ask(self._writer, self._close_database, _ignore, _ignore)
+        ended = [worker.close(max(0.0, deadline - time.monotonic())) for worker in (self._searcher, self._writer)]
         return all(ended)
 
     def _open(self) -> Opened:
@@ -151,10 +151,10 @@ class Storage:
             return change(Stores(self._database))
 
         def failed(error: Exception) -> None:
-            if not isinstance(error, sqlite3.Error | OSError):
-                raise error
             log.warning("a change was not stored: %s", _name(error))
             refused(NotStored(reason_of(error, self.path), str(self.path.parent)))
+            if not isinstance(error, sqlite3.Error | OSError):
+                raise error  # our own mistake, told as any other
 
         self._ask(self._writer, change_it, done, failed)
 

@@ -43,6 +43,11 @@ class Paths:
         return self.data / "hub_token"
 
     @property
+    def unsent(self) -> Path:
+        """What was typed in a run that could not open the database."""
+        return self.data / "unsent.txt"
+
+    @property
     def models(self) -> Path:
         return self.data / "models"
 

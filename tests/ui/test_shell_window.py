@@ -395,6 +395,28 @@ def test_a_start_without_its_chats_keeps_what_is_typed_and_can_be_tried_again(tm
     harness.close()
 
 
+@pytest.mark.expect_log("the database cannot be opened")
+def test_what_is_typed_without_a_database_survives_quitting(tmp_path: Path, qtbot: QtBot) -> None:
+    first = AppHarness(tmp_path)
+    first.paths.database.mkdir()
+    first.application.show()
+    qtbot.waitUntil(first.window.banner.isVisible)
+    QTest.keyClicks(first.window.composer.edit, "precious")
+    first.close()
+    assert first.engine.close()  # the app never came to use it
+    first.paths.database.rmdir()
+    for _ in range(2):
+        with open_app(tmp_path, qtbot) as next_one:
+            assert next_one.window.composer.text() == "precious"
+            assert not first.paths.unsent.exists()
+
+
+def test_a_clean_end_leaves_no_log_beside_the_database(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_app(tmp_path, qtbot) as harness:
+        harness.ask(qtbot, "Question")
+    assert not harness.paths.database.with_name("chats.db-wal").exists()
+
+
 def test_unsent_text_survives_quitting(tmp_path: Path, qtbot: QtBot) -> None:
     with open_app(tmp_path, qtbot) as first:
         first.ask(qtbot, "Chat")
