@@ -16,12 +16,13 @@ from PySide6.QtCore import QObject, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QApplication, QMessageBox
 
-from app.bridge import EngineBridge
+from app.bridge import EngineBridge, GuiCalls
 from app.controllers.chat import ChatController
 from app.controllers.models import ModelController, StarterPair
 from app.settings import STARTER_FOLDER, Settings
-from app.storage import Database, DatabaseTooNew
+from app.storage import DatabaseTooNew, Opened, Rescued, Storage
 from app.system.crash_marker import SessionMark
+from app.system.deadline import end_process_after
 from app.system.gui_gc import GuiThreadGarbage
 from app.system.logs import ErrorWatch, open_log
 from app.system.only_instance import OnlyInstance
@@ -29,16 +30,20 @@ from app.system.paths import APP_NAME, Paths
 from app.system.unix_signals import Interrupts
 from app.theme import Appearance, Theme
 from app.view_models.model_list import PairState
+from app.views.shell.kept_words import problem_text
 from app.views.shell.main_window import MainWindow
 from app.views.widgets.banner import BannerText
 from app.words.formats import count, fill
 from app.words.languages import Translation, compile_stale
-from engine import ChatEngine, Engine, ModelLibrary, ModelStore, Sink
+from engine import ChatEngine, Engine, ModelLibrary, ModelStore, Sink, write_atomically
 
 if TYPE_CHECKING:
     from app.views.settings.window import SettingsWindow
 
 STARTER = Path(__file__).resolve().parent.parent / "resources" / "starter"
+
+# The steps of the end have limits of their own; this is for one that hangs all the same.
+END_S = 30.0
 
 _log = logging.getLogger(__name__)
 
@@ -55,9 +60,10 @@ def open_store(folder: Path, sink: Sink, starter: Path) -> ModelLibrary:
 
 
 class Application(QObject):
-    """One run of the app. Emits `opened` when the models begin to load, and `ended` when everything is closed."""
+    """One run of the app. Emits `opened` when the models load, `ending` when it begins to close, then `ended`."""
 
     opened = Signal()
+    ending = Signal()
     ended = Signal()
 
     def __init__(
@@ -80,11 +86,16 @@ class Application(QObject):
         self._apply_looks()
         self.window = MainWindow(self.theme, self.settings)
         self._settings_window: SettingsWindow | None = None
-        self._is_open = False
+        self.is_open = False
+        self._is_ending = False
+        self._steps: list[Callable[[], object]] = []  # what the end has to close, in that order
+        self.calls = GuiCalls(self)
+        self.storage = Storage(paths.database, self.calls.post)
         self._connect()
 
     def _connect(self) -> None:
         self.settings.changed.connect(self._on_setting)
+        self.settings.not_saved.connect(self._show_not_saved)
         self.errors.unexpected.connect(self._show_unexpected_error, Qt.ConnectionType.QueuedConnection)
         window = self.window
         # Queued behind the first paint event, so that the first frame is on the screen before this work begins.
@@ -100,42 +111,76 @@ class Application(QObject):
         self.window.show()
 
     def open(self) -> None:
-        """Creates what the first frame does not need: database, engine, model store, controllers."""
-        try:
-            self.database = Database(self.paths.database)
-        except DatabaseTooNew:
+        """Has the database opened. Where that fails the window stays, says why, and offers to try again."""
+        self.storage.open(self._on_storage_open, self._on_storage_refused)
+
+    def _on_storage_refused(self, error: Exception) -> None:
+        if self._is_ending:
+            return
+        if isinstance(error, DatabaseTooNew):
             self._refuse_newer_database()
             return
+        problem = self.storage.refusal(error)
+        self.window.banner.show_warning(lambda: problem_text(problem), self.open)
+
+    def _on_storage_open(self, opened: Opened) -> None:
+        """Creates what the first frame does not need: engine, model store, controllers."""
+        if self._is_ending:
+            return
         self.mark = SessionMark(self.paths.data / "running")
-        self.bridge = EngineBridge(self)
-        if self.database.holds_deleted:  # it is purged below, so nothing of it may stay in the engine's cache
+        self._steps.append(self.mark.end)
+        if opened.purged:  # nothing of it may stay in the engine's cache
             Engine.forget_chats(self.paths.cache)
+        self.bridge = EngineBridge(self)
         self.engine = self._make_engine(self.paths.cache)
+        self._steps.insert(0, self._close_engine)
         self.store = self._make_store(self.paths.models, self.bridge.post, self._starter)
+        self._steps.insert(1, self._close_store)
         starter = StarterPair(self._starter / "main", self._starter / "draft")
         self.models = ModelController(self.engine, self.store, self.bridge, self.settings, starter, self)
-        self.chats = ChatController(self.engine, self.bridge, self.database, self.settings, self.models, self)
-        self._is_open = True
+        self.chats = ChatController(self.engine, self.bridge, self.storage, self.settings, self.models, self)
+        self._steps[:0] = [self.chats.close, self.bridge.close]
         self.window.bind(self.chats, self.models)
         self.models.pair_changed.connect(self._mark_loading)
-        self._show_last_session_notice()
+        self._show_last_session_notice(opened.rescued)
+        self._restore_unsent()
         self.models.start()
+        self.storage.settle()
+        self.is_open = True
         self.opened.emit()
 
     def _mark_loading(self) -> None:
         pair = self.models.pair
         self.mark.set_loading(pair.main_folder if pair.state == PairState.LOADING else "")
 
-    def _show_last_session_notice(self) -> None:
-        rescued = self.database.rescued
+    def _show_last_session_notice(self, rescued: Rescued | None) -> None:
         if rescued is not None:
-            self.window.banner.show_warning(lambda: self._repaired_text(rescued.saved_messages))
+            self.window.banner.show_warning(lambda: self._repaired_text(rescued))
+            self.storage.write(lambda stores: stores.forget_rescue(), _ignore, _ignore)
+        elif self.settings.set_aside:
+            self.window.banner.show_warning(self._set_aside_text)
         elif self.mark.ended_badly:
             self._show_crash_notice(self.mark.was_loading)
 
-    def _repaired_text(self, saved_messages: int) -> BannerText:
-        sentence = self.tr("The file with your chats was damaged. %1 messages were saved from it.")
-        return BannerText(fill(sentence, count(saved_messages)), self.tr("Chats repaired"))
+    def _repaired_text(self, rescued: Rescued) -> BannerText:
+        sentence = self.tr(
+            "The file with your chats was damaged. %1 messages were saved, %2 of them from daily copies."
+        )
+        hint = fill(self.tr("The damaged file is kept beside it as %1."), rescued.damaged_file)
+        figures = count(rescued.saved_messages), count(rescued.from_copies)
+        return BannerText(fill(sentence, *figures), self.tr("Chats repaired"), hint)
+
+    def _set_aside_text(self) -> BannerText:
+        sentence = self.tr("Your settings could not be read, so the usual ones are used. The old file is kept as %1.")
+        return BannerText(fill(sentence, self.settings.set_aside), self.tr("Settings put aside"))
+
+    def _show_not_saved(self) -> None:
+        self.window.banner.show_warning(
+            lambda: BannerText(
+                self.tr("The disk does not take your settings. They hold until Hunch is closed."),
+                self.tr("Settings not saved"),
+            )
+        )
 
     def _show_crash_notice(self, was_loading: str) -> None:
         if was_loading and was_loading != str(self._starter / "main"):
@@ -168,7 +213,7 @@ class Application(QObject):
         window.activateWindow()
 
     def show_settings(self, page: str = "") -> SettingsWindow | None:
-        if not self._is_open:
+        if not self.is_open:
             return None
         if self._settings_window is None:
             from app.views.settings.window import SettingsWindow
@@ -205,20 +250,55 @@ class Application(QObject):
     # End
 
     def close(self) -> None:
-        """INVARIANT: replies are stored before the engine closes, and no event is delivered after that."""
+        """INVARIANT: replies are stored before the engine closes, and no event is delivered after that.
+
+        Every step is done whatever became of the others.
+        """
+        if self._is_ending:
+            return
+        self._is_ending = True
+        self.ending.emit()
         self.window.hide()  # closing may wait for the engine's current step
+        steps = [self._keep_unsent, self._close_settings_window, *self._steps, self._close_storage, self.settings.save]
+        for step in steps:
+            try:
+                step()
+            except Exception:  # noqa: BLE001  the next step must not suffer from it
+                _log.exception("a step of the end failed")
+        self.ended.emit()
+
+    def _keep_unsent(self) -> None:
+        """Where the database could not be opened, which keeps it otherwise."""
+        text = self.window.composer.text()
+        if not self.is_open and text:
+            write_atomically(self.paths.unsent, text.encode("utf-8", "replace"))
+        self.is_open = False
+
+    def _restore_unsent(self) -> None:
+        try:
+            text = self.paths.unsent.read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            return
+        self.window.composer.set_unsent({0: text})
+        self.window.composer.keep_unsent()
+        self.paths.unsent.unlink()
+
+    def _close_settings_window(self) -> None:
         if self._settings_window is not None:
             self._settings_window.close()
-        if self._is_open:
-            self._is_open = False
-            self.chats.close()
-            self.bridge.close()
-            if not (self.engine.close() and self.store.close()):
-                _log.warning("the engine did not end in time")
-            self.mark.end()
-            self.database.close()
-        self.settings.save()
-        self.ended.emit()
+
+    def _close_engine(self) -> None:
+        if not self.engine.close():
+            _log.warning("the engine did not end in time")
+
+    def _close_store(self) -> None:
+        if not self.store.close():
+            _log.warning("the downloads did not end in time")
+
+    def _close_storage(self) -> None:
+        if not self.storage.close():
+            _log.warning("the database did not close in time")
+        self.calls.close()
 
 
 def run(profile_dir: Path | None) -> int:
@@ -226,20 +306,31 @@ def run(profile_dir: Path | None) -> int:
     paths = Paths.for_user(profile_dir)
     instance = OnlyInstance(paths.lock)
     if not instance.take():
-        return 0 if instance.call_the_other() else 1
+        if instance.call_the_other():
+            return 0
+        if not instance.take(wait_ms=round(END_S * 1000)):  # the other is ending, or hangs
+            sys.stderr.write("Another Hunch keeps these chats and does not answer.\n")
+            return 1
     open_log(paths.logs)
     compile_stale()
     application = Application(paths)
     application.errors.install()
-    interrupts = Interrupts()
+    interrupts = Interrupts(END_S)
     interrupts.install()
-    interrupts.received.connect(application.window.close)
+    interrupts.received.connect(application.window.close_at_once)
+    instance.has_window = application.window.isVisible
     instance.called.connect(application.come_to_front)
+    application.ending.connect(instance.stop_listening)
+    application.ending.connect(lambda: end_process_after(END_S))
     application.ended.connect(qt.quit)
     application.show()
     code = qt.exec()
     instance.release()
     return code
+
+
+def _ignore(_outcome: object) -> None:
+    """For what nobody waits for."""
 
 
 def qt_application() -> QApplication:

@@ -1,8 +1,8 @@
-"""Delivers the engine's events on the GUI thread.
+"""Delivers the engine's events, and calls that other threads ask for, on the GUI thread.
 
-`post` is the sink that the engine and the model store get; any thread may call it. It appends to a queue and wakes the
-GUI thread, which emits `event_arrived` for all queued events: at most every 33 ms while text streams, and at once when
-something begins or ends.
+`EngineBridge.post` is the sink that the engine and the model store get; any thread may call it. It appends to a queue
+and wakes the GUI thread, which emits `event_arrived` for all queued events: at most every 33 ms while text streams, and
+at once when something begins or ends.
 """
 
 from __future__ import annotations
@@ -21,6 +21,31 @@ DRAIN_INTERVAL_MS = 33
 
 # These may wait for the next drain, where neighbours of one kind are joined.
 _FREQUENT = (TextDelta, PromptProgress, DownloadProgress)
+
+
+class GuiCalls(QObject):
+    """Makes calls on the GUI thread, in the order in which they were posted."""
+
+    _posted = Signal(object)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._closed = False
+        self._posted.connect(self._make, Qt.ConnectionType.QueuedConnection)
+
+    def post(self, call: Callable[[], None]) -> None:
+        """Any thread may call this; it returns at once."""
+        if not self._closed:
+            self._posted.emit(call)
+
+    def close(self) -> None:
+        """GUI thread only. Calls that were not made yet are dropped, and so are later ones."""
+        self._closed = True
+
+    @Slot(object)
+    def _make(self, call: Callable[[], None]) -> None:
+        if not self._closed:
+            call()
 
 
 class EngineBridge(QObject):

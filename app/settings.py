@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import math
-import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Generic, TypeVar, overload
@@ -25,6 +25,7 @@ STARTER_FOLDER = "starter"
 # MEASURED: of the empty chat's own questions the first pair missed 9 of 24 at 0.7, and 4 of 24 at 0.2.
 STARTER_TEMPERATURE = 0.2
 SAVE_DELAY_MS = 250
+_TOKEN_CHARS = 1000
 
 T = TypeVar("T")
 
@@ -64,7 +65,7 @@ def _number(low: float, high: float) -> Callable[[Any], float]:
 
 
 def _whole(low: int, high: int) -> Callable[[Any], int]:
-    return lambda value: min(max(int(value), low), high)
+    return lambda value: int(min(max(int(value), low), high))
 
 
 def _optional(check: Callable[[Any], T]) -> Callable[[Any], T | None]:
@@ -98,8 +99,13 @@ def _flag(value: Any) -> bool:
     return value
 
 
+def _as_json(values: dict[str, Any]) -> str:
+    return json.dumps(values, ensure_ascii=False, indent=2, sort_keys=True) + "\n"
+
+
 class Settings(QObject):
     changed = Signal(str)  # the option's name
+    not_saved = Signal()  # once, until saving succeeds again
 
     language = Option("", _one_of("", "en", "ko", "ja", "zh_CN"))  # "": the system's
     appearance = Option("auto", _one_of("auto", "light", "dark"))
@@ -126,11 +132,13 @@ class Settings(QObject):
     def __init__(self, file: Path, token_file: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.values: dict[str, Any] = {}
+        self.set_aside = ""  # where a file is kept that could not be read at the start
         self._file = file
         self._token_file = token_file
         self._unknown: dict[str, Any] = {}
         self._timer = QTimer(self, singleShot=True, interval=SAVE_DELAY_MS)
         self._timer.timeout.connect(self.save)
+        self._refused = False
         self._load()
 
     @classmethod
@@ -164,23 +172,41 @@ class Settings(QObject):
 
     @property
     def hub_token(self) -> str:
+        """Empty where there is none, or a file that is no token."""
         try:
-            return self._token_file.read_text(encoding="utf-8").strip()
-        except FileNotFoundError:
+            token = self._token_file.read_text(encoding="utf-8").strip()
+        except (OSError, ValueError):
             return ""
+        return token if token.isascii() and token.isprintable() and len(token) <= _TOKEN_CHARS else ""
 
     @hub_token.setter
     def hub_token(self, token: str) -> None:
-        if token:
-            write_atomically(self._token_file, token)
-        else:
-            self._token_file.unlink(missing_ok=True)
+        try:
+            if token:
+                write_atomically(self._token_file, token)
+            else:
+                self._token_file.unlink(missing_ok=True)
+        except OSError as error:
+            self._tell_refusal(error)
         self.changed.emit("hub_token")
 
-    def save(self) -> None:
+    def save(self) -> bool:
+        """False: the disk refuses it, which `not_saved` tells; the values hold until the app ends."""
         self._timer.stop()
-        text = json.dumps(self._unknown | self.values, ensure_ascii=False, indent=2, sort_keys=True)
-        write_atomically(self._file, text + "\n")
+        text = _as_json(self._unknown | self.values)
+        try:
+            write_atomically(self._file, text.encode("utf-8", "replace"))
+        except OSError as error:
+            self._tell_refusal(error)
+            return False
+        self._refused = False
+        return True
+
+    def _tell_refusal(self, error: OSError) -> None:
+        log.warning("the settings cannot be saved: %s", error.strerror)
+        if not self._refused:
+            self._refused = True
+            self.not_saved.emit()
 
     def _load(self) -> None:
         stored = self._read()
@@ -191,17 +217,32 @@ class Settings(QObject):
                 continue
             try:
                 self.values[name] = options[name].check(value)
-            except (TypeError, ValueError):
-                log.warning("setting %s: %r is not possible, the default is used", name, value)
+            except (TypeError, ValueError, OverflowError):
+                # Not the value: it may be a system prompt.
+                log.warning("setting %s is not possible, the default is used", name)
 
     def _read(self) -> dict[str, Any]:
         try:
             stored = json.loads(self._file.read_text(encoding="utf-8"))
             if isinstance(stored, dict):
+                _as_json(stored)  # what cannot be written again would be in the way of every save
                 return stored
+            log.warning("settings file is damaged")
         except FileNotFoundError:
             return {}
-        except ValueError as error:
-            log.warning("settings file is damaged: %s", error)
-        shutil.copy2(self._file, self._file.with_suffix(".json.bad"))
+        except (ValueError, RecursionError, OSError) as error:
+            log.warning("settings file is damaged or cannot be read: %s", type(error).__name__)
+        self._put_aside()
         return {}
+
+    def _put_aside(self) -> None:
+        """Renames what stands in the file's place, file or folder, so that it is kept and no longer in the way."""
+        bad = self._file.with_suffix(".json.bad")
+        try:
+            if bad.is_dir():
+                bad = self._file.with_suffix(f".json.bad-{time.time_ns()}")
+            self._file.replace(bad)
+        except OSError as error:
+            log.warning("it cannot be put aside: %s", error.strerror)
+        else:
+            self.set_aside = bad.name

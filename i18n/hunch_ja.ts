@@ -4,12 +4,32 @@
 <context>
     <name>Application</name>
     <message>
-        <source>The file with your chats was damaged. %1 messages were saved from it.</source>
-        <translation>チャットのファイルが壊れていました。%1 件のメッセージを復元しました。</translation>
+        <source>The file with your chats was damaged. %1 messages were saved, %2 of them from daily copies.</source>
+        <translation>チャットのファイルが破損していました。メッセージ %1 件を復元しました（うち %2 件は毎日のコピーから）。</translation>
+    </message>
+    <message>
+        <source>The damaged file is kept beside it as %1.</source>
+        <translation>破損したファイルは %1 として同じフォルダに残してあります。</translation>
     </message>
     <message>
         <source>Chats repaired</source>
         <translation>チャットを修復しました</translation>
+    </message>
+    <message>
+        <source>Your settings could not be read, so the usual ones are used. The old file is kept as %1.</source>
+        <translation>設定を読み込めなかったため、既定の設定を使います。元のファイルは %1 として残してあります。</translation>
+    </message>
+    <message>
+        <source>Settings put aside</source>
+        <translation>設定を退避しました</translation>
+    </message>
+    <message>
+        <source>The disk does not take your settings. They hold until Hunch is closed.</source>
+        <translation>設定をディスクに保存できません。Hunch を閉じるまでは有効です。</translation>
+    </message>
+    <message>
+        <source>Settings not saved</source>
+        <translation>設定は保存されていません</translation>
     </message>
     <message>
         <source>Hunch ended while it loaded %1, so the starter pair is loaded this time.</source>
@@ -325,6 +345,37 @@
     </message>
 </context>
 <context>
+    <name>KeptWords</name>
+    <message>
+        <source>The disk has not taken the end of a reply. It is lost when you quit now.</source>
+        <translation>回答の終わりがまだディスクに保存されていません。いま終了すると失われます。</translation>
+    </message>
+    <message>
+        <source>Free some space and wait a moment, or quit once more.</source>
+        <translation>空き容量を増やして少し待つか、もう一度終了してください。</translation>
+    </message>
+    <message>
+        <source>Not everything is saved</source>
+        <translation>保存されていない内容があります</translation>
+    </message>
+    <message>
+        <source>It stays under Recently Deleted for 30 days.</source>
+        <translation>30 日間「最近削除した項目」に残ります。</translation>
+    </message>
+    <message>
+        <source>Deleted “%1”.</source>
+        <translation>「%1」を削除しました。</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>取り消す</translation>
+    </message>
+    <message>
+        <source>Message deleted.</source>
+        <translation>メッセージを削除しました。</translation>
+    </message>
+</context>
+<context>
     <name>LinkDialog</name>
     <message>
         <source>Open %1?</source>
@@ -340,18 +391,6 @@
     <message>
         <source>Choose models…</source>
         <translation>モデルを選択…</translation>
-    </message>
-    <message>
-        <source>Deleted “%1”.</source>
-        <translation>「%1」を削除しました。</translation>
-    </message>
-    <message>
-        <source>Undo</source>
-        <translation>取り消す</translation>
-    </message>
-    <message>
-        <source>Message deleted.</source>
-        <translation>メッセージを削除しました。</translation>
     </message>
 </context>
 <context>
@@ -467,6 +506,10 @@
     <message>
         <source>Delete Chat</source>
         <translation>チャットを削除</translation>
+    </message>
+    <message>
+        <source>Recently Deleted</source>
+        <translation>最近削除した項目</translation>
     </message>
     <message>
         <source>Minimize</source>
@@ -907,6 +950,66 @@
         <translation>もう一度お試しください。報告に必要な内容はログにあります。</translation>
     </message>
     <message>
+        <source>Not saved</source>
+        <translation>保存されていません</translation>
+    </message>
+    <message>
+        <source>There is no room left on the disk with %1.</source>
+        <translation>%1 のあるディスクに空き容量がありません。</translation>
+    </message>
+    <message>
+        <source>Free some space, then try again. Your words stay here.</source>
+        <translation>空き容量を増やしてから、もう一度お試しください。書いた内容はここに残っています。</translation>
+    </message>
+    <message>
+        <source>Another program keeps the file with your chats locked.</source>
+        <translation>別のプログラムがチャットのファイルをロックしています。</translation>
+    </message>
+    <message>
+        <source>Close that program, then try again. Your words stay here.</source>
+        <translation>そのプログラムを閉じてから、もう一度お試しください。書いた内容はここに残っています。</translation>
+    </message>
+    <message>
+        <source>Hunch may not write to %1.</source>
+        <translation>Hunch には %1 への書き込みが許可されていません。</translation>
+    </message>
+    <message>
+        <source>Allow it, then try again. Your words stay here.</source>
+        <translation>許可してから、もう一度お試しください。書いた内容はここに残っています。</translation>
+    </message>
+    <message>
+        <source>The disk with %1 did not take it.</source>
+        <translation>%1 のあるディスクに保存できませんでした。</translation>
+    </message>
+    <message>
+        <source>Check the disk, then try again. Your words stay here.</source>
+        <translation>ディスクを確認してから、もう一度お試しください。書いた内容はここに残っています。</translation>
+    </message>
+    <message>
+        <source>Your chats cannot be opened</source>
+        <translation>チャットを開けません</translation>
+    </message>
+    <message>
+        <source>Free some space, then try again.</source>
+        <translation>空き容量を増やしてから、もう一度お試しください。</translation>
+    </message>
+    <message>
+        <source>Close that program, then try again.</source>
+        <translation>そのプログラムを閉じてから、もう一度お試しください。</translation>
+    </message>
+    <message>
+        <source>Allow it, then try again.</source>
+        <translation>許可してから、もう一度お試しください。</translation>
+    </message>
+    <message>
+        <source>The file with them in %1 cannot be read now. It has not been changed.</source>
+        <translation>%1 にあるチャットのファイルをいま読み込めません。ファイルは変更していません。</translation>
+    </message>
+    <message>
+        <source>Check the disk, then try again.</source>
+        <translation>ディスクを確認してから、もう一度お試しください。</translation>
+    </message>
+    <message>
         <source>Choose a model</source>
         <translation>モデルを選択</translation>
     </message>
@@ -969,6 +1072,26 @@
     <message>
         <source>Hunch ended before the reply was finished.</source>
         <translation>回答が終わる前に Hunch が終了しました。</translation>
+    </message>
+    <message>
+        <source>Not saved yet</source>
+        <translation>まだ保存されていません</translation>
+    </message>
+    <message>
+        <source>The disk has not taken the end of this reply. Hunch keeps trying.</source>
+        <translation>この回答の終わりがまだディスクに保存されていません。Hunch が保存を繰り返し試みています。</translation>
+    </message>
+    <message>
+        <source>Free some space on the disk, and leave Hunch open until then.</source>
+        <translation>ディスクの空き容量を増やし、それまで Hunch を開いたままにしてください。</translation>
+    </message>
+    <message>
+        <source>This message cannot be read</source>
+        <translation>このメッセージは読み込めません</translation>
+    </message>
+    <message>
+        <source>The file with your chats is damaged here. The others are not affected.</source>
+        <translation>チャットのファイルのこの部分が破損しています。ほかのメッセージに影響はありません。</translation>
     </message>
     <message>
         <source>The model was changed</source>
@@ -1577,6 +1700,17 @@
     <message>
         <source>Reply finished</source>
         <translation>回答が完了しました</translation>
+    </message>
+</context>
+<context>
+    <name>TrashMenu</name>
+    <message>
+        <source>Messages in “%1”</source>
+        <translation>「%1」のメッセージ</translation>
+    </message>
+    <message>
+        <source>Nothing in the last 30 days</source>
+        <translation>過去 30 日間にはありません</translation>
     </message>
 </context>
 </TS>

@@ -4,12 +4,32 @@
 <context>
     <name>Application</name>
     <message>
-        <source>The file with your chats was damaged. %1 messages were saved from it.</source>
-        <translation>채팅 파일이 손상되어 있었어요. 메시지 %1개를 복구했어요.</translation>
+        <source>The file with your chats was damaged. %1 messages were saved, %2 of them from daily copies.</source>
+        <translation>채팅 파일이 손상되어 메시지 %1개를 복구했어요. 그중 %2개는 매일 만드는 사본에서 가져왔어요.</translation>
+    </message>
+    <message>
+        <source>The damaged file is kept beside it as %1.</source>
+        <translation>손상된 파일은 같은 폴더에 %1 이름으로 남겨 두었어요.</translation>
     </message>
     <message>
         <source>Chats repaired</source>
         <translation>채팅을 복구했어요</translation>
+    </message>
+    <message>
+        <source>Your settings could not be read, so the usual ones are used. The old file is kept as %1.</source>
+        <translation>설정을 읽을 수 없어 기본 설정을 사용해요. 이전 파일은 %1 이름으로 남겨 두었어요.</translation>
+    </message>
+    <message>
+        <source>Settings put aside</source>
+        <translation>설정을 따로 보관함</translation>
+    </message>
+    <message>
+        <source>The disk does not take your settings. They hold until Hunch is closed.</source>
+        <translation>디스크에 설정을 저장할 수 없어요. Hunch를 닫을 때까지만 유지돼요.</translation>
+    </message>
+    <message>
+        <source>Settings not saved</source>
+        <translation>설정이 저장되지 않음</translation>
     </message>
     <message>
         <source>Hunch ended while it loaded %1, so the starter pair is loaded this time.</source>
@@ -325,6 +345,37 @@
     </message>
 </context>
 <context>
+    <name>KeptWords</name>
+    <message>
+        <source>The disk has not taken the end of a reply. It is lost when you quit now.</source>
+        <translation>답변의 끝부분이 아직 디스크에 저장되지 않았어요. 지금 종료하면 사라져요.</translation>
+    </message>
+    <message>
+        <source>Free some space and wait a moment, or quit once more.</source>
+        <translation>공간을 확보하고 잠시 기다리거나, 한 번 더 종료하세요.</translation>
+    </message>
+    <message>
+        <source>Not everything is saved</source>
+        <translation>저장되지 않은 내용이 있음</translation>
+    </message>
+    <message>
+        <source>It stays under Recently Deleted for 30 days.</source>
+        <translation>30일 동안 ‘최근 삭제한 항목’에 남아 있어요.</translation>
+    </message>
+    <message>
+        <source>Deleted “%1”.</source>
+        <translation>‘%1’ 채팅을 삭제했어요.</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>실행 취소</translation>
+    </message>
+    <message>
+        <source>Message deleted.</source>
+        <translation>메시지를 삭제했어요.</translation>
+    </message>
+</context>
+<context>
     <name>LinkDialog</name>
     <message>
         <source>Open %1?</source>
@@ -340,18 +391,6 @@
     <message>
         <source>Choose models…</source>
         <translation>모델 선택…</translation>
-    </message>
-    <message>
-        <source>Deleted “%1”.</source>
-        <translation>‘%1’ 채팅을 삭제했어요.</translation>
-    </message>
-    <message>
-        <source>Undo</source>
-        <translation>실행 취소</translation>
-    </message>
-    <message>
-        <source>Message deleted.</source>
-        <translation>메시지를 삭제했어요.</translation>
     </message>
 </context>
 <context>
@@ -467,6 +506,10 @@
     <message>
         <source>Delete Chat</source>
         <translation>채팅 삭제</translation>
+    </message>
+    <message>
+        <source>Recently Deleted</source>
+        <translation>최근 삭제한 항목</translation>
     </message>
     <message>
         <source>Minimize</source>
@@ -907,6 +950,66 @@
         <translation>다시 시도해 주세요. 문제를 알릴 때 필요한 내용은 로그에 있어요.</translation>
     </message>
     <message>
+        <source>Not saved</source>
+        <translation>저장되지 않음</translation>
+    </message>
+    <message>
+        <source>There is no room left on the disk with %1.</source>
+        <translation>%1 폴더가 있는 디스크에 남은 공간이 없어요.</translation>
+    </message>
+    <message>
+        <source>Free some space, then try again. Your words stay here.</source>
+        <translation>공간을 확보한 뒤 다시 시도해 주세요. 쓴 내용은 그대로 남아 있어요.</translation>
+    </message>
+    <message>
+        <source>Another program keeps the file with your chats locked.</source>
+        <translation>다른 프로그램이 채팅 파일을 잠그고 있어요.</translation>
+    </message>
+    <message>
+        <source>Close that program, then try again. Your words stay here.</source>
+        <translation>그 프로그램을 닫은 뒤 다시 시도해 주세요. 쓴 내용은 그대로 남아 있어요.</translation>
+    </message>
+    <message>
+        <source>Hunch may not write to %1.</source>
+        <translation>Hunch에 %1 폴더의 쓰기 권한이 없어요.</translation>
+    </message>
+    <message>
+        <source>Allow it, then try again. Your words stay here.</source>
+        <translation>권한을 허용한 뒤 다시 시도해 주세요. 쓴 내용은 그대로 남아 있어요.</translation>
+    </message>
+    <message>
+        <source>The disk with %1 did not take it.</source>
+        <translation>%1 폴더가 있는 디스크에 저장하지 못했어요.</translation>
+    </message>
+    <message>
+        <source>Check the disk, then try again. Your words stay here.</source>
+        <translation>디스크를 확인한 뒤 다시 시도해 주세요. 쓴 내용은 그대로 남아 있어요.</translation>
+    </message>
+    <message>
+        <source>Your chats cannot be opened</source>
+        <translation>채팅을 열 수 없음</translation>
+    </message>
+    <message>
+        <source>Free some space, then try again.</source>
+        <translation>공간을 확보한 뒤 다시 시도해 주세요.</translation>
+    </message>
+    <message>
+        <source>Close that program, then try again.</source>
+        <translation>그 프로그램을 닫은 뒤 다시 시도해 주세요.</translation>
+    </message>
+    <message>
+        <source>Allow it, then try again.</source>
+        <translation>권한을 허용한 뒤 다시 시도해 주세요.</translation>
+    </message>
+    <message>
+        <source>The file with them in %1 cannot be read now. It has not been changed.</source>
+        <translation>%1 폴더의 채팅 파일을 지금 읽을 수 없어요. 파일은 바꾸지 않았어요.</translation>
+    </message>
+    <message>
+        <source>Check the disk, then try again.</source>
+        <translation>디스크를 확인한 뒤 다시 시도해 주세요.</translation>
+    </message>
+    <message>
         <source>Choose a model</source>
         <translation>모델 선택</translation>
     </message>
@@ -969,6 +1072,26 @@
     <message>
         <source>Hunch ended before the reply was finished.</source>
         <translation>답변이 끝나기 전에 Hunch가 종료됐어요.</translation>
+    </message>
+    <message>
+        <source>Not saved yet</source>
+        <translation>아직 저장되지 않음</translation>
+    </message>
+    <message>
+        <source>The disk has not taken the end of this reply. Hunch keeps trying.</source>
+        <translation>이 답변의 끝부분이 아직 디스크에 저장되지 않았어요. Hunch가 계속 시도하고 있어요.</translation>
+    </message>
+    <message>
+        <source>Free some space on the disk, and leave Hunch open until then.</source>
+        <translation>디스크 공간을 확보하고, 그때까지 Hunch를 열어 두세요.</translation>
+    </message>
+    <message>
+        <source>This message cannot be read</source>
+        <translation>이 메시지를 읽을 수 없음</translation>
+    </message>
+    <message>
+        <source>The file with your chats is damaged here. The others are not affected.</source>
+        <translation>채팅 파일의 이 부분이 손상되었어요. 다른 메시지에는 영향이 없어요.</translation>
     </message>
     <message>
         <source>The model was changed</source>
@@ -1577,6 +1700,17 @@
     <message>
         <source>Reply finished</source>
         <translation>답변 완료</translation>
+    </message>
+</context>
+<context>
+    <name>TrashMenu</name>
+    <message>
+        <source>Messages in “%1”</source>
+        <translation>‘%1’의 메시지</translation>
+    </message>
+    <message>
+        <source>Nothing in the last 30 days</source>
+        <translation>최근 30일 동안 없음</translation>
     </message>
 </context>
 </TS>

@@ -4,12 +4,32 @@
 <context>
     <name>Application</name>
     <message>
-        <source>The file with your chats was damaged. %1 messages were saved from it.</source>
-        <translation>对话文件已损坏，已从中恢复 %1 条消息。</translation>
+        <source>The file with your chats was damaged. %1 messages were saved, %2 of them from daily copies.</source>
+        <translation>对话文件已损坏。已恢复 %1 条消息，其中 %2 条来自每日副本。</translation>
+    </message>
+    <message>
+        <source>The damaged file is kept beside it as %1.</source>
+        <translation>损坏的文件以 %1 为名保留在同一文件夹中。</translation>
     </message>
     <message>
         <source>Chats repaired</source>
         <translation>对话已修复</translation>
+    </message>
+    <message>
+        <source>Your settings could not be read, so the usual ones are used. The old file is kept as %1.</source>
+        <translation>无法读取设置，因此使用默认设置。原文件保留为 %1。</translation>
+    </message>
+    <message>
+        <source>Settings put aside</source>
+        <translation>设置已另存</translation>
+    </message>
+    <message>
+        <source>The disk does not take your settings. They hold until Hunch is closed.</source>
+        <translation>设置无法存到磁盘，仅在关闭 Hunch 之前有效。</translation>
+    </message>
+    <message>
+        <source>Settings not saved</source>
+        <translation>设置未保存</translation>
     </message>
     <message>
         <source>Hunch ended while it loaded %1, so the starter pair is loaded this time.</source>
@@ -325,6 +345,37 @@
     </message>
 </context>
 <context>
+    <name>KeptWords</name>
+    <message>
+        <source>The disk has not taken the end of a reply. It is lost when you quit now.</source>
+        <translation>有一条回复的结尾尚未存到磁盘。现在退出将会丢失。</translation>
+    </message>
+    <message>
+        <source>Free some space and wait a moment, or quit once more.</source>
+        <translation>请腾出空间并稍等片刻，或再次退出。</translation>
+    </message>
+    <message>
+        <source>Not everything is saved</source>
+        <translation>尚有内容未保存</translation>
+    </message>
+    <message>
+        <source>It stays under Recently Deleted for 30 days.</source>
+        <translation>将在“最近删除”中保留 30 天。</translation>
+    </message>
+    <message>
+        <source>Deleted “%1”.</source>
+        <translation>已删除“%1”。</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>撤销</translation>
+    </message>
+    <message>
+        <source>Message deleted.</source>
+        <translation>消息已删除。</translation>
+    </message>
+</context>
+<context>
     <name>LinkDialog</name>
     <message>
         <source>Open %1?</source>
@@ -340,18 +391,6 @@
     <message>
         <source>Choose models…</source>
         <translation>选择模型…</translation>
-    </message>
-    <message>
-        <source>Deleted “%1”.</source>
-        <translation>已删除“%1”。</translation>
-    </message>
-    <message>
-        <source>Undo</source>
-        <translation>撤销</translation>
-    </message>
-    <message>
-        <source>Message deleted.</source>
-        <translation>消息已删除。</translation>
     </message>
 </context>
 <context>
@@ -467,6 +506,10 @@
     <message>
         <source>Delete Chat</source>
         <translation>删除对话</translation>
+    </message>
+    <message>
+        <source>Recently Deleted</source>
+        <translation>最近删除</translation>
     </message>
     <message>
         <source>Minimize</source>
@@ -907,6 +950,66 @@
         <translation>请重试。报告所需的内容在日志里。</translation>
     </message>
     <message>
+        <source>Not saved</source>
+        <translation>未保存</translation>
+    </message>
+    <message>
+        <source>There is no room left on the disk with %1.</source>
+        <translation>%1 所在的磁盘已没有剩余空间。</translation>
+    </message>
+    <message>
+        <source>Free some space, then try again. Your words stay here.</source>
+        <translation>请先腾出空间再重试。你写的内容仍在这里。</translation>
+    </message>
+    <message>
+        <source>Another program keeps the file with your chats locked.</source>
+        <translation>另一个程序锁定了对话文件。</translation>
+    </message>
+    <message>
+        <source>Close that program, then try again. Your words stay here.</source>
+        <translation>请关闭那个程序后重试。你写的内容仍在这里。</translation>
+    </message>
+    <message>
+        <source>Hunch may not write to %1.</source>
+        <translation>Hunch 没有写入 %1 的权限。</translation>
+    </message>
+    <message>
+        <source>Allow it, then try again. Your words stay here.</source>
+        <translation>请授予权限后重试。你写的内容仍在这里。</translation>
+    </message>
+    <message>
+        <source>The disk with %1 did not take it.</source>
+        <translation>未能存到 %1 所在的磁盘。</translation>
+    </message>
+    <message>
+        <source>Check the disk, then try again. Your words stay here.</source>
+        <translation>请检查磁盘后重试。你写的内容仍在这里。</translation>
+    </message>
+    <message>
+        <source>Your chats cannot be opened</source>
+        <translation>无法打开对话</translation>
+    </message>
+    <message>
+        <source>Free some space, then try again.</source>
+        <translation>请先腾出空间再重试。</translation>
+    </message>
+    <message>
+        <source>Close that program, then try again.</source>
+        <translation>请关闭那个程序后重试。</translation>
+    </message>
+    <message>
+        <source>Allow it, then try again.</source>
+        <translation>请授予权限后重试。</translation>
+    </message>
+    <message>
+        <source>The file with them in %1 cannot be read now. It has not been changed.</source>
+        <translation>目前无法读取 %1 中的对话文件。文件未作任何更改。</translation>
+    </message>
+    <message>
+        <source>Check the disk, then try again.</source>
+        <translation>请检查磁盘后重试。</translation>
+    </message>
+    <message>
         <source>Choose a model</source>
         <translation>选择模型</translation>
     </message>
@@ -969,6 +1072,26 @@
     <message>
         <source>Hunch ended before the reply was finished.</source>
         <translation>回复尚未完成，Hunch 就退出了。</translation>
+    </message>
+    <message>
+        <source>Not saved yet</source>
+        <translation>尚未保存</translation>
+    </message>
+    <message>
+        <source>The disk has not taken the end of this reply. Hunch keeps trying.</source>
+        <translation>这条回复的结尾尚未存到磁盘。Hunch 会继续尝试。</translation>
+    </message>
+    <message>
+        <source>Free some space on the disk, and leave Hunch open until then.</source>
+        <translation>请腾出磁盘空间，在此之前不要关闭 Hunch。</translation>
+    </message>
+    <message>
+        <source>This message cannot be read</source>
+        <translation>无法读取这条消息</translation>
+    </message>
+    <message>
+        <source>The file with your chats is damaged here. The others are not affected.</source>
+        <translation>对话文件的这一处已损坏。其他消息不受影响。</translation>
     </message>
     <message>
         <source>The model was changed</source>
@@ -1577,6 +1700,17 @@
     <message>
         <source>Reply finished</source>
         <translation>回复完成</translation>
+    </message>
+</context>
+<context>
+    <name>TrashMenu</name>
+    <message>
+        <source>Messages in “%1”</source>
+        <translation>“%1”中的消息</translation>
+    </message>
+    <message>
+        <source>Nothing in the last 30 days</source>
+        <translation>最近 30 天没有</translation>
     </message>
 </context>
 </TS>

@@ -1,17 +1,23 @@
-"""Chats and messages: creating, sending, editing, deleting. Running replies are in `replies`, models in `models`."""
+"""Chats and messages: creating, sending, editing, deleting. Running replies are in `replies`, models in `models`.
+
+Everything that a person does is stored first and shown when it is on disk. What the disk refuses is told with
+`not_stored`, together with a call that tries it again; nothing has changed then.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QObject, Signal
 
 from app.bridge import EngineBridge
+from app.controllers.changes import Changes
+from app.controllers.deletions import Deletions
 from app.controllers.messages import request_messages, storable, title_from
 from app.controllers.models import ModelController
 from app.controllers.replies import Replies
 from app.settings import Settings
-from app.storage import ChatStore, Database, MessageStore, StoredMessage
+from app.storage import Asked, ChatSummary, Question, Storage, StoredMessage, exchange
 from app.view_models.conversation_list import ConversationListModel
 from app.view_models.request_table import RequestTableModel
 from app.view_models.transcript import TranscriptModel
@@ -25,6 +31,10 @@ class ChatController(QObject):
     generating_changed = Signal(bool)  # of the open chat
     context_changed = Signal(int, int)  # tokens used, tokens that the model holds; 0, 0: not known
     problem_raised = Signal(object)  # EngineError
+    not_stored = Signal(object, object)  # NotStored, a call that tries again
+    message_sent = Signal(int, str)  # the chat that it was written in (0: a new one), its text, now on disk
+    message_refused = Signal(int, str)  # likewise, but it is not on disk
+    unsent_restored = Signal(object)  # chat → text that was typed there in an earlier run
     chat_deleted = Signal(int, str)  # chat, title; undo_delete brings it back
     message_deleted = Signal(int)  # message; undo_delete brings it back
 
@@ -32,28 +42,31 @@ class ChatController(QObject):
         self,
         engine: ChatEngine,
         bridge: EngineBridge,
-        database: Database,
+        storage: Storage,
         settings: Settings,
         models: ModelController,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._database = database
+        self._storage = storage
         self._settings = settings
         self._models = models
-        self._chats = ChatStore(database)
-        self._messages = MessageStore(database, self._chats)
-        self._chats.begin_session()
+        self._chats, self._messages = storage.read.chats, storage.read.messages
         self.chat_id = 0
         self.title = ""
         self.generating = False
         self.transcript = TranscriptModel(self)
-        self.conversations = ConversationListModel(self._chats.find, self)
+        self.conversations = ConversationListModel(self._find, self)
         self.requests = RequestTableModel(self)
-        self._replies = Replies(engine, bridge, self._messages, self.transcript, self.requests, self)
+        self._replies = Replies(engine, bridge, storage, self.transcript, self.requests, self)
         self._replies.changed.connect(self._update_generating)
         self._replies.stats_changed.connect(self._emit_context)
-        self._undo: Callable[[], None] | None = None
+        self._replies.not_stored.connect(lambda problem: self.not_stored.emit(problem, self._replies.store_ends))
+        self._changes = Changes(storage, self)
+        self._changes.not_stored.connect(self.not_stored)
+        self.deletions = Deletions(storage, self._changes, self)
+        self.deletions.restored.connect(self._on_restored)
+        self._visit = 0  # counts what was shown, so that late answers know whether they are still wanted
         self.conversations.refresh()
 
     # Chats
@@ -67,157 +80,231 @@ class ChatController(QObject):
 
     def rename_chat(self, chat_id: int, title: str) -> None:
         if title := storable(title):
-            self._chats.rename(chat_id, title)
-            self._refresh_titles(chat_id)
+            self._changes.write(
+                lambda stores: stores.chats.rename(chat_id, title), lambda _: self._refresh_titles(chat_id)
+            )
 
     def pin_chat(self, chat_id: int, pinned: bool) -> None:
-        self._chats.pin(chat_id, pinned)
-        self.conversations.refresh()
+        self._changes.write(lambda stores: stores.chats.pin(chat_id, pinned), lambda _: self.conversations.refresh())
 
     def duplicate_chat(self, chat_id: int) -> None:
         """Copies a chat with all its branches, and opens the copy."""
-        if summary := self._chats.summary(chat_id):
+        summary = self._chats.summary(chat_id)
+        if summary is not None:
             self._replies.save()
-            self._show(self._chats.duplicate(chat_id, summary.title))
-            self.conversations.refresh()
+            self._changes.write(lambda stores: stores.chats.duplicate(chat_id, summary.title), self._show_copy)
 
     def delete_chat(self, chat_id: int) -> None:
+        """To the Trash, where it stays for 30 days."""
         summary = self._chats.summary(chat_id)
-        if summary is None:
-            return
-        was_open = chat_id == self.chat_id
-        self._replies.stop(chat_id)
-        self._chats.delete(chat_id)
-        self._undo = lambda: self._restore_chat(chat_id, was_open)
-        if was_open:
-            self._show(0)
-        self.conversations.refresh()
-        self.chat_deleted.emit(chat_id, summary.title)
+        if summary is not None:
+            was_open = chat_id == self.chat_id
+            self.deletions.delete_chat(summary, was_open, lambda: self._on_deleted(summary))
 
     def undo_delete(self) -> None:
-        """Brings back the chat or message that was deleted last."""
-        if self._undo is not None:
-            undo, self._undo = self._undo, None
-            undo()
+        """Brings back the chat or message that was deleted last; again, the one before it."""
+        self.deletions.undo()
 
     def search(self, text: str) -> None:
-        """Filters the chat list; takes 0.2 to 0.35 s among 100,000 messages."""
+        """Filters the chat list, once a thread has found what fits; a later search takes the place of this one."""
         self.conversations.set_query(text)
 
     # Messages
 
     def send(self, text: str) -> bool:
-        """Stores the message with an empty reply and requests the reply. False: nothing was sent or stored."""
+        """Asks for the message to be stored, and for a reply to it then. False: it is refused at once.
+
+        `message_sent` or `message_refused` says what became of it.
+        """
         text = storable(text)
-        if not text or self.generating or not self._can_reply():
+        if not text or self.generating or self._changes.is_asking or not self._can_reply():
             return False
-        with self._database.transaction():
-            chat_id = self.chat_id or self._chats.create(title_from(text))
-            user_id = self._messages.add_user(chat_id, self._chats.leaf(chat_id), text)
-            reply_id = self._store_reply(chat_id, user_id)
-        if not self.chat_id:
-            self.chat_id, self.title = chat_id, title_from(text)
-            self.current_chat_changed.emit(self.chat_id, self.title)
-        self._append(user_id)
-        self._begin(reply_id)
+        rows, visit, chat_id = self.transcript.messages, self._visit, self.chat_id
+        question = self._question(chat_id, rows[-1].id if rows else None, text)
+
+        def stored(asked: Asked) -> None:
+            self.message_sent.emit(chat_id, text)
+            if visit == self._visit:
+                self._show_sent(asked, question.title)
+            self._begin(asked, visit)
+
+        self._changes.ask(
+            lambda stores: exchange.ask(stores, question),
+            stored,
+            lambda: self.message_refused.emit(chat_id, text),
+            lambda: self._send_again(chat_id, text),
+        )
         return True
 
     def stop(self) -> None:
         self._replies.stop(self.chat_id)
 
     def regenerate(self, message_id: int) -> bool:
-        """Requests another version of a reply, or another reply to a person's message. False: nothing was changed."""
+        """Requests another version of a reply, or another reply to a person's message. False: nothing will change."""
         message = self._messages.message(message_id)
-        if message is None or not self._can_reply():
+        if message is None or self._changes.is_asking or not self._can_reply():
             return False
-        self.stop()
         replied_to = message.id if message.role is MessageRole.USER else message.parent_id
         if replied_to is None:
             return False
-        with self._database.transaction():
-            reply_id = self._store_reply(self.chat_id, replied_to)
-        self._show_branch_after(replied_to)
-        self._begin(reply_id)
+        chat_id, user_id, visit, pair = message.chat_id, replied_to, self._visit, self._models.pair
+
+        def stored(asked: Asked) -> None:
+            self._replies.stop(chat_id)
+            if visit == self._visit:
+                self._show_branch_after(user_id)
+            self._begin(asked, visit)
+
+        names = pair.main_name, pair.draft_name
+        self._changes.ask(lambda stores: exchange.ask_again(stores, chat_id, user_id, *names), stored)
         return True
 
     def edit(self, message_id: int, text: str) -> bool:
-        """Adds a changed version of a message. A person's message then gets a reply of its own; a model's does not."""
+        """Adds a changed version of a message. A person's message then gets a reply of its own; a model's does not.
+
+        False: it is refused at once; otherwise `message_sent` or `message_refused` follows, with the text.
+        """
         message, text = self._messages.message(message_id), storable(text)
-        if message is None or not text:
+        if message is None or not text or self._changes.is_asking:
             return False
         if message.role is MessageRole.ASSISTANT:
-            self.stop()
-            self._replace(message, self._messages.add_edited_reply(message, text))
+            self._edit_reply(message, text)
             return True
         if not self._can_reply():
             return False
-        self.stop()
-        with self._database.transaction():
-            user_id = self._messages.add_user(message.chat_id, message.parent_id, text)
-            if message.parent_id is None:
-                self._chats.set_title_from_text(message.chat_id, title_from(text))
-            reply_id = self._store_reply(message.chat_id, user_id)
-        self._replace(message, user_id)
-        self._refresh_titles(message.chat_id)
-        self._begin(reply_id)
+        visit, question = self._visit, self._question(message.chat_id, message.parent_id, text)
+
+        def stored(asked: Asked) -> None:
+            self.message_sent.emit(message.chat_id, text)
+            self._replies.stop(message.chat_id)
+            if visit == self._visit:
+                self._replace(message, asked.user_id)
+            self._refresh_titles(message.chat_id)
+            self._begin(asked, visit)
+
+        refused = self._refusal(message.chat_id, text)
+        self._changes.ask(lambda stores: exchange.ask_differently(stores, message, question), stored, refused)
         return True
+
+    def _edit_reply(self, message: StoredMessage, text: str) -> None:
+        visit = self._visit
+
+        def stored(new_id: int) -> None:
+            self.message_sent.emit(message.chat_id, text)
+            self._replies.stop(message.chat_id)
+            if visit == self._visit:
+                self._replace(message, new_id)
+
+        refused = self._refusal(message.chat_id, text)
+        self._changes.ask(lambda stores: stores.messages.add_edited_reply(message, text), stored, refused)
+
+    def _refusal(self, chat_id: int, text: str) -> Callable[[], None]:
+        return lambda: self.message_refused.emit(chat_id, text)
 
     def show_version(self, message_id: int, step: int) -> None:
         """Shows the version `step` places from the one shown, and the branch that follows it."""
         message = self._messages.message(message_id)
         other = self._messages.sibling(message, step) if message else None
-        if other is not None:
-            self._chats.set_leaf(self.chat_id, self._messages.latest_leaf(other))
-            self._show_branch()
+        if message is not None and other is not None:
+            leaf = self._messages.latest_leaf(other)
+            # Shown at once: looking needs no room on the disk.
+            self._show_rows(self._messages.branch(leaf))
+            self._changes.write(lambda stores: stores.chats.set_leaf(message.chat_id, leaf), lambda _: None)
 
     def delete_message(self, message_id: int) -> None:
         """Deletes a message and all that follows it, and shows another version of it if there is one."""
         message = self._messages.message(message_id)
         if message is None:
             return
-        self.stop()
-        other = self._messages.sibling(message, -1) or self._messages.sibling(message, 1)
-        leaf, mark = self._chats.leaf(message.chat_id), self._messages.delete_below(message_id)
-        self._undo = lambda: self._restore_messages(message.chat_id, leaf, mark)
-        self._chats.set_leaf(message.chat_id, self._messages.latest_leaf(other) if other else message.parent_id)
-        self._show_branch()
-        self.message_deleted.emit(message_id)
+
+        def done() -> None:
+            self._replies.stop(message.chat_id)
+            if message.chat_id == self.chat_id:
+                self._show_branch()
+            self.message_deleted.emit(message_id)
+
+        self.deletions.delete_message(message, done)
 
     def continue_reply(self, message_id: int) -> bool:
         """Requests more text for a reply that was stopped, interrupted or cut; it is appended to the same row."""
         message = self._messages.message(message_id)
-        if message is None or message.role is not MessageRole.ASSISTANT or self.generating or not self._can_reply():
+        if message is None or message.role is not MessageRole.ASSISTANT or self.generating or self._changes.is_asking:
             return False
-        self._messages.resume_reply(message_id)
-        self._start(message_id)
-        self._show_branch()
+        if not self._can_reply():
+            return False
+
+        def stored(_done: None) -> None:
+            self._start(message_id)
+            if message.chat_id == self.chat_id:
+                self._show_branch()
+
+        self._changes.ask(lambda stores: stores.messages.resume_reply(message_id), stored)
         return True
 
+    # What is not sent
+
+    def restore_unsent(self) -> None:
+        """Tells what was typed and not sent in earlier runs."""
+        self.unsent_restored.emit(self._storage.read.unsent.all())
+
+    def keep_unsent(self, chat_id: int, text: str) -> None:
+        """Stores what is being typed. A refusal is not told: sending tells it, and until then the words are there."""
+        text = text.encode("utf-8", "replace").decode("utf-8")
+        self._storage.write(lambda stores: stores.unsent.put(chat_id, text), lambda _: None, lambda _problem: None)
+
+    # End
+
+    @property
+    def has_unsaved(self) -> bool:
+        """Whether there are words on the screen that the disk has refused."""
+        return self._replies.has_unsaved
+
     def close(self) -> None:
-        """Stores the running replies as interrupted. Call it before the engine closes."""
+        """Asks for the running replies to be stored as interrupted. Call it before the engine closes."""
         self._replies.close()
 
     # Small parts
+
+    def _find(self, query: str, limit: int, done: Callable[[Sequence[ChatSummary]], None]) -> None:
+        if query:
+            self._storage.search(query, limit, done)
+        else:
+            self._storage.stop_search()
+            done(self._chats.find("", limit))
+
+    def _send_again(self, chat_id: int, text: str) -> None:
+        """In the chat that it was written for."""
+        if chat_id != self.chat_id:
+            self._show(chat_id)
+        self.send(text)
 
     def _can_reply(self) -> bool:
         if not self._models.can_reply:
             self.problem_raised.emit(NoModelLoaded())
         return self._models.can_reply
 
-    def _store_reply(self, chat_id: int, user_id: int) -> int:
+    def _question(self, chat_id: int, parent_id: int | None, text: str) -> Question:
         pair = self._models.pair
-        return self._messages.begin_reply(chat_id, user_id, pair.main_name, pair.draft_name)
+        return Question(chat_id, parent_id, text, title_from(text), pair.main_name, pair.draft_name)
 
-    def _begin(self, reply_id: int) -> None:
-        self._start(reply_id)
-        self._append(reply_id)
+    def _show_sent(self, asked: Asked, title: str) -> None:
+        if not self.chat_id:
+            self.chat_id, self.title = asked.chat_id, title
+            self.current_chat_changed.emit(self.chat_id, self.title)
+        self._append(asked.user_id)
+
+    def _begin(self, asked: Asked, visit: int) -> None:
+        self._start(asked.reply_id)
+        if visit == self._visit:
+            self._append(asked.reply_id)
         self.conversations.refresh()
 
     def _start(self, reply_id: int) -> None:
         branch = self._messages.branch(reply_id)
         pair = self._models.pair
         names = f"{pair.main_name} ← {pair.draft_name}" if pair.draft_name else pair.main_name
-        self._replies.start(branch[-1], self._request(branch), self.title, names)
+        summary = self._chats.summary(branch[-1].chat_id)
+        self._replies.start(branch[-1], self._request(branch), summary.title if summary else "", names)
 
     def _request(self, branch: list[StoredMessage]) -> Request:
         settings = self._settings
@@ -241,13 +328,20 @@ class ChatController(QObject):
 
     def _show(self, chat_id: int) -> None:
         summary = self._chats.summary(chat_id)
+        self._visit += 1
         self.chat_id, self.title = (summary.id, summary.title) if summary else (0, "")
         self._show_branch()
         self._update_generating()
         self.current_chat_changed.emit(self.chat_id, self.title)
 
+    def _show_copy(self, chat_id: int) -> None:
+        self._show(chat_id)
+        self.conversations.refresh()
+
     def _show_branch(self) -> None:
-        branch = self._messages.branch(self._chats.leaf(self.chat_id))
+        self._show_rows(self._messages.shown_branch(self.chat_id))
+
+    def _show_rows(self, branch: list[StoredMessage]) -> None:
         self.transcript.set_messages([self._replies.row(stored) for stored in branch])
         stats = next((stored.stats for stored in reversed(branch) if stored.stats), RequestStats())
         self._emit_context(self.chat_id, stats)
@@ -257,17 +351,19 @@ class ChatController(QObject):
         if row is not None:
             self.transcript.remove_from(row + 1)
 
-    def _restore_chat(self, chat_id: int, open_it: bool) -> None:
-        self._chats.restore(chat_id)
+    def _on_deleted(self, chat: ChatSummary) -> None:
+        self._replies.stop(chat.id)
+        if chat.id == self.chat_id:
+            self._show(0)
         self.conversations.refresh()
-        if open_it:
-            self.open_chat(chat_id)
+        self.chat_deleted.emit(chat.id, chat.title)
 
-    def _restore_messages(self, chat_id: int, leaf: int | None, mark: float) -> None:
-        self._messages.restore(mark)
-        self._chats.set_leaf(chat_id, leaf)
+    def _on_restored(self, chat_id: int, open_it: bool) -> None:
+        self.conversations.refresh()
         if chat_id == self.chat_id:
             self._show_branch()
+        elif open_it:
+            self.open_chat(chat_id)
 
     def _refresh_titles(self, chat_id: int) -> None:
         self.conversations.refresh()

@@ -1,4 +1,4 @@
-"""Running replies: appends their text, saves it every 400 ms, and stores how they ended.
+"""Running replies: appends their text, saves it every 400 ms, and stores how they ended, until that is on disk.
 
 Any number may run, in any chats; the transcript shows those of the open chat. `chat` decides what to request.
 """
@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.bridge import EngineBridge
 from app.controllers.messages import transcript_row
-from app.storage import MessageStore, ReplyStatus, ReplyText, StoredMessage
+from app.storage import NotStored, ReplyStatus, ReplyText, Storage, StoredMessage
 from app.view_models.request_table import RequestRow, RequestTableModel
 from app.view_models.transcript import TranscriptMessage, TranscriptModel
 from engine import (
@@ -31,6 +31,8 @@ from engine import (
 
 # A crash loses at most this much text. The footer's numbers change at the same pace, so that they can be read.
 SAVE_INTERVAL_MS = 400
+# An end that could not be stored is tried again after this long.
+RETRY_INTERVAL_MS = 2000
 
 # The other reasons have the same text in both enums.
 _STATUS_OF = {FinishReason.STOP: ReplyStatus.DONE, FinishReason.CANCELLED: ReplyStatus.STOPPED}
@@ -62,15 +64,28 @@ class LiveReply:
         self.stats, self.unsaved = delta.stats, True
 
 
+@dataclass(frozen=True, slots=True)
+class End:
+    """How a reply ended. What of it is not on disk yet stays in `Replies`."""
+
+    text: ReplyText
+    chat_id: int
+    status: ReplyStatus
+    stats: RequestStats
+    error: EngineError | None
+
+
 class Replies(QObject):
     changed = Signal()  # a reply began or ended
     stats_changed = Signal(int, object)  # chat, RequestStats
+    not_stored = Signal(object)  # NotStored; the first time that an end is refused
+    stored = Signal()  # an end is on disk
 
     def __init__(
         self,
         engine: ChatEngine,
         bridge: EngineBridge,
-        store: MessageStore,
+        storage: Storage,
         transcript: TranscriptModel,
         table: RequestTableModel,
         parent: QObject | None = None,
@@ -78,12 +93,17 @@ class Replies(QObject):
         super().__init__(parent)
         self._engine = engine
         self._bridge = bridge
-        self._store = store
+        self._storage = storage
         self._transcript = transcript
         self._table = table
         self._live: dict[int, LiveReply] = {}
+        self._saving = False
+        self._ends: dict[int, End] = {}  # by message; those that are not on disk
+        self._refused: set[int] = set()  # of these: those that were refused at least once
         self._timer = QTimer(self, interval=SAVE_INTERVAL_MS)
         self._timer.timeout.connect(self.save)
+        self._retry = QTimer(self, interval=RETRY_INTERVAL_MS, singleShot=True)
+        self._retry.timeout.connect(self.store_ends)
         bridge.event_arrived.connect(self._on_event)
 
     def start(self, reply: StoredMessage, request: Request, title: str, pair: str) -> None:
@@ -102,9 +122,18 @@ class Replies(QObject):
     def chats(self) -> set[int]:
         return {reply.chat_id for reply in self._live.values()}
 
+    @property
+    def has_unsaved(self) -> bool:
+        """Whether the disk has refused the end of a reply that is on the screen."""
+        return bool(self._refused)
+
     def row(self, stored: StoredMessage) -> TranscriptMessage:
-        """The transcript's row of a message; for a running reply with the text that is not saved yet."""
+        """The transcript's row of a message; for a reply that is not stored as it is, with what is not saved yet."""
         row = transcript_row(stored)
+        if end := self._ends.get(stored.id):
+            status = ReplyStatus.UNSAVED if stored.id in self._refused else end.status
+            row = replace(row, status=status, stats=end.stats, error=end.error)
+            return replace(row, text=end.text.text, thinking=end.text.thinking, thinking_s=end.text.thinking_s)
         live = next((reply for reply in self._live.values() if reply.message_id == stored.id), None)
         if live is None:
             return row
@@ -121,17 +150,38 @@ class Replies(QObject):
     def save(self) -> None:
         """Saves the text that arrived since the last save, and updates the statistics shown with it."""
         fresh = [reply for reply in self._live.values() if reply.unsaved]
-        if fresh:
-            self._store.save_texts(reply.saved_form() for reply in fresh)
+        if not fresh or self._saving:  # a disk that is slow gets one save at a time
+            return
+        texts = [reply.saved_form() for reply in fresh]
+
+        def answered(refused: bool) -> None:
+            """What was refused goes with the next save; the end of the reply says so if that is refused too."""
+            self._saving = False
+            for reply in fresh:
+                reply.unsaved |= refused
+                if reply.request in self._live:
+                    self._show_numbers(reply)
+
         for reply in fresh:
             reply.unsaved = False
-            self._show_numbers(reply)
+        self._saving = True
+        self._storage.write(
+            lambda stores: stores.messages.save_texts(texts), lambda _: answered(False), lambda _: answered(True)
+        )
 
     def close(self) -> None:
         """Cancels all running replies and stores their text so far as interrupted."""
         for reply in list(self._live.values()):
             self._engine.cancel(reply.request)
             self._end(reply, ReplyStatus.INTERRUPTED, reply.stats)
+        self._retry.stop()
+        if self._refused:
+            self.store_ends()
+
+    def store_ends(self) -> None:
+        """Tries again to store the ends that were refused."""
+        for message_id in list(self._refused):
+            self._store_end(self._ends[message_id])
 
     def _on_event(self, event: Event) -> None:
         reply = self._live.get(getattr(event, "request", 0))
@@ -168,10 +218,36 @@ class Replies(QObject):
     ) -> None:
         del self._live[reply.request]
         reply.status, reply.stats, reply.progress = status, stats, None
-        try:
-            self._store.finish_reply(reply.saved_form(), status, stats, error)
-        finally:  # also when storing fails, for instance on a full disk
-            self._show_end(reply, error)
+        end = End(reply.saved_form(), reply.chat_id, status, stats, error)
+        self._ends[reply.message_id] = end
+        self._store_end(end)
+        self._show_end(reply, error)
+
+    def _store_end(self, end: End) -> None:
+        self._storage.write(
+            lambda stores: stores.messages.finish_reply(end.text, end.status, end.stats, end.error),
+            lambda _done: self._on_end_stored(end),
+            lambda problem: self._on_end_refused(end, problem),
+        )
+
+    def _on_end_stored(self, end: End) -> None:
+        message_id = end.text.message_id
+        if self._ends.get(message_id) is not end:
+            return
+        del self._ends[message_id]
+        if message_id in self._refused:
+            self._refused.discard(message_id)
+            self._change(message_id, status=end.status)
+        self._storage.settle()
+        self.stored.emit()
+
+    def _on_end_refused(self, end: End, problem: NotStored) -> None:
+        message_id = end.text.message_id
+        if message_id not in self._refused:
+            self._refused.add(message_id)
+            self._change(message_id, status=ReplyStatus.UNSAVED)
+            self.not_stored.emit(problem)
+        self._retry.start()
 
     def _show_end(self, reply: LiveReply, error: EngineError | None) -> None:
         self._show_numbers(reply, status=reply.status, progress=None, error=error)
@@ -185,8 +261,11 @@ class Replies(QObject):
         self.stats_changed.emit(reply.chat_id, reply.stats)
 
     def _change_row(self, reply: LiveReply, **fields: object) -> None:
-        if self._transcript.row_of(reply.message_id) is not None:
-            self._transcript.change(reply.message_id, **fields)
+        self._change(reply.message_id, **fields)
+
+    def _change(self, message_id: int, **fields: object) -> None:
+        if self._transcript.row_of(message_id) is not None:
+            self._transcript.change(message_id, **fields)
 
     def _put_in_table(self, reply: LiveReply) -> None:
         known = self._table.row(reply.request)

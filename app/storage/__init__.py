@@ -2,18 +2,31 @@
 
 from app.storage.chats import ChatStore
 from app.storage.database import Database, DatabaseTooNew
+from app.storage.exchange import Asked, Question
 from app.storage.messages import MessageStore
-from app.storage.records import ChatSummary, ReplyStatus, ReplyText, StoredMessage
+from app.storage.problems import NotOpened, NotStored, Reason, StorageProblem
+from app.storage.records import ChatSummary, Deletion, ReplyStatus, ReplyText, StoredMessage
 from app.storage.rescue import Rescued
+from app.storage.storage import Opened, Storage, Stores
 
 __all__ = [
+    "Asked",
     "ChatStore",
     "ChatSummary",
     "Database",
     "DatabaseTooNew",
+    "Deletion",
     "MessageStore",
+    "NotOpened",
+    "NotStored",
+    "Opened",
+    "Question",
+    "Reason",
     "ReplyStatus",
     "ReplyText",
     "Rescued",
+    "Storage",
+    "StorageProblem",
     "StoredMessage",
+    "Stores",
 ]

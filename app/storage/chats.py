@@ -1,27 +1,24 @@
-"""Chats as rows: making, listing, searching, renaming, deleting. Their messages are in `messages`."""
+"""Chats as rows: making, listing, searching, renaming. Their messages are in `messages`, deleting is in `trash`."""
 
 from __future__ import annotations
 
+import sqlite3
 import time
 from collections.abc import Sequence
 
-from app.storage.database import Database
+from app.storage.codec import as_text
+from app.storage.database import Connection
 from app.storage.records import ChatSummary
 
 SNIPPET_BEFORE = 24
 SNIPPET_AFTER = 80
+ALL = -1  # as SQLite says it
+_LATEST_S = 4e10  # a later moment has no date
 
 
 class ChatStore:
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Connection) -> None:
         self._db = database
-
-    def begin_session(self) -> None:
-        """Call once at start: purges what was deleted, and marks replies of the last run that did not finish."""
-        with self._db.transaction():
-            self._db.execute("DELETE FROM chats WHERE deleted_at IS NOT NULL")
-            self._db.execute("DELETE FROM messages WHERE deleted_at IS NOT NULL")
-            self._db.execute("UPDATE messages SET status = 'interrupted' WHERE status = 'streaming'")
 
     def create(self, title: str) -> int:
         now = time.time()
@@ -30,9 +27,9 @@ class ChatStore:
 
     def summary(self, chat_id: int) -> ChatSummary | None:
         row = self._db.row("SELECT * FROM chats WHERE id = ? AND deleted_at IS NULL", (chat_id,))
-        return None if row is None else ChatSummary(row["id"], row["title"], bool(row["pinned"]), row["updated_at"])
+        return None if row is None else _summary(row)
 
-    def find(self, query: str = "") -> list[ChatSummary]:
+    def find(self, query: str = "", limit: int = ALL) -> list[ChatSummary]:
         """Pinned first, then the latest. With a query: those whose title or messages have all of its words."""
         words = query.split()
         sql = (
@@ -40,15 +37,11 @@ class ChatStore:
             + " AND (title LIKE ? ESCAPE '\\' OR EXISTS (SELECT 1 FROM messages WHERE chat_id = chats.id"
             " AND deleted_at IS NULL AND text LIKE ? ESCAPE '\\'))"
             * len(words)
-            + " ORDER BY pinned DESC, updated_at DESC, id DESC"
+            + " ORDER BY pinned DESC, updated_at DESC, id DESC LIMIT ?"
         )
         patterns = [pattern for word in words for pattern in (_like(word), _like(word))]
-        return [
-            ChatSummary(
-                row["id"], row["title"], bool(row["pinned"]), row["updated_at"], self._snippet(row["id"], words)
-            )
-            for row in self._db.rows(sql, patterns)
-        ]
+        rows = self._db.rows(sql, (*patterns, limit))
+        return [_summary(row, self._snippet(row["id"], words)) for row in rows]
 
     def rename(self, chat_id: int, title: str) -> None:
         self._db.execute("UPDATE chats SET title = ?, renamed = 1 WHERE id = ?", (title, chat_id))
@@ -71,12 +64,6 @@ class ChatStore:
     def leaf(self, chat_id: int) -> int | None:
         row = self._db.row("SELECT leaf_id FROM chats WHERE id = ?", (chat_id,))
         return None if row is None else row["leaf_id"]
-
-    def delete(self, chat_id: int) -> None:
-        self._db.execute("UPDATE chats SET deleted_at = ? WHERE id = ?", (time.time(), chat_id))
-
-    def restore(self, chat_id: int) -> None:
-        self._db.execute("UPDATE chats SET deleted_at = NULL WHERE id = ?", (chat_id,))
 
     def duplicate(self, chat_id: int, title: str) -> int:
         """Copies a chat with all its branches; returns the copy's id."""
@@ -104,7 +91,13 @@ class ChatStore:
             " ORDER BY id DESC LIMIT 1"
         )
         row = self._db.row(sql, (chat_id, _like(words[0])))
-        return "" if row is None else _around(row["text"], words[0])
+        return "" if row is None else _around(as_text(row["text"]), words[0])
+
+
+def _summary(row: sqlite3.Row, snippet: str = "") -> ChatSummary:
+    updated_at = row["updated_at"]
+    when = updated_at if isinstance(updated_at, float) and 0 < updated_at < _LATEST_S else 0.0
+    return ChatSummary(row["id"], as_text(row["title"]), row["pinned"] == 1, when, snippet)
 
 
 def _like(word: str) -> str:

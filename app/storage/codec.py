@@ -1,34 +1,45 @@
 """Statistics and errors as JSON, so that footers and notices can be worded later in any language.
 
-Reads what older and newer versions wrote: unknown fields are ignored, missing ones take their defaults.
+Reads what older and newer versions wrote, and what a damaged disk left of it: unknown fields are ignored, missing and
+impossible ones take their defaults. Reading never raises.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import asdict, fields
 from typing import Any
 
 import engine
 from engine import DraftingState, EngineError, InternalError, RequestStats
 
-_STATS_FIELDS = {field.name: field for field in fields(RequestStats)}
+_USUAL = {field.name: getattr(RequestStats(), field.name) for field in fields(RequestStats)}
+_RATES = [name for name, value in vars(RequestStats).items() if isinstance(value, property)]
+_UNREADABLE = "unreadable"
 
 
 def stats_to_json(stats: RequestStats) -> str:
     return json.dumps(asdict(stats), separators=(",", ":"))
 
 
-def stats_from_json(text: str) -> RequestStats:
-    stored: dict[str, Any] = json.loads(text)
-    known = {name: _stats_value(name, value) for name, value in stored.items() if name in _STATS_FIELDS}
-    return RequestStats(**known)
+def stats_from_json(text: object) -> RequestStats | None:
+    """None: there are none, or nothing of them can be read."""
+    stored = _read(text)
+    if stored is None:
+        return None
+    stats = RequestStats(**{name: _like(usual, stored.get(name)) for name, usual in _USUAL.items()})
+    return stats if _can_be_told(stats) else None
 
 
-def _stats_value(name: str, value: Any) -> Any:
-    if name == "drafting":
-        return DraftingState(value) if value in set(DraftingState) else DraftingState.OFF
-    return tuple(value) if isinstance(value, list) else value
+def _can_be_told(stats: RequestStats) -> bool:
+    """Whether every rate of it can be computed, which counters that fit one another always can."""
+    try:
+        for rate in _RATES:
+            getattr(stats, rate)
+    except (ArithmeticError, ValueError, IndexError):
+        return False
+    return True
 
 
 def error_to_json(error: EngineError) -> str:
@@ -36,13 +47,69 @@ def error_to_json(error: EngineError) -> str:
     return json.dumps({"type": type(error).__name__, **values}, ensure_ascii=False)
 
 
-def error_from_json(text: str) -> EngineError:
-    stored: dict[str, Any] = json.loads(text)
-    kind = getattr(engine, stored.pop("type", ""), None)
+def error_from_json(text: object) -> EngineError | None:
+    if text is None:
+        return None
+    stored = _read(text) or {}
+    kind = getattr(engine, str(stored.pop("type", "")), None)
     if not (isinstance(kind, type) and issubclass(kind, EngineError)):
-        return InternalError(text)
+        return InternalError(_UNREADABLE)
+    kinds = {field.name: field.type for field in fields(kind)}  # type: ignore[arg-type]
     values = {name: tuple(value) if isinstance(value, list) else value for name, value in stored.items()}
+    if not all(_is_of(kinds.get(name, ""), value) for name, value in values.items()):
+        return InternalError(_UNREADABLE)
     try:
         return kind(**values)
     except TypeError:  # the class has other fields by now
-        return InternalError(text)
+        return InternalError(_UNREADABLE)
+
+
+def as_text(value: object) -> str:
+    """A column of text, also where damage has made something else of it."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return "" if value is None else str(value)
+
+
+def _read(text: object) -> dict[str, Any] | None:
+    if not isinstance(text, str):
+        return None
+    try:
+        stored = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return stored if isinstance(stored, dict) else None
+
+
+def _like(usual: Any, value: Any) -> Any:
+    """`value` if it is of the kind of the `usual` one."""
+    if isinstance(usual, DraftingState):
+        return DraftingState(value) if value in list(DraftingState) else DraftingState.OFF
+    if isinstance(usual, tuple):
+        whole = isinstance(value, list) and all(_is_number(each) for each in value)
+        return tuple(value) if whole else usual
+    if isinstance(usual, str):
+        return value if isinstance(value, str) else usual
+    return value if _is_number(value) or (value is None and usual is None) else usual
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and _is_modest(value)
+
+
+def _is_modest(value: float) -> bool:
+    try:
+        return math.isfinite(float(value))
+    except OverflowError:
+        return False
+
+
+def _is_of(annotation: object, value: object) -> bool:
+    """Whether a value can be shown as what the error's class says of it."""
+    if "int" in str(annotation) or "float" in str(annotation):
+        return _is_number(value) or (value is None and "None" in str(annotation))
+    if "bool" in str(annotation):
+        return isinstance(value, bool)
+    if "tuple" in str(annotation):
+        return isinstance(value, tuple) and all(isinstance(each, str) for each in value)
+    return isinstance(value, str) or (value is None and "None" in str(annotation))

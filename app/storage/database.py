@@ -1,29 +1,43 @@
-"""The SQLite file: opening, migrating, transactions. What is in the tables is for `chats` and `messages`.
+"""The SQLite file: opening, examining, migrating, transactions. What is in the tables is for the other modules.
 
-One connection, used by the thread that opened it. A database that a newer version wrote is refused, not changed.
+A connection is used by the thread that opened it: one writes, others read. A database that a newer version wrote is
+refused, not changed; a damaged one is rescued (see `rescue`).
 """
 
 from __future__ import annotations
 
-import shutil
+import os
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from app.storage import rescue
+from app.storage import copies, rescue
+from app.storage.codec import as_text
+from app.storage.problems import is_damage
+
+# Written pages go to the database itself this often: what is only in the log is lost with the first bad byte there.
+_LOG_PAGES = 64
+_BUSY_MS = 5000
+_TRIES = 3
+_FIRST_WITH_NOTES = 3  # the schema version that brought the table
 
 _PRAGMAS = (
+    f"PRAGMA busy_timeout = {_BUSY_MS}",
     "PRAGMA journal_mode = WAL",
+    f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}",
     "PRAGMA foreign_keys = ON",
-    "PRAGMA busy_timeout = 5000",
+    "PRAGMA secure_delete = ON",
     "PRAGMA temp_store = MEMORY",
     "PRAGMA trusted_schema = OFF",
     "PRAGMA cell_size_check = ON",
     "PRAGMA synchronous = FULL",
 )
+
+Schema = dict[str, str]  # the name of a table or index, and how it was made
 
 
 class DatabaseTooNew(Exception):
@@ -34,21 +48,15 @@ class DatabaseTooNew(Exception):
         self.version = version
 
 
-class Database:
-    """`rescued` says what was saved when the file was found damaged; otherwise it is None."""
+class Connection:
+    """SQL on one connection. Text that is not UTF-8 is read with a sign in place of each bad byte."""
 
-    def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self.path = path
-        self.rescued: rescue.Rescued | None = None
-        damaged = rescue.set_aside(path) if path.exists() and not rescue.is_sound(path) else None
-        self._connect()
-        if damaged is not None:
-            self.rescued = self._rescue(damaged)
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+        connection.row_factory = sqlite3.Row
+        connection.text_factory = as_text
 
     def close(self) -> None:
-        """Closes the file, and backs it up if the last backup is a day old."""
-        rescue.back_up_daily(self.connection, self.path)
         self.connection.close()
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
@@ -61,14 +69,6 @@ class Database:
     def execute(self, sql: str, values: Sequence[Any] = ()) -> int:
         """Runs one change; returns the id of the row that an INSERT made."""
         return self.connection.execute(sql, values).lastrowid or 0
-
-    @property
-    def holds_deleted(self) -> bool:
-        """Whether something was deleted that has not been purged yet."""
-        for table in ("chats", "messages"):
-            if self.row(f"SELECT 1 FROM {table} WHERE deleted_at IS NOT NULL LIMIT 1"):
-                return True
-        return False
 
     @contextmanager
     def transaction(self, durable: bool = True) -> Iterator[None]:
@@ -83,38 +83,151 @@ class Database:
                 self.connection.execute("ROLLBACK")
             raise
 
-    def _connect(self) -> None:
-        # Autocommit, so that transactions are exactly those of `transaction`.
-        self.connection = sqlite3.connect(self.path, isolation_level=None)
-        self.connection.row_factory = sqlite3.Row
+
+class Reader(Connection):
+    """A connection that cannot write; for a file that a `Database` has open."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None))
+        self.connection.execute(f"PRAGMA busy_timeout = {_BUSY_MS // 50}")
+
+
+class Database(Connection):
+    """The connection that writes. `rescued` says what was saved of a damaged file, until somebody was told."""
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.path = path
+        rescue.finish(path)
+        _make_private(path)
+        if not is_sound(path):
+            rescue.rebuild(path, _make_tables)
         try:
-            for pragma in _PRAGMAS:
-                self.connection.execute(pragma)
-            self._migrate()
-        except BaseException:
-            self.connection.close()
-            raise
+            super().__init__(_connect(path))
+        except sqlite3.DatabaseError as error:
+            if not is_damage(error):
+                raise
+            rescue.rebuild(path, _make_tables)
+            super().__init__(_connect(path))
 
-    def _rescue(self, damaged: Path) -> rescue.Rescued:
-        """What can be read of the damaged file, or the last copy when that has more."""
-        saved = rescue.salvage(damaged, self.connection)
-        backup = rescue.newest_backup(self.path)
-        if backup is None or (kept := rescue.count_messages(backup)) <= saved:
-            return rescue.Rescued(damaged, saved)
-        self.connection.close()
-        shutil.copyfile(backup, self.path)
-        self._connect()
-        return rescue.Rescued(damaged, kept)
+    @property
+    def rescued(self) -> rescue.Rescued | None:
+        row = self.row("SELECT value FROM notes WHERE name = 'rescued'")
+        return None if row is None else rescue.Rescued.from_json(row["value"])
 
-    def _migrate(self) -> None:
-        version: int = self.connection.execute("PRAGMA user_version").fetchone()[0]
-        migrations = _migrations()
-        if version > len(migrations):
-            raise DatabaseTooNew(version)
-        if 0 < version < len(migrations):
-            rescue.copy_to(self.connection, self.path.with_name(f"{self.path.stem}-before-v{len(migrations)}.db"))
-        for number, script in enumerate(migrations[version:], start=version + 1):
-            self.connection.executescript(f"BEGIN IMMEDIATE; {script}; PRAGMA user_version = {number}; COMMIT;")
+    def checkpoint(self) -> None:
+        """Moves what was written from the log to the database itself, as far as nobody reads."""
+        self.connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+
+
+def is_sound(path: Path) -> bool:
+    """False when SQLite finds faults each time it looks: one look that fails may be the disk's fault, not the file's.
+
+    Raises sqlite3.OperationalError or OSError when the file cannot be read or is locked.
+    """
+    if not path.exists() or path.stat().st_size == 0:
+        return True
+    if rescue.log_is_broken(path):  # looked at first: SQLite empties a log that it cannot read
+        return False
+    for attempt in range(_TRIES):
+        try:
+            if _has_no_fault(path):
+                return True
+        except UnicodeDecodeError:  # in what SQLite itself says of a damaged schema
+            continue
+        except sqlite3.DatabaseError as error:
+            if not is_damage(error) and attempt == _TRIES - 1:
+                raise
+    rescue.read_through(path)
+    return False
+
+
+def _has_no_fault(path: Path) -> bool:
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.text_factory = as_text
+        connection.execute(f"PRAGMA busy_timeout = {_BUSY_MS}")
+        # MEASURED: half a second for 200,000 messages; without its look at the indexes it takes a third of one.
+        if connection.execute("PRAGMA integrity_check(1)").fetchone()[0] != "ok":
+            return False
+        version, known = connection.execute("PRAGMA user_version").fetchone()[0], len(_migrations())
+        if version > known:
+            return _noted_version(connection) != known  # otherwise the number is damaged
+        if version < 0 or _schema(connection) != _expected_schema(version):
+            return False
+        return _can_be_written(connection, path)
+
+
+def _noted_version(connection: sqlite3.Connection) -> int:
+    """The version as the file's own notes have it; 0: they do not."""
+    try:
+        row = connection.execute("SELECT value FROM notes WHERE name = 'version'").fetchone()
+        return int(row[0]) if row else 0
+    except (sqlite3.DatabaseError, ValueError):
+        return 0
+
+
+def _can_be_written(connection: sqlite3.Connection, path: Path) -> bool:
+    """False where the file itself forbids what its permissions allow: a damaged header."""
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("ROLLBACK")
+    except sqlite3.OperationalError as error:
+        return not (error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_READONLY and os.access(path, os.W_OK))
+    return True
+
+
+def _make_private(path: Path) -> None:
+    """What SQLite makes beside the file gets the file's own permissions."""
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    for file in (path, path.with_name(path.name + "-wal"), path.with_name(path.name + "-shm")):
+        if file.exists() and file.stat().st_mode & 0o077:
+            file.chmod(0o600)
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    # Autocommit, so that transactions are exactly those of `transaction`.
+    connection = sqlite3.connect(path, isolation_level=None)
+    try:
+        for pragma in _PRAGMAS:
+            connection.execute(pragma)
+        _migrate(connection, path)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _make_tables(connection: sqlite3.Connection) -> None:
+    _migrate(connection, None)
+
+
+def _migrate(connection: sqlite3.Connection, path: Path | None) -> None:
+    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    migrations = _migrations()
+    if version > len(migrations):
+        raise DatabaseTooNew(version)
+    if 0 < version < len(migrations) and path is not None:
+        copies.copy_to(connection, path.with_name(f"{path.stem}-before-v{len(migrations)}.db"))
+    for number, script in enumerate(migrations[version:], start=version + 1):
+        noted = f"INSERT OR REPLACE INTO notes VALUES ('version', '{number}')" if number >= _FIRST_WITH_NOTES else ""
+        connection.executescript(f"BEGIN IMMEDIATE; {script}; {noted}; PRAGMA user_version = {number}; COMMIT;")
+
+
+def _schema(connection: sqlite3.Connection) -> Schema:
+    rows = connection.execute("SELECT name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'")
+    return dict(rows.fetchall())
+
+
+def _expected_schema(version: int) -> Schema:
+    return _schema_of(tuple(_migrations()[:version]))
+
+
+@cache
+def _schema_of(migrations: tuple[str, ...]) -> Schema:
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        for script in migrations:
+            connection.executescript(script)
+        return _schema(connection)
 
 
 def _migrations() -> list[str]:

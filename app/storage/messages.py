@@ -1,43 +1,60 @@
-"""Messages as a tree of versions, and the branch of it that a chat shows."""
+"""Messages as a tree of versions, and the branch of it that a chat shows.
+
+A row that cannot be read is one message that says so: it neither hides the others nor stops them.
+"""
 
 from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from app.storage.chats import ChatStore
-from app.storage.codec import error_from_json, error_to_json, stats_from_json, stats_to_json
-from app.storage.database import Database
+from app.storage.codec import as_text, error_from_json, error_to_json, stats_from_json, stats_to_json
+from app.storage.database import Connection
 from app.storage.records import ReplyStatus, ReplyText, StoredMessage
 from engine import EngineError, MessageRole, RequestStats
 
-# From a leaf up to the first message; versions are counted among those with the same parent.
-_BRANCH = """
-WITH RECURSIVE branch (id, depth) AS (
-    SELECT ?, 0
-    UNION ALL
-    SELECT messages.parent_id, depth + 1 FROM messages JOIN branch ON messages.id = branch.id
-    WHERE messages.parent_id IS NOT NULL
-)
-SELECT messages.* FROM branch JOIN messages ON messages.id = branch.id ORDER BY depth DESC
-"""
-
+# UNION, not UNION ALL: it ends where damaged parents go round in a circle.
 _BELOW = """
 WITH RECURSIVE below (id) AS (
     SELECT ?
-    UNION ALL
+    UNION
     SELECT messages.id FROM messages JOIN below ON messages.parent_id = below.id
 )
 """
 
-_SIBLINGS = "SELECT id FROM messages WHERE chat_id = ? AND parent_id IS ? AND deleted_at IS NULL ORDER BY id"
+_ROLES = {role.value: role for role in MessageRole}
+
+
+@dataclass(frozen=True, slots=True)
+class _Tree:
+    """Every message's parent, and the versions that each parent has."""
+
+    parents: Mapping[int, int | None]
+    versions: Mapping[int | None, Sequence[int]]
+
+    def path(self, leaf_id: int) -> list[int]:
+        path: dict[int, None] = {}
+        number: int | None = leaf_id
+        while number is not None and number in self.parents and number not in path:
+            path[number] = None
+            number = self.parents[number]
+        return list(reversed(path))
+
+    def place(self, message_id: int) -> tuple[int, int]:
+        """Which version a message is, from 1, and of how many."""
+        versions = self.versions.get(self.parents[message_id], ())
+        return versions.index(message_id) + 1 if message_id in versions else 1, max(len(versions), 1)
 
 
 class MessageStore:
-    def __init__(self, database: Database, chats: ChatStore) -> None:
+    def __init__(self, database: Connection, chats: ChatStore) -> None:
         self._db = database
         self._chats = chats
+
+    # Changes
 
     def add_user(self, chat_id: int, parent_id: int | None, text: str) -> int:
         return self._add(chat_id, parent_id, MessageRole.USER, text, ReplyStatus.DONE, "", "")
@@ -78,26 +95,6 @@ class MessageStore:
                 (status, stats_to_json(stats), error_to_json(error) if error else None, reply.message_id),
             )
 
-    def message(self, message_id: int) -> StoredMessage | None:
-        row = self._db.row("SELECT * FROM messages WHERE id = ? AND deleted_at IS NULL", (message_id,))
-        return None if row is None else self._stored(row)
-
-    def branch(self, leaf_id: int | None) -> list[StoredMessage]:
-        """From the first message to `leaf_id`."""
-        return [] if leaf_id is None else [self._stored(row) for row in self._db.rows(_BRANCH, (leaf_id,))]
-
-    def latest_leaf(self, message_id: int) -> int:
-        """The end of the branch that goes on from a message: the newest one below it, or itself."""
-        sql = _BELOW + "SELECT max(below.id) FROM below JOIN messages USING (id) WHERE deleted_at IS NULL"
-        row = self._db.row(sql, (message_id,))
-        return message_id if row is None or row[0] is None else int(row[0])
-
-    def sibling(self, message: StoredMessage, step: int) -> int | None:
-        """The version `step` places away, if there is one."""
-        versions = self._siblings(message.chat_id, message.parent_id)
-        at = versions.index(message.id) + step
-        return versions[at] if 0 <= at < len(versions) else None
-
     def delete_below(self, message_id: int) -> float:
         """Deletes a message and what follows it; the returned mark brings exactly these back."""
         mark = time.time()
@@ -131,24 +128,91 @@ class MessageStore:
         sql = "UPDATE messages SET text = ?, thinking = ?, thinking_s = ? WHERE id = ?"
         self._db.execute(sql, (reply.text, reply.thinking, reply.thinking_s, reply.message_id))
 
-    def _siblings(self, chat_id: int, parent_id: int | None) -> list[int]:
-        return [row["id"] for row in self._db.rows(_SIBLINGS, (chat_id, parent_id))]
+    # Reading
 
-    def _stored(self, row: sqlite3.Row) -> StoredMessage:
-        versions = self._siblings(row["chat_id"], row["parent_id"])
+    def message(self, message_id: int) -> StoredMessage | None:
+        """None: it is not there, or deleted."""
+        row = self._db.row("SELECT chat_id, deleted_at FROM messages WHERE id = ?", (message_id,))
+        if row is None or row["deleted_at"] is not None:
+            return None
+        return self._stored(message_id, self._tree(row["chat_id"]))
+
+    def branch(self, leaf_id: int | None) -> list[StoredMessage]:
+        """From the first message to `leaf_id`."""
+        row = self._db.row("SELECT chat_id FROM messages WHERE id = ?", (leaf_id,))
+        return [] if row is None or leaf_id is None else self._branch(leaf_id, self._tree(row["chat_id"]))
+
+    def shown_branch(self, chat_id: int) -> list[StoredMessage]:
+        """The branch on the screen: to the chat's leaf, or to its newest message where that leaf is not in the chat."""
+        tree, leaf = self._tree(chat_id), self._chats.leaf(chat_id)
+        if leaf is not None and leaf not in tree.parents:
+            leaf = max((number for versions in tree.versions.values() for number in versions), default=None)
+        return [] if leaf is None else self._branch(leaf, tree)
+
+    def latest_leaf(self, message_id: int) -> int:
+        """The end of the branch that goes on from a message: the newest one below it, or itself."""
+        sql = _BELOW + "SELECT max(below.id) FROM below JOIN messages USING (id) WHERE deleted_at IS NULL"
+        row = self._db.row(sql, (message_id,))
+        return message_id if row is None or row[0] is None else int(row[0])
+
+    def sibling(self, message: StoredMessage, step: int) -> int | None:
+        """The version `step` places away, if there is one."""
+        versions = self._tree(message.chat_id).versions.get(message.parent_id, ())
+        if message.id not in versions:
+            return None
+        at = versions.index(message.id) + step
+        return versions[at] if 0 <= at < len(versions) else None
+
+    def _tree(self, chat_id: int) -> _Tree:
+        parents: dict[int, int | None] = {}
+        versions: dict[int | None, list[int]] = {}
+        # An index has all of this, so that it is quick, and there where a message's own row is damaged.
+        sql = "SELECT id, parent_id, deleted_at IS NULL AS kept FROM messages WHERE chat_id = ? ORDER BY id"
+        for row in self._db.rows(sql, (chat_id,)):
+            parents[row["id"]] = row["parent_id"]
+            if row["kept"]:
+                versions.setdefault(row["parent_id"], []).append(row["id"])
+        return _Tree(parents, versions)
+
+    def _branch(self, leaf_id: int, tree: _Tree) -> list[StoredMessage]:
+        return [self._stored(number, tree) for number in tree.path(leaf_id)]
+
+    def _stored(self, message_id: int, tree: _Tree) -> StoredMessage:
+        sibling, siblings = tree.place(message_id)
+        try:
+            row = self._db.row("SELECT * FROM messages WHERE id = ?", (message_id,))
+        except sqlite3.DatabaseError:
+            row = None
+        role = None if row is None else _ROLES.get(row["role"])
+        if row is None or role is None:
+            return _unreadable(message_id, row, sibling, siblings)
         return StoredMessage(
-            id=row["id"],
+            id=message_id,
             chat_id=row["chat_id"],
             parent_id=row["parent_id"],
-            role=MessageRole(row["role"]),
-            text=row["text"],
-            thinking=row["thinking"],
-            thinking_s=row["thinking_s"],
+            role=role,
+            text=as_text(row["text"]),
+            thinking=as_text(row["thinking"]),
+            thinking_s=row["thinking_s"] if isinstance(row["thinking_s"], float) else 0.0,
             status=ReplyStatus(row["status"]),
-            main_name=row["main_name"],
-            draft_name=row["draft_name"],
-            stats=stats_from_json(row["stats"]) if row["stats"] else None,
-            error=error_from_json(row["error"]) if row["error"] else None,
-            sibling=versions.index(row["id"]) + 1 if row["id"] in versions else 1,
-            siblings=max(len(versions), 1),
+            main_name=as_text(row["main_name"]),
+            draft_name=as_text(row["draft_name"]),
+            stats=stats_from_json(row["stats"]),
+            error=error_from_json(row["error"]),
+            sibling=sibling,
+            siblings=siblings,
         )
+
+
+def _unreadable(message_id: int, row: sqlite3.Row | None, sibling: int, siblings: int) -> StoredMessage:
+    """What can be said of a damaged row; its words too, where only who wrote them is lost."""
+    return StoredMessage(
+        id=message_id,
+        chat_id=row["chat_id"] if row is not None else 0,
+        parent_id=row["parent_id"] if row is not None else None,
+        role=MessageRole.ASSISTANT,
+        text=as_text(row["text"]) if row is not None else "",
+        status=ReplyStatus.UNREADABLE,
+        sibling=sibling,
+        siblings=siblings,
+    )

@@ -11,7 +11,7 @@ from engine import EngineError, MessageRole, RequestStats
 class ReplyStatus(StrEnum):
     """How far a reply is: stored as text, and the same value up to the screen. A person's own messages are DONE.
 
-    The database has STREAMING for every reply under way; QUEUED and READING are only shown.
+    The database has STREAMING for every reply under way; QUEUED, READING, UNSAVED and UNREADABLE are only shown.
     """
 
     QUEUED = "queued"
@@ -25,6 +25,8 @@ class ReplyStatus(StrEnum):
     INTERRUPTED = "interrupted"  # the app ended while it was written; can be continued
     MODEL_CHANGED = "model_changed"  # its model was unloaded; can be continued
     FAILED = "failed"  # the message's `error` says why
+    UNSAVED = "unsaved"  # ended, and its end is not on disk yet
+    UNREADABLE = "unreadable"  # its row is damaged
 
     @classmethod
     def _missing_(cls, value: object) -> ReplyStatus:
@@ -61,6 +63,27 @@ class StoredMessage:
     error: EngineError | None = None
     sibling: int = 1
     siblings: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Deletion:
+    """A chat or messages in the Trash: what was deleted with one wish has one mark."""
+
+    mark: float  # seconds since the epoch
+    chat_id: int
+    title: str
+    whole_chat: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Purged:
+    """The ids of what was deleted for good."""
+
+    chats: tuple[int, ...] = ()
+    messages: tuple[int, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.chats or self.messages)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,144 +1,137 @@
-"""Backups of the database, and handling a damaged file: check it, move it aside, save what can be read.
+"""Making a sound file of a damaged one. Nothing is thrown away, and it may be interrupted anywhere.
 
-A damaged file is never deleted: it may hold more than we can read.
+A new file is built beside the damaged one, out of everything that can be read: the file as SQLite reads it, its pages
+one by one, and the daily copies. It gets the name `…-ready-DATE.db` when it is complete. Only then does the damaged
+file move aside, and the new one takes its place; `finish` does that, now or at the next start.
 """
 
 from __future__ import annotations
 
+import json
 import logging
+import os
+import shutil
 import sqlite3
 import time
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+
+from app.storage import copies
+from app.storage.pages import Pages, log_frames
+from app.storage.salvage import Merge, Rows, carved, read_rows
 
 log = logging.getLogger(__name__)
 
-_TABLES = ("chats", "messages")
-_KEPT_BACKUPS = 3
-_DAY_S = 86_400
+_LOG, _INDEX = "-wal", "-shm"  # what SQLite keeps beside a database
+_READ_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Rescued:
-    damaged_file: Path
+    """What a rescue came to, in figures; `from_copies` of the messages were only in daily copies."""
+
+    damaged_file: str
     saved_messages: int
+    from_copies: int = 0
 
-
-def is_sound(path: Path) -> bool:
-    """False when SQLite reports faults or cannot read the file."""
-    try:
-        connection = sqlite3.connect(path)
+    @classmethod
+    def from_json(cls, text: str) -> Rescued | None:
         try:
-            return bool(connection.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok")
-        finally:
-            connection.close()
-    except sqlite3.DatabaseError as error:
-        log.warning("the database cannot be checked: %s", error)
-        return isinstance(error, sqlite3.OperationalError)  # locked or not readable is not damaged
+            return cls(**json.loads(text))
+        except (ValueError, TypeError):
+            return None
 
 
-def set_aside(path: Path) -> Path:
-    damaged = path.with_name(f"{path.stem}-damaged-{time.strftime('%Y%m%d-%H%M%S')}.db")
-    for suffix in ("", "-wal", "-shm"):
-        part = path.with_name(path.name + suffix)
-        if part.exists():
-            part.rename(damaged.with_name(damaged.name + suffix))
-    return damaged
+def read_through(path: Path) -> None:
+    """Reads every byte. Raises OSError where the disk does not give one: then the file need not be at fault."""
+    for file in (path, _beside(path, _LOG)):
+        if file.exists():
+            with file.open("rb") as stream:
+                while stream.read(_READ_BYTES):
+                    pass
 
 
-def copy_to(connection: sqlite3.Connection, target: Path) -> None:
-    """Copies the whole database atomically."""
-    partial = target.with_name(target.name + ".new")
-    partial.unlink(missing_ok=True)
-    connection.execute("VACUUM INTO ?", (str(partial),))
-    partial.replace(target)
+def log_is_broken(path: Path) -> bool:
+    """Whether something was committed behind a damaged place in the log, where SQLite does not look for it."""
+    return any(frame.commits and not frame.sound for frame in log_frames(_beside(path, _LOG)))
 
 
-def back_up_daily(connection: sqlite3.Connection, path: Path) -> None:
-    newest = newest_backup(path)
-    if newest is not None and time.time() - newest.stat().st_mtime < _DAY_S:
-        return
-    path.with_name("backups").mkdir(exist_ok=True)
-    copy_to(connection, path.with_name("backups") / f"{path.stem}-{time.strftime('%Y%m%d-%H%M%S')}.db")
-    for old in _backups(path)[:-_KEPT_BACKUPS]:
-        old.unlink()
+def rebuild(path: Path, make_tables: Callable[[sqlite3.Connection], None]) -> None:
+    """Puts a sound file in the place of the damaged one, which is kept beside it."""
+    stamp = _free_stamp(path)
+    work = path.with_name(f"{path.stem}-rescue")
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(mode=0o700)
+    fresh = work / "fresh.db"
+    os.close(os.open(fresh, os.O_WRONLY | os.O_CREAT, 0o600))
+    with closing(sqlite3.connect(fresh, isolation_level=None)) as connection:
+        make_tables(connection)
+        connection.execute("BEGIN")
+        merged = _merge(path, work, connection)
+        rescued = Rescued(f"{path.stem}-damaged-{stamp}.db", merged.messages, merged.from_copies)
+        connection.execute("INSERT INTO notes VALUES ('rescued', ?)", (json.dumps(asdict(rescued)),))
+        connection.execute("COMMIT")
+    fresh.replace(path.with_name(f"{path.stem}-ready-{stamp}.db"))
+    _sync_folder(path.parent)
+    log.warning("the database was damaged: %d messages saved, %d of copies", merged.messages, merged.from_copies)
+    finish(path)
 
 
-def newest_backup(path: Path) -> Path | None:
-    return max(_backups(path), default=None)
+def finish(path: Path) -> None:
+    """Ends a rescue whose new file is complete; otherwise only sweeps up behind one that was interrupted."""
+    for ready in sorted(path.parent.glob(f"{path.stem}-ready-*.db")):
+        stamp = ready.stem.removeprefix(f"{path.stem}-ready-")
+        damaged = path.with_name(f"{path.stem}-damaged-{stamp}.db")
+        for suffix in ("", _LOG):
+            part = _beside(path, suffix)
+            if part.exists() and not _beside(damaged, suffix).exists():
+                part.replace(_beside(damaged, suffix))
+        _beside(path, _INDEX).unlink(missing_ok=True)
+        ready.replace(path)
+        _sync_folder(path.parent)
+    shutil.rmtree(path.with_name(f"{path.stem}-rescue"), ignore_errors=True)
 
 
-def _backups(path: Path) -> list[Path]:
-    """Oldest first: their names are their dates."""
-    return sorted(path.with_name("backups").glob(f"{path.stem}-*.db"))
+def _merge(path: Path, work: Path, fresh: sqlite3.Connection) -> Merge:
+    """Newest first: what stands in the log, what SQLite reads, what single pages hold, then the copies."""
+    merge = Merge(fresh)
+    pages = Pages(path, _beside(path, _LOG))
+    for rows in _own_rows(path, work, pages):
+        merge.add(rows)
+    merge.add(carved(pages), is_carved=True)
+    for copy in reversed(copies.all_of(path)):
+        merge.add(read_rows(copy), is_copy=True)
+    merge.tie_up()
+    return merge
 
 
-def count_messages(path: Path) -> int:
-    """The number of messages in a copy; 0 when it is damaged."""
-    if not is_sound(path):
-        return 0
-    connection = sqlite3.connect(path)
+def _own_rows(path: Path, work: Path, pages: Pages) -> Iterator[Rows]:
+    """Reads copies of the file, because SQLite may change what it opens."""
+    whole = work / "whole.db"
+    pages.write_to(whole)
+    yield read_rows(whole)
+    as_it_is = work / "as-it-is.db"
+    for suffix in ("", _LOG):
+        if _beside(path, suffix).exists():
+            shutil.copyfile(_beside(path, suffix), _beside(as_it_is, suffix))
+    yield read_rows(as_it_is)
+
+
+def _beside(path: Path, suffix: str) -> Path:
+    return path.with_name(path.name + suffix)
+
+
+def _free_stamp(path: Path) -> str:
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    taken = len(list(path.parent.glob(f"{path.stem}-damaged-{stamp}*.db")))
+    return f"{stamp}-{taken}" if taken else stamp
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
     try:
-        return int(connection.execute("SELECT count(*) FROM messages").fetchone()[0])
+        os.fsync(descriptor)
     finally:
-        connection.close()
-
-
-def salvage(damaged: Path, fresh: sqlite3.Connection) -> int:
-    """Copies row by row, so that a broken page loses only its own rows. Returns the number of messages saved."""
-    source = sqlite3.connect(damaged)
-    source.row_factory = sqlite3.Row
-    fresh.execute("PRAGMA foreign_keys = OFF")
-    fresh.execute("BEGIN")
-    saved = {table: _copy_rows(source, fresh, table) for table in _TABLES}
-    # A message whose parent or chat is lost becomes the start of a branch or of a chat.
-    fresh.execute(
-        "INSERT INTO chats (id, created_at, updated_at) SELECT chat_id, min(created_at), max(created_at)"
-        " FROM messages WHERE chat_id NOT IN (SELECT id FROM chats) GROUP BY chat_id"
-    )
-    fresh.execute("UPDATE messages SET parent_id = NULL WHERE parent_id NOT IN (SELECT id FROM messages)")
-    fresh.execute("COMMIT")
-    fresh.execute("PRAGMA foreign_keys = ON")
-    source.close()
-    return saved["messages"]
-
-
-def _copy_rows(source: sqlite3.Connection, fresh: sqlite3.Connection, table: str) -> int:
-    saved = 0
-    for number in range(1, _last_id(source, table) + 1):
-        row = _read_row(source, table, number)
-        if row is not None:
-            values = _as_of_today(dict(row))
-            names, marks = ", ".join(values), ", ".join("?" * len(values))
-            fresh.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", tuple(values.values()))
-            saved += 1
-    return saved
-
-
-def _as_of_today(values: dict[str, Any]) -> dict[str, Any]:
-    """A row of schema version 1 without the column that version 2 made part of the status."""
-    finish = values.pop("finish", None)
-    if finish in ("length", "context", "memory") and values["status"] == "done":
-        values["status"] = finish
-    return values
-
-
-def _last_id(source: sqlite3.Connection, table: str) -> int:
-    for query in (f"SELECT max(id) FROM {table}", f"SELECT seq FROM sqlite_sequence WHERE name = '{table}'"):
-        try:
-            found = source.execute(query).fetchone()
-        except sqlite3.DatabaseError as error:
-            log.warning("%s: %s", query, error)
-            continue
-        if found and found[0]:
-            return int(found[0])
-    return 0
-
-
-def _read_row(source: sqlite3.Connection, table: str, number: int) -> sqlite3.Row | None:
-    try:
-        row: sqlite3.Row | None = source.execute(f"SELECT * FROM {table} WHERE id = ?", (number,)).fetchone()
-    except sqlite3.DatabaseError:
-        return None
-    return row
+        os.close(descriptor)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
 from engine import write_atomically
+
+log = logging.getLogger(__name__)
 
 
 class SessionMark:
@@ -13,14 +16,30 @@ class SessionMark:
     def __init__(self, file: Path) -> None:
         self._file = file
         self.ended_badly = file.exists()
-        self.was_loading = file.read_text(encoding="utf-8") if self.ended_badly else ""
+        self.was_loading = _content(file)
         self._written: str | None = None
         self.set_loading("")
 
     def set_loading(self, folder: str) -> None:
+        """Where the disk does not take the mark, the next start only knows less."""
         if folder != self._written:
-            write_atomically(self._file, folder)
+            try:
+                write_atomically(self._file, folder)
+            except OSError as error:
+                log.info("the mark of this run cannot be written: %s", error.strerror)
             self._written = folder
 
     def end(self) -> None:
-        self._file.unlink(missing_ok=True)
+        try:
+            self._file.unlink(missing_ok=True)
+        except OSError as error:
+            log.info("the mark of this run cannot be removed: %s", error.strerror)
+
+
+def _content(file: Path) -> str:
+    """The path in it; nothing where it is no path, as after a damage."""
+    try:
+        folder = file.read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return ""
+    return folder if folder.isprintable() else ""

@@ -1,13 +1,20 @@
-"""Where the app logs, and what catches errors that nobody expected. No prompt or reply text is ever logged here."""
+"""Where the app logs, and what catches errors that nobody expected.
+
+No prompt or reply text is ever logged or told: the text of an exception can hold anything that was being worked on, so
+only its kind and the places in the source are kept, whoever logs it.
+"""
 
 from __future__ import annotations
 
 import faulthandler
 import logging
+import os
 import sys
 import threading
+from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
+from traceback import extract_tb
 from types import TracebackType
 
 from PySide6.QtCore import QMessageLogContext, QObject, QtMsgType, Signal, qInstallMessageHandler
@@ -43,7 +50,7 @@ class ErrorWatch(QObject):
             sys.__excepthook__(kind, error, trace)
             return
         _log.critical("unhandled exception", exc_info=(kind, error, trace))
-        summary = f"{kind.__name__}: {error}"
+        summary = told(error)
         if summary not in self._told:
             self._told.add(summary)
             self.unexpected.emit(summary)
@@ -53,21 +60,62 @@ class ErrorWatch(QObject):
             self.report(caught.exc_type, caught.exc_value, caught.exc_traceback)
 
 
+_Trace = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
+
+
+class PrivateFormatter(logging.Formatter):
+    """Writes an exception as its kinds and places."""
+
+    def formatException(self, ei: _Trace) -> str:  # noqa: N802 - logging's name
+        return "" if ei[1] is None else places(ei[1])
+
+
+class PrivateFile(RotatingFileHandler):
+    """A log that only its owner may read."""
+
+    def _open(self) -> TextIOWrapper:
+        stream = super()._open()
+        os.fchmod(stream.fileno(), 0o600)
+        return stream
+
+
+def told(error: BaseException) -> str:
+    """The kind of an exception, and what the system says of it."""
+    detail = error.strerror if isinstance(error, OSError) else getattr(error, "sqlite_errorname", None)
+    return f"{type(error).__name__}: {detail}" if detail else type(error).__name__
+
+
+def places(error: BaseException) -> str:
+    """An exception and those behind it, each with the places in the source that it passed."""
+    lines: list[str] = []
+    seen: set[int] = set()
+    behind: BaseException | None = error
+    while behind is not None and id(behind) not in seen:
+        seen.add(id(behind))
+        frames = extract_tb(behind.__traceback__)
+        lines += [told(behind), *(f"  {frame.filename}:{frame.lineno} in {frame.name}" for frame in frames)]
+        behind = behind.__cause__ or behind.__context__
+    return "\n".join(lines)
+
+
 def open_log(folder: Path) -> Path:
     """Starts logging to a file and to the terminal; Python stacks of a hard crash go next to it."""
-    folder.mkdir(parents=True, exist_ok=True)
     path = folder / "hunch.log"
-    to_file = RotatingFileHandler(path, maxBytes=_LOG_BYTES, backupCount=3, encoding="utf-8")
     to_terminal = logging.StreamHandler()
     to_terminal.setLevel(logging.WARNING)
-    logging.basicConfig(
-        level=logging.INFO,
-        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
-        handlers=[to_file, to_terminal],
-        force=True,
-    )
-    # The handle lives as long as the process: faulthandler writes to it from a signal handler.
-    faulthandler.enable((folder / "crash.log").open("a", encoding="utf-8"), all_threads=True)
+    handlers: list[logging.Handler] = [to_terminal]
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        handlers.append(PrivateFile(path, maxBytes=_LOG_BYTES, backupCount=3, encoding="utf-8"))
+        # Stays open as long as the process lives: faulthandler writes to it from a signal handler.
+        crashes = os.open(folder / "crash.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        os.fchmod(crashes, 0o600)
+        faulthandler.enable(crashes, all_threads=True)
+    except OSError as error:
+        sys.stderr.write(f"There is no log: {error.strerror}\n")
+    for handler in handlers:
+        handler.setFormatter(PrivateFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    logging.basicConfig(level=logging.INFO, handlers=handlers, force=True)
     return path
 
 

@@ -1,7 +1,8 @@
-"""Paths of the app's files and folders. Creates the folders, reads nothing."""
+"""Paths of the app's files and folders. Creates the folders where it can, for the owner alone; reads nothing."""
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,7 +26,8 @@ class Paths:
             known = platformdirs.PlatformDirs(APP_NAME, appauthor=False)
             paths = cls(known.user_data_path, known.user_cache_path, known.user_log_path)
         for folder in (paths.data, paths.cache, paths.logs):
-            folder.mkdir(parents=True, exist_ok=True)
+            with contextlib.suppress(OSError):  # whoever needs it says what is missing, in a window
+                folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         return paths
 
     @property
@@ -39,6 +41,11 @@ class Paths:
     @property
     def hub_token(self) -> Path:
         return self.data / "hub_token"
+
+    @property
+    def unsent(self) -> Path:
+        """What was typed in a run that could not open the database."""
+        return self.data / "unsent.txt"
 
     @property
     def models(self) -> Path:

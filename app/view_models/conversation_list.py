@@ -1,4 +1,7 @@
-"""The rows of the chat list: group headings and the chats under them."""
+"""The rows of the chat list: group headings and the chats under them.
+
+Only as many chats are asked for as somebody has scrolled to, so that what it costs does not grow with their number.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +17,16 @@ from PySide6.QtCore import (
     QObject,
     QPersistentModelIndex,
     Qt,
+    Signal,
 )
 
 from app.storage import ChatSummary
 from app.words.chat_groups import ChatGroup, group_text
 
 ROW = Qt.ItemDataRole.UserRole  # the ConversationRow itself
+PAGE_CHATS = 100
+
+Find = Callable[[str, int, Callable[[Sequence[ChatSummary]], None]], None]  # query, how many at most, what to call
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +52,11 @@ class ConversationRow:
 
 
 class ConversationListModel(QAbstractListModel):
+    refreshed = Signal()
+
     def __init__(
         self,
-        find: Callable[[str], Sequence[ChatSummary]],
+        find: Find,
         parent: QObject | None = None,
         today: Callable[[], date] = lambda: datetime.now().astimezone().date(),
     ) -> None:
@@ -55,6 +64,8 @@ class ConversationListModel(QAbstractListModel):
         self.rows: list[ConversationRow] = []
         self.query = ""
         self._find = find
+        self._limit = PAGE_CHATS
+        self._found = 0
         self._today = today
         self._generating: frozenset[int] = frozenset()
 
@@ -74,8 +85,16 @@ class ConversationListModel(QAbstractListModel):
             return Qt.ItemFlag.ItemIsEnabled
         return super().flags(index)
 
+    def canFetchMore(self, _parent: QModelIndex | QPersistentModelIndex) -> bool:  # noqa: N802 - Qt's name
+        return self._found >= self._limit
+
+    def fetchMore(self, _parent: QModelIndex | QPersistentModelIndex) -> None:  # noqa: N802 - Qt's name
+        if self._found >= self._limit:
+            self._limit += PAGE_CHATS
+            self.refresh()
+
     def set_query(self, text: str) -> None:
-        self.query = text.strip()
+        self.query, self._limit = text.strip(), PAGE_CHATS
         self.refresh()
 
     def set_generating(self, chats: Iterable[int]) -> None:
@@ -83,8 +102,13 @@ class ConversationListModel(QAbstractListModel):
         self._apply([replace(row, generating=row.chat_id in self._generating) for row in self.rows])
 
     def refresh(self) -> None:
-        """Reads the chats again; inserts, removes and changes only the rows that differ."""
-        self._apply(self._build(self._find(self.query), self._today()))
+        """Asks for the chats again; inserts, removes and changes only the rows that differ."""
+        self._find(self.query, self._limit, self._show)
+
+    def _show(self, chats: Sequence[ChatSummary]) -> None:
+        self._found = len(chats)
+        self._apply(self._build(chats, self._today()))
+        self.refreshed.emit()
 
     def row_of(self, chat_id: int) -> int | None:
         return next((row for row, each in enumerate(self.rows) if chat_id and each.chat_id == chat_id), None)

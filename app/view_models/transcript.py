@@ -16,6 +16,7 @@ __all__ = ["EngineError", "ReplyStatus", "RequestStats", "TranscriptMessage", "T
 
 
 _CUT_SHORT = (ReplyStatus.INTERRUPTED, ReplyStatus.LENGTH, ReplyStatus.CONTEXT, ReplyStatus.MEMORY)
+_NOT_ON_DISK = (ReplyStatus.UNSAVED, ReplyStatus.UNREADABLE)
 _UNFINISHED = (ReplyStatus.STOPPED, ReplyStatus.MODEL_CHANGED, ReplyStatus.INTERRUPTED, ReplyStatus.FAILED)
 
 
@@ -53,7 +54,9 @@ class TranscriptMessage:
         """Something stands at its end: why it failed, was interrupted or cut short."""
         if self.status is ReplyStatus.MODEL_CHANGED:
             return not self.empty
-        return self.status in _CUT_SHORT or (self.status is ReplyStatus.FAILED and self.error is not None)
+        return self.status in (*_CUT_SHORT, *_NOT_ON_DISK) or (
+            self.status is ReplyStatus.FAILED and self.error is not None
+        )
 
     @property
     def can_continue(self) -> bool:

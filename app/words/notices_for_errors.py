@@ -1,41 +1,26 @@
 """Every refusal of the engine in words, as one table: title, sentence, what to do, and the button.
 
+Those of the storage are in `notices_for_storage`.
+
 The strings stand in `QT_TRANSLATE_NOOP` so that lupdate finds them; they are translated when a notice is shown.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QCoreApplication
 
 import engine
+from app.storage import StorageProblem
 from app.words.formats import count, fill, size
+from app.words.notice_rows import QT_TRANSLATE_NOOP, Row
 from app.words.notices import Notice, NoticeAction
+from app.words.notices_for_storage import STORAGE_TABLE
 from engine import DeleteFailed, EngineError
 
-Problem = EngineError | DeleteFailed
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """`values` names the fields of the error that fill %1, %2 … of the sentence; "model" is the folder's last part."""
-
-    kind: type[EngineError] | type[DeleteFailed]
-    title: str
-    sentence: str
-    hint: str = ""
-    action: NoticeAction | None = None
-    values: tuple[str, ...] = ()
-    when: Callable[[Any], bool] = lambda _error: True  # of several rows for one error the first that holds is taken
-
-
-def QT_TRANSLATE_NOOP(_context: str, source: str) -> str:  # noqa: N802 - lupdate looks for this name; Qt's own has no types
-    return source
-
+Problem = EngineError | DeleteFailed | StorageProblem
 
 TABLE = (
     Row(
@@ -325,7 +310,7 @@ TABLE = (
 
 
 def notice_for(error: Problem) -> Notice:
-    row = next((row for row in TABLE if isinstance(error, row.kind) and row.when(error)), None)
+    row = next((row for row in (*TABLE, *STORAGE_TABLE) if isinstance(error, row.kind) and row.when(error)), None)
     if row is None:
         return Notice(
             QCoreApplication.translate("Messages", "Something went wrong"),

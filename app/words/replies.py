@@ -176,6 +176,17 @@ def _end_notices(empty: bool) -> dict[ReplyStatus, Notice]:
             QCoreApplication.translate("Messages", "Hunch ended before the reply was finished."),
             action=NoticeAction.RETRY if empty else NoticeAction.CONTINUE,
         ),
+        ReplyStatus.UNSAVED: Notice(
+            QCoreApplication.translate("Messages", "Not saved yet"),
+            QCoreApplication.translate("Messages", "The disk has not taken the end of this reply. Hunch keeps trying."),
+            QCoreApplication.translate("Messages", "Free some space on the disk, and leave Hunch open until then."),
+        ),
+        ReplyStatus.UNREADABLE: Notice(
+            QCoreApplication.translate("Messages", "This message cannot be read"),
+            QCoreApplication.translate(
+                "Messages", "The file with your chats is damaged here. The others are not affected."
+            ),
+        ),
         ReplyStatus.MODEL_CHANGED: Notice(
             QCoreApplication.translate("Messages", "The model was changed"),
             QCoreApplication.translate("Messages", "The reply stopped because its model was unloaded."),

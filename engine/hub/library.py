@@ -31,10 +31,18 @@ class Places:
 def default_hub_cache() -> Path:
     """Where huggingface_hub keeps its files, by its own rules."""
     if folder := os.environ.get("HF_HUB_CACHE"):
-        return Path(folder).expanduser()
+        return _expanded(folder)
     if folder := os.environ.get("HF_HOME"):
-        return Path(folder).expanduser() / "hub"
-    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "huggingface" / "hub"
+        return _expanded(folder) / "hub"
+    return _expanded(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "huggingface" / "hub"
+
+
+def _expanded(folder: str) -> Path:
+    """With the home folder in place of `~`; as it is where nobody has that name."""
+    try:
+        return Path(folder).expanduser()
+    except RuntimeError:
+        return Path(folder)
 
 
 def scan(places: Places) -> tuple[InstalledModel, ...]:

@@ -60,9 +60,9 @@ import sys
 from pathlib import Path
 from app import application
 class Telling(application.Application):
-    def open(self):
-        super().open()
-        print("open", flush=True)
+    def __init__(self, *parts):
+        super().__init__(*parts)
+        self.opened.connect(lambda: print("open", flush=True))
 application.Application = Telling
 sys.exit(application.run(Path(sys.argv[1])))
 """

@@ -84,11 +84,18 @@ class AppHarness:
         """Types into the composer, presses Return and waits for the whole reply."""
         QTest.keyClicks(self.window.composer.edit, text)
         QTest.keyClick(self.window.composer.edit, Qt.Key.Key_Return)
-        qtbot.waitUntil(lambda: not self.chats.generating)
+        self.wait_until_quiet(qtbot)
         return self.chats.transcript.messages[-1].text
 
+    def wait_until_quiet(self, qtbot: QtBot) -> None:
+        """Until everything that was asked of the disk and of the engine is answered."""
+        qtbot.waitUntil(lambda: not self.application.storage.pending and not self.chats.generating)
+
+    def wait_until_stored(self, qtbot: QtBot) -> None:
+        qtbot.waitUntil(lambda: not self.application.storage.pending)
+
     def close(self) -> None:
-        self.window.close()
+        self.window.close_at_once()
         # What the app set for the whole process would reach the next test.
         self.application.translation.switch("en")
         self.application.theme.set_appearance("auto")

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, cast
 
 from PySide6.QtCore import SignalInstance
 from pytestqt.qtbot import QtBot
 
-from app.bridge import EngineBridge
+from app.bridge import EngineBridge, GuiCalls
 from app.controllers.chat import ChatController
 from app.controllers.models import ModelController, StarterPair
 from app.settings import Settings
-from app.storage import Database
+from app.storage import Database, NotStored, Storage, Stores
 from app.system.paths import Paths
 from app.view_models.model_list import PairState
 from app.view_models.transcript import TranscriptMessage
@@ -22,6 +23,37 @@ from app.words.notices_for_errors import Problem, notice_for
 from engine import EngineError, InstalledModel, ModelInfo
 from tests.helpers.fake_engine import DRAFT, MAIN, FakeEngine
 from tests.helpers.fake_model_store import FakeModelStore
+
+
+def open_storage(qtbot: QtBot, path: Path, calls: GuiCalls) -> Storage:
+    storage = Storage(path, calls.post)
+    opened: list[object] = []
+    storage.open(opened.append, opened.append)
+    qtbot.waitUntil(lambda: bool(opened))
+    if isinstance(opened[0], Exception):
+        raise opened[0]
+    return storage
+
+
+class Settled:
+    """A controller whose methods return when what they asked the storage for is answered, as a person sees it."""
+
+    def __init__(self, controller: ChatController, storage: Storage, qtbot: QtBot) -> None:
+        self._controller = controller
+        self._storage = storage
+        self._qtbot = qtbot
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._controller, name)
+        if not callable(value) or isinstance(value, SignalInstance):
+            return value
+
+        def call(*arguments: object) -> object:
+            answer = value(*arguments)
+            self._qtbot.waitUntil(lambda: not self._storage.pending)
+            return answer
+
+        return call
 
 
 class ControllerHarness:
@@ -39,13 +71,29 @@ class ControllerHarness:
         self.bridge = EngineBridge()
         self.engine = FakeEngine(models)
         self.store = FakeModelStore(self.bridge.post, installed)
-        self.database = Database(self.paths.database)
+        self.calls = GuiCalls()
+        self.storage = open_storage(qtbot, self.paths.database, self.calls)
+        self.database = Database(self.paths.database)  # for a look at what is stored
         starter = starter or StarterPair(folder / "no-starter-main", folder / "no-starter-draft")
         self.models = ModelController(self.engine, self.store, self.bridge, self.settings, starter)
-        self.chat = ChatController(self.engine, self.bridge, self.database, self.settings, self.models)
+        self.controller = ChatController(self.engine, self.bridge, self.storage, self.settings, self.models)
+        self.chat = cast(ChatController, Settled(self.controller, self.storage, qtbot))
         self.problems: list[Problem] = []
+        self.refusals: list[NotStored] = []
         for signal in (self.chat.problem_raised, self.models.problem_raised):
             signal.connect(self.problems.append)
+        self.chat.not_stored.connect(self._on_refused)
+        self.retry: Callable[[], None] = lambda: None
+
+    def _on_refused(self, problem: NotStored, retry: Callable[[], None]) -> None:
+        self.refusals.append(problem)
+        self.retry = retry
+
+    def change(self, change: Callable[[Stores], object]) -> None:
+        """Does something to the writer's connection."""
+        done: list[object] = []
+        self.storage.write(change, done.append, done.append)
+        self.qtbot.waitUntil(lambda: bool(done))
 
     @property
     def notices(self) -> list[Notice]:
@@ -71,7 +119,10 @@ class ControllerHarness:
         return self.rows[-1]
 
     def wait_until_quiet(self) -> None:
-        self.qtbot.waitUntil(lambda: not self.chat.generating)
+        self.qtbot.waitUntil(lambda: not self.chat.generating and not self.storage.pending)
+
+    def settle(self) -> None:
+        self.qtbot.waitUntil(lambda: not self.storage.pending)
 
     def wait_for_text(self, text: str) -> None:
         self.qtbot.waitUntil(lambda: self.rows[-1].text == text)
@@ -93,6 +144,8 @@ class ControllerHarness:
         assert self.engine.close()
         assert self.store.close()
         self.bridge.close()
+        assert self.storage.close()
+        self.calls.close()
         self.settings.save()
         self.database.close()
 

@@ -12,12 +12,11 @@ from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication
 
-from app.bridge import EngineBridge
-from app.controllers import chat as chat_module
+from app.bridge import EngineBridge, GuiCalls
 from app.controllers.chat import ChatController
 from app.controllers.models import ModelController, StarterPair
 from app.settings import Settings
-from app.storage import Database, MessageStore, ReplyText
+from app.storage import MessageStore, Opened, ReplyText, Storage, storage
 from app.system.paths import Paths
 from tests.helpers.fake_engine import DRAFT, MAIN, FakeEngine, Script
 from tests.helpers.fake_model_store import FakeModelStore
@@ -37,14 +36,19 @@ def main(folder: Path) -> None:
     paths = Paths.for_user(folder)
     settings = Settings(paths.settings, paths.hub_token)
     settings.main_folder, settings.draft_folder = MAIN.folder, DRAFT.folder
-    chat_module.MessageStore = PrintingStore  # type: ignore[attr-defined]
-    bridge, engine, database = EngineBridge(), FakeEngine(), Database(paths.database)
+    storage.MessageStore = PrintingStore  # type: ignore[attr-defined]
+    bridge, engine, calls = EngineBridge(), FakeEngine(), GuiCalls()
     models = ModelController(engine, FakeModelStore(bridge.post), bridge, settings, StarterPair(folder, folder))
-    chat = ChatController(engine, bridge, database, settings, models)
-    models.start()
+    chats = Storage(paths.database, calls.post)
+
+    def begin(_opened: Opened) -> None:
+        chat = ChatController(engine, bridge, chats, settings, models, calls)
+        models.start()
+        chat.send("Count")
+
     engine.scripts.append(Script(pieces=tuple(f"{number} " for number in range(100_000))))
     engine.gate.hold()
-    chat.send("Count")
+    chats.open(begin, lambda error: None)
     threading.Thread(target=_pace, args=(engine,), daemon=True).start()
     qt.exec()
 

@@ -21,6 +21,7 @@ def composer(qtbot: QtBot) -> Iterator[Composer]:
     window = QWidget()
     window.resize(800, 600)
     composer = Composer(Theme(window), window)
+    composer.send_requested.connect(lambda _text: composer.confirm_sent())  # stored at once
     layout = QVBoxLayout(window)
     layout.addStretch()
     layout.addWidget(composer)
@@ -172,3 +173,46 @@ def test_the_context_meter_has_room_for_its_words(composer: Composer, qtbot: QtB
     for used in (900, 1000):  # "90 %", then "100 %"
         composer.set_context(used, 1000)
         qtbot.waitUntil(lambda: composer.ring.width() == composer.ring.sizeHint().width())
+
+
+def test_what_is_sent_stays_until_it_is_stored(composer: Composer, qtbot: QtBot) -> None:
+    composer.send_requested.disconnect()
+    sent: list[str] = []
+    composer.send_requested.connect(sent.append)
+    QTest.keyClicks(composer.edit, "Hello")
+    QTest.keyClick(composer.edit, Qt.Key.Key_Return)
+    QTest.keyClick(composer.edit, Qt.Key.Key_Return)
+    assert (sent, composer.text()) == (["Hello"], "Hello")
+    composer.release_sent()  # the disk refused it
+    assert composer.text() == "Hello"
+    QTest.keyClick(composer.edit, Qt.Key.Key_Return)
+    QTest.keyClicks(composer.edit, " and more")
+    composer.confirm_sent()
+    assert (sent, composer.text()) == (["Hello", "Hello"], "and more")
+
+
+def test_what_was_stored_after_its_chat_was_left_is_no_longer_unsent(composer: Composer) -> None:
+    composer.send_requested.disconnect()
+    QTest.keyClicks(composer.edit, "Hello")
+    QTest.keyClick(composer.edit, Qt.Key.Key_Return)
+    composer.open_chat(7)
+    composer.confirm_sent()
+    composer.open_chat(0)
+    assert composer.text() == ""
+
+
+def test_what_is_typed_is_told_so_that_it_can_be_kept(composer: Composer, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(composer.unsent_changed) as told:
+        QTest.keyClicks(composer.edit, "half a thought")
+    assert told.args == [0, "half a thought"]
+    with qtbot.waitSignal(composer.unsent_changed) as told:
+        QTest.keyClick(composer.edit, Qt.Key.Key_Return)
+    assert told.args == [0, ""]
+
+
+def test_what_was_typed_before_the_chats_were_open_comes_after_what_waited(composer: Composer) -> None:
+    QTest.keyClicks(composer.edit, "quick")
+    composer.set_unsent({0: "from yesterday", 3: "elsewhere"})
+    assert composer.text() == "from yesterday\nquick"
+    composer.open_chat(3)
+    assert composer.text() == "elsewhere"

@@ -12,6 +12,8 @@ from app.view_models.transcript import ReplyStatus
 from tests.helpers.controller_harness import ControllerHarness, open_harness, recorded
 from tests.helpers.fake_engine import Script
 
+REPLY = "".join(Script().pieces)
+
 
 @pytest.fixture
 def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[ControllerHarness]:
@@ -137,7 +139,7 @@ def test_delete_of_a_generating_chat_stops_it_and_undo_keeps_its_text(harness: C
     assert (harness.rows[-1].text, harness.rows[-1].status) == ("A draft ", ReplyStatus.STOPPED)
 
 
-def test_deleted_things_are_gone_after_a_restart(tmp_path: Path, qtbot: QtBot) -> None:
+def test_deleted_things_can_be_brought_back_after_a_restart(tmp_path: Path, qtbot: QtBot) -> None:
     with open_harness(tmp_path, qtbot) as harness:
         harness.load_pair()
         harness.say("Kept")
@@ -146,8 +148,32 @@ def test_deleted_things_are_gone_after_a_restart(tmp_path: Path, qtbot: QtBot) -
         harness.say("Gone")
         harness.chat.delete_chat(harness.chat.chat_id)
     with open_harness(tmp_path, qtbot) as harness:
-        assert harness.titles() == ["Kept"]
-        assert [row["text"] for row in harness.database.rows("SELECT text FROM messages")] == ["Kept"]
+        assert (harness.titles(), harness.chat.deletions.can_undo) == (["Kept"], False)
+        chat, message = harness.chat.deletions.latest()
+        assert (chat.title, chat.whole_chat, message.title, message.whole_chat) == ("Gone", True, "Kept", False)
+        harness.chat.deletions.restore(chat)
+        harness.settle()
+        assert (harness.titles(), harness.texts[0]) == (["Gone", "Kept"], "Gone")
+        harness.chat.deletions.restore(message)
+        harness.settle()
+        assert [text for text in harness.texts if text] == ["Kept", REPLY]
+        assert harness.chat.deletions.latest() == []
+
+
+def test_undo_goes_back_deletion_by_deletion(harness: ControllerHarness) -> None:
+    harness.say("One")
+    harness.chat.delete_chat(harness.chat.chat_id)
+    harness.say("Two")
+    harness.chat.delete_message(harness.rows[1].id)
+    harness.chat.undo_delete()
+    assert harness.texts == ["Two", REPLY]
+    assert harness.titles() == ["Two"]
+    harness.chat.undo_delete()
+    assert (sorted(harness.titles()), harness.texts, harness.chat.deletions.can_undo) == (
+        ["One", "Two"],
+        ["One", REPLY],
+        False,
+    )
 
 
 def test_duplicate_copies_all_versions_and_opens_the_copy(harness: ControllerHarness) -> None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from pytestqt.qtbot import QtBot
 
+from app.storage import Reason, Stores
 from app.view_models.transcript import ReplyStatus
 from app.words.notices import NoticeAction
+from app.words.notices_for_errors import notice_for
 from engine import (
     ContextTooLong,
     DraftingState,
@@ -50,8 +51,10 @@ def test_reply_keeps_its_statistics_as_footer(harness: ControllerHarness) -> Non
 
 def test_reply_waits_then_reads_then_streams(harness: ControllerHarness) -> None:
     harness.engine.gate.hold()
+    begun: list[ReplyStatus] = []
+    harness.chat.transcript.message_inserted.connect(lambda row: begun.append(harness.rows[row].status))
     assert harness.chat.send("Hello")
-    assert harness.rows[-1].status is ReplyStatus.QUEUED
+    assert begun == [ReplyStatus.DONE, ReplyStatus.QUEUED]
     harness.qtbot.waitUntil(lambda: harness.rows[-1].progress == 0.5)
     harness.engine.gate.let_through(1)
     harness.qtbot.waitUntil(lambda: harness.rows[-1].status is ReplyStatus.STREAMING)
@@ -319,22 +322,97 @@ def test_parked_draft_is_said_in_the_pair(harness: ControllerHarness) -> None:
     assert harness.models.pair.draft_state == "active"
 
 
-def test_reply_ends_on_the_screen_when_it_cannot_be_saved(harness: ControllerHarness) -> None:
+def full(stores: Stores) -> None:
+    """From here on SQLite refuses every change, as it does on a full disk."""
+    stores.database.execute("PRAGMA max_page_count = 1")
+    pages = stores.database.row("PRAGMA page_count")
+    assert pages is not None
+    stores.database.execute(f"PRAGMA max_page_count = {pages[0]}")
+
+
+def fill_up(harness: ControllerHarness) -> None:
+    harness.change(full)
+    harness.change(lambda stores: stores.database.execute("CREATE TABLE filler AS SELECT zeroblob(3000)"))
+
+
+def make_room(harness: ControllerHarness) -> None:
+    harness.change(lambda stores: stores.database.execute("PRAGMA max_page_count = 1000000"))
+
+
+@pytest.mark.expect_log("was not stored: SQLITE_FULL")
+def test_a_reply_that_ends_on_a_full_disk_is_marked_until_it_is_saved(harness: ControllerHarness) -> None:
+    long = "word " * 3000
+    harness.engine.scripts.append(Script(pieces=(long,)))
     harness.engine.gate.hold()
     harness.chat.send("Hello")
-    harness.database.execute("PRAGMA query_only = ON")  # what a full disk does to writes
-    with harness.qtbot.capture_exceptions() as errors:
-        harness.engine.gate.open()
-        harness.wait_until_quiet()
-    harness.database.execute("PRAGMA query_only = OFF")
-    assert errors
-    assert (harness.rows[-1].text, harness.rows[-1].status) == (REPLY, ReplyStatus.DONE)
+    fill_up(harness)
+    harness.engine.gate.open()
+    harness.qtbot.waitUntil(lambda: harness.rows[-1].status is ReplyStatus.UNSAVED)
+    assert harness.rows[-1].text == long
+    assert (harness.refusals[-1].reason, harness.chat.has_unsaved) == (Reason.FULL, True)
+    assert notice_of(harness.rows[-1]).title == "Not saved yet"
+    reply = harness.rows[-1].id
+    harness.chat.new_chat()
+    harness.chat.open_chat(1)
+    assert (harness.rows[-1].text, harness.rows[-1].status) == (long, ReplyStatus.UNSAVED)
+    make_room(harness)
+    harness.qtbot.waitUntil(lambda: harness.rows[-1].status is ReplyStatus.DONE)
+    stored = harness.database.row("SELECT text, status FROM messages WHERE id = ?", (reply,))
+    assert stored is not None
+    assert (stored["text"], stored["status"], harness.chat.has_unsaved) == (long, "done", False)
 
 
-def test_new_chat_that_cannot_be_stored_stays_new(harness: ControllerHarness) -> None:
-    harness.database.execute("PRAGMA query_only = ON")
-    with pytest.raises(sqlite3.OperationalError):
-        harness.chat.send("Hello")
-    harness.database.execute("PRAGMA query_only = OFF")
-    assert (harness.chat.chat_id, harness.rows) == (0, [])
+@pytest.mark.expect_log("was not stored: SQLITE_FULL")
+def test_a_question_that_cannot_be_stored_is_refused_and_can_be_sent_again(harness: ControllerHarness) -> None:
+    sent, refused = recorded(harness.chat.message_sent), recorded(harness.chat.message_refused)
+    question = "word " * 3000 + "end"
+    fill_up(harness)
+    harness.chat.send(question)
+    assert (harness.chat.chat_id, harness.rows, harness.titles()) == (0, [], [])
+    assert (sent, refused, harness.refusals[-1].reason) == ([], [(0, question)], Reason.FULL)
+    assert "no room left" in notice_for(harness.refusals[-1]).sentence
+    make_room(harness)
+    harness.retry()
+    harness.qtbot.waitUntil(lambda: bool(sent))
+    harness.wait_until_quiet()
+    assert harness.texts == [question, REPLY]
+
+
+@pytest.mark.expect_log("was not stored: SQLITE_BUSY")
+def test_a_file_that_another_program_locks_is_refused_without_a_freeze(harness: ControllerHarness) -> None:
+    harness.change(lambda stores: stores.database.execute("PRAGMA busy_timeout = 100"))
+    harness.database.execute("BEGIN IMMEDIATE")
+    assert harness.controller.send("Hello")  # returns at once
+    harness.qtbot.waitUntil(lambda: bool(harness.refusals))
+    harness.database.execute("ROLLBACK")
+    assert (harness.refusals[0].reason, harness.rows) == (Reason.LOCKED, [])
     harness.say("Hello")
+
+
+def test_return_pressed_twice_sends_once(harness: ControllerHarness) -> None:
+    assert harness.controller.send("Hello")
+    assert not harness.controller.send("Hello")
+    harness.qtbot.waitUntil(lambda: not harness.storage.pending)
+    harness.wait_until_quiet()
+    assert harness.texts == ["Hello", REPLY]
+
+
+def test_a_question_stored_after_its_chat_was_left_is_answered_there(harness: ControllerHarness) -> None:
+    assert harness.controller.send("Left behind")
+    harness.controller.new_chat()
+    harness.qtbot.waitUntil(lambda: not harness.storage.pending and not harness.chat.requests.rows[0].status.under_way)
+    assert (harness.chat.chat_id, harness.rows, harness.titles()) == (0, [], ["Left behind"])
+    harness.chat.open_chat(1)
+    assert harness.texts == ["Left behind", REPLY]
+
+
+def test_unsent_text_is_there_after_a_restart(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_harness(tmp_path, qtbot) as harness:
+        harness.load_pair()
+        harness.say("Hello")
+        harness.chat.keep_unsent(1, "half a thought")
+        harness.chat.keep_unsent(0, "새 채팅")
+    with open_harness(tmp_path, qtbot) as harness:
+        told = recorded(harness.chat.unsent_restored)
+        harness.chat.restore_unsent()
+        assert told == [({1: "half a thought", 0: "새 채팅"},)]

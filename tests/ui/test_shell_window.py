@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.storage import ChatStore, Database, MessageStore
+from app.storage import ChatStore, Database, MessageStore, Stores
+from app.storage.trash import KEPT_S
 from app.view_models.model_list import PairState
 from app.view_models.transcript import ReplyStatus
 from app.views.shell.chat_list import RenameField
@@ -61,7 +63,7 @@ def test_a_question_of_the_empty_chat_is_asked_with_one_click(tmp_path: Path, qt
         question = harness.window.empty_chat.questions[0]
         assert question.isVisible()
         QTest.mouseClick(question, Qt.MouseButton.LeftButton)
-        qtbot.waitUntil(lambda: not harness.chats.generating)
+        harness.wait_until_quiet(qtbot)
         assert harness.engine.requests[0].messages[-1].content == question.text()
 
 
@@ -104,7 +106,7 @@ def test_escape_stops_the_reply(harness: AppHarness, qtbot: QtBot) -> None:
     harness.engine.gate.hold()
     QTest.keyClicks(harness.window.composer.edit, "Long story")
     press(harness.window.composer.edit, Qt.Key.Key_Return)
-    assert harness.chats.generating
+    qtbot.waitUntil(lambda: harness.chats.generating)
     press(harness.window.composer.edit, Qt.Key.Key_Escape)
     qtbot.waitUntil(lambda: not harness.chats.generating)
     assert harness.chats.transcript.messages[-1].status is ReplyStatus.STOPPED
@@ -136,10 +138,10 @@ def test_deleting_a_chat_can_be_undone(harness: AppHarness, qtbot: QtBot) -> Non
     harness.ask(qtbot, "Precious")
     chat_id = harness.chats.chat_id
     harness.window.sidebar.chats.delete_requested.emit(chat_id)
-    assert harness.chats.conversations.row_of(chat_id) is None
+    qtbot.waitUntil(lambda: harness.chats.conversations.row_of(chat_id) is None)
     assert "Precious" in harness.window.banner.sentence.text()
     QTest.mouseClick(harness.window.banner.button, Qt.MouseButton.LeftButton)
-    assert harness.chats.conversations.row_of(chat_id) is not None
+    qtbot.waitUntil(lambda: harness.chats.conversations.row_of(chat_id) is not None)
     assert harness.window.header.title.text() == "Precious"
 
 
@@ -150,6 +152,7 @@ def test_a_chat_is_renamed_in_place(harness: AppHarness, qtbot: QtBot) -> None:
     assert field is not None
     QTest.keyClicks(field, "After")
     press(field, Qt.Key.Key_Return)
+    harness.wait_until_stored(qtbot)
     assert harness.window.header.title.text() == "After"
 
 
@@ -223,7 +226,7 @@ def test_a_message_is_edited_in_the_composer(harness: AppHarness, qtbot: QtBot) 
     assert harness.window.composer.text() == "Wrong"
     harness.window.composer.set_text("Right")
     press(harness.window.composer.edit, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: not harness.chats.generating)
+    harness.wait_until_quiet(qtbot)
     assert harness.chats.transcript.messages[0].text == "Right"
     assert harness.chats.transcript.messages[0].siblings == 2
     assert harness.window.composer.text() == "half a thought"
@@ -236,7 +239,7 @@ def test_a_failed_reply_can_be_tried_again_from_the_transcript(harness: AppHarne
     assert failed.status is ReplyStatus.FAILED
     assert harness.window.transcript is not None
     harness.window.transcript.notice_action_requested.emit(failed.id, notice_of(failed).action)
-    qtbot.waitUntil(lambda: not harness.chats.generating)
+    harness.wait_until_quiet(qtbot)
     assert harness.chats.transcript.messages[-1].status is ReplyStatus.DONE
 
 
@@ -255,7 +258,7 @@ def test_closing_while_a_reply_runs_keeps_what_was_written(tmp_path: Path, qtbot
     QTest.keyClicks(harness.window.composer.edit, "Story")
     press(harness.window.composer.edit, Qt.Key.Key_Return)
     harness.engine.gate.let_through(1)
-    qtbot.waitUntil(lambda: harness.chats.transcript.messages[-1].text != "")
+    qtbot.waitUntil(lambda: [row.text for row in harness.chats.transcript.messages] == ["Story", "A draft "])
     with qtbot.waitSignal(harness.application.ended):
         harness.close()
     assert harness.engine.close()  # its thread has ended
@@ -313,7 +316,167 @@ def test_what_the_engine_kept_of_chats_goes_with_a_deleted_one(tmp_path: Path, q
     with open_app(tmp_path, qtbot) as first:
         first.ask(qtbot, "A secret")
         first.window.sidebar.chats.delete_requested.emit(first.chats.chat_id)
+        first.wait_until_stored(qtbot)
         assert kept.exists()  # it can still be brought back
-
+    with closing(Database(first.paths.database)) as database:
+        database.execute("UPDATE chats SET deleted_at = deleted_at - ?", (KEPT_S,))
     with open_app(tmp_path, qtbot):
         assert not kept.exists()
+
+
+def type_and_send(harness: AppHarness, text: str) -> None:
+    QTest.keyClicks(harness.window.composer.edit, text)
+    press(harness.window.composer.edit, Qt.Key.Key_Return)
+
+
+@pytest.mark.expect_log("was not stored: SQLITE_FULL")
+def test_words_that_the_disk_refuses_stay_and_can_be_sent_again(harness: AppHarness, qtbot: QtBot) -> None:
+    storage, window = harness.application.storage, harness.window
+    storage.write(fill_up, lambda _: None, lambda _: None)
+    words = "precious " * 600
+    window.composer.set_text(words)
+    press(window.composer.edit, Qt.Key.Key_Return)
+    qtbot.waitUntil(window.banner.isVisible)
+    assert window.composer.text() == words
+    assert "no room left" in window.banner.sentence.text()
+    assert harness.chats.transcript.messages == []
+    storage.write(
+        lambda stores: stores.database.execute("PRAGMA max_page_count = 100000"), lambda _: None, lambda _: None
+    )
+    harness.wait_until_stored(qtbot)
+    assert window.banner.button.text() == "Try again"
+    QTest.mouseClick(window.banner.button, Qt.MouseButton.LeftButton)
+    harness.wait_until_quiet(qtbot)
+    assert (window.composer.text(), len(harness.chats.transcript.messages)) == ("", 2)
+
+
+@pytest.mark.expect_log("was not stored: SQLITE_FULL")
+def test_the_window_asks_before_it_drops_what_the_disk_has_not_taken(tmp_path: Path, qtbot: QtBot) -> None:
+    harness = AppHarness(tmp_path)
+    harness.open(qtbot)
+    harness.engine.scripts.append(Script(pieces=("word " * 3000,)))
+    harness.engine.gate.hold()
+    type_and_send(harness, "Story")
+    harness.wait_until_stored(qtbot)
+    harness.application.storage.write(fill_up, lambda _: None, lambda _: None)
+    harness.engine.gate.open()
+    qtbot.waitUntil(lambda: harness.chats.has_unsaved)
+    harness.window.close()
+    assert harness.window.isVisible()
+    assert harness.window.banner.title.text() == "Not everything is saved"
+    with qtbot.waitSignal(harness.application.ended):
+        harness.window.close()
+    harness.close()
+
+
+def fill_up(stores: Stores) -> None:
+    stores.database.execute("PRAGMA max_page_count = 1")
+    pages = stores.database.row("PRAGMA page_count")
+    assert pages is not None
+    stores.database.execute(f"PRAGMA max_page_count = {pages[0]}")
+
+
+@pytest.mark.expect_log("the database cannot be opened")
+def test_a_start_without_its_chats_keeps_what_is_typed_and_can_be_tried_again(tmp_path: Path, qtbot: QtBot) -> None:
+    harness = AppHarness(tmp_path)
+    harness.paths.database.mkdir()  # what stands in the way is no file
+    harness.application.show()
+    qtbot.waitUntil(harness.window.banner.isVisible)
+    type_and_send(harness, "precious")
+    assert harness.window.composer.text() == "precious"
+    assert harness.window.banner.title.text() == "Your chats cannot be opened"
+    harness.paths.database.rmdir()
+    with qtbot.waitSignal(harness.application.opened):
+        QTest.mouseClick(harness.window.banner.button, Qt.MouseButton.LeftButton)
+    assert harness.window.composer.text() == "precious"
+    press(harness.window.composer.edit, Qt.Key.Key_Return)
+    harness.wait_until_quiet(qtbot)
+    assert harness.chats.transcript.messages[0].text == "precious"
+    harness.close()
+
+
+@pytest.mark.expect_log("the database cannot be opened")
+def test_what_is_typed_without_a_database_survives_quitting(tmp_path: Path, qtbot: QtBot) -> None:
+    first = AppHarness(tmp_path)
+    first.paths.database.mkdir()
+    first.application.show()
+    qtbot.waitUntil(first.window.banner.isVisible)
+    QTest.keyClicks(first.window.composer.edit, "precious")
+    first.close()
+    assert first.engine.close()  # the app never came to use it
+    first.paths.database.rmdir()
+    for _ in range(2):
+        with open_app(tmp_path, qtbot) as next_one:
+            assert next_one.window.composer.text() == "precious"
+            assert not first.paths.unsent.exists()
+
+
+def test_a_clean_end_leaves_no_log_beside_the_database(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_app(tmp_path, qtbot) as harness:
+        harness.ask(qtbot, "Question")
+    assert not harness.paths.database.with_name("chats.db-wal").exists()
+
+
+def test_unsent_text_survives_quitting(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_app(tmp_path, qtbot) as first:
+        first.ask(qtbot, "Chat")
+        QTest.keyClicks(first.window.composer.edit, "half a thought")
+        chat_id = first.chats.chat_id
+        first.chats.new_chat()
+        QTest.keyClicks(first.window.composer.edit, "another")
+    with open_app(tmp_path, qtbot) as second:
+        assert second.window.composer.text() == "another"
+        second.chats.open_chat(chat_id)
+        assert second.window.composer.text() == "half a thought"
+
+
+def test_undo_takes_back_what_was_done_last(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.ask(qtbot, "Precious")
+    chat_id = harness.chats.chat_id
+    QTest.keyClicks(harness.window.composer.edit, "typed")
+    harness.window.sidebar.chats.delete_requested.emit(chat_id)
+    qtbot.waitUntil(lambda: harness.chats.conversations.row_of(chat_id) is None)
+    harness.window.banner.hide()  # its time is over, or another one came
+    press(harness.window, Qt.Key.Key_Z, CONTROL)
+    qtbot.waitUntil(lambda: harness.chats.conversations.row_of(chat_id) is not None)
+    assert harness.window.composer.text() == "typed"
+    harness.window.composer.take_focus()
+    QTest.keyClicks(harness.window.composer.edit, " on")
+    press(harness.window, Qt.Key.Key_Z, CONTROL)
+    assert harness.window.composer.text() != "typed on"
+
+
+def test_the_menu_brings_back_what_was_deleted_in_an_earlier_run(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_app(tmp_path, qtbot) as first:
+        first.ask(qtbot, "R&D")
+        first.chats.delete_chat(first.chats.chat_id)
+        first.wait_until_stored(qtbot)
+    with open_app(tmp_path, qtbot) as second:
+        menu = second.window.menu.deleted
+        menu.aboutToShow.emit()
+        assert [action.text() for action in menu.actions()] == ["R&&D"]
+        menu.actions()[0].trigger()
+        second.wait_until_stored(qtbot)
+        assert second.chats.transcript.messages[0].text == "R&D"
+        menu.aboutToShow.emit()
+        assert [action.isEnabled() for action in menu.actions()] == [False]
+
+
+@pytest.mark.expect_log("a step of the end failed")
+def test_every_step_of_the_end_is_done_whatever_became_of_the_others(tmp_path: Path, qtbot: QtBot) -> None:
+    harness = AppHarness(tmp_path)
+    harness.open(qtbot)
+    harness.ask(qtbot, "Question")
+
+    def fail(*_: object) -> bool:
+        raise OSError(28, "No space left on device")
+
+    harness.application.chats.close = fail  # type: ignore[method-assign,assignment]
+    harness.application._steps[0] = fail
+    harness.application.storage.close, close = fail, harness.application.storage.close  # type: ignore[method-assign,assignment]
+    with qtbot.waitSignal(harness.application.ended):
+        harness.window.close()
+    assert harness.engine.close()
+    assert not (harness.paths.data / "running").exists()
+    close()
+    harness.close()

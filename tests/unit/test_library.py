@@ -68,6 +68,12 @@ def snapshot(cache: Path, repository: str, commit: str, files: dict[str, bytes])
     return folder
 
 
+@pytest.mark.parametrize("name", ["HF_HOME", "HF_HUB_CACHE"])
+def test_the_home_of_nobody_is_a_folder_that_is_not_there(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(name, "~nobody-of-that-name/x")
+    assert not default_hub_cache().exists()
+
+
 def test_nothing_anywhere_is_an_empty_library(tmp_path: Path, store: QuickStore, recorder: EventRecorder) -> None:
     assert scan(store, recorder) == {}
     assert tree(tmp_path) == {}

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
 import pytest
-from PySide6.QtCore import QLocale, Qt
+from PySide6.QtCore import QLocale, QModelIndex, Qt
 from pytestqt.modeltest import ModelTester
 
 from app.storage import ChatSummary, ReplyStatus
-from app.view_models.conversation_list import ROW, ConversationListModel
+from app.view_models.conversation_list import PAGE_CHATS, ROW, ConversationListModel
 from app.view_models.request_table import (
     KEPT_ROWS,
     RequestRole,
@@ -28,8 +29,8 @@ NOW_S = NOW.timestamp()
 
 
 class Chats(list[ChatSummary]):
-    def find(self, query: str) -> list[ChatSummary]:
-        return [chat for chat in self if query in chat.title]
+    def find(self, query: str, limit: int, done: Callable[[Sequence[ChatSummary]], None]) -> None:
+        done([chat for chat in self if query in chat.title][:limit])
 
 
 @pytest.fixture
@@ -102,6 +103,16 @@ def test_chat_that_moves_to_the_top_is_moved_alone(model: ConversationListModel,
     assert titles(model)[2:5] == ["Today", "Long ago", "Now"]
     assert len(inserted) == 1
     assert (model.row_of(2), model.row_of(77), model.row_of(0)) == (3, None, None)
+
+
+def test_only_as_many_chats_are_asked_for_as_were_scrolled_to(chats: Chats) -> None:
+    chats[:] = [ChatSummary(number, str(number), False, NOW_S) for number in range(1, 3 * PAGE_CHATS)]
+    model = ConversationListModel(chats.find, today=NOW.date)
+    model.refresh()
+    assert (model.rowCount(), model.canFetchMore(QModelIndex())) == (PAGE_CHATS + 1, True)
+    model.fetchMore(QModelIndex())
+    model.fetchMore(QModelIndex())
+    assert (model.rowCount(), model.canFetchMore(QModelIndex())) == (len(chats) + 1, False)
 
 
 def test_month_is_written_in_the_language(chats: Chats) -> None:

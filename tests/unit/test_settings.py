@@ -11,6 +11,7 @@ from PySide6.QtCore import QCoreApplication
 from pytestqt.qtbot import QtBot
 
 from app.settings import STARTER_TEMPERATURE, Settings
+from app.system.crash_marker import SessionMark
 from engine import MAX_DRAFT_TOKENS, MAX_SEED, Sampling, Speculation
 
 pytestmark = pytest.mark.usefixtures("qapp")
@@ -154,3 +155,78 @@ def test_the_starter_pair_draws_with_little_chance_until_somebody_wants_more(tmp
 def test_every_default_is_a_value_that_its_own_check_accepts() -> None:
     for option in Settings.options().values():
         assert option.check(option.default) == option.default
+
+
+@pytest.mark.parametrize("value", ["Infinity", "-Infinity", "NaN", "1" * 400, "1" * 5000, "[" * 20_000 + "]" * 20_000])
+@pytest.mark.parametrize("name", ["top_k", "temperature", "max_tokens", "from_tomorrow"])
+@pytest.mark.expect_log("is not possible, the default is used", "settings file is damaged")
+def test_numbers_and_depths_that_nobody_meant_do_no_harm(tmp_path: Path, name: str, value: str) -> None:
+    (tmp_path / "settings.json").write_text(f'{{"{name}": {value}, "language": "ko"}}')
+    settings = make(tmp_path)
+    assert (settings.top_k, settings.temperature) in ((0, 0.7), (1000, 0.7), (0, 2.0))
+    assert settings.language == "ko" or settings.set_aside == "settings.json.bad"
+    assert settings.save()
+    make(tmp_path)
+
+
+def test_half_of_a_character_in_the_file_does_not_stop_saving(tmp_path: Path) -> None:
+    (tmp_path / "settings.json").write_text('{"system_prompt": "\\ud83d"}')
+    assert make(tmp_path).save()
+    assert make(tmp_path).system_prompt == "?"
+
+
+@pytest.mark.expect_log("settings file is damaged")
+def test_a_folder_in_the_files_place_is_put_aside(tmp_path: Path) -> None:
+    (tmp_path / "settings.json" / "inside").mkdir(parents=True)
+    settings = make(tmp_path)
+    settings.language = "ja"
+    assert settings.save()
+    assert (settings.set_aside, (tmp_path / "settings.json.bad" / "inside").is_dir()) == ("settings.json.bad", True)
+    assert make(tmp_path).language == "ja"
+
+
+@pytest.mark.expect_log("settings cannot be saved", "cannot be read: NotADirectoryError", "cannot be put aside")
+def test_settings_that_cannot_be_saved_hold_and_say_so_once(tmp_path: Path, qtbot: QtBot) -> None:
+    (tmp_path / "home").touch()  # a file where the folder should be
+    settings = make(tmp_path / "home")
+    said: list[None] = []
+    settings.not_saved.connect(lambda: said.append(None))
+    settings.language = "ko"
+    settings.hub_token = "hf_secret"
+    assert not settings.save()
+    assert not settings.save()
+    assert (settings.language, len(said)) == ("ko", 1)
+
+
+@pytest.mark.parametrize("garbage", [b"\xff\xfe\x00", b"x" * 5000, "비밀".encode(), b"two\nlines"])
+def test_a_token_file_of_garbage_is_no_token(tmp_path: Path, garbage: bytes) -> None:
+    (tmp_path / "hub_token").write_bytes(garbage)
+    assert make(tmp_path).hub_token == ""
+
+
+def test_a_folder_in_the_tokens_place_is_no_token(tmp_path: Path) -> None:
+    (tmp_path / "hub_token").mkdir()
+    assert make(tmp_path).hub_token == ""
+
+
+@pytest.mark.parametrize("mark", [b"\xff\xfe", b"/models/a\nb", b"\0" * 100])
+def test_a_damaged_mark_of_the_last_run_says_only_that_it_ended_badly(tmp_path: Path, mark: bytes) -> None:
+    (tmp_path / "running").write_bytes(mark)
+    session = SessionMark(tmp_path / "running")
+    assert (session.ended_badly, session.was_loading) == (True, "")
+    session.end()
+    assert not (tmp_path / "running").exists()
+
+
+def test_a_folder_in_the_marks_place_is_in_nobodys_way(tmp_path: Path) -> None:
+    (tmp_path / "running").mkdir()
+    session = SessionMark(tmp_path / "running")
+    session.set_loading("/models/a")
+    session.end()
+
+
+@pytest.mark.expect_log("is not possible, the default is used")
+def test_what_a_setting_holds_is_not_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "settings.json").write_text('{"language": "zebra"}')
+    make(tmp_path)
+    assert "zebra" not in caplog.text

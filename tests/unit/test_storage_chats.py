@@ -11,8 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from app.controllers.messages import transcript_row
 from app.storage import ChatStore, Database, MessageStore, ReplyStatus, ReplyText
 from app.storage.codec import error_from_json, error_to_json, stats_from_json, stats_to_json
+from app.storage.trash import KEPT_S, Trash
+from app.words.replies import reply_footer, reply_notice
 from engine import (
     ContextTooLong,
     DraftingState,
@@ -20,6 +23,7 @@ from engine import (
     NothingToInstall,
     RequestStats,
 )
+from tests.helpers.reply_words import notice_of
 
 STATS = RequestStats(
     generated_tokens=9, drafted=8, accepted=5, rounds=4, accepted_by_position=(3, 2), drafted_by_position=(4, 4),
@@ -77,18 +81,18 @@ def test_reply_comes_back_as_it_was_written(stores: Stores) -> None:
     )
 
 
-def test_session_start_marks_unfinished_replies_and_forgets_deleted_things(stores: Stores) -> None:
+def test_what_was_deleted_is_forgotten_after_thirty_days(stores: Stores) -> None:
     kept, gone = stores.chats.create("Kept"), stores.chats.create("Gone")
     stores.exchange(gone, None, "q", "a")
     _, deleted = stores.exchange(kept, None, "q", "deleted answer")
     stores.messages.delete_below(deleted)
-    asked = stores.messages.add_user(kept, None, "Question")
-    reply = stores.messages.begin_reply(kept, asked, "Main", "")
-    stores.chats.delete(gone)
-    stores.chats.begin_session()
-    message = stores.messages.message(reply)
-    assert message is not None
-    assert message.status is ReplyStatus.INTERRUPTED
+    trash = Trash(stores.database)
+    trash.put_chat(gone)
+    assert not trash.purge()
+    for table in ("chats", "messages"):
+        stores.database.execute(f"UPDATE {table} SET deleted_at = deleted_at - ?", (KEPT_S + 1,))
+    purged = trash.purge()
+    assert (purged.chats, purged.messages) == ((gone,), (deleted,))
     assert {row["chat_id"] for row in stores.database.rows("SELECT chat_id FROM messages")} == {kept}
     assert found(stores, "deleted answer") == []
 
@@ -161,7 +165,7 @@ def test_search_looks_past_deleted_messages_and_chats(stores: Stores) -> None:
     chat, gone = stores.chats.create("Chat"), stores.chats.create("needle chat")
     _, reply = stores.exchange(chat, None, "q", "needle")
     stores.messages.delete_below(reply)
-    stores.chats.delete(gone)
+    Trash(stores.database).put_chat(gone)
     assert found(stores, "needle") == []
 
 
@@ -213,6 +217,81 @@ def test_any_text_survives_and_is_found(text: str, tmp_path_factory: pytest.Temp
     database.close()
 
 
+def damage(stores: Stores, message: int, column: str, value: object) -> None:
+    """Puts into a row what only a damaged disk can put there."""
+    stores.database.execute("PRAGMA ignore_check_constraints = ON")
+    stores.database.execute(f"UPDATE messages SET {column} = ? WHERE id = ?", (value, message))
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("stats", '{"rounds": "many", "drafted_by_position": [1], "accepted_by_position": []}'),
+        ("stats", "[" * 50_000),
+        ("stats", '{"rounds": ' + "9" * 400 + "}"),
+        ("stats", b"\xff"),
+        ("error", "no JSON"),
+        ("error", '{"type": "ContextTooLong", "limit_tokens": "a", "actual_tokens": null}'),
+        ("status", "telepathy"),
+        ("status", 7),
+        ("thinking_s", "long"),
+        ("main_name", b"\xff"),
+    ],
+)
+def test_a_damaged_column_costs_only_itself(stores: Stores, column: str, value: object) -> None:
+    chat = stores.chats.create("Chat")
+    _, reply = stores.exchange(chat, None, "q", "a")
+    damage(stores, reply, column, value)
+    assert stores.texts(chat) == ["q", "a"]
+    message = stores.messages.message(reply)
+    assert message is not None
+    row = transcript_row(message)
+    reply_footer(row.stats, row.status, empty=row.empty)
+    reply_notice(ReplyStatus.FAILED, row.error, empty=row.empty)
+
+
+def test_one_bad_byte_costs_one_letter(stores: Stores) -> None:
+    chat = stores.chats.create("Chat")
+    asked, _ = stores.exchange(chat, None, "q", "a")
+    stores.database.execute("UPDATE messages SET text = CAST(x'7aff62' AS TEXT) WHERE id = ?", (asked,))
+    stores.database.execute("UPDATE chats SET title = CAST(x'7aff62' AS TEXT)")
+    assert stores.texts(chat) == ["z\ufffdb", "a"]
+    assert found(stores, "") == ["z\ufffdb"]
+
+
+def test_a_row_that_cannot_be_read_is_said_among_the_others(stores: Stores) -> None:
+    chat = stores.chats.create("Chat")
+    asked, reply = stores.exchange(chat, None, "q", "a")
+    stores.exchange(chat, reply, "q2", "a2")
+    damage(stores, asked, "role", "ghost")
+    branch = stores.messages.shown_branch(chat)
+    assert [(m.text, m.status is ReplyStatus.UNREADABLE) for m in branch] == [
+        ("q", True),
+        ("a", False),
+        ("q2", False),
+        ("a2", False),
+    ]
+    assert notice_of(transcript_row(branch[0])).title == "This message cannot be read"
+
+
+def test_parents_that_go_round_in_a_circle_end(stores: Stores) -> None:
+    chat = stores.chats.create("Chat")
+    asked, reply = stores.exchange(chat, None, "q", "a")
+    damage(stores, asked, "parent_id", reply)
+    assert sorted(stores.texts(chat)) == ["a", "q"]
+    assert stores.messages.latest_leaf(asked) == reply
+    stores.messages.delete_below(asked)
+    assert stores.messages.message(reply) is None
+
+
+def test_a_leaf_of_another_chat_shows_none_of_its_words(stores: Stores) -> None:
+    one, two = stores.chats.create("One"), stores.chats.create("Two")
+    stores.exchange(one, None, "q1", "a1")
+    _, other = stores.exchange(two, None, "q2", "a2")
+    stores.chats.set_leaf(one, other)
+    assert [message.text for message in stores.messages.shown_branch(one)] == ["q1", "a1"]
+
+
 def test_statistics_and_errors_are_read_as_written() -> None:
     assert stats_from_json(stats_to_json(STATS)) == STATS
     for error in (ContextTooLong(1, 2), NothingToInstall("org/x", ("gguf", "bin")), InternalError("oh")):
@@ -222,6 +301,7 @@ def test_statistics_and_errors_are_read_as_written() -> None:
 
 def test_what_other_versions_wrote_is_read_as_far_as_it_goes() -> None:
     stats = stats_from_json('{"rounds": 3, "drafting": "telepathy", "from_tomorrow": 1}')
+    assert stats is not None
     assert (stats.rounds, stats.drafting) == (3, DraftingState.OFF)
     for text in (
         '{"type": "ErrorOfTomorrow", "a": 1}',

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import stat
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from app.storage import ChatStore, Database, DatabaseTooNew, MessageStore, ReplyStatus
+from app.storage import ChatStore, Database, DatabaseTooNew, MessageStore, ReplyStatus, copies
 from app.storage import database as database_module
+from app.storage.trash import Trash
 from engine import MessageRole
 
 PAGE_BYTES = 4096
+DAMAGED = pytest.mark.expect_log("the database was damaged")
 
 
 @pytest.fixture
@@ -38,11 +41,6 @@ def fill(path: Path, chats: int = 3, messages: int = 40) -> None:
                 chat_id, parent = store.create(f"chat {chat}"), None
                 for number in range(messages):
                     parent = tree.add_user(chat_id, parent, f"message {number} " + "text " * 200)
-
-
-def forget_backups(path: Path) -> None:
-    for backup in path.with_name("backups").iterdir():
-        backup.unlink()
 
 
 def test_new_file_is_made_with_write_ahead_logging(database: Database) -> None:
@@ -71,6 +69,8 @@ def test_file_of_a_newer_version_is_refused_and_left_alone(path: Path) -> None:
     fill(path)
     with closing(sqlite3.connect(path)) as raw:
         raw.execute("PRAGMA user_version = 99")
+        raw.execute("UPDATE notes SET value = '99' WHERE name = 'version'")
+        raw.commit()
     with pytest.raises(DatabaseTooNew) as refusal:
         Database(path)
     assert refusal.value.version == 99
@@ -84,7 +84,7 @@ def test_migration_keeps_a_copy_of_what_was(path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(database_module, "_migrations", lambda: scripts)
     with closing(Database(path)) as database:
         assert database.row("SELECT mood FROM chats") is not None
-    with closing(sqlite3.connect(path.with_name("chats-before-v3.db"))) as copy:
+    with closing(sqlite3.connect(path.with_name("chats-before-v4.db"))) as copy:
         assert copy.execute("SELECT count(*) FROM messages").fetchone()[0] == 120
 
 
@@ -126,10 +126,11 @@ def test_every_status_of_version_1_is_read(path: Path) -> None:
     write_version_1(path)
     with closing(Database(path)) as database:
         assert statuses(database) == [status for _, _, status in _VERSION_1]
-    with closing(sqlite3.connect(path.with_name("chats-before-v2.db"))) as copy:
+    with closing(sqlite3.connect(path.with_name("chats-before-v3.db"))) as copy:
         assert copy.execute("SELECT count(*) FROM messages WHERE finish = 'length'").fetchone()[0] == 1
 
 
+@DAMAGED
 def test_a_damaged_file_of_version_1_is_rescued_with_its_statuses(path: Path) -> None:
     write_version_1(path)
     with path.open("r+b") as file:  # the index is broken, the tables are whole
@@ -155,10 +156,10 @@ def test_migration_that_fails_leaves_the_version_it_was(path: Path, monkeypatch:
         assert len(ChatStore(database).find()) == 3
 
 
+@DAMAGED
 def test_damaged_pages_cost_only_their_own_rows(path: Path) -> None:
     fill(path)
     pages = path.stat().st_size // PAGE_BYTES
-    forget_backups(path)
     damaged = bytearray(path.read_bytes())
     for page in (pages // 2, pages // 2 + 1):
         damaged[page * PAGE_BYTES : (page + 1) * PAGE_BYTES] = b"\xa5" * PAGE_BYTES
@@ -166,7 +167,7 @@ def test_damaged_pages_cost_only_their_own_rows(path: Path) -> None:
     with closing(Database(path)) as database:
         assert database.rescued is not None
         assert 100 <= database.rescued.saved_messages < 120
-        assert database.rescued.damaged_file.read_bytes() == damaged
+        assert path.with_name(database.rescued.damaged_file).read_bytes() == damaged
         tree = MessageStore(database, ChatStore(database))
         kept = [tree.message(row["id"]) for row in database.rows("SELECT id FROM messages")]
         assert len(kept) == database.rescued.saved_messages
@@ -174,14 +175,14 @@ def test_damaged_pages_cost_only_their_own_rows(path: Path) -> None:
         assert database.row("PRAGMA foreign_key_check") is None
 
 
-@pytest.mark.expect_log("file is not a database")
+@DAMAGED
 def test_file_that_is_no_database_is_put_aside(path: Path) -> None:
     path.parent.mkdir(parents=True)
     path.write_bytes(b"this was never a database" * 500)
     with closing(Database(path)) as database:
         assert database.rescued is not None
         assert database.rescued.saved_messages == 0
-        assert database.rescued.damaged_file.exists()
+        assert path.with_name(database.rescued.damaged_file).exists()
         assert ChatStore(database).find() == []
 
 
@@ -193,9 +194,10 @@ def test_empty_file_is_a_new_database(path: Path) -> None:
         assert ChatStore(database).create("first") == 1
 
 
-@pytest.mark.expect_log("file is not a database")
+@DAMAGED
 def test_copy_takes_over_where_nothing_can_be_read(path: Path) -> None:
     fill(path)
+    copies.make_if_due(path)
     path.write_bytes(b"\xa5" * path.stat().st_size)
     with closing(Database(path)) as database:
         assert database.rescued is not None
@@ -203,17 +205,49 @@ def test_copy_takes_over_where_nothing_can_be_read(path: Path) -> None:
         assert len(ChatStore(database).find()) == 3
 
 
-def test_closing_leaves_one_copy_a_day_and_keeps_three(path: Path) -> None:
+def test_one_copy_a_day_and_three_are_kept(path: Path) -> None:
     fill(path)
+    copies.make_if_due(path)
+    copies.make_if_due(path)
+    assert len(copies.all_of(path)) == 1
     backups = path.with_name("backups")
-    assert len(list(backups.iterdir())) == 1
-    Database(path).close()
-    assert len(list(backups.iterdir())) == 1
-    forget_backups(path)
-    for day in range(1, 5):
+    for day in range(1, 5):  # as earlier versions named them
         (backups / f"chats-2020010{day}-000000.db").write_bytes(b"")
-        os.utime(backups / f"chats-2020010{day}-000000.db", (0, 0))
-    Database(path).close()
-    names = sorted(backup.name for backup in backups.iterdir())
-    assert names[:2] == ["chats-20200103-000000.db", "chats-20200104-000000.db"]
-    assert len(names) == 3
+    for _ in range(2):
+        os.utime(copies.all_of(path)[-1], (0, 0))
+        copies.make_if_due(path)
+    assert [copy.name for copy in copies.all_of(path)] == ["chats-000001.db", "chats-000002.db", "chats-000003.db"]
+
+
+def test_a_clock_that_jumped_does_not_stop_the_copies(path: Path) -> None:
+    fill(path)
+    copies.make_if_due(path)
+    os.utime(copies.all_of(path)[-1], (4_000_000_000, 4_000_000_000))
+    copies.make_if_due(path)
+    assert len(copies.all_of(path)) == 2
+    with closing(sqlite3.connect(copies.all_of(path)[-1])) as newest:
+        assert newest.execute("SELECT count(*) FROM messages").fetchone()[0] == 120
+
+
+def test_what_is_deleted_for_good_leaves_the_copies_too(path: Path) -> None:
+    fill(path)
+    with closing(Database(path)) as database:
+        Trash(database).put_chat(2)
+        database.execute("UPDATE chats SET deleted_at = 1 WHERE id = 2")
+        copies.make_if_due(path)
+        copies.forget(path, Trash(database).purge())
+    copy = copies.all_of(path)[0]
+    assert b"chat 1" not in copy.read_bytes()
+    with closing(sqlite3.connect(copy)) as kept:
+        assert kept.execute("SELECT count(*) FROM messages").fetchone()[0] == 80
+
+
+def test_words_are_for_their_owner_only(path: Path) -> None:
+    path.parent.mkdir(parents=True)
+    path.touch(mode=0o644)  # as earlier versions made it
+    fill(path)
+    with closing(Database(path)) as database:
+        database.execute("UPDATE chats SET title = 'open'")
+        copies.make_if_due(path)
+        files = [path, path.with_name("chats.db-wal"), path.with_name("chats.db-shm"), *copies.all_of(path)]
+        assert [stat.S_IMODE(file.stat().st_mode) for file in files] == [0o600] * 4

@@ -1,11 +1,14 @@
 """The message field: grows with its text, sends on Return, and stops a running reply.
 
-Unsent text is kept per chat. Not here: what happens to a message once it is sent.
+Unsent text is kept per chat. What is sent stays in the field until it is on disk. Not here: what becomes of it then.
 """
 
 from __future__ import annotations
 
-from PySide6.QtCore import QMimeData, QRectF, QSize, Qt, Signal
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from PySide6.QtCore import QMimeData, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QGuiApplication,
     QInputMethodEvent,
@@ -28,6 +31,7 @@ from app.views.widgets.scrolling import ThinScrollBars
 from app.views.widgets.translated import Translated
 
 _GROWS_TO = 0.4  # of the window's height
+_KEEP_DELAY_MS = 400  # after the last key, what is typed is kept on disk
 _RETURN_KEYS = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
@@ -109,12 +113,22 @@ class MessageEdit(QPlainTextEdit):
             self.height_wanted.emit()
 
 
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    """What is on its way to the disk."""
+
+    chat_id: int
+    text: str
+    edited_id: int | None
+
+
 class Composer(Translated, QWidget):
     """The card with the text, the context meter and the round button."""
 
     send_requested = Signal(str)
     edited = Signal(int, str)  # message, its new text
     stop_requested = Signal()
+    unsent_changed = Signal(int, str)  # chat, what waits there
     resized = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -125,6 +139,8 @@ class Composer(Translated, QWidget):
         self._unsent: dict[int, str] = {}
         self._edited_id: int | None = None
         self._set_aside = ""  # what was being written when an edit began
+        self._sent: _Sent | None = None
+        self._keep = QTimer(self, singleShot=True, interval=_KEEP_DELAY_MS)
         self.edit = MessageEdit(theme, self)
         self.ring = ContextRing(theme, self)
         self.edit_line = EditLine(theme, self)
@@ -142,6 +158,8 @@ class Composer(Translated, QWidget):
         self.edit.escaped.connect(self._on_escape)
         self.edit.height_wanted.connect(self._fit)
         self.edit.textChanged.connect(self._show_button)
+        self.edit.textChanged.connect(self._keep.start)
+        self._keep.timeout.connect(self.keep_unsent)
         self.button.clicked.connect(self._on_button)
         self.edit_line.cancelled.connect(self.end_edit)
         self._theme.changed.connect(self._restyle)
@@ -171,6 +189,11 @@ class Composer(Translated, QWidget):
         self.edit.setPlainText(text)
         self.edit.moveCursor(self.edit.textCursor().MoveOperation.End)
 
+    def send(self, text: str) -> None:
+        """As if somebody had typed it."""
+        self.set_text(text)
+        self._submit()
+
     def take_focus(self) -> None:
         self.edit.setFocus(Qt.FocusReason.OtherFocusReason)
 
@@ -179,9 +202,52 @@ class Composer(Translated, QWidget):
         if chat_id == self._chat_id:
             return
         self.end_edit()
+        self.keep_unsent()
         self._unsent[self._chat_id] = self.text()
         self._chat_id = chat_id
         self.set_text(self._unsent.pop(chat_id, ""))
+        self._keep.stop()
+
+    def set_unsent(self, texts: Mapping[int, str]) -> None:
+        """What waited when the app was closed; what was typed since then comes after it."""
+        for chat_id, text in texts.items():
+            if chat_id == self._chat_id:
+                self.set_text(_joined(text, self.text()))
+            else:
+                self._unsent[chat_id] = _joined(text, self._unsent.get(chat_id, ""))
+
+    def keep_unsent(self) -> None:
+        """Has what waits here kept on disk."""
+        self._keep.stop()
+        editing = self._edited_id is not None
+        self.unsent_changed.emit(self._chat_id, (self._set_aside or self.text()) if editing else self.text())
+
+    def confirm_sent(self) -> None:
+        """What was sent is on disk, so it leaves the field; what was typed since then stays."""
+        sent, self._sent = self._sent, None
+        if sent is None:
+            return
+        if sent.edited_id is not None:
+            if sent.edited_id == self._edited_id:
+                self.end_edit()
+        elif sent.chat_id == self._chat_id and self._edited_id is None:
+            self._drop_sent(sent.text)
+        elif self._unsent.get(sent.chat_id, "").strip() == sent.text:
+            del self._unsent[sent.chat_id]
+        # The input method may still hold text of the message that was just sent.
+        QGuiApplication.inputMethod().reset()
+
+    def release_sent(self) -> None:
+        """What was sent is not on disk: it stays, and can be sent again."""
+        self._sent = None
+
+    def _drop_sent(self, text: str) -> None:
+        now = self.text()
+        if now.strip() == text:
+            self.edit.clear()
+            self.keep_unsent()
+        elif now.lstrip().startswith(text):
+            self.set_text(now.lstrip()[len(text) :].lstrip())
 
     def begin_edit(self, message_id: int, text: str) -> None:
         """Puts a sent message into the field to be edited; the unsent text comes back afterwards."""
@@ -212,12 +278,9 @@ class Composer(Translated, QWidget):
 
     def _submit(self) -> None:
         text, edited_id = self.text().strip(), self._edited_id
-        if not text or (self._generating and edited_id is None):
+        if not text or self._sent is not None or (self._generating and edited_id is None):
             return
-        self.edit.clear()
-        self.end_edit()
-        # The input method may still hold text of the message that was just sent.
-        QGuiApplication.inputMethod().reset()
+        self._sent = _Sent(self._chat_id, text, edited_id)
         if edited_id is None:
             self.send_requested.emit(text)
         else:
@@ -288,6 +351,10 @@ class Composer(Translated, QWidget):
         painter.setPen(QPen(colors.hairline, 1))
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS_BUBBLE, RADIUS_BUBBLE)
         painter.end()
+
+
+def _joined(earlier: str, later: str) -> str:
+    return "\n".join(part for part in (earlier, later) if part)
 
 
 class EditLine(Translated, QWidget):

@@ -20,13 +20,14 @@ from app.views.link_dialog import ask_to_open
 from app.views.shell.composer import Composer
 from app.views.shell.empty_chat import EmptyChat
 from app.views.shell.header import Header
+from app.views.shell.kept_words import KeptWords, problem_text
 from app.views.shell.menu import MenuBar
 from app.views.shell.picker import Picker
 from app.views.shell.sidebar import Sidebar
 from app.views.widgets.banner import Banner, BannerText
 from app.views.widgets.translated import Translated
 from app.words.formats import fill
-from app.words.notices import NoticeAction, action_text
+from app.words.notices import NoticeAction
 from app.words.notices_for_errors import Problem, notice_for
 
 if TYPE_CHECKING:
@@ -50,6 +51,8 @@ class MainWindow(Translated, QWidget):
         self._settings = settings
         self._was_painted = False
         self._sidebar_fits = True
+        self._may_close = False
+        self._kept_words: KeptWords | None = None
         self.chats: ChatController | None = None
         self.models: ModelController | None = None
         self.sidebar = Sidebar(theme, self)
@@ -95,6 +98,8 @@ class MainWindow(Translated, QWidget):
         self.header.pair_requested.connect(self.open_picker)
         self.banner.appeared.connect(self._place_banner)
         self.composer.resized.connect(self._place_banner)
+        self.composer.send_requested.connect(self._send)
+        self.composer.edited.connect(self._edit)
         self._theme.changed.connect(self._fit_sidebar)
         self.sidebar.models_requested.connect(lambda: self.settings_requested.emit("models"))
         self.sidebar.settings_requested.connect(lambda: self.settings_requested.emit(""))
@@ -127,6 +132,7 @@ class MainWindow(Translated, QWidget):
         self._bind_transcript(chats)
         self._bind_messages(chats)
         self._bind_models(models)
+        self._kept_words = KeptWords(chats, self.composer, self.banner, self.menu, self)
         self._on_chat_changed(chats.chat_id, chats.title)
         self._show_pair()
 
@@ -144,18 +150,14 @@ class MainWindow(Translated, QWidget):
         menu.duplicate.triggered.connect(lambda: chats.duplicate_chat(chats.chat_id))
         menu.delete.triggered.connect(lambda: chats.delete_chat(chats.chat_id))
         chats.current_chat_changed.connect(self._on_chat_changed)
-        chats.chat_deleted.connect(self._on_chat_deleted)
         chats.problem_raised.connect(self.show_problem)
 
     def _bind_messages(self, chats: ChatController) -> None:
-        self.composer.send_requested.connect(self._send)
-        self.composer.edited.connect(chats.edit)
-        self.empty_chat.question_asked.connect(self._send)
+        self.empty_chat.question_asked.connect(self._ask)
         self.composer.stop_requested.connect(chats.stop)
         self.menu.stop.triggered.connect(chats.stop)
         chats.generating_changed.connect(self.composer.set_generating)
         chats.context_changed.connect(self.composer.set_context)
-        chats.message_deleted.connect(self._on_message_deleted)
         model = chats.transcript
         for signal in (model.was_reset, model.message_inserted, model.messages_removed):
             signal.connect(self._show_page)
@@ -231,26 +233,8 @@ class MainWindow(Translated, QWidget):
             self.open_picker,
         )
 
-    def _on_chat_deleted(self, _chat_id: int, title: str) -> None:
-        self.banner.show_info(
-            lambda: BannerText(fill(self.tr("Deleted “%1”."), title), button=self.tr("Undo")), self._undo_delete
-        )
-
-    def _on_message_deleted(self, _message_id: int) -> None:
-        self.banner.show_info(
-            lambda: BannerText(self.tr("Message deleted."), button=self.tr("Undo")), self._undo_delete
-        )
-
-    def _undo_delete(self) -> None:
-        if self.chats is not None:
-            self.chats.undo_delete()
-
     def show_problem(self, problem: Problem) -> None:
-        def text() -> BannerText:
-            notice = notice_for(problem)
-            return BannerText(notice.sentence, notice.title, notice.hint, action_text(notice.action))
-
-        self.banner.show_warning(text, lambda: self._follow(notice_for(problem).action))
+        self.banner.show_warning(lambda: problem_text(problem), lambda: self._follow(notice_for(problem).action))
 
     def _follow(self, action: NoticeAction | None) -> None:
         if action in (NoticeAction.CHOOSE_MODEL, NoticeAction.CHOOSE_DRAFT):
@@ -274,8 +258,19 @@ class MainWindow(Translated, QWidget):
     # What the person does
 
     def _send(self, text: str) -> None:
-        if self.chats is not None and not self.chats.send(text):
-            self.composer.set_text(text)
+        if self.chats is None or not self.chats.send(text):
+            self.composer.release_sent()
+
+    def _edit(self, message_id: int, text: str) -> None:
+        if self.chats is None or not self.chats.edit(message_id, text):
+            self.composer.release_sent()
+
+    def _ask(self, question: str) -> None:
+        """A question of the empty chat; it goes by the field, where it stays if it cannot be sent."""
+        if self.composer.text():
+            self._send(question)
+        else:
+            self.composer.send(question)
 
     def _begin_edit(self, message_id: int) -> None:
         message = self.chats.transcript.message(message_id) if self.chats is not None else None
@@ -365,7 +360,16 @@ class MainWindow(Translated, QWidget):
     def _retranslate(self) -> None:
         self.menu.retranslate()
 
+    def close_at_once(self) -> None:
+        """Without asking, as when the system ends the app."""
+        self._may_close = True
+        self.close()
+
     def closeEvent(self, event: QCloseEvent) -> None:
+        if self._kept_words is not None and not self._may_close and self._kept_words.warn_before_closing():
+            event.ignore()
+            return
+        self.composer.keep_unsent()
         self._settings.window_geometry = bytes(self.saveGeometry().toBase64().data()).decode()
         super().closeEvent(event)
         self.closed.emit()

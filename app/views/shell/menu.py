@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QApplication, QMenu, QMenuBar, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QMenuBar, QPlainTextEdit, QTextEdit, QWidget
 
 _Key = QKeySequence.StandardKey
 
@@ -68,6 +68,8 @@ class MenuBar(QObject):
             )
         }
         for name, action in self.edits.items():
+            if name == "undo":  # may mean a deletion; the window decides
+                continue
             action.triggered.connect(lambda _checked=False, name=name: _call_on_focused(name))
         menu.addSeparator()
         self.search = self._action(menu, _Key.Find)
@@ -89,6 +91,7 @@ class MenuBar(QObject):
         self.rename = self._action(menu)
         self.duplicate = self._action(menu)
         self.delete = self._action(menu)
+        self.deleted = menu.addMenu("")
 
     def _fill_window(self) -> None:
         window_menu = self._menu("window")
@@ -136,6 +139,7 @@ class MenuBar(QObject):
             (self.rename, self.tr("Rename Chat…")),
             (self.duplicate, self.tr("Duplicate Chat")),
             (self.delete, self.tr("Delete Chat")),
+            (self.deleted.menuAction(), self.tr("Recently Deleted")),
             (self.minimize, self.tr("Minimize")),
             (self.zoom, self.tr("Zoom")),
             (self.show_log, self.tr("Show Log")),
@@ -148,3 +152,15 @@ def _call_on_focused(slot: str) -> None:
     act = getattr(QApplication.focusWidget(), slot, None)
     if act is not None:
         act()
+
+
+def undo_in_focused_field() -> bool:
+    """Takes back what was typed last in the focused field; False when there is nothing."""
+    field = QApplication.focusWidget()
+    if isinstance(field, QLineEdit) and field.isUndoAvailable():
+        field.undo()
+        return True
+    if isinstance(field, QPlainTextEdit | QTextEdit) and field.document().isUndoAvailable():
+        field.undo()
+        return True
+    return False

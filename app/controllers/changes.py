@@ -1,0 +1,48 @@
+"""Changes to what is stored, as the controllers ask for them: done, or refused with a call that tries again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from PySide6.QtCore import QObject, Signal
+
+from app.storage import NotStored, Storage, Stores
+
+T = TypeVar("T")
+
+
+class Changes(QObject):
+    not_stored = Signal(object, object)  # NotStored, a call that tries again
+
+    def __init__(self, storage: Storage, parent: QObject) -> None:
+        super().__init__(parent)
+        self._storage = storage
+        self.is_asking = False  # a question is on its way to the disk
+
+    def write(self, change: Callable[[Stores], T], done: Callable[[T], None]) -> None:
+        self._storage.write(change, done, lambda problem: self._refuse(problem, lambda: self.write(change, done)))
+
+    def ask(
+        self,
+        change: Callable[[Stores], T],
+        done: Callable[[T], None],
+        refused: Callable[[], None] = lambda: None,
+        again: Callable[[], None] | None = None,
+    ) -> None:
+        """For what a reply follows: one at a time, so that Return pressed twice asks once."""
+
+        def stored(outcome: T) -> None:
+            self.is_asking = False
+            done(outcome)
+
+        def not_stored(problem: NotStored) -> None:
+            self.is_asking = False
+            refused()
+            self._refuse(problem, again or (lambda: self.ask(change, done, refused)))
+
+        self.is_asking = True
+        self._storage.write(change, stored, not_stored)
+
+    def _refuse(self, problem: NotStored, again: Callable[[], None]) -> None:
+        self.not_stored.emit(problem, again)

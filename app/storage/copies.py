@@ -1,0 +1,86 @@
+"""Daily copies of the database: when one is due, which are kept, and taking out of them what was deleted for good.
+
+They are numbered, because a clock that jumps would put their dates out of order.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import sqlite3
+import time
+from contextlib import closing
+from pathlib import Path
+
+from app.storage.records import Purged
+
+log = logging.getLogger(__name__)
+
+_KEPT = 3
+_DAY_S = 86_400
+_DATED = re.compile(r"-\d{8}-\d{6}$")  # the name that earlier versions gave
+
+
+def all_of(path: Path) -> list[Path]:
+    """Oldest first."""
+    return sorted(_folder(path).glob(f"{path.stem}-*.db"), key=lambda copy: (_number(copy), copy.name))
+
+
+def copy_to(connection: sqlite3.Connection, target: Path) -> None:
+    """Copies the whole database atomically, for the owner's eyes only."""
+    partial = target.with_name(target.name + ".new")
+    partial.unlink(missing_ok=True)
+    os.close(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    connection.execute("VACUUM INTO ?", (str(partial),))
+    partial.replace(target)
+
+
+def make_if_due(path: Path) -> None:
+    """Copies the database if the last copy is a day old, and keeps the newest few."""
+    if _is_due(path):
+        with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+            copy_to(connection, _next_name(path))
+        for old in all_of(path)[:-_KEPT]:
+            old.unlink()
+
+
+def _is_due(path: Path) -> bool:
+    """A day after the last one; also when that seems to come from the future."""
+    existing = all_of(path)
+    return not existing or abs(time.time() - existing[-1].stat().st_mtime) >= _DAY_S
+
+
+def _next_name(path: Path) -> Path:
+    _folder(path).mkdir(mode=0o700, exist_ok=True)
+    return _folder(path) / f"{path.stem}-{max(map(_number, all_of(path)), default=0) + 1:06d}.db"
+
+
+def forget(path: Path, purged: Purged) -> None:
+    """Takes what was deleted for good out of every copy; a copy that cannot be changed is deleted."""
+    for copy in [*all_of(path), *path.parent.glob(f"{path.stem}-before-v*.db")]:
+        try:
+            with closing(sqlite3.connect(copy, isolation_level=None)) as connection:
+                _forget_in(connection, purged)
+        except sqlite3.DatabaseError as error:
+            log.warning("a copy could not be cleaned and is deleted: %s", error.__class__.__name__)
+            copy.unlink(missing_ok=True)
+
+
+def _forget_in(connection: sqlite3.Connection, purged: Purged) -> None:
+    connection.execute("PRAGMA secure_delete = ON")
+    connection.execute("BEGIN IMMEDIATE")
+    connection.executemany("DELETE FROM messages WHERE id = ?", [(number,) for number in purged.messages])
+    connection.executemany("DELETE FROM messages WHERE chat_id = ?", [(number,) for number in purged.chats])
+    connection.executemany("DELETE FROM chats WHERE id = ?", [(number,) for number in purged.chats])
+    connection.execute("COMMIT")
+
+
+def _number(copy: Path) -> int:
+    """0 for a dated copy of an earlier version."""
+    last = copy.stem.rpartition("-")[2]
+    return int(last) if last.isdigit() and not _DATED.search(copy.stem) else 0
+
+
+def _folder(path: Path) -> Path:
+    return path.with_name("backups")

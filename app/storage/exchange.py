@@ -1,0 +1,61 @@
+"""What is stored when the person asks: a message, the empty reply to it, and the chat if it is new. All or nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app.storage.records import StoredMessage
+from app.storage.storage import Stores
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """`chat_id` 0 makes a chat with that title."""
+
+    chat_id: int
+    parent_id: int | None
+    text: str
+    title: str
+    main_name: str
+    draft_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    chat_id: int
+    user_id: int
+    reply_id: int
+
+
+def ask(stores: Stores, question: Question) -> Asked:
+    with stores.database.transaction():
+        chat_id = question.chat_id or stores.chats.create(question.title)
+        user_id = stores.messages.add_user(chat_id, question.parent_id, question.text)
+        reply_id = stores.messages.begin_reply(chat_id, user_id, question.main_name, question.draft_name)
+        stores.unsent.put(question.chat_id, "")
+    return Asked(chat_id, user_id, reply_id)
+
+
+def ask_differently(stores: Stores, original: StoredMessage, question: Question) -> Asked:
+    """Another version of a person's message, with a reply of its own; a first one names the chat."""
+    with stores.database.transaction():
+        user_id = stores.messages.add_user(original.chat_id, original.parent_id, question.text)
+        if original.parent_id is None:
+            stores.chats.set_title_from_text(original.chat_id, question.title)
+        reply_id = stores.messages.begin_reply(original.chat_id, user_id, question.main_name, question.draft_name)
+    return Asked(original.chat_id, user_id, reply_id)
+
+
+def ask_again(stores: Stores, chat_id: int, user_id: int, main_name: str, draft_name: str) -> Asked:
+    with stores.database.transaction():
+        return Asked(chat_id, user_id, stores.messages.begin_reply(chat_id, user_id, main_name, draft_name))
+
+
+def delete_messages(stores: Stores, message: StoredMessage) -> float:
+    """Deletes a message and what follows it, and shows another version of it if there is one; returns the mark."""
+    with stores.database.transaction():
+        other = stores.messages.sibling(message, -1) or stores.messages.sibling(message, 1)
+        mark = stores.messages.delete_below(message.id)
+        leaf = stores.messages.latest_leaf(other) if other else message.parent_id
+        stores.chats.set_leaf(message.chat_id, leaf)
+    return mark

@@ -1,0 +1,195 @@
+"""Rows read from the bytes of a SQLite file, page by page, where SQLite itself finds no way to them.
+
+Follows the file format: https://www.sqlite.org/fileformat2.html. Nothing here is trusted: what does not fit is skipped.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+Value = int | float | str | bytes | None
+
+_PAGE_BYTES = 4096  # of our files; also where the header cannot be read
+_LEAF = 0x0D  # a page with rows of a table
+_LOG_HEADER_BYTES = 32
+_FRAME_HEADER_BYTES = 24
+_MAGIC = (0x377F0682, 0x377F0683)
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One page in the write-ahead log. `sound`: it and all before it have their checksums."""
+
+    number: int
+    commits: bool
+    data: bytes
+    sound: bool
+
+
+def log_frames(log: Path) -> Iterator[Frame]:
+    """The frames of the log that were written since it was last emptied."""
+    data = log.read_bytes() if log.exists() else b""
+    if len(data) < _LOG_HEADER_BYTES:
+        return
+    magic, _, page_bytes = struct.unpack(">3I", data[:12])
+    order = ">" if magic & 1 else "<"
+    sums = _checksum(order, data[:24], (0, 0))
+    sound = magic in _MAGIC and sums == struct.unpack(">2I", data[24:32])
+    page_bytes = page_bytes if sound else _PAGE_BYTES
+    salts = data[16:24]
+    step = _FRAME_HEADER_BYTES + page_bytes
+    for at in range(_LOG_HEADER_BYTES, len(data) - step + 1, step):
+        head, page = data[at : at + _FRAME_HEADER_BYTES], data[at + _FRAME_HEADER_BYTES : at + step]
+        if head[8:16] != salts:
+            continue
+        if sound:
+            sums = _checksum(order, page, _checksum(order, head[:8], sums))
+            sound = sums == struct.unpack(">2I", head[16:24])
+        number, committed = struct.unpack(">2I", head[:8])
+        yield Frame(number, committed > 0, page, sound)
+
+
+def _checksum(order: str, data: bytes, sums: tuple[int, int]) -> tuple[int, int]:
+    first, second = sums
+    words = struct.unpack(f"{order}{len(data) // 4}I", data)
+    for even, odd in zip(words[::2], words[1::2], strict=True):
+        first = (first + even + second) & 0xFFFFFFFF
+        second = (second + odd + first) & 0xFFFFFFFF
+    return first, second
+
+
+class Pages:
+    """The pages of a file, with those of its log in their places."""
+
+    def __init__(self, file: Path, log: Path) -> None:
+        self._data = file.read_bytes()
+        self._later = {frame.number: frame.data for frame in log_frames(log)}
+        size = int.from_bytes(self._data[16:18], "big")
+        self.page_bytes = 65536 if size == 1 else size if size in (512 << n for n in range(8)) else _PAGE_BYTES
+        reserved = self._data[20] if len(self._data) > 20 else 0
+        self._usable = self.page_bytes - (reserved if reserved <= 32 else 0)
+
+    def write_to(self, target: Path) -> None:
+        with target.open("wb") as file:
+            for number in range(1, self.count + 1):
+                file.write(self.page(number).ljust(self.page_bytes, b"\0"))
+
+    @property
+    def count(self) -> int:
+        last = max((number for number in self._later if number < 1 << 24), default=0)
+        return max(-(-len(self._data) // self.page_bytes), last)
+
+    def page(self, number: int) -> bytes:
+        later = self._later.get(number)
+        at = (number - 1) * self.page_bytes
+        return later if later is not None else self._data[at : at + self.page_bytes]
+
+    def rows(self) -> Iterator[tuple[int, list[Value]]]:
+        """Each row of each table that can be read, with its id."""
+        free = self._free_pages()
+        for number in range(1, self.count + 1):
+            if number not in free:
+                yield from self._rows_of(self.page(number), 100 if number == 1 else 0)
+
+    def _free_pages(self) -> set[int]:
+        """Pages of rows that were deleted; they may still hold them."""
+        free: set[int] = set()
+        trunk = int.from_bytes(self.page(1)[32:36], "big")
+        while 0 < trunk <= self.count and trunk not in free:
+            free.add(trunk)
+            page = self.page(trunk)
+            leaves = min(int.from_bytes(page[4:8], "big"), self.page_bytes // 4 - 2)
+            free.update(int.from_bytes(page[8 + 4 * n : 12 + 4 * n], "big") for n in range(leaves))
+            trunk = int.from_bytes(page[:4], "big")
+        return free
+
+    def _rows_of(self, page: bytes, start: int) -> Iterator[tuple[int, list[Value]]]:
+        if len(page) < start + 8 or page[start] != _LEAF:
+            return
+        cells = int.from_bytes(page[start + 3 : start + 5], "big")
+        for index in range(min(cells, self.page_bytes // 4)):
+            at = start + 8 + 2 * index
+            try:
+                yield self._row(page, int.from_bytes(page[at : at + 2], "big"))
+            except (IndexError, ValueError, struct.error):
+                continue
+
+    def _row(self, page: bytes, at: int) -> tuple[int, list[Value]]:
+        size, at = _varint(page, at)
+        row_id, at = _varint(page, at)
+        if not (0 < size < 1 << 30 and 0 < row_id < 1 << 48):
+            raise ValueError(row_id)
+        return row_id, _values(self._payload(page, at, size))
+
+    def _payload(self, page: bytes, at: int, size: int) -> bytes:
+        usable = self._usable
+        if size <= usable - 35:
+            return _exactly(page[at : at + size], size)
+        least = (usable - 12) * 32 // 255 - 23
+        local = least + (size - least) % (usable - 4)
+        local = local if local <= usable - 35 else least
+        parts, left = [_exactly(page[at : at + local], local)], size - local
+        following = int.from_bytes(page[at + local : at + local + 4], "big")
+        while left > 0:
+            if not 0 < following <= self.count:
+                raise ValueError(following)
+            overflow = self.page(following)
+            taken = min(left, usable - 4)
+            parts.append(_exactly(overflow[4 : 4 + taken], taken))
+            following, left = int.from_bytes(overflow[:4], "big"), left - taken
+        return b"".join(parts)
+
+
+def _exactly(data: bytes, size: int) -> bytes:
+    if len(data) != size:
+        raise ValueError(size)
+    return data
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    value = 0
+    for step in range(8):
+        byte = data[at + step]
+        value = value << 7 | byte & 0x7F
+        if byte < 0x80:
+            return value, at + step + 1
+    return value << 8 | data[at + 8], at + 9
+
+
+def _values(payload: bytes) -> list[Value]:
+    head_bytes, at = _varint(payload, 0)
+    kinds = []
+    while at < head_bytes:
+        kind, at = _varint(payload, at)
+        kinds.append(kind)
+    values: list[Value] = []
+    at = head_bytes
+    for kind in kinds:
+        size = _size(kind)
+        values.append(_value(kind, _exactly(payload[at : at + size], size)))
+        at += size
+    return values
+
+
+def _size(kind: int) -> int:
+    if kind >= 12:
+        return (kind - 12) // 2
+    if kind in (10, 11):
+        raise ValueError(kind)
+    return (0, 1, 2, 3, 4, 6, 8, 8, 0, 0)[kind]
+
+
+def _value(kind: int, data: bytes) -> Value:
+    if kind == 0:
+        return None
+    if kind in (8, 9):
+        return kind - 8
+    if kind == 7:
+        number: float = struct.unpack(">d", data)[0]
+        return number
+    if kind >= 12:
+        return data.decode("utf-8", "replace") if kind % 2 else data
+    return int.from_bytes(data, "big", signed=True)

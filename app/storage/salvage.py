@@ -1,0 +1,191 @@
+"""Reading rows out of damaged databases, and putting them together by id and time."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from app.storage.codec import as_text
+from app.storage.pages import Pages, Value
+
+log = logging.getLogger(__name__)
+
+TABLES = ("chats", "messages", "unsent")
+_KEY = {"chats": "id", "messages": "id", "unsent": "chat_id"}
+_CHAT_COLUMNS = ("id", "title", "renamed", "pinned", "created_at", "updated_at", "leaf_id", "deleted_at")
+_MESSAGE_COLUMNS = (
+    *("id", "chat_id", "parent_id", "role", "text", "thinking", "thinking_s", "status"),
+    *("main_name", "draft_name", "stats", "error", "created_at", "deleted_at"),
+)
+_FIRST_MESSAGE_COLUMNS = (*_MESSAGE_COLUMNS[:8], "finish", *_MESSAGE_COLUMNS[8:])  # of schema version 1
+_ROLES = ("user", "assistant", "system")
+_PROBED = 100_000  # ids that are tried one by one where a page between them is damaged
+_LATEST_S = 4e10
+# The second is raised where SQLite's own words about a damaged schema are not UTF-8.
+_FAULTS = (sqlite3.DatabaseError, UnicodeDecodeError)
+
+_TIES = (
+    # A message of no chat belongs where the message before it does; otherwise it gets a chat.
+    "UPDATE messages SET chat_id = 0 WHERE typeof(chat_id) != 'integer'",
+    """UPDATE messages SET chat_id = (SELECT chat_id FROM messages AS earlier WHERE earlier.id = messages.parent_id)
+    WHERE chat_id NOT IN (SELECT id FROM chats)
+    AND parent_id IN (SELECT id FROM messages WHERE chat_id IN (SELECT id FROM chats))""",
+    """INSERT INTO chats (id, created_at, updated_at, leaf_id)
+    SELECT chat_id, min(created_at), max(created_at), max(id) FROM messages
+    WHERE chat_id NOT IN (SELECT id FROM chats) GROUP BY chat_id""",
+    # A message behind a lost one comes behind the last one before it.
+    """UPDATE messages SET parent_id = (SELECT max(id) FROM messages AS earlier
+    WHERE earlier.chat_id = messages.chat_id AND earlier.id < messages.id AND earlier.deleted_at IS NULL)
+    WHERE parent_id IS NOT NULL AND (parent_id >= id OR NOT EXISTS
+    (SELECT 1 FROM messages AS parent WHERE parent.id = messages.parent_id AND parent.chat_id = messages.chat_id))""",
+    """UPDATE chats SET leaf_id = (SELECT max(id) FROM messages WHERE chat_id = chats.id AND deleted_at IS NULL)
+    WHERE leaf_id IS NULL OR leaf_id NOT IN (SELECT id FROM messages WHERE chat_id = chats.id)""",
+)
+
+Row = dict[str, Any]
+Rows = Iterable[tuple[str, Row]]  # table, row
+
+
+def read_rows(path: Path) -> Rows:
+    """Every row that SQLite can reach, each by itself, so that a broken page loses only its own rows."""
+    try:
+        with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+            connection.row_factory = sqlite3.Row
+            connection.text_factory = as_text
+            # With this, SQLite opens files that are shorter than they should be, or whose schema is damaged.
+            connection.execute("PRAGMA writable_schema = ON")
+            for table in TABLES:
+                for row in _table_rows(connection, table):
+                    yield table, _as_of_today(dict(row))
+    except _FAULTS as error:
+        log.info("not all of the database can be read: %s", error.__class__.__name__)
+
+
+def _table_rows(connection: sqlite3.Connection, table: str) -> Iterator[sqlite3.Row]:
+    """From both ends to the damaged place, and what is between them by single ids."""
+    key = _KEY[table]
+    low, high = -1, None
+    try:
+        for row in connection.execute(f"SELECT * FROM {table} ORDER BY {key}"):
+            yield row
+            low = row[key]
+        return
+    except _FAULTS:
+        pass
+    try:
+        for row in connection.execute(f"SELECT * FROM {table} WHERE {key} > ? ORDER BY {key} DESC", (low,)):
+            yield row
+            high = row[key]
+    except _FAULTS:
+        pass
+    for number in range(low + 1, min(high or low + _PROBED, low + _PROBED)):
+        try:
+            yield from connection.execute(f"SELECT * FROM {table} WHERE {key} = ?", (number,))
+        except _FAULTS:
+            continue
+
+
+def carved(pages: Pages) -> Rows:
+    """Rows found in single pages, told apart by the number and kinds of their columns."""
+    for row_id, values in pages.rows():
+        columns = _columns(values)
+        if columns == _CHAT_COLUMNS:
+            yield "chats", dict(zip(columns, [row_id, *values[1:]], strict=True))
+        elif columns:
+            yield "messages", _as_of_today(dict(zip(columns, [row_id, *values[1:]], strict=True)))
+
+
+def _columns(values: list[Value]) -> tuple[str, ...]:
+    for columns in (_MESSAGE_COLUMNS, _FIRST_MESSAGE_COLUMNS):
+        if len(values) == len(columns) and values[3] in _ROLES and isinstance(values[4], str):
+            return columns
+    if len(values) == len(_CHAT_COLUMNS) and isinstance(values[1], str) and _is_time(values[4]):
+        return _CHAT_COLUMNS
+    return ()
+
+
+def _is_time(value: object) -> bool:
+    return isinstance(value, int | float) and 0 < value < _LATEST_S
+
+
+def _as_of_today(values: Row) -> Row:
+    """A row of schema version 1 without the column that version 2 made part of the status."""
+    finish = values.pop("finish", None)
+    if finish in ("length", "context", "memory") and values["status"] == "done":
+        values["status"] = finish
+    return values
+
+
+@dataclass
+class Merge:
+    """Rows of several sources in one database, the best source first.
+
+    A row whose id is taken is the same row if it was made at the same time; otherwise it gets an id of its own.
+    """
+
+    fresh: sqlite3.Connection
+    messages: int = 0
+    from_copies: int = 0
+    _made: dict[str, dict[int, object]] = field(default_factory=lambda: {table: {} for table in TABLES})
+    _said: set[tuple[object, ...]] = field(default_factory=set)
+
+    def add(self, rows: Rows, is_copy: bool = False, is_carved: bool = False) -> None:
+        """`is_carved`: its ids are in doubt, so a row with known words is known."""
+        moved: dict[tuple[str, object], int] = {}  # rows of this source that got another id
+        for table, row in rows:
+            if is_carved and _words(table, row) in self._said:
+                continue
+            if self._add(table, row, moved) and table == "messages":
+                self.messages += 1
+                self.from_copies += is_copy
+
+    def _add(self, table: str, row: Row, moved: dict[tuple[str, object], int]) -> bool:
+        key, made = _KEY[table], self._made[table]
+        number, when = row.get(key), row.get("created_at")
+        if not isinstance(number, int) or self._has(table, number, when):
+            return False
+        if number in made:
+            row[key] = moved[table, number] = max(made) + 1
+        for column, of in (("chat_id", "chats"), ("parent_id", "messages"), ("leaf_id", "messages")):
+            if column in row and column != key:
+                row[column] = moved.get((of, row[column]), row[column])
+        if not self._insert(table, row):
+            return False
+        made[row[key]] = when
+        self._said.add(_words(table, row))
+        return True
+
+    def _has(self, table: str, number: int, when: object) -> bool:
+        made = self._made[table]
+        if number not in made:
+            return False
+        return table == "unsent" or made[number] == when or when in made.values()
+
+    def _insert(self, table: str, row: Mapping[str, Any]) -> bool:
+        values = {name: value for name, value in row.items() if value is not None}
+        if table != "unsent":
+            values.setdefault("created_at", 0.0)
+        if table == "chats":
+            values.setdefault("updated_at", values["created_at"])
+        names, marks = ", ".join(values), ", ".join("?" * len(values))
+        try:
+            self.fresh.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", tuple(values.values()))
+        except (sqlite3.Error, OverflowError):
+            return False
+        return True
+
+    def tie_up(self) -> None:
+        """Mends what ties rows together: every message is in a chat, and behind another one if it was before."""
+        for statement in _TIES:
+            self.fresh.execute(statement)
+
+
+def _words(table: str, row: Row) -> tuple[object, ...]:
+    if table == "chats":
+        return table, row.get("created_at"), hash(as_text(row.get("title")))
+    return table, row.get("chat_id"), hash(as_text(row.get("text")))

@@ -1,0 +1,230 @@
+"""The chats as the app sees them: small reads at once, changes and searches by threads of their own.
+
+One thread writes. A change is asked for and acknowledged: `done` is called when it is on disk, `refused` when it is
+not and nothing of it is. Reads on the owner's thread see what is acknowledged, and never wait for a writer.
+"""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from app.storage import copies, rescue
+from app.storage.chats import ChatStore
+from app.storage.database import Connection, Database, Reader
+from app.storage.messages import MessageStore
+from app.storage.problems import NotOpened, NotStored, reason_of
+from app.storage.records import ChatSummary, Purged
+from app.storage.trash import Trash
+from app.storage.unsent import UnsentStore
+from app.storage.worker import Deliver, Worker
+
+log = logging.getLogger(__name__)
+
+_CLOSE_S = 10.0
+
+T = TypeVar("T")
+
+
+class Stores:
+    """Everything that is stored, over one connection."""
+
+    def __init__(self, database: Connection) -> None:
+        self.database = database
+        self.chats = ChatStore(database)
+        self.messages = MessageStore(database, self.chats)
+        self.trash = Trash(database)
+        self.unsent = UnsentStore(database)
+
+    def forget_rescue(self) -> None:
+        """The person has been told."""
+        self.database.execute("DELETE FROM notes WHERE name = 'rescued'")
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """What the start found. `purged`: something was forgotten for good."""
+
+    rescued: rescue.Rescued | None
+    purged: Purged
+
+
+class Storage:
+    """`deliver` has a call made on the owner's thread, which is the one that calls everything here."""
+
+    def __init__(self, path: Path, deliver: Deliver) -> None:
+        self.path = path
+        self.pending = 0  # changes and searches that are not answered yet
+        self._writer = Worker("storage writer", deliver)
+        self._searcher = Worker("storage reader", deliver)
+        self._database: Database | None = None  # the writer's
+        self._searching: _Search | None = None
+        self._read: Stores | None = None
+
+    # Start and end
+
+    def open(self, done: Callable[[Opened], None], refused: Callable[[Exception], None]) -> None:
+        """Examines, rescues and migrates the file, purges the Trash, and opens it for reading. May be tried again."""
+
+        def opened(found: Opened) -> None:
+            try:
+                self._read = Stores(Reader(self.path))
+            except sqlite3.Error as error:
+                refused(error)
+                return
+            done(found)
+
+        self._ask(self._writer, self._open, opened, refused)
+
+    def refusal(self, error: Exception) -> NotOpened:
+        log.warning("the database cannot be opened: %s", _name(error))
+        return NotOpened(reason_of(error, self.path), str(self.path.parent))
+
+    def close(self, timeout_s: float = _CLOSE_S) -> bool:
+        """Makes every change that was asked for, and closes the file. False: the disk keeps it waiting."""
+        deadline = time.monotonic() + timeout_s
+        self.stop_search()
+        if self._read is not None:  # before the writer, which then can end the log
+            self._read.database.close()
+            self._read = None
+        self._ask(self._writer, self._close_database, _ignore, _ignore)
+        ended = [worker.close(max(0.0, deadline - time.monotonic())) for worker in (self._searcher, self._writer)]
+        return all(ended)
+
+    def _open(self) -> Opened:
+        if self._database is None:
+            self._database = Database(self.path)
+        stores = Stores(self._database)
+        self._database.execute("UPDATE messages SET status = 'interrupted' WHERE status = 'streaming'")
+        purged = stores.trash.purge()
+        if purged:
+            copies.forget(self.path, purged)
+        return Opened(self._database.rescued, purged)
+
+    def _close_database(self) -> None:
+        if self._database is not None:
+            self._database.close()
+            self._database = None
+
+    # Reading
+
+    @property
+    def read(self) -> Stores:
+        """For small reads; a change through it is refused by SQLite."""
+        assert self._read is not None, "the storage is not open"
+        return self._read
+
+    def search(self, query: str, limit: int, done: Callable[[list[ChatSummary]], None]) -> None:
+        """A newer search ends this one, which is then never answered. What cannot be read is not found."""
+        self.stop_search()
+        search = self._searching = _Search(self.path, query, limit)
+
+        def found(chats: list[ChatSummary]) -> None:
+            if not search.cancelled:
+                done(chats)
+
+        def failed(error: Exception) -> None:
+            if not search.cancelled:
+                log.warning("a search failed: %s", _name(error))
+                done([])
+
+        self._ask(self._searcher, search.run, found, failed)
+
+    def stop_search(self) -> None:
+        if self._searching is not None:
+            self._searching.cancel()
+
+    # Writing
+
+    def write(
+        self, change: Callable[[Stores], T], done: Callable[[T], None], refused: Callable[[NotStored], None]
+    ) -> None:
+        def change_it() -> T:
+            if self._database is None:
+                raise sqlite3.OperationalError("not open")
+            return change(Stores(self._database))
+
+        def failed(error: Exception) -> None:
+            log.warning("a change was not stored: %s", _name(error))
+            refused(NotStored(reason_of(error, self.path), str(self.path.parent)))
+            if not isinstance(error, sqlite3.Error | OSError):
+                raise error  # our own mistake, told as any other
+
+        self._ask(self._writer, change_it, done, failed)
+
+    def settle(self) -> None:
+        """Puts what was written into the database itself, and makes the copy of the day. Nobody waits for it."""
+        self._ask(self._writer, self._checkpoint, _ignore, _ignore)
+        self._ask(self._searcher, self._copy_if_due, _ignore, self._copy_failed)
+
+    def _checkpoint(self) -> None:
+        if self._database is not None:
+            self._database.checkpoint()
+
+    def _copy_if_due(self) -> None:
+        copies.make_if_due(self.path)
+
+    def _copy_failed(self, error: Exception) -> None:
+        log.warning("the copy of the day could not be made: %s", _name(error))
+
+    def _ask(
+        self, worker: Worker, job: Callable[[], T], done: Callable[[T], None], failed: Callable[[Exception], None]
+    ) -> None:
+        self.pending += 1
+
+        def succeeded(outcome: T) -> None:
+            self.pending -= 1
+            done(outcome)
+
+        def refused(error: Exception) -> None:
+            self.pending -= 1
+            failed(error)
+
+        worker.ask(job, succeeded, refused)
+
+
+class _Search:
+    """One search with a connection of its own, so that any thread may interrupt it."""
+
+    def __init__(self, path: Path, query: str, limit: int) -> None:
+        self.cancelled = False
+        self._path = path
+        self._query = query
+        self._limit = limit
+        self._reader: Reader | None = None
+        self._lock = threading.Lock()
+
+    def cancel(self) -> None:
+        self.cancelled = True
+        with self._lock:
+            if self._reader is not None:
+                self._reader.connection.interrupt()
+
+    def run(self) -> list[ChatSummary]:
+        if self.cancelled:
+            return []
+        reader = Reader(self._path)
+        with self._lock:
+            self._reader = reader
+        try:
+            return ChatStore(reader).find(self._query, self._limit)
+        finally:
+            with self._lock:
+                self._reader = None
+            reader.close()
+
+
+def _ignore(_outcome: object) -> None:
+    """For what nobody waits for."""
+
+
+def _name(error: Exception) -> str:
+    """What may stand in the log: SQLite's and the system's own words, never those of a chat."""
+    code = getattr(error, "sqlite_errorname", None)
+    return str(code or (error.strerror if isinstance(error, OSError) else None) or type(error).__name__)

@@ -1,0 +1,81 @@
+"""That words are never lost, as the window shows it: what is not stored, not sent, or deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject
+
+from app.controllers.chat import ChatController
+from app.views.shell.composer import Composer
+from app.views.shell.menu import MenuBar, undo_in_focused_field
+from app.views.shell.trash_menu import TrashMenu
+from app.views.widgets.banner import Banner, BannerText
+from app.words.formats import fill
+from app.words.notices import action_text
+from app.words.notices_for_errors import Problem, notice_for
+
+
+class KeptWords(QObject):
+    def __init__(
+        self, chats: ChatController, composer: Composer, banner: Banner, menu: MenuBar, window: QObject
+    ) -> None:
+        super().__init__(window)
+        self._chats = chats
+        self._banner = banner
+        self._warned = False
+        self._deleted_last = False  # what Undo takes back: a deletion, or typing
+        composer.unsent_changed.connect(chats.keep_unsent)
+        composer.edit.textChanged.connect(self._on_typed)
+        chats.message_sent.connect(lambda _chat, _text: composer.confirm_sent())
+        chats.message_refused.connect(lambda _chat, _text: composer.release_sent())
+        chats.unsent_restored.connect(composer.set_unsent)
+        chats.not_stored.connect(self._show_not_stored)
+        chats.chat_deleted.connect(self._on_chat_deleted)
+        chats.message_deleted.connect(self._on_message_deleted)
+        menu.edits["undo"].triggered.connect(self._undo)
+        TrashMenu(menu.deleted, chats.deletions)
+        chats.restore_unsent()
+
+    def warn_before_closing(self) -> bool:
+        """Says, once, that words are on the screen only; True when it did."""
+        warns = self._chats.has_unsaved and not self._warned
+        if warns:
+            self._warned = True
+            self._banner.show_warning(self._unsaved_text)
+        return warns
+
+    def _unsaved_text(self) -> BannerText:
+        sentence = self.tr("The disk has not taken the end of a reply. It is lost when you quit now.")
+        hint = self.tr("Free some space and wait a moment, or quit once more.")
+        return BannerText(sentence, self.tr("Not everything is saved"), hint)
+
+    def _show_not_stored(self, problem: Problem, again: Callable[[], None]) -> None:
+        self._banner.show_warning(lambda: problem_text(problem), again)
+
+    def _on_typed(self) -> None:
+        self._deleted_last = False
+
+    def _on_chat_deleted(self, _chat_id: int, title: str) -> None:
+        def text() -> BannerText:
+            kept = self.tr("It stays under Recently Deleted for 30 days.")
+            return BannerText(fill(self.tr("Deleted “%1”."), title), hint=kept, button=self.tr("Undo"))
+
+        self._on_deleted(text)
+
+    def _on_message_deleted(self, _message_id: int) -> None:
+        self._on_deleted(lambda: BannerText(self.tr("Message deleted."), button=self.tr("Undo")))
+
+    def _on_deleted(self, text: Callable[[], BannerText]) -> None:
+        self._deleted_last = True
+        self._banner.show_info(text, self._chats.undo_delete)
+
+    def _undo(self) -> None:
+        """What was done last: a deletion, or typing in the focused field."""
+        if self._deleted_last or not undo_in_focused_field():
+            self._chats.undo_delete()
+
+
+def problem_text(problem: Problem) -> BannerText:
+    notice = notice_for(problem)
+    return BannerText(notice.sentence, notice.title, notice.hint, action_text(notice.action))

@@ -1,0 +1,137 @@
+"""Damage to the file with the chats: every byte of it and of its log turned round, every page cut off."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from app.storage import Database, Stores, copies
+from tests.helpers.chat_files import PAGE_BYTES, SECRET, fill, look, readable_texts, wipe
+
+pytestmark = pytest.mark.expect_log("the database was damaged", "a copy could not be cleaned")
+
+_STEP = int(os.environ.get("HUNCH_DRILL_STEP", "1"))  # every byte takes half an hour
+_SAMPLE = 9601  # a prime, so that the sample meets every kind of place
+
+
+class Ear(logging.Handler):
+    """Everything that is logged, with all that stands behind it."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.DEBUG)
+        self.heard: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.heard.append(self.format(record))
+
+
+@pytest.fixture
+def ear() -> Iterator[Ear]:
+    ear = Ear()
+    logging.getLogger().addHandler(ear)
+    yield ear
+    logging.getLogger().removeHandler(ear)
+
+
+def turn_round(path: Path, step: int) -> None:
+    """One byte turned round costs the message that it is in, and no other."""
+    texts, whole = fill(path), path.read_bytes()
+    for at in range(0, len(whole), step):
+        wipe(path)
+        damaged = bytearray(whole)
+        damaged[at] ^= 0xFF
+        path.write_bytes(damaged)
+        seen = look(path)
+        lost = texts - seen.texts
+        assert len(lost) <= 1, f"byte {at}: {[text[:12] for text in lost]}"
+        assert len(seen.titles) == 2, f"byte {at}: {seen.titles}"
+
+
+def cut_off(path: Path, step: int) -> None:
+    """As much is saved as can be read, and what a copy has comes back too."""
+    texts = fill(path, messages=40, words=120)
+    whole = path.read_bytes()
+    for pages in range(len(whole) // PAGE_BYTES - 1, 0, -step):
+        wipe(path)
+        path.write_bytes(whole[: pages * PAGE_BYTES])
+        readable = readable_texts(path)
+        path.write_bytes(whole[: pages * PAGE_BYTES])
+        seen = look(path)
+        assert readable <= seen.texts, f"{pages} pages"
+    wipe(path)
+    path.write_bytes(whole)
+    copies.make_if_due(path)
+    newest = add_a_message(path)
+    for pages in range(path.stat().st_size // PAGE_BYTES - 1, 0, -step):
+        now = path.read_bytes()
+        path.write_bytes(now[: pages * PAGE_BYTES])
+        in_file = newest in readable_texts(path)
+        path.write_bytes(now[: pages * PAGE_BYTES])
+        seen = look(path)
+        assert texts <= seen.texts, f"{pages} pages beside a copy"
+        assert not in_file or newest in seen.texts
+        wipe(path)
+        path.write_bytes(now)
+
+
+def add_a_message(path: Path) -> str:
+    text = f"{SECRET} newest"
+    with closing(Database(path)) as database:
+        stores = Stores(database)
+        stores.messages.add_user(1, stores.chats.leaf(1), text)
+    return text
+
+
+def turn_round_the_log(path: Path, step: int) -> None:
+    """A byte of the log costs no more than the change that it is in."""
+    fill(path)
+    database = Database(path)
+    stores = Stores(database)
+    written = [f"{SECRET} logged {number} " + "word " * 40 for number in range(12)]
+    for text in written:
+        stores.messages.add_user(1, stores.chats.leaf(1), text)
+    log = path.with_name("chats.db-wal")
+    whole, logged = path.read_bytes(), log.read_bytes()
+    database.close()
+    for at in range(0, len(logged), step):
+        wipe(path)
+        damaged = bytearray(logged)
+        damaged[at] ^= 0xFF
+        path.write_bytes(whole)
+        log.write_bytes(damaged)
+        seen = look(path)
+        assert len(set(written) - seen.texts) <= 1, f"byte {at} of the log"
+
+
+@pytest.mark.drill
+def test_every_byte_turned_round(tmp_path: Path, ear: Ear) -> None:
+    turn_round(tmp_path / "chats.db", _STEP)
+    assert not [line for line in ear.heard if SECRET in line]
+
+
+def test_some_bytes_turned_round(tmp_path: Path, ear: Ear) -> None:
+    turn_round(tmp_path / "chats.db", _SAMPLE)
+    assert not [line for line in ear.heard if SECRET in line]
+
+
+@pytest.mark.drill
+def test_every_page_cut_off(tmp_path: Path) -> None:
+    cut_off(tmp_path / "chats.db", 1)
+
+
+def test_some_pages_cut_off(tmp_path: Path) -> None:
+    cut_off(tmp_path / "chats.db", 61)
+
+
+@pytest.mark.drill
+def test_every_byte_of_the_log_turned_round(tmp_path: Path) -> None:
+    turn_round_the_log(tmp_path / "chats.db", 17)
+
+
+def test_some_bytes_of_the_log_turned_round(tmp_path: Path) -> None:
+    turn_round_the_log(tmp_path / "chats.db", 4001)

@@ -1,0 +1,158 @@
+"""The Nth call to the disk fails, once or from then on, or kills the process: while opening, rescuing and writing."""
+
+from __future__ import annotations
+
+import errno
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing, suppress
+from pathlib import Path
+
+import pytest
+
+from app.storage import Database, ReplyStatus, ReplyText, Stores, copies
+from engine import RequestStats
+from tests.helpers.chat_files import PAGE_BYTES, fill, look, wipe
+from tests.helpers.faulty_disk import EVERYTHING, READS, WRITES, Fault, dies, failing, is_possible
+
+pytestmark = [
+    pytest.mark.skipif(not is_possible(), reason="Python's SQLite is not a shared library here"),
+    pytest.mark.expect_log("the database was damaged"),
+]
+
+_MOST = 3000  # calls; no run here makes as many
+_REFUSALS = (sqlite3.Error, OSError)
+
+Prepare = Callable[[Path], frozenset[str]]
+
+
+def whole(path: Path) -> frozenset[str]:
+    return fill(path)
+
+
+def damaged(path: Path) -> frozenset[str]:
+    """Half of it is cut off; a copy of the day before has nearly all."""
+    texts = fill(path)
+    copies.make_if_due(path)
+    with closing(Database(path)) as database:
+        stores = Stores(database)
+        stores.messages.add_user(1, stores.chats.leaf(1), "zebra newest")
+    with path.open("r+b") as file:
+        file.seek(5 * PAGE_BYTES)
+        file.write(b"\xa5" * 100)
+    return texts | {"zebra newest"}
+
+
+def kept(path: Path) -> dict[Path, bytes]:
+    return {file: file.read_bytes() for file in path.parent.rglob("*") if file.is_file()}
+
+
+def put_back(files: dict[Path, bytes], path: Path) -> None:
+    wipe(path)
+    for file, data in files.items():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(data)
+
+
+def fail_while_opening(path: Path, calls: frozenset[str], prepare: Prepare, persistent: bool, step: int) -> None:
+    """A start that is refused leaves everything as it was; the next one has every message."""
+    texts = prepare(path)
+    files = kept(path)
+    for at in range(1, _MOST, step):
+        put_back(files, path)
+        with failing(Fault(calls, at, errno.EIO, persistent), path.parent) as fault, suppress(*_REFUSALS):
+            Database(path).close()
+        with closing(Database(path)) as database:
+            if prepare is whole:
+                assert database.rescued is None, f"set aside after call {at}"
+        assert texts <= look(path).texts, f"call {at}"
+        if not fault.was_met:
+            return
+    pytest.fail("it never got through")
+
+
+def die_while_opening(path: Path, step: int) -> None:
+    texts = damaged(path)
+    files = kept(path)
+    for at in range(1, _MOST, step):
+        put_back(files, path)
+        killed = dies(Fault(EVERYTHING, at, kills=True), path.parent, lambda: Database(path).close())
+        assert texts <= look(path).texts, f"killed at call {at}"
+        if not killed:
+            return
+    pytest.fail("it never got through")
+
+
+def write_a_session(path: Path, stored: list[str]) -> None:
+    """Sends, streams, ends and edits; what is acknowledged goes to `stored`."""
+    with closing(Database(path)) as database:
+        stores = Stores(database)
+        for number in range(4):
+            with suppress(*_REFUSALS):
+                _exchange(stores, f"question {number} " + "word " * 300, stored)
+
+
+def _exchange(stores: Stores, text: str, stored: list[str]) -> None:
+    with stores.database.transaction():
+        asked = stores.messages.add_user(1, stores.chats.leaf(1), text)
+        reply = stores.messages.begin_reply(1, asked, "Main", "")
+    stored.append(text)
+    answer = text.replace("question", "answer")
+    stores.messages.save_texts([ReplyText(reply, answer[:600], "", 0.0)])
+    stores.messages.finish_reply(ReplyText(reply, answer, "", 0.0), ReplyStatus.DONE, RequestStats(), None)
+    stored.append(answer)
+    stores.database.execute("PRAGMA wal_checkpoint(PASSIVE)")
+
+
+def fail_while_writing(path: Path, number: int, persistent: bool, step: int) -> None:
+    """What was acknowledged is there, and what was there before."""
+    texts = fill(path)
+    files = kept(path)
+    for at in range(1, _MOST, step):
+        put_back(files, path)
+        stored: list[str] = []
+        with failing(Fault(WRITES, at, number, persistent), path.parent) as fault, suppress(*_REFUSALS):
+            write_a_session(path, stored)
+        assert texts | set(stored) <= look(path).texts, f"call {at}"
+        if not fault.was_met:
+            return
+    pytest.fail("it never got through")
+
+
+@pytest.mark.drill
+@pytest.mark.parametrize("persistent", [False, True])
+@pytest.mark.parametrize("prepare", [whole, damaged])
+def test_every_read_fails_while_opening(tmp_path: Path, prepare: Prepare, persistent: bool) -> None:
+    fail_while_opening(tmp_path / "chats.db", READS, prepare, persistent, 1)
+
+
+@pytest.mark.drill
+@pytest.mark.parametrize("persistent", [False, True])
+@pytest.mark.parametrize("prepare", [whole, damaged])
+def test_every_call_fails_while_opening(tmp_path: Path, prepare: Prepare, persistent: bool) -> None:
+    fail_while_opening(tmp_path / "chats.db", EVERYTHING, prepare, persistent, 1)
+
+
+@pytest.mark.drill
+def test_the_process_dies_at_every_call_of_a_rescue(tmp_path: Path) -> None:
+    die_while_opening(tmp_path / "chats.db", 1)
+
+
+@pytest.mark.drill
+@pytest.mark.parametrize("persistent", [False, True])
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO])
+def test_every_write_of_a_session_fails(tmp_path: Path, number: int, persistent: bool) -> None:
+    fail_while_writing(tmp_path / "chats.db", number, persistent, 1)
+
+
+@pytest.mark.parametrize("prepare", [whole, damaged])
+def test_some_calls_fail_while_opening(tmp_path: Path, prepare: Prepare) -> None:
+    fail_while_opening(tmp_path / "chats.db", EVERYTHING, prepare, persistent=False, step=5)
+
+
+def test_the_process_dies_at_some_calls_of_a_rescue(tmp_path: Path) -> None:
+    die_while_opening(tmp_path / "chats.db", 31)
+
+
+def test_some_writes_of_a_session_fail(tmp_path: Path) -> None:
+    fail_while_writing(tmp_path / "chats.db", errno.ENOSPC, persistent=True, step=7)

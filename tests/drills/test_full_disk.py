@@ -1,0 +1,156 @@
+"""The app on a small disk of its own that is full before each thing that it stores."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from app.storage import Database
+from app.view_models.transcript import ReplyStatus
+from tests.helpers.app_harness import AppHarness
+from tests.helpers.fake_engine import Script
+
+pytestmark = pytest.mark.expect_log("was not stored", "cannot be opened", "cannot be saved", "copy of the day")
+
+_DISK_BYTES = 3 << 20
+_LONG = "precious words " * 3000  # more than any free page that SQLite may still have
+
+
+class Disk:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._filler = folder / "filler"
+
+    def fill(self) -> None:
+        with suppress(OSError), self._filler.open("ab", buffering=0) as file:
+            while file.write(b"\0" * 4096):
+                pass
+
+    def make_room(self) -> None:
+        self._filler.unlink(missing_ok=True)
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Disk]:
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={_DISK_BYTES}", "tmpfs", str(folder)]
+    if sys.platform != "linux" or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("a disk of its own can only be mounted by root on Linux")
+    yield Disk(folder)
+    subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def texts_on_disk(disk: Disk) -> list[str]:
+    with closing(Database(disk.folder / "data" / "chats.db")) as database:
+        return [row["text"] for row in database.rows("SELECT text FROM messages ORDER BY id")]
+
+
+def send(harness: AppHarness, text: str) -> None:
+    harness.window.composer.set_text(text)
+    QTest.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
+
+
+def try_again(harness: AppHarness) -> None:
+    QTest.mouseClick(harness.window.banner.button, Qt.MouseButton.LeftButton)
+
+
+def test_full_before_the_start(disk: Disk, qtbot: QtBot) -> None:
+    harness = AppHarness(disk.folder)
+    disk.fill()
+    harness.application.show()
+    qtbot.waitUntil(harness.window.banner.isVisible)
+    assert "no room left" in harness.window.banner.sentence.text()
+    send(harness, "typed meanwhile")
+    assert harness.window.composer.text() == "typed meanwhile"
+    disk.make_room()
+    with qtbot.waitSignal(harness.application.opened):
+        try_again(harness)
+    QTest.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
+    harness.wait_until_quiet(qtbot)
+    harness.close()
+    assert texts_on_disk(disk)[0] == "typed meanwhile"
+
+
+def test_full_before_sending(disk: Disk, qtbot: QtBot) -> None:
+    harness = AppHarness(disk.folder)
+    harness.open(qtbot)
+    harness.wait_until_stored(qtbot)
+    disk.fill()
+    send(harness, _LONG)
+    qtbot.waitUntil(harness.window.banner.isVisible)
+    assert harness.window.composer.text() == _LONG
+    disk.make_room()
+    try_again(harness)
+    harness.wait_until_quiet(qtbot)
+    assert harness.window.composer.text() == ""
+    harness.close()
+    assert texts_on_disk(disk)[0] == _LONG.strip()
+
+
+def test_full_before_an_edit(disk: Disk, qtbot: QtBot) -> None:
+    harness = AppHarness(disk.folder)
+    harness.open(qtbot)
+    harness.ask(qtbot, "First wording")
+    disk.fill()
+    assert harness.window.transcript is not None
+    harness.window.transcript.edit_requested.emit(harness.chats.transcript.messages[0].id)
+    send(harness, _LONG)
+    qtbot.waitUntil(harness.window.banner.isVisible)
+    assert harness.window.composer.text() == _LONG
+    assert harness.chats.transcript.messages[0].text == "First wording"
+    disk.make_room()
+    try_again(harness)
+    harness.wait_until_quiet(qtbot)
+    assert harness.chats.transcript.messages[0].text == _LONG.strip()
+    harness.close()
+    assert _LONG.strip() in texts_on_disk(disk)
+
+
+@pytest.mark.parametrize("closes", [False, True])
+def test_full_while_a_reply_is_written_and_ends(disk: Disk, qtbot: QtBot, closes: bool) -> None:
+    harness = AppHarness(disk.folder)
+    harness.open(qtbot)
+    harness.engine.scripts.append(Script(pieces=(_LONG, "and the end")))
+    harness.engine.gate.hold()
+    send(harness, "Story")
+    qtbot.waitUntil(lambda: harness.chats.generating)
+    disk.fill()
+    harness.engine.gate.open()
+    qtbot.waitUntil(lambda: harness.chats.has_unsaved)
+    reply = harness.chats.transcript.messages[-1]
+    assert (reply.text, reply.status) == (_LONG + "and the end", ReplyStatus.UNSAVED)
+    if closes:  # it says what would be lost, and ends all the same when it is asked again
+        harness.window.close()
+        assert harness.window.isVisible()
+    else:
+        disk.make_room()
+        qtbot.waitUntil(lambda: harness.chats.transcript.messages[-1].status is ReplyStatus.DONE)
+    with qtbot.waitSignal(harness.application.ended):
+        harness.window.close()
+    harness.close()
+    disk.make_room()
+    on_disk = texts_on_disk(disk)
+    assert on_disk[0] == "Story"
+    assert closes or on_disk[1] == _LONG + "and the end"
+
+
+def test_full_before_closing(disk: Disk, qtbot: QtBot) -> None:
+    harness = AppHarness(disk.folder)
+    harness.open(qtbot)
+    harness.ask(qtbot, "Kept")
+    disk.fill()
+    with qtbot.waitSignal(harness.application.ended):
+        harness.window.close()
+    harness.close()
+    with suppress(FileNotFoundError):
+        disk.make_room()
+    assert texts_on_disk(disk)[0] == "Kept"

@@ -1,0 +1,103 @@
+"""200,000 messages: what the GUI thread does for a start, a search, a chat and a question, in its own CPU time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QCoreApplication
+from pytestqt.qtbot import QtBot
+
+from app.storage import Database
+from tests.helpers.app_harness import AppHarness
+
+_LIMIT_S = 0.15
+_TEXT = "lorem ipsum dolor sit amet " * 30
+
+
+def fill(path: Path, chats: int, messages: int) -> None:
+    """`messages` in each chat, a chain of questions and replies."""
+    with closing(Database(path)) as database, database.transaction():
+        database.connection.executemany(
+            "INSERT INTO chats (id, title, created_at, updated_at, leaf_id) VALUES (?, ?, 1, ?, ?)",
+            ((chat, f"chat {chat}", 1e9 + chat, chat * messages) for chat in range(1, chats + 1)),
+        )
+        database.connection.executemany(
+            "INSERT INTO messages (id, chat_id, parent_id, role, text, created_at) VALUES (?, ?, ?, ?, ?, ?)",
+            (
+                (
+                    number + 1,
+                    number // messages + 1,
+                    number if number % messages else None,
+                    "assistant" if number % 2 else "user",
+                    f"message {number} {_TEXT}",
+                    float(number + 1),
+                )
+                for number in range(chats * messages)
+            ),
+        )
+
+
+class Stopwatch:
+    """The longest that the GUI thread was busy at one go, in CPU time, while it waited for something."""
+
+    longest_s = 0.0
+
+    def act(self, act: Callable[[], object], until: Callable[[], bool]) -> float:
+        self.longest_s = 0.0
+        self._count(act)
+        deadline = time.monotonic() + 60
+        while not until():
+            assert time.monotonic() < deadline
+            self._count(QCoreApplication.processEvents)
+        return self.longest_s
+
+    def _count(self, act: Callable[[], object]) -> None:
+        began = time.thread_time()
+        act()
+        self.longest_s = max(self.longest_s, time.thread_time() - began)
+
+
+def busy(path: Path, qtbot: QtBot, chats: int, messages: int) -> dict[str, float]:
+    harness = AppHarness(path)
+    fill(harness.paths.database, chats, messages)
+    watch, application = Stopwatch(), harness.application
+    is_open: list[bool] = []
+    application.opened.connect(lambda: is_open.append(True))
+    application.show()
+    taken = {"start": watch.act(lambda: None, lambda: bool(is_open))}
+    qtbot.waitUntil(harness._is_settled)
+    harness.wait_until_stored(qtbot)
+    controller, newest = harness.chats, chats * messages - 7
+
+    def until_answered() -> bool:
+        return not application.storage.pending
+
+    taken["search"] = watch.act(lambda: controller.search(f"message {newest}"), until_answered)
+    assert controller.conversations.rows
+    taken["search ended"] = watch.act(lambda: controller.search(""), until_answered)
+    taken["open"] = watch.act(lambda: controller.open_chat(3), lambda: True)
+    taken["send"] = watch.act(lambda: controller.send("And?"), until_answered)
+    harness.wait_until_quiet(qtbot)
+    taken["delete"] = watch.act(lambda: controller.delete_chat(5), until_answered)
+    taken["undo"] = watch.act(controller.undo_delete, until_answered)
+    harness.close()
+    print({name: round(each, 4) for name, each in taken.items()})  # noqa: T201  shown where the drill fails, or with -s
+    return taken
+
+
+@pytest.mark.drill
+@pytest.mark.parametrize(("chats", "messages"), [(20_000, 10), (1000, 200)])
+def test_nothing_takes_the_window_long_among_200_000_messages(
+    tmp_path: Path, qtbot: QtBot, chats: int, messages: int
+) -> None:
+    taken = busy(tmp_path, qtbot, chats, messages)
+    assert {name: each for name, each in taken.items() if each > _LIMIT_S} == {}, taken
+
+
+def test_nothing_takes_the_window_long_among_10_000_messages(tmp_path: Path, qtbot: QtBot) -> None:
+    taken = busy(tmp_path, qtbot, 1000, 10)
+    assert {name: each for name, each in taken.items() if each > _LIMIT_S} == {}, taken

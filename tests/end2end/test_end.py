@@ -1,0 +1,133 @@
+"""The end of the process: nothing that fails or hangs in it keeps a process without a window alive."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PATIENCE_S = 120
+
+# The app with one part replaced by what stands in %s; says when it is open.
+_RUN = """
+import sys, threading
+from pathlib import Path
+from app import application
+from app.storage import Storage
+from app.settings import Settings
+from app.system.crash_marker import SessionMark
+from app.system.only_instance import OnlyInstance
+application.END_S = 3.0
+class Telling(application.Application):
+    def __init__(self, *parts):
+        super().__init__(*parts, starter=Path(sys.argv[1]) / "none")
+        self.opened.connect(lambda: print("open", flush=True))
+        self.ending.connect(lambda: print("ending", flush=True))
+application.Application = Telling
+def fails(*_):
+    raise OSError(28, "No space left on device")
+def hangs(*_):
+    threading.Event().wait()
+%s
+sys.exit(application.run(Path(sys.argv[1])))
+"""
+
+
+@contextmanager
+def running(fault: str, folder: Path) -> Iterator[subprocess.Popen[str]]:
+    process = subprocess.Popen(
+        [sys.executable, "-c", _RUN % fault, str(folder)],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env=os.environ.copy(),
+    )
+    assert process.stdout is not None
+    try:
+        assert process.stdout.readline() == "open\n"
+        yield process
+    finally:
+        process.kill()
+        process.wait(PATIENCE_S)
+        process.stdout.close()
+
+
+def test_steps_that_fail_do_not_keep_the_process(tmp_path: Path) -> None:
+    faults = "Storage.close = Settings.save = SessionMark.end = fails"
+    with running(faults, tmp_path) as process:
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(PATIENCE_S) == 0
+
+
+def test_a_step_that_hangs_ends_with_the_process(tmp_path: Path) -> None:
+    with running("Storage.close = hangs", tmp_path) as process:
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(PATIENCE_S) == 1
+    assert "did not end" in (tmp_path / "logs" / "hunch.log").read_text(encoding="utf-8")
+
+
+def test_a_signal_ends_a_window_that_hangs(tmp_path: Path) -> None:
+    freeze = """
+from PySide6.QtCore import QTimer
+Telling_init = Telling.__init__
+def freezing(self, *parts):
+    Telling_init(self, *parts)
+    self.opened.connect(lambda: QTimer.singleShot(0, hangs))
+Telling.__init__ = freezing
+"""
+    with running(freeze, tmp_path) as process:
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(PATIENCE_S) == 1
+
+
+def test_a_start_does_not_hand_over_to_a_process_that_is_ending(tmp_path: Path) -> None:
+    """It waits until that one has gone, and opens a window of its own."""
+    slow = """
+def slow(self, *_):
+    threading.Event().wait(2)
+    return True
+Storage.close = slow
+"""
+    with running(slow, tmp_path) as first:
+        first.send_signal(signal.SIGTERM)
+        assert first.stdout is not None
+        assert first.stdout.readline() == "ending\n"
+        with running("", tmp_path) as second:
+            assert first.wait(PATIENCE_S) == 0
+            second.send_signal(signal.SIGTERM)
+            assert second.wait(PATIENCE_S) == 0
+
+
+def test_a_home_that_cannot_be_written_opens_a_window_all_the_same(tmp_path: Path) -> None:
+    (tmp_path / "profile").touch()  # a file where the folder should be
+    code = """
+import sys
+from pathlib import Path
+from app import application
+class Telling(application.Application):
+    def __init__(self, *parts):
+        super().__init__(*parts)
+        self.window.banner.appeared.connect(self.tell)
+    def tell(self):
+        if self.window.banner.isVisible():
+            print(self.window.isVisible(), self.window.banner.title.text(), flush=True)
+            self.window.close()
+application.Application = Telling
+sys.exit(application.run(Path(sys.argv[1])))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "profile")],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert done.stdout.startswith("True ")
+    assert done.returncode == 0

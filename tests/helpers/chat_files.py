@@ -1,0 +1,76 @@
+"""Small databases with known words, to be damaged, and what can be read of them afterwards."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.storage import ChatStore, Database, MessageStore, ReplyStatus, ReplyText, Stores
+from engine import RequestStats
+
+PAGE_BYTES = 4096
+SECRET = "zebra"  # in every message and title, and nowhere else
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a start shows: the words of each chat, and how many messages say that they cannot be read."""
+
+    titles: tuple[str, ...]
+    texts: frozenset[str]
+    unreadable: int
+
+
+def fill(path: Path, chats: int = 2, messages: int = 6, words: int = 20) -> frozenset[str]:
+    """Writes chats of questions and replies; returns all of their texts."""
+    with closing(Database(path)) as database:
+        stores, texts = Stores(database), set()
+        for chat in range(1, chats + 1):
+            chat_id, parent = stores.chats.create(f"{SECRET} chat {chat}"), None
+            for number in range(messages):
+                text = f"{SECRET} {chat}.{number} " + f"word{chat} " * words
+                parent = _add(stores, chat_id, parent, text, number % 2 == 1)
+                texts.add(text)
+    return frozenset(texts)
+
+
+def _add(stores: Stores, chat_id: int, parent: int | None, text: str, is_reply: bool) -> int:
+    if not is_reply or parent is None:
+        return stores.messages.add_user(chat_id, parent, text)
+    reply = stores.messages.begin_reply(chat_id, parent, "Main", "Draft")
+    stats = RequestStats(generated_tokens=9, rounds=4, drafted=8, accepted=5)
+    stores.messages.finish_reply(ReplyText(reply, text, "", 0.0), ReplyStatus.DONE, stats, None)
+    return reply
+
+
+def look(path: Path) -> Seen:
+    """Opens the file as a start does, and every chat in it."""
+    with closing(Database(path)) as database:
+        chats = ChatStore(database)
+        messages = MessageStore(database, chats)
+        listed = chats.find()
+        shown = [message for chat in listed for message in messages.shown_branch(chat.id)]
+    titles = tuple(sorted(chat.title for chat in listed))
+    unreadable = sum(message.status is ReplyStatus.UNREADABLE for message in shown)
+    return Seen(titles, frozenset(message.text for message in shown), unreadable)
+
+
+def readable_texts(path: Path) -> frozenset[str]:
+    """What the sqlite3 shell gets out of a damaged file with `writable_schema`, row by row."""
+    texts = set()
+    with closing(sqlite3.connect(path)) as raw:
+        raw.text_factory = lambda data: data.decode("utf-8", "replace")
+        try:
+            raw.execute("PRAGMA writable_schema = ON")
+            for (text,) in raw.execute("SELECT text FROM messages"):
+                texts.add(text)
+        except sqlite3.DatabaseError:
+            pass
+    return frozenset(texts)
+
+
+def wipe(path: Path) -> None:
+    for part in path.parent.glob(f"{path.stem}*.db*"):
+        part.unlink()

@@ -1,0 +1,70 @@
+"""The log: for its owner only, and without the words of any chat."""
+
+from __future__ import annotations
+
+import faulthandler
+import logging
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QCoreApplication
+
+from app.system.logs import ErrorWatch, open_log, told
+
+SECRET = "zebra"
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Iterator[Path]:
+    before = logging.getLogger().handlers[:]
+    level = logging.getLogger().level
+    yield open_log(tmp_path / "logs")
+    faulthandler.disable()
+    for handler in logging.getLogger().handlers[:]:
+        if handler not in before:
+            handler.close()
+        logging.getLogger().removeHandler(handler)
+    for handler in before:
+        logging.getLogger().addHandler(handler)
+    logging.getLogger().setLevel(level)
+
+
+def fail() -> None:
+    try:
+        raise ValueError(f"{SECRET} cannot be parsed")
+    except ValueError as error:
+        raise KeyError(SECRET) from error
+
+
+def test_the_words_of_an_exception_are_not_logged(log: Path) -> None:
+    try:
+        fail()
+    except KeyError:
+        logging.getLogger("anybody").exception("something failed")
+    written = log.read_text(encoding="utf-8")
+    assert SECRET not in written
+    assert "KeyError" in written
+    assert "ValueError" in written
+    assert "in fail" in written
+
+
+@pytest.mark.usefixtures("qapp")
+def test_the_words_of_an_unexpected_error_are_not_told(log: Path) -> None:
+    watch, said = ErrorWatch(), list[str]()
+    watch.unexpected.connect(said.append)
+    for error in (ValueError(SECRET), OSError(28, "No space left on device", SECRET)):
+        watch.report(type(error), error, None)
+    QCoreApplication.processEvents()
+    assert said == ["ValueError", "OSError: No space left on device"]
+    assert SECRET not in log.read_text(encoding="utf-8")
+
+
+def test_files_of_the_log_are_for_their_owner_only(log: Path) -> None:
+    files = [log, log.with_name("crash.log")]
+    assert [stat.S_IMODE(file.stat().st_mode) for file in files] == [0o600, 0o600]
+
+
+def test_an_error_of_the_system_is_told_without_its_path() -> None:
+    assert told(OSError(13, "Permission denied", "/home/zebra")) == "PermissionError: Permission denied"
