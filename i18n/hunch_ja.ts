@@ -96,6 +96,12 @@
 </context>
 <context>
     <name>CodePart</name>
+    <message numerus="yes">
+        <source>Copied without %n control character(s)</source>
+        <translation>
+            <numerusform>制御文字 %n 個を除いてコピーしました</numerusform>
+        </translation>
+    </message>
     <message>
         <source>Copy code</source>
         <translation>コードをコピー</translation>

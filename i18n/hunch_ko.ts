@@ -96,6 +96,12 @@
 </context>
 <context>
     <name>CodePart</name>
+    <message numerus="yes">
+        <source>Copied without %n control character(s)</source>
+        <translation>
+            <numerusform>제어 문자 %n개를 빼고 복사했어요</numerusform>
+        </translation>
+    </message>
     <message>
         <source>Copy code</source>
         <translation>코드 복사</translation>

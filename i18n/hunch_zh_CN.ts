@@ -96,6 +96,12 @@
 </context>
 <context>
     <name>CodePart</name>
+    <message numerus="yes">
+        <source>Copied without %n control character(s)</source>
+        <translation>
+            <numerusform>已拷贝，去掉了 %n 个控制字符</numerusform>
+        </translation>
+    </message>
     <message>
         <source>Copy code</source>
         <translation>拷贝代码</translation>

@@ -6,10 +6,15 @@ Not here: where a formula stands in a text.
 
 import math
 import re
+import sys
 import threading
+import time
 from collections import OrderedDict, deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum, auto
+from types import FrameType
 
 from PySide6.QtCore import QByteArray, QObject, QPointF, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QFont, QImage, QPainter
@@ -18,7 +23,12 @@ from PySide6.QtSvg import QSvgRenderer
 from app.markup.cjk_tex import Letter, take_letters, with_dashes
 
 KEPT_FORMULAS = 400
+# What a formula may cost; one that costs more is shown as its source.
 LONGEST_TEX = 4000
+MOST_S = 1.0  # of CPU time
+MOST_PX = 3_000_000
+LONGEST_SIDE_PX = 8_000
+MOST_SVG_BYTES = 1_000_000
 _COLLECT_MS = 15
 _LETTER_FONT_PX = 64
 _VIEW_BOX = re.compile(r'viewBox="([-\d.]+) ([-\d.]+) ([-\d.]+) ([-\d.]+)"')
@@ -51,22 +61,60 @@ class Drawing:
 
 
 def draw(key: FormulaKey) -> Drawing | None:
-    """Nothing when it cannot be read as TeX."""
+    """Nothing when it cannot be read as TeX, has nothing to see, or costs too much. Ends within about MOST_S."""
     if len(key.tex) > LONGEST_TEX:
         return None
+    try:
+        with _cpu_limit(MOST_S):
+            drawing = _draw(key)
+    except (Exception, _TooSlow):  # noqa: BLE001  a model's TeX may break ziamath in any way
+        return None
+    return drawing if _is_drawable(drawing) else None
+
+
+def _is_drawable(drawing: Drawing) -> bool:
+    width, height, depth = drawing.width_px, drawing.height_px, drawing.depth_px
+    if not all(map(math.isfinite, (width, height, depth, *drawing.corner))):
+        return False
+    if not (0 < width <= LONGEST_SIDE_PX and 0 < height <= LONGEST_SIDE_PX and abs(depth) <= LONGEST_SIDE_PX):
+        return False
+    if any(not (math.isfinite(each.x + each.baseline) and 0 < each.em <= LONGEST_SIDE_PX) for each in drawing.letters):
+        return False
+    return width * height <= MOST_PX and len(drawing.svg) <= MOST_SVG_BYTES
+
+
+class _TooSlow(BaseException):
+    """Not an Exception, because ziamath may catch those."""
+
+
+@contextmanager
+def _cpu_limit(seconds: float) -> Iterator[None]:
+    """Raises _TooSlow in this thread once it has spent that much, when the next Python function is called."""
+    end_s = time.thread_time() + seconds
+
+    def look(_frame: FrameType, _event: str, _argument: object) -> None:
+        if time.thread_time() > end_s:
+            raise _TooSlow
+
+    before = sys.gettrace()
+    sys.settrace(look)
+    try:
+        yield
+    finally:
+        sys.settrace(before)
+
+
+def _draw(key: FormulaKey) -> Drawing:
     from ziamath.config import config
     from ziamath.zmath import Latex
 
     # WORKAROUND: Qt draws the <symbol>s of ziamath's SVG 2 in the wrong place.
     config.svg2 = False
-    try:
-        tex, characters = with_dashes(key.tex)
-        formula = Latex(tex, size=key.size_px, color=key.color, inline=not key.display)
-        svg, letters = take_letters(formula.svg(), characters)
-        left, top, width, height = (float(number) for number in _VIEW_BOX.findall(svg)[0])
-        return Drawing(svg.encode(), width, height, 1 - formula.getyofst(), (left, top), letters)
-    except Exception:  # noqa: BLE001  a model's TeX may break ziamath in any way; the source is shown instead
-        return None
+    tex, characters = with_dashes(key.tex)
+    formula = Latex(tex, size=key.size_px, color=key.color, inline=not key.display)
+    svg, letters = take_letters(formula.svg(), characters)
+    left, top, width, height = (float(number) for number in _VIEW_BOX.findall(svg)[0])
+    return Drawing(svg.encode(), width, height, 1 - formula.getyofst(), (left, top), letters)
 
 
 class Formulas(QObject):
@@ -136,7 +184,10 @@ class _DrawingThread:
 
 
 def image(drawing: Drawing, font: QFont, color: QColor, ratio: float) -> QImage:
-    """The drawing for a screen of `ratio` device pixels each. `font` is for what ziamath's has no characters for."""
+    """The drawing for a screen of `ratio` device pixels each. `font` is for what ziamath's has no characters for.
+
+    INVARIANT: a drawing of `draw` is of a size that an image can have.
+    """
     size = (math.ceil(drawing.width_px * ratio), math.ceil(drawing.height_px * ratio))
     result = QImage(*size, QImage.Format.Format_ARGB32_Premultiplied)
     result.setDevicePixelRatio(ratio)

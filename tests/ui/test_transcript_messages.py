@@ -138,6 +138,24 @@ def test_code_is_copied_without_its_fence(open_transcript: Opener) -> None:
     assert code_of(harness).copy_button.accessibleName()
 
 
+def test_copied_code_has_nothing_that_a_terminal_acts_on_and_the_card_says_so(open_transcript: Opener) -> None:
+    harness = open_transcript([reply(1, "```sh\nls \x1b[8m; rm -r ~\x1b[0m # \u202ex\n```")])
+    before = code_of(harness).grab().toImage()
+    code_of(harness).copy_button.click()
+    assert QGuiApplication.clipboard().text() == "ls ; rm -r ~ # x\n"
+    after = code_of(harness).grab().toImage()
+    assert before.copy(0, 0, 300, 30) != after.copy(0, 0, 300, 30)
+
+
+def test_long_code_is_copied_whole_from_its_first_piece(open_transcript: Opener) -> None:
+    code = "".join(f"line {number}\n" for number in range(9000))
+    harness = open_transcript([reply(1, f"Look:\n\n```py\n{code}```\nEnd")])
+    assert [part.widget.copy_button.isVisible() for part in harness.parts(PartKind.CODE)] == [False]  # type: ignore[union-attr]
+    harness.scroll_to(0)
+    code_of(harness).copy_button.click()
+    assert QGuiApplication.clipboard().text() == code
+
+
 def test_code_never_wraps_and_has_no_bar_up_and_down(open_transcript: Opener) -> None:
     harness = open_transcript([reply(1, "```\n" + "long " * 200 + "\nb\n```")])
     text = code_of(harness).text

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QWidget
 
 class PartKind(StrEnum):
     BUBBLE = "bubble"
+    UNREAD = "unread"  # a section of a long reply that was not in sight yet; read before it needs a widget
     FOLD = "fold"
     TEXT = "text"
     CODE = "code"
@@ -23,6 +24,16 @@ class PartKind(StrEnum):
     PROGRESS = "progress"
     NOTICE = "notice"
     FOOTER = "footer"
+
+
+@dataclass(frozen=True, slots=True)
+class Bubble:
+    """What the person wrote, or one section of it."""
+
+    text: str
+    first: bool = True
+    last: bool = True
+    glue: str = ""  # what stands between it and the section above
 
 
 @dataclass(eq=False, slots=True)

@@ -31,7 +31,7 @@ from app.markup.inline_formula import TEX, FormulaObject
 from app.theme import RADIUS_BUBBLE, REPLY_LEADING, REPLY_PX
 from app.views.transcript.card import paint_card
 from app.views.transcript.part_context import PartContext
-from app.views.transcript.parts import Part
+from app.views.transcript.parts import Bubble, Part
 from app.views.transcript.text_decorations import paint_decorations
 
 BUBBLE_SHARE = 0.8
@@ -164,6 +164,7 @@ class TextPart(ReadOnlyText):
         chosen = self.textCursor()
         selection = (chosen.anchor(), chosen.position())
         style = self.context.document_style(secondary=secondary)
+        self.document().clear()  # or the old text would be laid out once more for the font
         self.set_document_font(style.font)
         builder = DocumentBuilder(self.document(), style, self.context.formulas)
         builder.write(block.tokens)
@@ -215,25 +216,31 @@ class TablePart(TextPart):
 
 
 class BubblePart(QWidget):
-    """The person's own message: plain text in a bubble at the right."""
+    """The person's own message, or a section of it: plain text in a bubble at the right."""
 
     def __init__(self, context: PartContext, parent: QWidget) -> None:
         super().__init__(parent)
         self._context = context
+        self._bubble = Bubble("")
         self.text = ReadOnlyText(context, self)
 
     def show_part(self, part: Part, width_px: int) -> int:
         theme = self._context.theme
         self.text.setAccessibleName(part.name)
+        assert isinstance(part.content, Bubble)
+        self._bubble = part.content
         if part.measured_width_px < 0:
-            self._write(str(part.content))
+            self._write(part.content.text)
         across, down = theme.px(14), theme.px(9)
         widest = int(width_px * BUBBLE_SHARE) - 2 * across
         self.text.height_at(widest)
-        wanted = min(widest, math.ceil(self.text.document().idealWidth()) + 1)
+        alone = self._bubble.first and self._bubble.last
+        wanted = min(widest, math.ceil(self.text.document().idealWidth()) + 1) if alone else widest
         height = self.text.height_at(wanted)
-        self.text.setGeometry(width_px - across - wanted, down, wanted, height)
-        return height + 2 * down
+        above, below = down * self._bubble.first, down * self._bubble.last
+        self.text.setGeometry(width_px - across - wanted, above, wanted, height)
+        self.update()
+        return height + above + below
 
     def _write(self, text: str) -> None:
         style = self._context.document_style()
@@ -248,7 +255,9 @@ class BubblePart(QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         across, down = self._context.theme.px(14), self._context.theme.px(9)
-        bubble = self.text.geometry().adjusted(-across, -down, across, down)
+        # The rounded corners between two sections lie outside of both.
+        above, below = (down if end else RADIUS_BUBBLE for end in (self._bubble.first, self._bubble.last))
+        bubble = self.text.geometry().adjusted(-across, -above, across, below)
         painter = QPainter(self)
         paint_card(painter, bubble, RADIUS_BUBBLE, self._context.theme.palette.bubble)
         painter.end()

@@ -28,6 +28,7 @@ from app.views.transcript.jump_button import JumpButton
 from app.views.transcript.message_column import Anchor, MessageColumn
 from app.views.transcript.message_item import MessageItem, message_name
 from app.views.transcript.part_context import PartContext
+from app.views.transcript.parts import Part
 from app.views.transcript.visible_parts import VisibleParts
 
 SIDE_PX = 24
@@ -108,6 +109,7 @@ class TranscriptView(QAbstractScrollArea):
         context.fold_requested.connect(self._toggle_thinking)
         context.hovered.connect(self._on_part_entered)
         context.selecting.connect(self._stop_following)
+        context.code_of = self._code_of
         context.formulas.drawn.connect(self._on_formula_drawn)
         self._theme.changed.connect(self._on_theme_changed)
 
@@ -362,6 +364,10 @@ class TranscriptView(QAbstractScrollArea):
         if message is not None:
             QGuiApplication.clipboard().setText(message.text)
             self.copied.emit(message_id)
+
+    def _code_of(self, part: Part) -> str:
+        row = self._model.row_of(part.message_id)
+        return "" if row is None else self._column.items[row].code_of(part)
 
     def _toggle_thinking(self, message_id: int) -> None:
         row = self._model.row_of(message_id)

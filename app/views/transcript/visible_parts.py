@@ -63,15 +63,21 @@ class VisibleParts(QObject):
             if not item.is_read:
                 item.sync(width_px)
             stretch = item.indexes_between(upper - item.top_px, lower - item.top_px)
+            # One at a time: what it turns out to need may leave no room for the next.
+            has_read = item.read_section(stretch, width_px)
+            if has_read:
+                stretch = item.indexes_between(upper - item.top_px, lower - item.top_px)
             corrected = [self._measure(item.parts[index], width_px) for index in stretch]
             if any(corrected):
                 item.sum_up()
-            if item.height_px != before_px[row] and changed is None:
+            if (has_read or item.height_px != before_px[row]) and changed is None:
                 changed = row
         return changed
 
     def _measure(self, part: Part, width_px: int) -> bool:
         """Lends the part a widget and measures it; returns whether its height changed."""
+        if part.kind is PartKind.UNREAD:
+            return False
         widget = self._pool.lend(part)
         self._live[id(part)] = part
         wanted = width_px - part.inset_px
