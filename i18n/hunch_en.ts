@@ -22,4 +22,14 @@
         </translation>
     </message>
 </context>
+<context>
+    <name>TranscriptView</name>
+    <message numerus="yes">
+        <source>Copied without %n control character(s)</source>
+        <translation>
+            <numerusform>Copied without %n control character</numerusform>
+            <numerusform>Copied without %n control characters</numerusform>
+        </translation>
+    </message>
+</context>
 </TS>

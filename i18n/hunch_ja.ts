@@ -267,13 +267,6 @@
     </message>
 </context>
 <context>
-    <name>FormulaPart</name>
-    <message>
-        <source>Copy as TeX</source>
-        <translation>TeX としてコピー</translation>
-    </message>
-</context>
-<context>
     <name>GeneralPage</name>
     <message>
         <source>Language</source>
@@ -1539,6 +1532,33 @@
     </message>
 </context>
 <context>
+    <name>TranscriptMenu</name>
+    <message>
+        <source>Copy</source>
+        <translation>コピー</translation>
+    </message>
+    <message>
+        <source>Copy as Markdown</source>
+        <translation>Markdown としてコピー</translation>
+    </message>
+    <message>
+        <source>Select All</source>
+        <translation>すべてを選択</translation>
+    </message>
+    <message>
+        <source>Copy as TeX</source>
+        <translation>TeX としてコピー</translation>
+    </message>
+    <message>
+        <source>Copy Link</source>
+        <translation>リンクをコピー</translation>
+    </message>
+    <message>
+        <source>Copy Message</source>
+        <translation>メッセージをコピー</translation>
+    </message>
+</context>
+<context>
     <name>TranscriptView</name>
     <message>
         <source>Your message, %1 of %2</source>
@@ -1551,6 +1571,12 @@
     <message>
         <source>Reply finished</source>
         <translation>回答が完了しました</translation>
+    </message>
+    <message numerus="yes">
+        <source>Copied without %n control character(s)</source>
+        <translation>
+            <numerusform>制御文字 %n 個を除いてコピーしました</numerusform>
+        </translation>
     </message>
 </context>
 </TS>

@@ -267,13 +267,6 @@
     </message>
 </context>
 <context>
-    <name>FormulaPart</name>
-    <message>
-        <source>Copy as TeX</source>
-        <translation>TeX로 복사</translation>
-    </message>
-</context>
-<context>
     <name>GeneralPage</name>
     <message>
         <source>Language</source>
@@ -1539,6 +1532,33 @@
     </message>
 </context>
 <context>
+    <name>TranscriptMenu</name>
+    <message>
+        <source>Copy</source>
+        <translation>복사</translation>
+    </message>
+    <message>
+        <source>Copy as Markdown</source>
+        <translation>마크다운으로 복사</translation>
+    </message>
+    <message>
+        <source>Select All</source>
+        <translation>전체 선택</translation>
+    </message>
+    <message>
+        <source>Copy as TeX</source>
+        <translation>TeX로 복사</translation>
+    </message>
+    <message>
+        <source>Copy Link</source>
+        <translation>링크 복사</translation>
+    </message>
+    <message>
+        <source>Copy Message</source>
+        <translation>메시지 복사</translation>
+    </message>
+</context>
+<context>
     <name>TranscriptView</name>
     <message>
         <source>Your message, %1 of %2</source>
@@ -1551,6 +1571,12 @@
     <message>
         <source>Reply finished</source>
         <translation>답변 완료</translation>
+    </message>
+    <message numerus="yes">
+        <source>Copied without %n control character(s)</source>
+        <translation>
+            <numerusform>제어 문자 %n개를 빼고 복사했어요</numerusform>
+        </translation>
     </message>
 </context>
 </TS>

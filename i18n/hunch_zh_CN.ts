@@ -267,13 +267,6 @@
     </message>
 </context>
 <context>
-    <name>FormulaPart</name>
-    <message>
-        <source>Copy as TeX</source>
-        <translation>拷贝为 TeX</translation>
-    </message>
-</context>
-<context>
     <name>GeneralPage</name>
     <message>
         <source>Language</source>
@@ -1539,6 +1532,33 @@
     </message>
 </context>
 <context>
+    <name>TranscriptMenu</name>
+    <message>
+        <source>Copy</source>
+        <translation>拷贝</translation>
+    </message>
+    <message>
+        <source>Copy as Markdown</source>
+        <translation>拷贝为 Markdown</translation>
+    </message>
+    <message>
+        <source>Select All</source>
+        <translation>全选</translation>
+    </message>
+    <message>
+        <source>Copy as TeX</source>
+        <translation>拷贝为 TeX</translation>
+    </message>
+    <message>
+        <source>Copy Link</source>
+        <translation>拷贝链接</translation>
+    </message>
+    <message>
+        <source>Copy Message</source>
+        <translation>拷贝消息</translation>
+    </message>
+</context>
+<context>
     <name>TranscriptView</name>
     <message>
         <source>Your message, %1 of %2</source>
@@ -1551,6 +1571,12 @@
     <message>
         <source>Reply finished</source>
         <translation>回复完成</translation>
+    </message>
+    <message numerus="yes">
+        <source>Copied without %n control character(s)</source>
+        <translation>
+            <numerusform>已拷贝，去掉了 %n 个控制字符</numerusform>
+        </translation>
     </message>
 </context>
 </TS>

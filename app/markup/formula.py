@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections import OrderedDict, deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -144,6 +144,9 @@ class Formulas(QObject):
     def drawing(self, key: FormulaKey) -> Drawing | None:
         return self._drawings.get(key)
 
+    def only_known(self) -> "KnownFormulas":
+        return KnownFormulas(self._drawings)
+
     def _collect(self) -> None:
         while self._thread.done:
             key, drawing = self._thread.done.popleft()
@@ -154,6 +157,21 @@ class Formulas(QObject):
             self._drawings.popitem(last=False)
         if not self._queued:
             self._collect_timer.stop()
+
+
+class KnownFormulas:
+    """Drawn formulas for a document that nobody sees: it asks for no new ones."""
+
+    def __init__(self, drawings: Mapping[FormulaKey, Drawing | None]) -> None:
+        self._drawings = drawings
+
+    def state(self, key: FormulaKey) -> FormulaState:
+        if key not in self._drawings:
+            return FormulaState.PENDING
+        return FormulaState.READY if self._drawings[key] else FormulaState.FAILED
+
+    def drawing(self, key: FormulaKey) -> Drawing | None:
+        return self._drawings.get(key)
 
 
 class _DrawingThread:

@@ -70,6 +70,16 @@ def goes_on(block: QTextBlock) -> bool:
     return block.blockFormat().boolProperty(GOES_ON)
 
 
+def line_around(block: QTextBlock) -> tuple[int, int]:
+    """Where the line begins and ends that a block is all or a piece of."""
+    first = last = block
+    while goes_on(first):
+        first = first.previous()
+    while goes_on(last.next()):
+        last = last.next()
+    return first.position(), last.position() + last.length() - 1
+
+
 def text_between(document: QTextDocument, start: int, end: int) -> str:
     """The text of a stretch, with line breaks only where the text has them."""
     block = document.findBlock(start)

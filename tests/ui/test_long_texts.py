@@ -49,9 +49,7 @@ def test_five_megabytes_are_shown_at_once(qtbot: QtBot, unit: str, from_user: bo
     assert time.thread_time() - started_s < MOST_S
 
 
-@pytest.mark.parametrize(
-    "name", ["row '['", "row '\\t'", "lines '\\n'", "quotes '> > a\\n'", "tables '|a|b|\\n'"]
-)
+@pytest.mark.parametrize("name", ["row '['", "row '\\t'", "lines '\\n'", "quotes '> > a\\n'", "tables '|a|b|\\n'"])
 def test_growing_replies_take_linear_time(stages: Stages, name: str) -> None:
     head = TABLE_HEAD if name.startswith("tables") else ""
     assert growth(stages.stream, MARKDOWN[name], 2_500, head) < MOST_GROWTH

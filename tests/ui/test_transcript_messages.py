@@ -101,17 +101,6 @@ def test_a_reply_can_go_on(open_transcript: Opener) -> None:
     assert texts(harness) == ["anew"]
 
 
-def test_a_selection_outlives_growth(open_transcript: Opener) -> None:
-    harness = open_transcript([reply(1, "", ReplyStatus.STREAMING)])
-    harness.model.append_text(1, "some words here")
-    widget = harness.parts(PartKind.TEXT)[0].widget
-    assert isinstance(widget, TextPart)
-    QTest.mouseDClick(widget.viewport(), Qt.MouseButton.LeftButton, pos=widget.cursorRect().center())
-    chosen = widget.textCursor().selectedText()
-    harness.model.append_text(1, " and more")
-    assert widget.textCursor().selectedText() == chosen == "some"
-
-
 # Code
 
 

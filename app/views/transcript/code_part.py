@@ -35,7 +35,7 @@ from app.theme import CODE_LEADING, CODE_PX, FOOTER_PX, RADIUS_CARD
 from app.views.transcript.card import paint_card
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Part
-from app.views.transcript.text_parts import ReadOnlyText
+from app.views.transcript.text_parts import ReadOnlyText, SelectableInside
 from app.views.widgets.buttons import IconButton
 from app.views.widgets.translated import Translated
 
@@ -45,7 +45,7 @@ _SLICE_S = 0.004
 _SPANS_PER_STEP = 100
 
 
-class CodePart(Translated, QWidget):
+class CodePart(SelectableInside, Translated, QWidget):
     def __init__(self, context: PartContext, parent: QWidget) -> None:
         super().__init__(parent)
         self._context = context
@@ -108,7 +108,8 @@ class CodePart(Translated, QWidget):
         block.setLineHeight(self._line_px, QTextBlockFormat.LineHeightTypes.FixedHeight.value)
         cursor.setBlockFormat(block)
         self._append(code)
-        self.text.horizontalScrollBar().setValue(0)
+        self.text.forget_light()
+        self.text.go_to_start()
 
     def _append(self, code: str) -> None:
         cursor = QTextCursor(self.text.document())

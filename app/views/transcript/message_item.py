@@ -43,16 +43,25 @@ class _Body:
 
     def __init__(self, *, secondary: bool) -> None:
         self.secondary = secondary
-        self.begin(Section(0, 0))
+        self.begin([Section(0, 0)])
 
-    def begin(self, last: Section) -> None:
+    def begin(self, cuts: list[Section]) -> None:
         """Starts anew with a text of which nothing is read yet."""
         self.text = ""  # as far as it was taken
         self.finished = False
         self.above: list[Part] = []  # of all sections but the last
-        self.last = last
+        self.last = cuts[-1]
+        self.number = len(cuts) - 1  # of the last section
         self.splitter = splitter_of(self.last)
         self.parts: list[Part] = []  # of the last section
+
+
+@dataclass(frozen=True, slots=True)
+class _Spot:
+    """Where the blocks of a section stand."""
+
+    section: int
+    starts_text: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,8 +183,8 @@ class MessageItem:
 
     def _read_section(self, unread: Unread, width_px: int) -> list[Part]:
         blocks = _blocks_of(unread)
-        starts = unread.section.start == 0
-        return [self._block_part(unread.body, blocks, index, width_px, starts) for index in range(len(blocks))]
+        spot = _Spot(unread.number, starts_text=unread.section.start == 0)
+        return [self._block_part(unread.body, blocks, index, width_px, spot) for index in range(len(blocks))]
 
     def sum_up(self) -> None:
         """Computes the positions anew; call it after any change of a part's height."""
@@ -235,7 +244,8 @@ class MessageItem:
             for number, each in enumerate(cuts)
         ]
         self._set_fixed(self._head, [(PartKind.BUBBLE, bubble, 0) for bubble in bubbles])
-        for part, bubble in zip(self._head, bubbles, strict=True):
+        for number, (part, bubble) in enumerate(zip(self._head, bubbles, strict=True)):
+            part.address = (0, number, 0)
             if part.measured_width_px < 0:
                 part.height_px = self._estimated_px(bubble.text, width_px)
 
@@ -280,10 +290,11 @@ class MessageItem:
     def _begin_body(self, body: _Body, text: str, width_px: int) -> None:
         self._drop(body.above, 0)
         self._drop(body.parts, 0)
-        *above, last = sections(text)
-        body.begin(last)
-        for number, section in enumerate(above):
+        cuts = sections(text)
+        body.begin(cuts)
+        for number, section in enumerate(cuts[:-1]):
             part = self._part(PartKind.UNREAD, Unread(section, body, number), _GAP_PX)
+            part.address = (1 if body.secondary else 2, number, 0)
             part.height_px = self._estimated_px(text[section.start : section.end], width_px)
             body.above.append(part)
 
@@ -296,12 +307,14 @@ class MessageItem:
                 body.parts[index].set_content(blocks[index])
             else:
                 self._drop(body.parts, index)
-                body.parts.append(self._block_part(body, blocks, index, width_px, body.last.start == 0))
+                spot = _Spot(body.number, starts_text=body.last.start == 0)
+                body.parts.append(self._block_part(body, blocks, index, width_px, spot))
 
-    def _block_part(self, body: _Body, blocks: list[Block], index: int, width_px: int, starts_text: bool) -> Part:
+    def _block_part(self, body: _Body, blocks: list[Block], index: int, width_px: int, spot: _Spot) -> Part:
         block = blocks[index]
-        gap_px = 0 if index == 0 and starts_text else _gap_px(blocks[index - 1] if index else None, block)
+        gap_px = 0 if index == 0 and spot.starts_text else _gap_px(blocks[index - 1] if index else None, block)
         part = self._part(_PART_OF_BLOCK[block.kind], block, gap_px)
+        part.address = (1 if body.secondary else 2, spot.section, index)
         part.secondary = body.secondary
         part.inset_px = self._theme.px(_THOUGHT_INSET_PX) if body.secondary else 0
         if block.depth:

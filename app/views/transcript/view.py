@@ -1,13 +1,16 @@
 """The transcript: a scrolling column of messages in which only what is in sight has widgets.
 
-Here: scrolling, sticking to the end, keyboard and pointer. Not here: what a message consists of (`message_item.py`),
-where messages stand (`message_column.py`), which parts get widgets (`visible_parts.py`).
+Here: scrolling, sticking to the end, keyboard and menu. Not here: what a message consists of (`message_item.py`),
+where messages stand (`message_column.py`), which parts get widgets (`visible_parts.py`), what is selected
+(`selection.py`, `pointer.py`).
 """
 
-from PySide6.QtCore import QEvent, QLocale, QRect, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QLocale, QPoint, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleAnnouncementEvent,
+    QContextMenuEvent,
+    QCursor,
     QGuiApplication,
     QKeyEvent,
     QKeySequence,
@@ -18,22 +21,27 @@ from PySide6.QtGui import (
     QResizeEvent,
     QShortcut,
 )
-from PySide6.QtWidgets import QAbstractScrollArea, QAbstractSlider, QFrame, QStyle, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QAbstractSlider, QFrame, QStyle, QToolTip, QWidget
 
 from app.markup.formula import FormulaKey
 from app.theme import COLUMN_PX, Theme
 from app.view_models.transcript import TranscriptModel
 from app.views.transcript.backdrop import paint_ring, paint_thought_bars
+from app.views.transcript.copied_text import CopiedText
 from app.views.transcript.jump_button import JumpButton
 from app.views.transcript.message_column import Anchor, MessageColumn
 from app.views.transcript.message_item import MessageItem, message_name
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Part
+from app.views.transcript.pointer import SelectionPointer
+from app.views.transcript.selection import TranscriptSelection
+from app.views.transcript.transcript_menu import TranscriptMenu
 from app.views.transcript.visible_parts import VisibleParts
 
 SIDE_PX = 24
 STICK_PX = 48
 _SETTLING_ROUNDS = 6
+_ANNOUNCED_CHARS = 2000
 
 
 class TranscriptView(QAbstractScrollArea):
@@ -55,6 +63,11 @@ class TranscriptView(QAbstractScrollArea):
         self._column = MessageColumn()
         self._context = PartContext(theme, self)
         self.visible_parts = VisibleParts(self._context, self.viewport())
+        self.selection = TranscriptSelection(model, self)
+        self._pointer = SelectionPointer(
+            self._context, self.visible_parts, self.selection, self.verticalScrollBar(), self.viewport()
+        )
+        self._context.pointer = self._pointer
         self._follows = True
         self._anchor: Anchor | None = None
         self._built_in = QLocale()  # the language of the words that are shown
@@ -110,6 +123,7 @@ class TranscriptView(QAbstractScrollArea):
         context.hovered.connect(self._on_part_entered)
         context.selecting.connect(self._stop_following)
         context.code_of = self._code_of
+        self.selection.changed.connect(lambda: self.visible_parts.light(self.selection))
         context.formulas.drawn.connect(self._on_formula_drawn)
         self._theme.changed.connect(self._on_theme_changed)
 
@@ -125,6 +139,7 @@ class TranscriptView(QAbstractScrollArea):
         kept = self._column.keep_same(self._model.messages, self._column_px())
         self._column.items += [self._make_item(row) for row in range(kept, count)]
         self._hovered = self._current = None
+        self.selection.drop_lost()
         self._follows = not kept or (self._follows and kept >= count - 1)
         self._drop_lost_anchor()
         self._rearrange(0)
@@ -164,6 +179,7 @@ class TranscriptView(QAbstractScrollArea):
             item.release_all()
         del self._column.items[first : first + count]
         self._hovered = self._current = None
+        self.selection.drop_lost()
         self._drop_lost_anchor()
         self._rearrange(first)
 
@@ -227,6 +243,7 @@ class TranscriptView(QAbstractScrollArea):
         top = self._wanted_top()
         self._apply_range(top)
         self.visible_parts.place(self._column, top, self._page_px(), self._left_px(), self._column_px())
+        self.visible_parts.light(self.selection)
         self._anchor = self._column.anchor_at(top)
         self._last_value = top
         self._settling = False
@@ -288,6 +305,9 @@ class TranscriptView(QAbstractScrollArea):
     # Pointer
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        if self._pointer.is_pressed:
+            self._pointer.move(event.position().toPoint())
+            return
         self._hover(self._column.row_at(round(event.position().y()) + self.verticalScrollBar().value()))
 
     def leaveEvent(self, event: QEvent) -> None:
@@ -296,7 +316,19 @@ class TranscriptView(QAbstractScrollArea):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self._set_current(None)
-        super().mousePressEvent(event)
+        if event.button() is Qt.MouseButton.LeftButton and not self._pointer.is_pressed:
+            extend = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+            self._pointer.press(event.position().toPoint(), extend=extend)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if event.button() is Qt.MouseButton.LeftButton:
+            self._pointer.release()
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        TranscriptMenu(self, event.pos()).popup(event.globalPos())
+
+    def part_at(self, at: QPoint) -> Part | None:
+        return next((part for part, place in self.visible_parts.shown() if place.contains(at)), None)
 
     def _on_part_entered(self, message_id: int) -> None:
         self._hover(self._model.row_of(message_id))
@@ -332,7 +364,7 @@ class TranscriptView(QAbstractScrollArea):
         if anchor is not None:
             self._follows, self._anchor = False, anchor
             self._settle()
-        self._announce(f"{self._column.items[row].name}. {self._model.messages[row].text}")
+        self._announce(f"{self._column.items[row].name}. {self._model.messages[row].text[:_ANNOUNCED_CHARS]}")
 
     def _row_in_sight(self, *, last: bool) -> int:
         top = self.verticalScrollBar().value()
@@ -346,8 +378,12 @@ class TranscriptView(QAbstractScrollArea):
             self.viewport().update()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.matches(QKeySequence.StandardKey.Copy) and self._current is not None:
-            self.copy_message(self._model.messages[self._current].id)
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self.copy()
+        elif event.matches(QKeySequence.StandardKey.SelectAll):
+            self.selectAll()
+        elif event.key() == Qt.Key.Key_Escape and not self.selection.is_empty:
+            self.selection.clear()
         elif event.key() == Qt.Key.Key_End:
             self.jump_to_end()
         elif event.key() == Qt.Key.Key_Home:
@@ -358,6 +394,35 @@ class TranscriptView(QAbstractScrollArea):
             self._toggle_thinking(self._model.messages[self._current].id)
         else:
             super().keyPressEvent(event)
+
+    def copy(self) -> None:
+        """What is selected, or else the message in focus. The Edit menu calls it by this name."""
+        if not self.selection.is_empty:
+            self._copy_selection(markdown=False)
+        elif self._current is not None:
+            self.copy_message(self._model.messages[self._current].id)
+
+    def copy_as_markdown(self) -> None:
+        self._copy_selection(markdown=True)
+
+    def selectAll(self) -> None:  # noqa: N802  the Edit menu calls it by Qt's name
+        self.selection.select_all()
+
+    def _copy_selection(self, *, markdown: bool) -> None:
+        copied = CopiedText(self._context, self.selection, markdown=markdown).of(self._item_to_copy)
+        QGuiApplication.clipboard().setText(copied.text)
+        if copied.left_out:
+            words = self.tr("Copied without %n control character(s)", "", copied.left_out)
+            QToolTip.showText(QCursor.pos(), words, self)
+            self._announce(words)
+
+    def _item_to_copy(self, row: int) -> MessageItem:
+        """The item of a row, or one for this purpose where it was never read."""
+        if self._column.items[row].is_read:
+            return self._column.items[row]
+        item = self._make_item(row)
+        item.sync(self._column_px())
+        return item
 
     def copy_message(self, message_id: int) -> None:
         message = self._model.message(message_id)

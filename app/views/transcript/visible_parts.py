@@ -16,6 +16,7 @@ from app.views.transcript.message_column import MessageColumn
 from app.views.transcript.message_footer import MessageFooter
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Part, PartKind, PartPool, PartWidget, as_widget
+from app.views.transcript.selection import TranscriptSelection
 from app.views.transcript.status_parts import FoldPart, NoticePart, ProgressPart
 from app.views.transcript.text_parts import BubblePart, TablePart, TextPart
 
@@ -103,6 +104,12 @@ class VisibleParts(QObject):
             if key not in wanted:
                 self.release(part)
         self._live = wanted
+
+    def light(self, selection: TranscriptSelection) -> None:
+        """Shows what is selected in each part; a widget that was lent to another part forgets what it showed."""
+        for part in self._live.values():
+            if (widget := part.selectable) is not None:
+                widget.light(selection.stretch_in(part.message_id, part.address))
 
     def release(self, part: Part) -> None:
         self._pool.take_back(part)
