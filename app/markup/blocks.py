@@ -23,6 +23,7 @@ LONG_TABLE_CHARS = 2500
 LONG_TABLE_LINES = 30
 LONG_PARAGRAPH_CHARS = 4000
 LONG_PARAGRAPH_LINES = 80
+MANY_FORMULA_MARKS = 200
 # Code in a list or quote is cut as late as that, because the second half of it is not seen to be code.
 LONG_NESTED_CODE = 2
 # Code is cut into pieces of this size, each with a widget of its own.
@@ -32,6 +33,7 @@ CODE_PIECE_CHARS = 20_000
 LONGEST_READ_AGAIN = 16_000
 
 _TOP_FENCE = re.compile(r"(?P<indent> {0,3})(?P<mark>`{3,}|~{3,})(?P<info>[^\n]*)\n")
+_FORMULA_MARK = re.compile(r"\$|\\\(")
 _TABLE_HEAD = re.compile(r" {0,3}[^\n]{0,500}\|[^\n]{0,500}\n {0,3}(?=[|:\- ]*-)[|:\- ]{1,500}\n")
 _LIST_START = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])\s")
 _REFERENCE = re.compile(r"^ {0,3}\[[^\]\n]+\]:\s*\S", re.MULTILINE)
@@ -197,6 +199,8 @@ class Splitter:
             return True
         times = LONG_NESTED_CODE if in_nested_code(self._tail) else 1
         most_chars, most_lines = times * LONG_PARAGRAPH_CHARS, times * LONG_PARAGRAPH_LINES
+        if len(_FORMULA_MARK.findall(self._tail)) > MANY_FORMULA_MARKS:
+            most_chars //= 4
         if len(self._tail) <= most_chars and self._tail.count("\n") <= most_lines:
             return False
         half = _after_lines(self._tail, most_lines // 2, most_chars // 2)

@@ -28,7 +28,7 @@ from PySide6.QtGui import (
     QTextTableFormat,
 )
 
-from app.markup.formula import FormulaKey, Formulas, FormulaState, KnownFormulas
+from app.markup.formula import FormulaKey, Formulas, FormulaState, KnownFormulas, Look
 from app.markup.inline_formula import FIXED_HEIGHT, formula_format, make_room, place_format
 
 QUOTE_DEPTH = QTextFormat.Property.UserProperty.value + 1  # of a block: how many bars stand left of it
@@ -84,6 +84,7 @@ class DocumentBuilder:
         self._style = style
         self._formulas = formulas
         self._cursor = QTextCursor(document)
+        self._look = Look(style.font.toString(), style.ratio)
         self._fresh = True  # the document's first block is still unused
         self._containers: list[_Container] = []
         self._char_formats = [self._plain_format()]
@@ -234,7 +235,7 @@ class DocumentBuilder:
             width_px = min(len(tex), 24) * self._style.font_px * 0.5
             form = place_format(tex, width_px, self._style.font_px)
         else:
-            form = formula_format(tex, drawing, self._style.font, self._style.text, self._style.ratio)
+            form = formula_format(tex, drawing, self._formulas.image(key, self._look))
             block = make_room(self._cursor.blockFormat(), drawing)
             self._cursor.setBlockFormat(block)
             # Qt leaves the last block's bottom margin out of the document's height.

@@ -23,6 +23,7 @@ from PySide6.QtSvg import QSvgRenderer
 from app.markup.cjk_tex import Letter, take_letters, with_dashes
 
 KEPT_FORMULAS = 400
+KEPT_IMAGE_BYTES = 32 << 20
 # What a formula may cost; one that costs more is shown as its source.
 LONGEST_TEX = 4000
 MOST_S = 1.0  # of CPU time
@@ -46,6 +47,14 @@ class FormulaKey:
     size_px: float
     color: str  # "#rrggbb"
     display: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What of an image is not the formula's own: the font of letters that ziamath has not, and pixels a pixel."""
+
+    font: str  # as QFont.toString
+    ratio: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +134,8 @@ class Formulas(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._drawings: OrderedDict[FormulaKey, Drawing | None] = OrderedDict()
+        self._images: OrderedDict[tuple[FormulaKey, Look], QImage] = OrderedDict()
+        self._image_bytes = 0
         self._queued: set[FormulaKey] = set()
         self._thread = _DrawingThread()
         # Looked at from here, so that the thread never touches a Qt object that may be gone.
@@ -143,6 +154,20 @@ class Formulas(QObject):
 
     def drawing(self, key: FormulaKey) -> Drawing | None:
         return self._drawings.get(key)
+
+    def image(self, key: FormulaKey, look: Look) -> QImage | None:
+        """The drawn formula as an image, made once: a growing paragraph shows its formulas again and again."""
+        drawing = self._drawings.get(key)
+        if drawing is None:
+            return None
+        if (key, look) not in self._images:
+            self._images[key, look] = paint(drawing, look, QColor(key.color))
+            self._image_bytes += self._images[key, look].sizeInBytes()
+        self._images.move_to_end((key, look))
+        while self._image_bytes > KEPT_IMAGE_BYTES and len(self._images) > 1:
+            _, oldest = self._images.popitem(last=False)
+            self._image_bytes -= oldest.sizeInBytes()
+        return self._images[key, look]
 
     def only_known(self) -> "KnownFormulas":
         return KnownFormulas(self._drawings)
@@ -173,6 +198,9 @@ class KnownFormulas:
     def drawing(self, key: FormulaKey) -> Drawing | None:
         return self._drawings.get(key)
 
+    def image(self, key: FormulaKey, look: Look) -> QImage | None:
+        return QImage()
+
 
 class _DrawingThread:
     """A thread that draws the queued formulas and ends when the queue is empty."""
@@ -201,11 +229,10 @@ class _DrawingThread:
             self.done.append((key, draw(key)))
 
 
-def image(drawing: Drawing, font: QFont, color: QColor, ratio: float) -> QImage:
-    """The drawing for a screen of `ratio` device pixels each. `font` is for what ziamath's has no characters for.
-
-    INVARIANT: a drawing of `draw` is of a size that an image can have.
-    """
+def paint(drawing: Drawing, look: Look, color: QColor) -> QImage:
+    """INVARIANT: a drawing of `draw` is of a size that an image can have."""
+    font, ratio = QFont(), look.ratio
+    font.fromString(look.font)
     size = (math.ceil(drawing.width_px * ratio), math.ceil(drawing.height_px * ratio))
     result = QImage(*size, QImage.Format.Format_ARGB32_Premultiplied)
     result.setDevicePixelRatio(ratio)

@@ -23,7 +23,7 @@ def stages(qtbot: QtBot) -> Stages:
 def test_markdown(stages: Stages, name: str) -> None:
     unit = MARKDOWN[name]
     head = TABLE_HEAD if name.startswith("tables") else ""
-    assert growth(stages.stream, unit, 6_000, head) < MOST
+    assert growth(stages.stream, unit, 8_000, head) < MOST
     assert growth(stages.open, unit, 8_000, head) < MOST
     assert growth(stages.open, unit, 500_000, head) < MOST
 
@@ -39,5 +39,5 @@ def test_one_line(stages: Stages, unit: str) -> None:
     for stage in (stages.paste, stages.ask, stages.open):
         for chars in (10_000, 200_000):
             assert growth(stage, unit, chars) < MOST, stage.__name__
-    assert growth(stages.stream, unit, 6_000) < MOST
+    assert growth(stages.stream, unit, 8_000) < MOST
     assert growth(partial(stages.color, "python"), unit, 10_000) < MOST

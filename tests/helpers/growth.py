@@ -93,9 +93,9 @@ def repeated(unit: str, chars: int) -> str:
 
 
 def spent_s(stage: Callable[[str], None], text: str) -> float:
-    """The CPU time of this thread: the best of three, because caches and other programs only ever add."""
+    """The CPU time of this thread: the best of two, because caches and other programs only ever add."""
     best = float("inf")
-    for _ in range(3):
+    for _ in range(2):
         started = time.thread_time()
         stage(text)
         best = min(best, time.thread_time() - started)

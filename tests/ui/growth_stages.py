@@ -15,7 +15,7 @@ from app.views.transcript.code_part import CodePart
 from app.views.transcript.parts import Part, PartKind
 from tests.helpers.transcript_harness import TranscriptHarness, question, reply
 
-STEP_CHARS = 40
+STEP_CHARS = 100
 Stage = Callable[[str], None]
 
 

@@ -153,6 +153,33 @@ def test_code_never_wraps_and_has_no_bar_up_and_down(open_transcript: Opener) ->
     assert text.verticalScrollBar().maximum() == 0
 
 
+@pytest.mark.parametrize("streamed", [True, False])
+def test_wide_code_is_shown_from_its_left_end(open_transcript: Opener, streamed: bool) -> None:
+    code = "```py\n" + "\n".join("x = " + "long " * 80 for _ in range(30)) + "\n```\n"
+    harness = open_transcript([*long_chat(3), reply(900, "" if streamed else code, ReplyStatus.STREAMING)])
+    for start in range(0, len(code) if streamed else 0, 300):
+        harness.model.append_text(900, code[start : start + 300])
+    harness.model.change(900, status=ReplyStatus.DONE)
+    for appearance in ("dark", "light"):
+        QApplication.processEvents()
+        assert code_of(harness).text.horizontalScrollBar().maximum() > 1000
+        assert code_of(harness).text.horizontalScrollBar().value() == 0
+        harness.theme.set_appearance(appearance)  # type: ignore[arg-type]
+    harness.scroll_to(0)
+    harness.scroll_to(harness.bottom)
+    QApplication.processEvents()
+    assert code_of(harness).text.horizontalScrollBar().value() == 0
+
+
+def test_code_that_was_scrolled_sideways_stays_there_while_it_grows(open_transcript: Opener) -> None:
+    harness = open_transcript([reply(1, "```\n" + "long " * 200 + "\n", ReplyStatus.STREAMING)])
+    harness.model.append_text(1, "a\n")
+    code_of(harness).text.horizontalScrollBar().setValue(300)
+    harness.model.append_text(1, "more\n")
+    QApplication.processEvents()
+    assert code_of(harness).text.horizontalScrollBar().value() == 300
+
+
 def test_colours_after_an_emoji_fall_on_the_right_characters(open_transcript: Opener) -> None:
     harness = open_transcript([reply(1, '```python\ns = "🎉"; return 1\n```')])
     line = code_of(harness).text.document().firstBlock()

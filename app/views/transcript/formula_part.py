@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.markup import long_lines
 from app.markup.blocks import Block
-from app.markup.formula import FormulaKey, FormulaState, image
+from app.markup.formula import FormulaKey, FormulaState, Look
 from app.theme import REPLY_PX
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Part
@@ -54,10 +54,9 @@ class FormulaPart(SelectableInside, QWidget):
         theme = self._context.theme
         key = FormulaKey(self._tex, REPLY_PX * _DISPLAY_FACTOR * theme.scale, theme.palette.text.name(), display=True)
         self._state = self._context.formulas.state(key)
-        drawing = self._context.formulas.drawing(key)
         self.pending = {key} if self._state is FormulaState.PENDING else set()
-        font, color = theme.reply_font(), theme.palette.text
-        self._image = image(drawing, font, color, self.devicePixelRatioF()) if drawing else None
+        look = Look(theme.reply_font().toString(), self.devicePixelRatioF())
+        self._image = self._context.formulas.image(key, look)
 
     def _height(self, width_px: int) -> int:
         if self._image is not None:
