@@ -1288,6 +1288,10 @@
         <translation>停止</translation>
     </message>
     <message>
+        <source>Model changed</source>
+        <translation>モデル変更</translation>
+    </message>
+    <message>
         <source>Failed</source>
         <translation>失敗</translation>
     </message>

@@ -1288,6 +1288,10 @@
         <translation>중지됨</translation>
     </message>
     <message>
+        <source>Model changed</source>
+        <translation>모델 바뀜</translation>
+    </message>
+    <message>
         <source>Failed</source>
         <translation>실패</translation>
     </message>

@@ -1288,6 +1288,10 @@
         <translation>已停止</translation>
     </message>
     <message>
+        <source>Model changed</source>
+        <translation>模型已更换</translation>
+    </message>
+    <message>
         <source>Failed</source>
         <translation>失败</translation>
     </message>

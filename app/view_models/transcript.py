@@ -15,7 +15,13 @@ from engine import EngineError, RequestStats
 __all__ = ["EngineError", "ReplyStatus", "RequestStats", "TranscriptMessage", "TranscriptModel"]
 
 
-_CUT_SHORT = (ReplyStatus.INTERRUPTED, ReplyStatus.LENGTH, ReplyStatus.CONTEXT, ReplyStatus.MEMORY)
+_CUT_SHORT = (
+    ReplyStatus.INTERRUPTED,
+    ReplyStatus.MODEL_CHANGED,
+    ReplyStatus.LENGTH,
+    ReplyStatus.CONTEXT,
+    ReplyStatus.MEMORY,
+)
 _UNFINISHED = (ReplyStatus.STOPPED, ReplyStatus.MODEL_CHANGED, ReplyStatus.INTERRUPTED, ReplyStatus.FAILED)
 
 
@@ -51,8 +57,6 @@ class TranscriptMessage:
     @property
     def has_notice(self) -> bool:
         """Something stands at its end: why it failed, was interrupted or cut short."""
-        if self.status is ReplyStatus.MODEL_CHANGED:
-            return not self.empty
         return self.status in _CUT_SHORT or (self.status is ReplyStatus.FAILED and self.error is not None)
 
     @property

@@ -26,7 +26,8 @@ def contrast(one: QColor, other: QColor) -> float:
 
 
 def luminance(color: QColor) -> float:
-    parts = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in color.getRgbF()[:3]]
+    channels = (color.redF(), color.greenF(), color.blueF())
+    parts = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in channels]
     return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
 
 
@@ -78,7 +79,7 @@ def test_typed_text_can_be_read_after_a_switch_of_theme(qtbot: QtBot, kind: type
 def test_the_wheel_scrolls_the_page_and_changes_no_field(qtbot: QtBot, focused: bool) -> None:
     theme = Theme()
     page = Page(theme)
-    fields = [NumberField(theme, (0.0, 2.0), 0.1, 96), WholeField(theme, 0, 100, 96)]
+    fields: list[NumberField | WholeField] = [NumberField(theme, (0.0, 2.0), 0.1, 96), WholeField(theme, 0, 100, 96)]
     for field in fields:
         field.setValue(1)
         page.column.addWidget(field)

@@ -164,7 +164,7 @@ def test_wide_code_is_shown_from_its_left_end(open_transcript: Opener, streamed:
         QApplication.processEvents()
         assert code_of(harness).text.horizontalScrollBar().maximum() > 1000
         assert code_of(harness).text.horizontalScrollBar().value() == 0
-        harness.theme.set_appearance(appearance)  # type: ignore[arg-type]
+        harness.theme.set_appearance(appearance)
     harness.scroll_to(0)
     harness.scroll_to(harness.bottom)
     QApplication.processEvents()
