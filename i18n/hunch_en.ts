@@ -12,6 +12,16 @@
     </message>
 </context>
 <context>
+    <name>Copier</name>
+    <message numerus="yes">
+        <source>Copied without %n control character(s)</source>
+        <translation>
+            <numerusform>Copied without %n control character</numerusform>
+            <numerusform>Copied without %n control characters</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>PairChip</name>
     <message numerus="yes">
         <source>%n token(s)</source>
@@ -19,16 +29,6 @@
         <translation>
             <numerusform>%n token</numerusform>
             <numerusform>%n tokens</numerusform>
-        </translation>
-    </message>
-</context>
-<context>
-    <name>TranscriptView</name>
-    <message numerus="yes">
-        <source>Copied without %n control character(s)</source>
-        <translation>
-            <numerusform>Copied without %n control character</numerusform>
-            <numerusform>Copied without %n control characters</numerusform>
         </translation>
     </message>
 </context>

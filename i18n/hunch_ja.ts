@@ -143,6 +143,15 @@
     </message>
 </context>
 <context>
+    <name>Copier</name>
+    <message numerus="yes">
+        <source>Copied without %n control character(s)</source>
+        <translation>
+            <numerusform>制御文字 %n 個を除いてコピーしました</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>DownloadRow</name>
     <message>
         <source>Pause</source>
@@ -1575,12 +1584,6 @@
     <message>
         <source>Reply finished</source>
         <translation>回答が完了しました</translation>
-    </message>
-    <message numerus="yes">
-        <source>Copied without %n control character(s)</source>
-        <translation>
-            <numerusform>制御文字 %n 個を除いてコピーしました</numerusform>
-        </translation>
     </message>
 </context>
 </TS>

@@ -143,6 +143,15 @@
     </message>
 </context>
 <context>
+    <name>Copier</name>
+    <message numerus="yes">
+        <source>Copied without %n control character(s)</source>
+        <translation>
+            <numerusform>제어 문자 %n개를 빼고 복사했어요</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>DownloadRow</name>
     <message>
         <source>Pause</source>
@@ -1575,12 +1584,6 @@
     <message>
         <source>Reply finished</source>
         <translation>답변 완료</translation>
-    </message>
-    <message numerus="yes">
-        <source>Copied without %n control character(s)</source>
-        <translation>
-            <numerusform>제어 문자 %n개를 빼고 복사했어요</numerusform>
-        </translation>
     </message>
 </context>
 </TS>

@@ -143,6 +143,15 @@
     </message>
 </context>
 <context>
+    <name>Copier</name>
+    <message numerus="yes">
+        <source>Copied without %n control character(s)</source>
+        <translation>
+            <numerusform>已拷贝，去掉了 %n 个控制字符</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>DownloadRow</name>
     <message>
         <source>Pause</source>
@@ -1575,12 +1584,6 @@
     <message>
         <source>Reply finished</source>
         <translation>回复完成</translation>
-    </message>
-    <message numerus="yes">
-        <source>Copied without %n control character(s)</source>
-        <translation>
-            <numerusform>已拷贝，去掉了 %n 个控制字符</numerusform>
-        </translation>
     </message>
 </context>
 </TS>

@@ -6,12 +6,13 @@ Not here: how a block looks.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import replace
 
 from markdown_it.token import Token
 
+from app.markup.block import APART, Block, BlockKind
 from app.markup.cuts import LONGEST_PIECE, cut_before, pieces
+from app.markup.open_fence import OpenFence, language
 from app.markup.parser import parse
 from app.markup.tail import in_nested_code, presentable, whole_graphemes
 
@@ -26,9 +27,6 @@ LONG_PARAGRAPH_LINES = 80
 MANY_FORMULA_MARKS = 200
 # Code in a list or quote is cut as late as that, because the second half of it is not seen to be code.
 LONG_NESTED_CODE = 2
-# Code is cut into pieces of this size, each with a widget of its own.
-CODE_PIECE_LINES = 500
-CODE_PIECE_CHARS = 20_000
 # A longer text is not read as a whole for links that are defined at its end.
 LONGEST_READ_AGAIN = 16_000
 
@@ -38,42 +36,6 @@ _TABLE_HEAD = re.compile(r" {0,3}[^\n]{0,500}\|[^\n]{0,500}\n {0,3}(?=[|:\- ]*-)
 _LIST_START = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])\s")
 _REFERENCE = re.compile(r"^ {0,3}\[[^\]\n]+\]:\s*\S", re.MULTILINE)
 _CONTAINERS = ("blockquote", "bullet_list", "ordered_list", "list_item")
-
-
-_APART = "\n\n"
-
-
-class BlockKind(StrEnum):
-    TEXT = "text"
-    CODE = "code"
-    TABLE = "table"
-    FORMULA = "formula"
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """One piece of a reply. `tokens` for text and tables; `text` for code and formulas."""
-
-    kind: BlockKind
-    tokens: tuple[Token, ...] = ()
-    text: str = ""
-    language: str = ""
-    closed: bool = True
-    depth: int = 0  # how many lists and quotes it stands in
-    joined: bool = False  # goes on with the list, the quote or the long block above
-    goes_on: bool = False  # code of which another piece follows
-    glue: str = _APART  # what stands between it and the block above in a copy
-
-    @property
-    def continues_code(self) -> bool:
-        """It is a piece of the code that the block above shows the beginning of."""
-        return self.kind is BlockKind.CODE and self.joined and not self.depth
-
-    @property
-    def heading(self) -> int:
-        """1 to 6 for a heading, else 0."""
-        is_heading = bool(self.tokens) and self.tokens[0].type == "heading_open"
-        return int(self.tokens[0].tag[1]) if is_heading else 0
 
 
 def split(source: str, *, streaming: bool = False) -> list[Block]:
@@ -92,7 +54,7 @@ class Splitter:
         self._tail = ""
         self._fence: OpenFence | None = None
         self._joined = False
-        self._glue = _APART  # of the next block
+        self._glue = APART  # of the next block
 
     @property
     def source(self) -> str:
@@ -133,7 +95,7 @@ class Splitter:
         unclosed = any(not block.closed for block in self.blocks[self.frozen :] if block.kind is BlockKind.FORMULA)
         if len(source) <= LONGEST_READ_AGAIN and (unclosed or _REFERENCE.search(source)):
             first, self.frozen, self._joined = 0, 0, False
-            self._tail, self._fence, self._glue = source, None, _APART
+            self._tail, self._fence, self._glue = source, None, APART
         else:
             first = self.frozen
         if self._fence is not None:
@@ -178,7 +140,7 @@ class Splitter:
         self.blocks[self.frozen :] = self._joined_to_above(blocks)
         self.frozen = len(self.blocks)
         self._tail = _without_lines(self._tail, lines)
-        self._joined, self._glue = joined, "\n" if joined else _APART
+        self._joined, self._glue = joined, "\n" if joined else APART
 
     def _cut_list(self) -> None:
         """A long list is cut before its last item."""
@@ -238,7 +200,7 @@ class Splitter:
             line, self._tail = self._tail[: line_end + 1], self._tail[line_end + 1 :]
             if fence.is_end(line):
                 self._freeze_code(replace(fence.block, closed=True))
-                self._fence, self._joined, self._glue = None, False, _APART
+                self._fence, self._joined, self._glue = None, False, APART
                 return True
             self._add_code(line)
         if len(self._tail) > LONGEST_PIECE:
@@ -250,7 +212,7 @@ class Splitter:
         assert self._fence is not None
         for piece in pieces(line):
             if self._fence.is_full:
-                self._freeze_code(replace(self._fence.block, goes_on=True))
+                self._freeze_code(replace(self._fence.block, closed=True, goes_on=True))
                 self._fence.start_piece()
             self._fence.add(piece)
 
@@ -263,55 +225,6 @@ class Splitter:
         block = self._fence.block
         shown = "" if self._fence.is_end(self._tail) or self._fence.may_end(self._tail) else self._tail
         self.blocks[self.frozen :] = [replace(block, text=block.text + shown[: whole_graphemes(shown)])]
-
-
-class OpenFence:
-    """A code block at the top level whose end has not come yet, in pieces."""
-
-    def __init__(self, mark: str, indent: int, info: str) -> None:
-        self._mark = mark
-        self._indent = indent
-        self._language = _language(info)
-        self._end = re.compile(rf" {{0,3}}{re.escape(mark[0])}{{{len(mark)},}}[ \t]*\n?$")
-        self._start_of_end = re.compile(rf" {{0,3}}{re.escape(mark[0])}*[ \t]*$")
-        self._lines: list[str] = []
-        self._chars = 0
-        self._in_line = False
-        self._joined = False
-
-    @property
-    def block(self) -> Block:
-        text = "".join(self._lines)
-        glue = "" if self._joined else _APART
-        return Block(BlockKind.CODE, text=text, language=self._language, closed=False, joined=self._joined, glue=glue)
-
-    @property
-    def is_full(self) -> bool:
-        return len(self._lines) >= CODE_PIECE_LINES or self._chars >= CODE_PIECE_CHARS
-
-    def start_piece(self) -> None:
-        """What is added from now on belongs to a block of its own."""
-        self._lines, self._chars, self._joined = [], 0, True
-
-    def finished(self, last_line: str) -> Block:
-        if self.is_end(last_line):
-            return replace(self.block, closed=True)
-        self.add(last_line)
-        return self.block
-
-    def is_end(self, line: str) -> bool:
-        return not self._in_line and bool(self._end.match(line))
-
-    def may_end(self, partial_line: str) -> bool:
-        return not self._in_line and bool(self._start_of_end.match(partial_line))
-
-    def add(self, text: str) -> None:
-        """A line, or a piece of one."""
-        if not self._in_line:
-            text = text[min(len(text) - len(text.lstrip(" ")), self._indent) :]
-        self._lines.append(text)
-        self._chars += len(text)
-        self._in_line = not text.endswith("\n")
 
 
 def _slices(text: str) -> Iterator[str]:
@@ -368,7 +281,7 @@ def _island(group: list[Token], position: int, lines: list[str]) -> tuple[Block 
     token = group[position]
     if token.type == "fence":
         closed = _is_closed(token, lines)
-        return Block(BlockKind.CODE, text=token.content, language=_language(token.info), closed=closed), 1
+        return Block(BlockKind.CODE, text=token.content, language=language(token.info), closed=closed), 1
     if token.type == "math_block":
         return Block(BlockKind.FORMULA, text=token.content, closed=bool(token.meta.get("closed", True))), 1
     if token.type == "table_open":
@@ -408,10 +321,6 @@ def _is_closed(fence: Token, lines: list[str]) -> bool:
         return False
     last = lines[fence.map[1] - 1].strip().lstrip("> ")
     return len(last) >= len(fence.markup) and not last.strip(fence.markup[0])
-
-
-def _language(info: str) -> str:
-    return info.split(maxsplit=1)[0].strip("{}.") if info.split() else ""
 
 
 def _after_lines(text: str, lines: int, most_chars: int, start: int = 0) -> int:

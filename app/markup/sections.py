@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from heapq import merge
 from itertools import islice
 
-from app.markup.blocks import OpenFence
 from app.markup.cuts import cut_before
+from app.markup.open_fence import OpenFence
 
 LONGEST_WHOLE = 16_000  # a shorter text is one section
 _SECTION_CHARS = 4_000

@@ -113,7 +113,7 @@ def test_a_drag_goes_through_blocks_and_messages(open_transcript: Opener) -> Non
         "Second",
     ]
     assert copied(harness) == "bold words\n\nBeta paragraph\n\nx = 1\ny = 2\n\n• one\n• two\n\nOmega end\n\nSecond"
-    harness.view.copy_as_markdown()
+    harness.view.copier.copy_selection(markdown=True)
     expected = "**bold** words\n\nBeta paragraph\n\n```py\nx = 1\ny = 2\n```\n\n- one\n- two\n\nOmega end\n\nSecond"
     assert QGuiApplication.clipboard().text() == expected
 
@@ -179,7 +179,7 @@ def test_all_is_selected_with_what_is_out_of_sight(open_transcript: Opener) -> N
     text = copied(harness)
     assert text.startswith("Question 1?\n\nReply 0\n\nSome words")
     assert [f"Reply {turn}" in text for turn in range(30)] == [True] * 30
-    harness.view.copy_as_markdown()
+    harness.view.copier.copy_selection(markdown=True)
     assert QGuiApplication.clipboard().text() == "\n\n".join(message.text for message in chat)
 
 
@@ -265,7 +265,7 @@ def test_tables_and_formulas_are_selected_too(open_transcript: Opener, qtbot: Qt
     )
     drag(harness, point(harness, "Before"), point(harness, "it is", behind=True))
     assert copied(harness) == "Before\n\na\tb\none\ttwo\n\nx^2\n\nso y it is"
-    harness.view.copy_as_markdown()
+    harness.view.copier.copy_selection(markdown=True)
     expected = "Before\n\n| a | b |\n| --- | --- |\n| one | `two` |\n\n$$\nx^2\n$$\n\nso $y$ it is"
     assert QGuiApplication.clipboard().text() == expected
     drag(harness, point(harness, "one"), point(harness, "two", behind=True))
@@ -289,7 +289,8 @@ def test_a_message_that_goes_takes_the_selection_along(open_transcript: Opener) 
 
 
 def menu_words(harness: TranscriptHarness, at: QPoint) -> list[str]:
-    menu = TranscriptMenu(harness.view, at)
+    view = harness.view
+    menu = TranscriptMenu(view.copier, view.selection, view.visible_parts, at, view)
     words = [action.text() for action in menu.actions()]
     menu.deleteLater()
     return words

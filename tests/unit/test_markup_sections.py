@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.markup.blocks import BlockKind, Splitter
+from app.markup.block import BlockKind
+from app.markup.blocks import Splitter
 from app.markup.cuts import LONGEST_PIECE, pieces
 from app.markup.sections import LONGEST_WHOLE, plain_sections, sections
 

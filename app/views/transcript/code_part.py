@@ -28,7 +28,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QWidget
 
 from app.markup import long_lines
-from app.markup.blocks import Block
+from app.markup.block import Block
 from app.markup.highlight import Role, Span, spans
 from app.markup.safe_code import safe_code
 from app.theme import CODE_LEADING, CODE_PX, FOOTER_PX, RADIUS_CARD

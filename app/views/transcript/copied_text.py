@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from PySide6.QtGui import QTextCursor, QTextDocument
 
 from app.markup import copying, long_lines
-from app.markup.blocks import Block, BlockKind
+from app.markup.block import Block, BlockKind
 from app.markup.document import DocumentBuilder
 from app.markup.safe_code import safe_code
 from app.views.transcript.message_item import MessageItem, Unread

@@ -8,7 +8,7 @@ from PySide6.QtGui import QImage, QPainter, QPaintEvent, QTextDocument, QTextOpt
 from PySide6.QtWidgets import QWidget
 
 from app.markup import long_lines
-from app.markup.blocks import Block
+from app.markup.block import Block
 from app.markup.formula import FormulaKey, FormulaState, Look
 from app.theme import REPLY_PX
 from app.views.transcript.part_context import PartContext
@@ -32,6 +32,10 @@ class FormulaPart(SelectableInside, QWidget):
         self.pending: set[FormulaKey] = set()
         self.text = ReadOnlyText(context, self)
         self.text.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+
+    @property
+    def state(self) -> FormulaState:
+        return self._state
 
     @property
     def tex(self) -> str:

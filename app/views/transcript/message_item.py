@@ -11,7 +11,8 @@ from itertools import accumulate, takewhile
 
 from PySide6.QtCore import QCoreApplication
 
-from app.markup.blocks import Block, BlockKind, Splitter
+from app.markup.block import Block, BlockKind
+from app.markup.blocks import Splitter
 from app.markup.document import list_step_px
 from app.markup.sections import Section, plain_sections, sections
 from app.theme import REPLY_LEADING, REPLY_PX, Theme
@@ -77,7 +78,7 @@ def _blocks_of(unread: Unread) -> list[Block]:
     splitter.finish()
     blocks = splitter.blocks
     if blocks and blocks[-1].kind is BlockKind.CODE and not blocks[-1].closed:
-        blocks[-1] = replace(blocks[-1], goes_on=True)
+        blocks[-1] = replace(blocks[-1], closed=True, goes_on=True)
     return blocks
 
 

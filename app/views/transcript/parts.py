@@ -115,6 +115,8 @@ class PartPool:
 
     def take_back(self, part: Part) -> None:
         if part.widget is not None:
+            if part.selectable is not None:
+                part.selectable.light(None)
             as_widget(part.widget).hide()
             self._spare[part.kind].append(part.widget)
             part.widget = None

@@ -32,8 +32,10 @@ class SelectionPointer(QObject):
         self._third_click = QTimer(self, singleShot=True, interval=QApplication.doubleClickInterval())
         self._scroll = QTimer(self, interval=_SCROLL_MS)
         self._scroll.timeout.connect(self._scroll_on)
+        context.pointer = self
+        area.installEventFilter(self)
 
-    # Events of the texts; those of everything else reach the view, which calls the methods below.
+    # Events of texts, and of the area: what other widgets leave alone comes to it in the end.
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if not isinstance(event, QMouseEvent) or not isinstance(watched, QWidget):
@@ -45,9 +47,8 @@ class SelectionPointer(QObject):
             return False
         if event.type() == QEvent.Type.MouseButtonDblClick:
             return self.double_click(at)
-        if event.type() == QEvent.Type.MouseButtonPress:
+        if event.type() == QEvent.Type.MouseButtonPress and not self.is_pressed:
             self.press(at, extend=bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier))
-            return False
         return event.type() == QEvent.Type.MouseButtonRelease and self.release()
 
     def press(self, at: QPoint, *, extend: bool) -> None:

@@ -23,7 +23,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QTextBrowser, QTextEdit, QWidget
 
-from app.markup.blocks import Block
+from app.markup.block import Block
 from app.markup.copying import length_of, table_of
 from app.markup.document import DocumentBuilder, nothing_to_load
 from app.markup.formula import FormulaKey
@@ -153,8 +153,9 @@ class ReadOnlyText(Selectable, QTextBrowser):
 
     def forget_light(self) -> None:
         """The document was written anew, and nothing in it is lit."""
-        self._lit = None
-        self.setExtraSelections([])
+        if self._lit is not None:
+            self._lit = None
+            self.setExtraSelections([])
 
     def go_to_start(self) -> None:
         """Qt scrolls to its cursor when a text is first shown, and the cursor has gone along with what was inserted."""

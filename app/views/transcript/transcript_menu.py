@@ -1,48 +1,47 @@
 """The menu of the transcript: what can be copied at the pointer, and selecting all."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QMenu
+from PySide6.QtWidgets import QMenu, QWidget
 
+from app.views.transcript.copier import Copier
 from app.views.transcript.formula_part import FormulaPart
 from app.views.transcript.parts import Part
+from app.views.transcript.selection import TranscriptSelection
 from app.views.transcript.status_parts import NoticePart
 from app.views.transcript.text_parts import TextPart
-
-if TYPE_CHECKING:
-    from app.views.transcript.view import TranscriptView
+from app.views.transcript.visible_parts import VisibleParts
 
 
 class TranscriptMenu(QMenu):
-    """Only what is possible at this point of the view."""
+    """Only what is possible at this point."""
 
-    def __init__(self, view: TranscriptView, at: QPoint) -> None:
-        super().__init__(view)
+    def __init__(
+        self, copier: Copier, selection: TranscriptSelection, parts: VisibleParts, at: QPoint, parent: QWidget
+    ) -> None:
+        super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self._view = view
-        part = view.part_at(at)
-        if not view.selection.is_empty:
-            self._add(self.tr("Copy"), view.copy)
-            self._add(self.tr("Copy as Markdown"), view.copy_as_markdown)
-        if part is not None:
-            self._add_for(part, at)
-        self._add(self.tr("Select All"), view.selectAll)
+        self._copier = copier
+        if not selection.is_empty:
+            self._add(self.tr("Copy"), lambda: copier.copy_selection(markdown=False))
+            self._add(self.tr("Copy as Markdown"), lambda: copier.copy_selection(markdown=True))
+        for part, place in parts.shown():
+            if place.contains(at):
+                self._add_for(part, at - place.topLeft(), alone=selection.is_empty)
+        self._add(self.tr("Select All"), selection.select_all)
 
-    def _add_for(self, part: Part, at: QPoint) -> None:
+    def _add_for(self, part: Part, at: QPoint, *, alone: bool) -> None:
         widget = part.widget
         if isinstance(widget, FormulaPart):
             self._add_text(self.tr("Copy as TeX"), widget.tex)
         elif isinstance(widget, NoticePart):
             self._add_text(self.tr("Copy"), widget.words)
-        elif isinstance(widget, TextPart) and (link := widget.anchorAt(widget.mapFrom(self._view.viewport(), at))):
+        elif isinstance(widget, TextPart) and (link := widget.anchorAt(at)):
             self._add_text(self.tr("Copy Link"), link)
-        if self._view.selection.is_empty:
-            self._add(self.tr("Copy Message"), lambda: self._view.copy_message(part.message_id))
+        if alone:
+            self._add(self.tr("Copy Message"), lambda: self._copier.copy_message(part.message_id))
 
     def _add_text(self, words: str, text: str) -> None:
         self._add(words, lambda: QGuiApplication.clipboard().setText(text))

@@ -42,6 +42,7 @@ class VisibleParts(QObject):
         self._context = context
         self._viewport = viewport
         self._pool = PartPool(self._make)
+        self._is_lit = False
         self._live: dict[int, Part] = {}  # by identity of the part
 
     @property
@@ -106,7 +107,10 @@ class VisibleParts(QObject):
         self._live = wanted
 
     def light(self, selection: TranscriptSelection) -> None:
-        """Shows what is selected in each part; a widget that was lent to another part forgets what it showed."""
+        """Shows what is selected in each part."""
+        if selection.is_empty and not self._is_lit:
+            return
+        self._is_lit = not selection.is_empty
         for part in self._live.values():
             if (widget := part.selectable) is not None:
                 widget.light(selection.stretch_in(part.message_id, part.address))
