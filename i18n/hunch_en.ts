@@ -2,6 +2,26 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="en" sourcelanguage="en">
 <context>
+    <name>CodePart</name>
+    <message numerus="yes">
+        <source>Copied without %n control character(s)</source>
+        <translation>
+            <numerusform>Copied without %n control character</numerusform>
+            <numerusform>Copied without %n control characters</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>Copier</name>
+    <message numerus="yes">
+        <source>Copied without %n control character(s)</source>
+        <translation>
+            <numerusform>Copied without %n control character</numerusform>
+            <numerusform>Copied without %n control characters</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>PairChip</name>
     <message numerus="yes">
         <source>%n token(s)</source>

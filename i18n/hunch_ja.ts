@@ -116,6 +116,12 @@
 </context>
 <context>
     <name>CodePart</name>
+    <message numerus="yes">
+        <source>Copied without %n control character(s)</source>
+        <translation>
+            <numerusform>制御文字 %n 個を除いてコピーしました</numerusform>
+        </translation>
+    </message>
     <message>
         <source>Copy code</source>
         <translation>コードをコピー</translation>
@@ -154,6 +160,15 @@
         <source>%1 full</source>
         <comment>the context</comment>
         <translation>%1 使用</translation>
+    </message>
+</context>
+<context>
+    <name>Copier</name>
+    <message numerus="yes">
+        <source>Copied without %n control character(s)</source>
+        <translation>
+            <numerusform>制御文字 %n 個を除いてコピーしました</numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -278,13 +293,6 @@
     <message>
         <source>No longer look in %1</source>
         <translation>%1 でモデルを探すのをやめる</translation>
-    </message>
-</context>
-<context>
-    <name>FormulaPart</name>
-    <message>
-        <source>Copy as TeX</source>
-        <translation>TeX としてコピー</translation>
     </message>
 </context>
 <context>
@@ -1444,6 +1452,10 @@
         <translation>停止</translation>
     </message>
     <message>
+        <source>Model changed</source>
+        <translation>モデル変更</translation>
+    </message>
+    <message>
         <source>Failed</source>
         <translation>失敗</translation>
     </message>
@@ -1685,6 +1697,33 @@
     <message>
         <source>Replies appear here while they are written.</source>
         <translation>作成中の回答がここに表示されます。</translation>
+    </message>
+</context>
+<context>
+    <name>TranscriptMenu</name>
+    <message>
+        <source>Copy</source>
+        <translation>コピー</translation>
+    </message>
+    <message>
+        <source>Copy as Markdown</source>
+        <translation>Markdown としてコピー</translation>
+    </message>
+    <message>
+        <source>Select All</source>
+        <translation>すべてを選択</translation>
+    </message>
+    <message>
+        <source>Copy as TeX</source>
+        <translation>TeX としてコピー</translation>
+    </message>
+    <message>
+        <source>Copy Link</source>
+        <translation>リンクをコピー</translation>
+    </message>
+    <message>
+        <source>Copy Message</source>
+        <translation>メッセージをコピー</translation>
     </message>
 </context>
 <context>

@@ -116,6 +116,12 @@
 </context>
 <context>
     <name>CodePart</name>
+    <message numerus="yes">
+        <source>Copied without %n control character(s)</source>
+        <translation>
+            <numerusform>제어 문자 %n개를 빼고 복사했어요</numerusform>
+        </translation>
+    </message>
     <message>
         <source>Copy code</source>
         <translation>코드 복사</translation>
@@ -154,6 +160,15 @@
         <source>%1 full</source>
         <comment>the context</comment>
         <translation>%1 찼어요</translation>
+    </message>
+</context>
+<context>
+    <name>Copier</name>
+    <message numerus="yes">
+        <source>Copied without %n control character(s)</source>
+        <translation>
+            <numerusform>제어 문자 %n개를 빼고 복사했어요</numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -278,13 +293,6 @@
     <message>
         <source>No longer look in %1</source>
         <translation>%1 폴더에서 더 이상 모델을 찾지 않기</translation>
-    </message>
-</context>
-<context>
-    <name>FormulaPart</name>
-    <message>
-        <source>Copy as TeX</source>
-        <translation>TeX로 복사</translation>
     </message>
 </context>
 <context>
@@ -1444,6 +1452,10 @@
         <translation>중지됨</translation>
     </message>
     <message>
+        <source>Model changed</source>
+        <translation>모델 바뀜</translation>
+    </message>
+    <message>
         <source>Failed</source>
         <translation>실패</translation>
     </message>
@@ -1685,6 +1697,33 @@
     <message>
         <source>Replies appear here while they are written.</source>
         <translation>쓰고 있는 답변이 여기에 나타나요.</translation>
+    </message>
+</context>
+<context>
+    <name>TranscriptMenu</name>
+    <message>
+        <source>Copy</source>
+        <translation>복사</translation>
+    </message>
+    <message>
+        <source>Copy as Markdown</source>
+        <translation>마크다운으로 복사</translation>
+    </message>
+    <message>
+        <source>Select All</source>
+        <translation>전체 선택</translation>
+    </message>
+    <message>
+        <source>Copy as TeX</source>
+        <translation>TeX로 복사</translation>
+    </message>
+    <message>
+        <source>Copy Link</source>
+        <translation>링크 복사</translation>
+    </message>
+    <message>
+        <source>Copy Message</source>
+        <translation>메시지 복사</translation>
     </message>
 </context>
 <context>

@@ -116,6 +116,12 @@
 </context>
 <context>
     <name>CodePart</name>
+    <message numerus="yes">
+        <source>Copied without %n control character(s)</source>
+        <translation>
+            <numerusform>已拷贝，去掉了 %n 个控制字符</numerusform>
+        </translation>
+    </message>
     <message>
         <source>Copy code</source>
         <translation>拷贝代码</translation>
@@ -154,6 +160,15 @@
         <source>%1 full</source>
         <comment>the context</comment>
         <translation>已用 %1</translation>
+    </message>
+</context>
+<context>
+    <name>Copier</name>
+    <message numerus="yes">
+        <source>Copied without %n control character(s)</source>
+        <translation>
+            <numerusform>已拷贝，去掉了 %n 个控制字符</numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -278,13 +293,6 @@
     <message>
         <source>No longer look in %1</source>
         <translation>不再在 %1 中查找模型</translation>
-    </message>
-</context>
-<context>
-    <name>FormulaPart</name>
-    <message>
-        <source>Copy as TeX</source>
-        <translation>拷贝为 TeX</translation>
     </message>
 </context>
 <context>
@@ -1444,6 +1452,10 @@
         <translation>已停止</translation>
     </message>
     <message>
+        <source>Model changed</source>
+        <translation>模型已更换</translation>
+    </message>
+    <message>
         <source>Failed</source>
         <translation>失败</translation>
     </message>
@@ -1685,6 +1697,33 @@
     <message>
         <source>Replies appear here while they are written.</source>
         <translation>正在生成的回复会显示在这里。</translation>
+    </message>
+</context>
+<context>
+    <name>TranscriptMenu</name>
+    <message>
+        <source>Copy</source>
+        <translation>拷贝</translation>
+    </message>
+    <message>
+        <source>Copy as Markdown</source>
+        <translation>拷贝为 Markdown</translation>
+    </message>
+    <message>
+        <source>Select All</source>
+        <translation>全选</translation>
+    </message>
+    <message>
+        <source>Copy as TeX</source>
+        <translation>拷贝为 TeX</translation>
+    </message>
+    <message>
+        <source>Copy Link</source>
+        <translation>拷贝链接</translation>
+    </message>
+    <message>
+        <source>Copy Message</source>
+        <translation>拷贝消息</translation>
     </message>
 </context>
 <context>

@@ -6,49 +6,36 @@ Not here: how a block looks.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import replace
 
 from markdown_it.token import Token
 
+from app.markup.block import APART, Block, BlockKind
+from app.markup.cuts import LONGEST_PIECE, cut_before, pieces
+from app.markup.open_fence import OpenFence, language
 from app.markup.parser import parse
-from app.markup.tail import presentable, whole_graphemes
+from app.markup.tail import in_nested_code, presentable, whole_graphemes
 
 # What is longer is cut while it grows, or reading it again would cost more every time. MEASURED: 2 ms for 1,000
 # characters of list, 0.3 ms of paragraph.
 LONG_LIST_CHARS = 800
+LONG_LIST_LINES = 40
+LONG_TABLE_CHARS = 2500
+LONG_TABLE_LINES = 30
 LONG_PARAGRAPH_CHARS = 4000
+LONG_PARAGRAPH_LINES = 80
+MANY_FORMULA_MARKS = 200
+# Code in a list or quote is cut as late as that, because the second half of it is not seen to be code.
+LONG_NESTED_CODE = 2
+# A longer text is not read as a whole for links that are defined at its end.
+LONGEST_READ_AGAIN = 16_000
 
 _TOP_FENCE = re.compile(r"(?P<indent> {0,3})(?P<mark>`{3,}|~{3,})(?P<info>[^\n]*)\n")
+_FORMULA_MARK = re.compile(r"\$|\\\(")
+_TABLE_HEAD = re.compile(r" {0,3}[^\n]{0,500}\|[^\n]{0,500}\n {0,3}(?=[|:\- ]*-)[|:\- ]{1,500}\n")
 _LIST_START = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])\s")
 _REFERENCE = re.compile(r"^ {0,3}\[[^\]\n]+\]:\s*\S", re.MULTILINE)
 _CONTAINERS = ("blockquote", "bullet_list", "ordered_list", "list_item")
-
-
-class BlockKind(StrEnum):
-    TEXT = "text"
-    CODE = "code"
-    TABLE = "table"
-    FORMULA = "formula"
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """One piece of a reply. `tokens` for text and tables; `text` for code and formulas."""
-
-    kind: BlockKind
-    tokens: tuple[Token, ...] = ()
-    text: str = ""
-    language: str = ""
-    closed: bool = True
-    depth: int = 0  # how many lists and quotes it stands in
-    joined: bool = False  # goes on with the list or quote above
-
-    @property
-    def heading(self) -> int:
-        """1 to 6 for a heading, else 0."""
-        is_heading = bool(self.tokens) and self.tokens[0].type == "heading_open"
-        return int(self.tokens[0].tag[1]) if is_heading else 0
 
 
 def split(source: str, *, streaming: bool = False) -> list[Block]:
@@ -65,33 +52,50 @@ class Splitter:
         self.parsed_chars = 0  # in all, by every parse so far
         self._source: list[str] = []
         self._tail = ""
-        self._fence: _OpenFence | None = None
+        self._fence: OpenFence | None = None
         self._joined = False
+        self._glue = APART  # of the next block
 
     @property
     def source(self) -> str:
         return "".join(self._source)
 
-    def append(self, text: str) -> int:
-        """Takes more text; returns the index of the first block that may have changed."""
+    def append(self, text: str, *, shown: bool = True) -> int:
+        """Takes more text; returns the index of the first block that may have changed.
+
+        `shown`: its last, incomplete block is among the blocks; of no use where `finish` follows at once.
+        """
         first = self.frozen
         text = text.replace("\r\n", "\n").replace("\r", "\n")
         self._source.append(text)
-        self._tail += text
-        if self._fence is None:
-            self._freeze_complete_lines(grew_by_line="\n" in text)
-        if self._fence is not None:
-            self._extend_fence()
-        if self._fence is None:
+        for piece in _slices(text):
+            self._take(piece)
+        if shown and self._fence is None:
             self._show_tail()
+        elif shown:
+            self._show_code()
         return first
+
+    def resume(self, fence: "OpenFence") -> None:
+        """Begins inside of code that was opened above."""
+        self._fence = fence
+
+    def _take(self, text: str) -> None:
+        self._tail += text
+        grew_by_line = "\n" in text
+        while self._fence is None or self._extend_fence():
+            self._freeze_complete_lines(grew_by_line=grew_by_line)
+            if self._fence is None:
+                return
+            grew_by_line = True
 
     def finish(self) -> int:
         """The text is complete; reads the tail for good, or everything when the end changes what stands above it."""
+        source = self.source
         unclosed = any(not block.closed for block in self.blocks[self.frozen :] if block.kind is BlockKind.FORMULA)
-        if unclosed or _REFERENCE.search(self.source):
+        if len(source) <= LONGEST_READ_AGAIN and (unclosed or _REFERENCE.search(source)):
             first, self.frozen, self._joined = 0, 0, False
-            self._tail, self._fence = self.source, None
+            self._tail, self._fence, self._glue = source, None, APART
         else:
             first = self.frozen
         if self._fence is not None:
@@ -103,9 +107,11 @@ class Splitter:
 
     def _read(self, source: str, *, streaming: bool) -> list[Block]:
         self.parsed_chars += len(source)
-        blocks = split(source, streaming=streaming)
-        if self._joined and blocks and blocks[0].kind is BlockKind.TEXT:
-            blocks[0] = replace(blocks[0], joined=True)
+        return self._joined_to_above(split(source, streaming=streaming))
+
+    def _joined_to_above(self, blocks: list[Block]) -> list[Block]:
+        if self._joined and blocks and blocks[0].kind in (BlockKind.TEXT, BlockKind.TABLE):
+            blocks[0] = replace(blocks[0], joined=True, glue=self._glue)
         return blocks
 
     def _show_tail(self) -> None:
@@ -115,6 +121,8 @@ class Splitter:
     def _freeze_complete_lines(self, *, grew_by_line: bool) -> None:
         """Everything above the last block of the complete lines can never be read differently."""
         complete = self._tail[: self._tail.rfind("\n") + 1]
+        if complete.isspace():
+            complete, self._tail = "", self._tail[len(complete) :]
         if complete and grew_by_line:
             self.parsed_chars += len(complete)
             parts = _split_with_lines(complete, streaming=True)
@@ -123,23 +131,21 @@ class Splitter:
             self._fence = self._open_fence()
         if self._fence is None and _LIST_START.match(self._tail):
             self._cut_list()
-        elif self._fence is None and len(self._tail) > LONG_PARAGRAPH_CHARS:
-            self._cut_paragraph()
+        while self._fence is None and self._cut_long_tail():
+            pass
 
     def _freeze(self, blocks: list[Block], lines: int, *, joined: bool) -> None:
         if not lines:
             return
-        if self._joined and blocks and blocks[0].kind is BlockKind.TEXT:
-            blocks[0] = replace(blocks[0], joined=True)
-        self.blocks[self.frozen :] = blocks
+        self.blocks[self.frozen :] = self._joined_to_above(blocks)
         self.frozen = len(self.blocks)
         self._tail = _without_lines(self._tail, lines)
-        self._joined = joined
+        self._joined, self._glue = joined, "\n" if joined else APART
 
     def _cut_list(self) -> None:
         """A long list is cut before its last item."""
         complete = self._tail[: self._tail.rfind("\n") + 1]
-        if len(complete) < LONG_LIST_CHARS:
+        if len(complete) < LONG_LIST_CHARS and complete.count("\n") < LONG_LIST_LINES:
             return
         self.parsed_chars += len(complete)
         tokens = parse(complete, streaming=True)
@@ -148,70 +154,88 @@ class Splitter:
             kept = "".join(complete.splitlines(keepends=True)[: items[-1]])
             self._freeze(split(kept, streaming=True), items[-1], joined=True)
 
-    def _cut_paragraph(self) -> None:
-        """A very long paragraph is cut after a space."""
-        if parse(self._tail[:LONG_PARAGRAPH_CHARS])[0].type != "paragraph_open":
-            return
-        half = LONG_PARAGRAPH_CHARS // 2
-        cut = self._tail.rfind(" ", 0, half) + 1 or half
-        head, self._tail = self._tail[:cut], self._tail[cut:]
-        self.blocks[self.frozen :] = self._read(head, streaming=True)
-        self.frozen, self._joined = len(self.blocks), True
+    def _cut_long_tail(self) -> bool:
+        """Freezes the first part of a tail that has become long; returns whether it did."""
+        head = _TABLE_HEAD.match(self._tail)
+        if head is not None and self._cut_table(head):
+            return True
+        times = LONG_NESTED_CODE if in_nested_code(self._tail) else 1
+        most_chars, most_lines = times * LONG_PARAGRAPH_CHARS, times * LONG_PARAGRAPH_LINES
+        if len(_FORMULA_MARK.findall(self._tail)) > MANY_FORMULA_MARKS:
+            most_chars //= 4
+        if len(self._tail) <= most_chars and self._tail.count("\n") <= most_lines:
+            return False
+        half = _after_lines(self._tail, most_lines // 2, most_chars // 2)
+        cut = self._tail.rfind("\n", half // 2, half) + 1 or cut_before(self._tail, half, half // 2)
+        above, below = self._tail[:cut], self._tail[cut:]
+        self._cut(above, below, above[-1] if above[-1].isspace() else "")
+        return True
 
-    def _open_fence(self) -> "_OpenFence | None":
+    def _cut_table(self, head: re.Match[str]) -> bool:
+        """The rows below the cut get the same head."""
+        end = _after_lines(self._tail, LONG_TABLE_LINES, LONG_TABLE_CHARS, head.end())
+        cut = self._tail.rfind("\n", head.end(), end) + 1
+        if cut <= head.end() or cut == len(self._tail) or end == len(self._tail):
+            return False
+        self._cut(self._tail[:cut], head[0] + self._tail[cut:], "\n")
+        return True
+
+    def _cut(self, above: str, below: str, glue: str) -> None:
+        self.blocks[self.frozen :] = self._read(above, streaming=True)
+        self.frozen, self._joined, self._glue, self._tail = len(self.blocks), True, glue, below
+
+    def _open_fence(self) -> "OpenFence | None":
         found = _TOP_FENCE.match(self._tail)
         if found is None or (found["mark"][0] == "`" and "`" in found["info"]):
             return None
-        fence = _OpenFence(found["mark"], len(found["indent"]), found["info"].strip())
+        fence = OpenFence(found["mark"], len(found["indent"]), found["info"].strip())
         self._tail = self._tail[found.end() :]
         return fence
 
-    def _extend_fence(self) -> None:
-        """Code only grows: complete lines are appended, nothing is parsed."""
+    def _extend_fence(self) -> bool:
+        """Code only grows: lines are appended, nothing is parsed. Returns whether the fence was closed."""
         assert self._fence is not None
         fence = self._fence
         while (line_end := self._tail.find("\n")) >= 0:
             line, self._tail = self._tail[: line_end + 1], self._tail[line_end + 1 :]
             if fence.is_end(line):
-                self.blocks[self.frozen :] = [replace(fence.block, closed=True)]
-                self.frozen, self._fence, self._joined = len(self.blocks), None, False
-                return self._freeze_complete_lines(grew_by_line=True)
-            fence.add(line)
-        shown = "" if fence.may_end(self._tail) else self._tail[: whole_graphemes(self._tail)]
-        self.blocks[self.frozen :] = [replace(fence.block, text=fence.code + shown)]
-        return None
+                self._freeze_code(replace(fence.block, closed=True))
+                self._fence, self._joined, self._glue = None, False, APART
+                return True
+            self._add_code(line)
+        if len(self._tail) > LONGEST_PIECE:
+            self._add_code(self._tail)
+            self._tail = ""
+        return False
+
+    def _add_code(self, line: str) -> None:
+        assert self._fence is not None
+        for piece in pieces(line):
+            if self._fence.is_full:
+                self._freeze_code(replace(self._fence.block, closed=True, goes_on=True))
+                self._fence.start_piece()
+            self._fence.add(piece)
+
+    def _freeze_code(self, block: Block) -> None:
+        self.blocks[self.frozen :] = [block]
+        self.frozen = len(self.blocks)
+
+    def _show_code(self) -> None:
+        assert self._fence is not None
+        block = self._fence.block
+        shown = "" if self._fence.is_end(self._tail) or self._fence.may_end(self._tail) else self._tail
+        self.blocks[self.frozen :] = [replace(block, text=block.text + shown[: whole_graphemes(shown)])]
 
 
-class _OpenFence:
-    """A code block at the top level whose end has not come yet."""
-
-    def __init__(self, mark: str, indent: int, info: str) -> None:
-        self.code = ""
-        self._mark = mark
-        self._indent = indent
-        self._language = _language(info)
-        self._end = re.compile(rf" {{0,3}}{re.escape(mark[0])}{{{len(mark)},}}[ \t]*\n?$")
-        self._start_of_end = re.compile(rf" {{0,3}}{re.escape(mark[0])}*[ \t]*$")
-
-    @property
-    def block(self) -> Block:
-        return Block(BlockKind.CODE, text=self.code, language=self._language, closed=False)
-
-    def finished(self, last_line: str) -> Block:
-        if self.is_end(last_line):
-            return replace(self.block, closed=True)
-        self.add(last_line)
-        return self.block
-
-    def is_end(self, line: str) -> bool:
-        return bool(self._end.match(line))
-
-    def may_end(self, partial_line: str) -> bool:
-        return bool(self._start_of_end.match(partial_line))
-
-    def add(self, line: str) -> None:
-        indent = len(line) - len(line.lstrip(" "))
-        self.code += line[min(indent, self._indent) :]
+def _slices(text: str) -> Iterator[str]:
+    """Pieces small enough that reading each again with the tail above it costs little."""
+    start = 0
+    while len(text) - start > LONG_PARAGRAPH_CHARS:
+        end = start + LONG_PARAGRAPH_CHARS
+        end = text.rfind("\n", start + LONG_PARAGRAPH_CHARS // 2, end) + 1 or end
+        yield text[start:end]
+        start = end
+    yield text[start:]
 
 
 def _split_with_lines(source: str, *, streaming: bool) -> list[tuple[Block, int]]:
@@ -257,7 +281,7 @@ def _island(group: list[Token], position: int, lines: list[str]) -> tuple[Block 
     token = group[position]
     if token.type == "fence":
         closed = _is_closed(token, lines)
-        return Block(BlockKind.CODE, text=token.content, language=_language(token.info), closed=closed), 1
+        return Block(BlockKind.CODE, text=token.content, language=language(token.info), closed=closed), 1
     if token.type == "math_block":
         return Block(BlockKind.FORMULA, text=token.content, closed=bool(token.meta.get("closed", True))), 1
     if token.type == "table_open":
@@ -299,8 +323,14 @@ def _is_closed(fence: Token, lines: list[str]) -> bool:
     return len(last) >= len(fence.markup) and not last.strip(fence.markup[0])
 
 
-def _language(info: str) -> str:
-    return info.split(maxsplit=1)[0].strip("{}.") if info.split() else ""
+def _after_lines(text: str, lines: int, most_chars: int, start: int = 0) -> int:
+    """Behind that many lines or characters, whichever is less."""
+    end = start
+    for _ in range(lines):
+        end = text.find("\n", end) + 1
+        if not 0 < end <= start + most_chars:
+            return min(len(text), start + most_chars)
+    return end
 
 
 def _without_lines(text: str, count: int) -> str:

@@ -28,12 +28,16 @@ from PySide6.QtGui import (
     QTextTableFormat,
 )
 
-from app.markup.formula import FormulaKey, Formulas, FormulaState
+from app.markup.formula import FormulaKey, Formulas, FormulaState, KnownFormulas, Look
 from app.markup.inline_formula import FIXED_HEIGHT, formula_format, make_room, place_format
 
 QUOTE_DEPTH = QTextFormat.Property.UserProperty.value + 1  # of a block: how many bars stand left of it
 RULE = QTextFormat.Property.UserProperty.value + 2  # of a block: it is a horizontal rule
 CODE = QTextFormat.Property.UserProperty.value + 4  # of characters: inline code, on a tint
+
+HEADING = QTextFormat.Property.UserProperty.value + 9  # of a block: its level, from 1
+LIST_DEPTH = QTextFormat.Property.UserProperty.value + 10  # of a block: how many lists it stands in
+MARKER = QTextFormat.Property.UserProperty.value + 11  # of characters: a list item's bullet or number
 
 QUOTE_STEP_PX = 16
 LINE_SEPARATOR = "\u2028"
@@ -69,7 +73,7 @@ class DocumentStyle:
 class DocumentBuilder:
     """Writes one block's tokens into one document."""
 
-    def __init__(self, document: QTextDocument, style: DocumentStyle, formulas: Formulas) -> None:
+    def __init__(self, document: QTextDocument, style: DocumentStyle, formulas: Formulas | KnownFormulas) -> None:
         document.clear()
         document.setDocumentMargin(0)
         document.setDefaultFont(style.font)
@@ -80,6 +84,7 @@ class DocumentBuilder:
         self._style = style
         self._formulas = formulas
         self._cursor = QTextCursor(document)
+        self._look = Look(style.font.toString(), style.ratio)
         self._fresh = True  # the document's first block is still unused
         self._containers: list[_Container] = []
         self._char_formats = [self._plain_format()]
@@ -129,6 +134,7 @@ class DocumentBuilder:
         factor = _HEADING_SIZES.get(opener.tag, 1.0)
         block = self._block_format("", tight=False)
         block.setLineHeight(round(self._style.font_px * factor * 1.35), FIXED_HEIGHT)
+        block.setProperty(HEADING, int(opener.tag[1]))
         self._start_block(block)
         char = self._plain_format()
         char.setFontPointSize(self._style.font.pointSizeF() * factor)
@@ -159,6 +165,8 @@ class DocumentBuilder:
         quotes = sum(container.quote for container in self._containers)
         if quotes:
             block.setProperty(QUOTE_DEPTH, quotes)
+        if len(self._containers) > quotes:
+            block.setProperty(LIST_DEPTH, len(self._containers) - quotes)
         if marker:
             block.setTextIndent(-QFontMetricsF(self._style.font).horizontalAdvance(marker + _GAP))
         return block
@@ -227,7 +235,7 @@ class DocumentBuilder:
             width_px = min(len(tex), 24) * self._style.font_px * 0.5
             form = place_format(tex, width_px, self._style.font_px)
         else:
-            form = formula_format(tex, drawing, self._style.font, self._style.text, self._style.ratio)
+            form = formula_format(tex, drawing, self._formulas.image(key, self._look))
             block = make_room(self._cursor.blockFormat(), drawing)
             self._cursor.setBlockFormat(block)
             # Qt leaves the last block's bottom margin out of the document's height.
@@ -245,6 +253,7 @@ class DocumentBuilder:
     def _marker_format(self) -> QTextCharFormat:
         result = QTextCharFormat()
         result.setForeground(self._style.secondary)
+        result.setProperty(MARKER, True)
         return result
 
     def _nested_format(self, token: Token) -> QTextCharFormat:

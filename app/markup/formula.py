@@ -6,10 +6,15 @@ Not here: where a formula stands in a text.
 
 import math
 import re
+import sys
 import threading
+import time
 from collections import OrderedDict, deque
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum, auto
+from types import FrameType
 
 from PySide6.QtCore import QByteArray, QObject, QPointF, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QFont, QImage, QPainter
@@ -18,7 +23,13 @@ from PySide6.QtSvg import QSvgRenderer
 from app.markup.cjk_tex import Letter, take_letters, with_dashes
 
 KEPT_FORMULAS = 400
+KEPT_IMAGE_BYTES = 32 << 20
+# What a formula may cost; one that costs more is shown as its source.
 LONGEST_TEX = 4000
+MOST_S = 0.5  # of CPU time
+MOST_PX = 3_000_000
+LONGEST_SIDE_PX = 8_000
+MOST_SVG_BYTES = 1_000_000
 _COLLECT_MS = 15
 _LETTER_FONT_PX = 64
 _VIEW_BOX = re.compile(r'viewBox="([-\d.]+) ([-\d.]+) ([-\d.]+) ([-\d.]+)"')
@@ -39,6 +50,14 @@ class FormulaKey:
 
 
 @dataclass(frozen=True, slots=True)
+class Look:
+    """What of an image is not the formula's own: the font of letters that ziamath has not, and pixels a pixel."""
+
+    font: str  # as QFont.toString
+    ratio: float
+
+
+@dataclass(frozen=True, slots=True)
 class Drawing:
     """A formula as SVG. `depth_px` is how far it reaches below the baseline."""
 
@@ -51,22 +70,63 @@ class Drawing:
 
 
 def draw(key: FormulaKey) -> Drawing | None:
-    """Nothing when it cannot be read as TeX."""
+    """Nothing when it cannot be read as TeX, has nothing to see, or costs too much. Ends within about MOST_S."""
     if len(key.tex) > LONGEST_TEX:
         return None
+    import ziamath  # noqa: F401  which takes longer than a formula may
+
+    try:
+        with _cpu_limit(MOST_S):
+            drawing = _draw(key)
+    except (Exception, _TooSlow):  # noqa: BLE001  a model's TeX may break ziamath in any way
+        return None
+    return drawing if _is_drawable(drawing) else None
+
+
+def _is_drawable(drawing: Drawing) -> bool:
+    width, height, depth = drawing.width_px, drawing.height_px, drawing.depth_px
+    if not all(map(math.isfinite, (width, height, depth, *drawing.corner))):
+        return False
+    if not (0 < width <= LONGEST_SIDE_PX and 0 < height <= LONGEST_SIDE_PX and abs(depth) <= LONGEST_SIDE_PX):
+        return False
+    if any(not (math.isfinite(each.x + each.baseline) and 0 < each.em <= LONGEST_SIDE_PX) for each in drawing.letters):
+        return False
+    return width * height <= MOST_PX and len(drawing.svg) <= MOST_SVG_BYTES
+
+
+class _TooSlow(BaseException):
+    """Not an Exception, because ziamath may catch those."""
+
+
+@contextmanager
+def _cpu_limit(seconds: float) -> Iterator[None]:
+    """Raises _TooSlow in this thread once it has spent that much, when the next Python function is called."""
+    end_s = time.thread_time() + seconds
+
+    def look(_frame: FrameType, _event: str, _argument: object) -> None:
+        if time.thread_time() > end_s:
+            sys.settrace(None)  # once: generators that are closed on the way out must not raise again
+            raise _TooSlow
+
+    before = sys.gettrace()
+    sys.settrace(look)
+    try:
+        yield
+    finally:
+        sys.settrace(before)
+
+
+def _draw(key: FormulaKey) -> Drawing:
     from ziamath.config import config
     from ziamath.zmath import Latex
 
     # WORKAROUND: Qt draws the <symbol>s of ziamath's SVG 2 in the wrong place.
     config.svg2 = False
-    try:
-        tex, characters = with_dashes(key.tex)
-        formula = Latex(tex, size=key.size_px, color=key.color, inline=not key.display)
-        svg, letters = take_letters(formula.svg(), characters)
-        left, top, width, height = (float(number) for number in _VIEW_BOX.findall(svg)[0])
-        return Drawing(svg.encode(), width, height, 1 - formula.getyofst(), (left, top), letters)
-    except Exception:  # noqa: BLE001  a model's TeX may break ziamath in any way; the source is shown instead
-        return None
+    tex, characters = with_dashes(key.tex)
+    formula = Latex(tex, size=key.size_px, color=key.color, inline=not key.display)
+    svg, letters = take_letters(formula.svg(), characters)
+    left, top, width, height = (float(number) for number in _VIEW_BOX.findall(svg)[0])
+    return Drawing(svg.encode(), width, height, 1 - formula.getyofst(), (left, top), letters)
 
 
 class Formulas(QObject):
@@ -77,6 +137,8 @@ class Formulas(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._drawings: OrderedDict[FormulaKey, Drawing | None] = OrderedDict()
+        self._images: OrderedDict[tuple[FormulaKey, Look], QImage] = OrderedDict()
+        self._image_bytes = 0
         self._queued: set[FormulaKey] = set()
         self._thread = _DrawingThread()
         # Looked at from here, so that the thread never touches a Qt object that may be gone.
@@ -96,6 +158,23 @@ class Formulas(QObject):
     def drawing(self, key: FormulaKey) -> Drawing | None:
         return self._drawings.get(key)
 
+    def image(self, key: FormulaKey, look: Look) -> QImage | None:
+        """The drawn formula as an image, made once: a growing paragraph shows its formulas again and again."""
+        drawing = self._drawings.get(key)
+        if drawing is None:
+            return None
+        if (key, look) not in self._images:
+            self._images[key, look] = paint(drawing, look, QColor(key.color))
+            self._image_bytes += self._images[key, look].sizeInBytes()
+        self._images.move_to_end((key, look))
+        while self._image_bytes > KEPT_IMAGE_BYTES and len(self._images) > 1:
+            _, oldest = self._images.popitem(last=False)
+            self._image_bytes -= oldest.sizeInBytes()
+        return self._images[key, look]
+
+    def only_known(self) -> "KnownFormulas":
+        return KnownFormulas(self._drawings)
+
     def _collect(self) -> None:
         while self._thread.done:
             key, drawing = self._thread.done.popleft()
@@ -106,6 +185,24 @@ class Formulas(QObject):
             self._drawings.popitem(last=False)
         if not self._queued:
             self._collect_timer.stop()
+
+
+class KnownFormulas:
+    """Drawn formulas for a document that nobody sees: it asks for no new ones."""
+
+    def __init__(self, drawings: Mapping[FormulaKey, Drawing | None]) -> None:
+        self._drawings = drawings
+
+    def state(self, key: FormulaKey) -> FormulaState:
+        if key not in self._drawings:
+            return FormulaState.PENDING
+        return FormulaState.READY if self._drawings[key] else FormulaState.FAILED
+
+    def drawing(self, key: FormulaKey) -> Drawing | None:
+        return self._drawings.get(key)
+
+    def image(self, key: FormulaKey, look: Look) -> QImage | None:
+        return QImage()
 
 
 class _DrawingThread:
@@ -135,8 +232,10 @@ class _DrawingThread:
             self.done.append((key, draw(key)))
 
 
-def image(drawing: Drawing, font: QFont, color: QColor, ratio: float) -> QImage:
-    """The drawing for a screen of `ratio` device pixels each. `font` is for what ziamath's has no characters for."""
+def paint(drawing: Drawing, look: Look, color: QColor) -> QImage:
+    """INVARIANT: a drawing of `draw` is of a size that an image can have."""
+    font, ratio = QFont(), look.ratio
+    font.fromString(look.font)
     size = (math.ceil(drawing.width_px * ratio), math.ceil(drawing.height_px * ratio))
     result = QImage(*size, QImage.Format.Format_ARGB32_Premultiplied)
     result.setDevicePixelRatio(ratio)

@@ -3,10 +3,14 @@
 from collections.abc import Iterator
 from enum import StrEnum
 from functools import cache
+from time import thread_time
 from typing import NamedTuple
 
-# Beyond this a block stays plain: nobody reads five thousand lines for their colours.
-MAX_CHARS = 200_000
+from app.markup.cuts import has_long_line
+
+# Some lexers are quadratic in some texts. One that takes longer than this leaves the rest of the block plain.
+_MOST_S_PER_CHAR = 20e-6
+_LEAST_ALLOWED_S = 0.02
 
 
 class Role(StrEnum):
@@ -24,14 +28,21 @@ class Span(NamedTuple):
 
 
 def spans(code: str, language: str) -> Iterator[Span]:
-    """Lazily, from the start, so that a long block can be coloured a slice at a time."""
+    """Lazily, from the start, so that a block can be coloured a slice at a time."""
     lexer = _lexer(language)
-    if lexer is None or len(code) > MAX_CHARS:
+    if lexer is None or has_long_line(code):
         return
-    for start, token_type, text in lexer.get_tokens_unprocessed(code):
+    left_s = _LEAST_ALLOWED_S + _MOST_S_PER_CHAR * len(code)
+    started_s = thread_time()
+    # The last line needs its end: without it some lexers take every character for a fault.
+    for start, token_type, text in lexer.get_tokens_unprocessed(code + "\n"):
+        left_s -= thread_time() - started_s
+        if left_s < 0:
+            return
         role = _role(token_type)
         if role is not None and text.strip():
-            yield Span(start, len(text), role)
+            yield Span(start, min(len(text), len(code) - start), role)
+        started_s = thread_time()
 
 
 @cache

@@ -6,8 +6,6 @@ WORKAROUND: Qt's own images cannot do this. None of their alignments lets one re
 
 from PySide6.QtCore import QPointF, QRect, QRectF, QSizeF, Qt
 from PySide6.QtGui import (
-    QColor,
-    QFont,
     QImage,
     QPainter,
     QPyTextObject,
@@ -17,7 +15,7 @@ from PySide6.QtGui import (
     QTextFormat,
 )
 
-from app.markup.formula import Drawing, image
+from app.markup.formula import Drawing
 
 OBJECT_TYPE = QTextFormat.ObjectTypes.UserObject.value + 1
 TEX = QTextFormat.Property.UserProperty.value + 3  # the formula's source
@@ -51,9 +49,9 @@ class FormulaObject(QPyTextObject):
             painter.drawImage(QPointF(rect.left(), QRectF(rect).bottom() - form.doubleProperty(_ASCENT)), drawn)
 
 
-def formula_format(tex: str, drawing: Drawing, font: QFont, color: QColor, ratio: float) -> QTextCharFormat:
+def formula_format(tex: str, drawing: Drawing, image: QImage | None) -> QTextCharFormat:
     result = _object_format(tex, drawing.width_px, drawing.height_px - drawing.depth_px)
-    result.setProperty(_IMAGE, image(drawing, font, color, ratio))
+    result.setProperty(_IMAGE, image)
     return result
 
 

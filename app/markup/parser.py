@@ -4,7 +4,6 @@ Here: which rules are on, emphasis beside Korean, Japanese and Chinese, which li
 Not here: cutting a growing reply into blocks (`blocks.py`) or drawing anything.
 """
 
-import re
 import unicodedata
 from functools import cache
 from urllib.parse import urlsplit
@@ -23,7 +22,8 @@ STREAMING = "streaming"  # key of the parser's environment: the text is still gr
 ALLOWED_SCHEMES = frozenset({"http", "https", "mailto"})
 
 _DISPLAY_MARKS = (("$$", "$$"), ("\\[", "\\]"))
-_INLINE_FORMULA = re.compile(r"\\\((.+?)\\\)|\\\[(.+?)\\\]", re.DOTALL)
+_INLINE_MARKS = {"\\(": "\\)", "\\[": "\\]"}
+_MOST_FORMULA_LINES = 100
 
 
 @cache
@@ -40,6 +40,7 @@ def parser() -> MarkdownIt:
     interrupts: RuleOptionsType = {"alt": ["paragraph", "reference", "blockquote", "list"]}
     md.block.ruler.before("fence", "display_formula", _display_formula, interrupts)
     md.inline.ruler.before("escape", "bracket_formula", _bracket_formula)
+    md.inline.ruler.before("link", "lone_bracket", _lone_bracket)
     return md
 
 
@@ -112,7 +113,10 @@ def _find_formula_end(
     """The formula, the line after it, and whether it was closed; nothing when the lines are no formula."""
     lines: list[str] = []
     text = first
-    for line in range(start, end):
+    may_grow = bool(state.env.get(STREAMING)) and end - start <= _MOST_FORMULA_LINES
+    if not may_grow and _find(state, closing, state.bMarks[start]) < 0:
+        return None
+    for line in range(start, min(end, start + _MOST_FORMULA_LINES)):
         if line > start:
             text = state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]].rstrip()
             if state.sCount[line] < state.blkIndent and text:
@@ -122,16 +126,41 @@ def _find_formula_end(
         if line == start and closing in text:
             return None
         lines.append(text)
-    return ("\n".join(lines).strip(), end, False) if state.env.get(STREAMING) else None
+    return ("\n".join(lines).strip(), end, False) if may_grow else None
 
 
 def _bracket_formula(state: StateInline, silent: bool) -> bool:
     r"""`\( … \)`, and `\[ … \]` in the middle of a line."""
-    found = _INLINE_FORMULA.match(state.src, state.pos, state.posMax)
-    if found is None:
+    closing = _INLINE_MARKS.get(state.src[state.pos : state.pos + 2])
+    if closing is None:
+        return False
+    end = _find(state, closing, state.pos + 3)
+    if end < 0 or end + 2 > state.posMax:
         return False
     if not silent:
         token = state.push("math_inline", "math", 0)
-        token.content = found[1] or found[2]
-    state.pos = found.end()
+        token.content = state.src[state.pos + 2 : end]
+    state.pos = end + 2
     return True
+
+
+def _lone_bracket(state: StateInline, silent: bool) -> bool:
+    """One that nothing closes is no link; the rule for links would look for its end again and again."""
+    marks = 2 if state.src.startswith("![", state.pos) else 1
+    if state.src[state.pos + marks - 1] != "[" or _find(state, "]", state.pos + marks) >= 0:
+        return False
+    if not silent:
+        state.pending += state.src[state.pos : state.pos + marks]
+    state.pos += marks
+    return True
+
+
+def _find(state: StateBlock | StateInline, closing: str, start: int) -> int:
+    """Like `find`; where there is none it looks only once, or many openings would each look to the end."""
+    missing = state.env.setdefault(f"none of {closing}", {})
+    if missing.get(state.src, len(state.src)) <= start:
+        return -1
+    end = state.src.find(closing, start)
+    if end < 0:
+        missing[state.src] = start
+    return end

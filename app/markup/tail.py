@@ -7,10 +7,11 @@ Not here: parsing. Pure functions over strings.
 import re
 import unicodedata
 
-_MARKS_ONLY = re.compile(r"[\s>]*(?:[-+*=_~`#|$\\:>\s\[\]]+|\d{1,9}[.)]?\s*)?$")
-_FENCE_START = re.compile(r"[\s>]*(?:[-*+]\s+|\d+[.)]\s+)?(?:`{3,}|~{3,}|\$\$|\\\[)")
-_FENCE_LINE = re.compile(r"^[\s>]*(?:[-*+]\s+|\d+[.)]\s+)?(`{3,}|~{3,})", re.MULTILINE)
-_TRAILING_MARKS = re.compile(r"(?<!\\)[*_~`]+$")
+# No part of these can match what the next one matches, or rows of marks and blank lines would take quadratic time.
+_MARKS_ONLY = re.compile(r"[-+*=_~`#|$\\:>\s\[\]]*$|[\s>]*\d{1,9}[.)]?\s*$")
+_FENCE_START = re.compile(r"[ \t>]*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+)?(?:```|~~~|\$\$|\\\[)")
+_FENCE_LINE = re.compile(r"^[ \t>]*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+)?(?:```|~~~)", re.MULTILINE)
+_EMPHASIS_MARKS = "*_~`"
 _CODE_SPAN = re.compile(r"`[^`]*`")
 _LONE_STAR = re.compile(r"(?:^|[\s(])\*(?=[^\s*])[^*]*$")
 _OPEN_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*$")
@@ -39,10 +40,14 @@ def _may_grow(char: str) -> bool:
     )
 
 
+def in_nested_code(text: str) -> bool:
+    return ("```" in text or "~~~" in text) and len(_FENCE_LINE.findall(text)) % 2 == 1
+
+
 def presentable(tail: str) -> str:
     """`tail` without what would be shown as something else a moment later, and with open emphasis closed."""
     kept, last_line = _split_last_line(tail)
-    if len(_FENCE_LINE.findall(kept)) % 2:
+    if in_nested_code(kept):
         return tail
     if _MARKS_ONLY.match(last_line) or _FENCE_START.match(last_line) or last_line.lstrip().startswith("|"):
         last_line = ""
@@ -65,8 +70,13 @@ def _without_lone_table_head(kept: str) -> str:
     return kept
 
 
+def _without_trailing_marks(line: str) -> str:
+    kept = line.rstrip(_EMPHASIS_MARKS)
+    return line[: len(kept) + 1] if kept.endswith("\\") else kept
+
+
 def _closed(line: str) -> str:
-    line = _OPEN_FORMULA.sub("", _TRAILING_MARKS.sub("", line))
+    line = _OPEN_FORMULA.sub("", _without_trailing_marks(line))
     line = _OPEN_LINK.sub(r"\1", line)
     if line.count("`") % 2:
         return line + "`"

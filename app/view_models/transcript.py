@@ -15,7 +15,13 @@ from engine import EngineError, RequestStats
 __all__ = ["EngineError", "ReplyStatus", "RequestStats", "TranscriptMessage", "TranscriptModel"]
 
 
-_CUT_SHORT = (ReplyStatus.INTERRUPTED, ReplyStatus.LENGTH, ReplyStatus.CONTEXT, ReplyStatus.MEMORY)
+_CUT_SHORT = (
+    ReplyStatus.INTERRUPTED,
+    ReplyStatus.MODEL_CHANGED,
+    ReplyStatus.LENGTH,
+    ReplyStatus.CONTEXT,
+    ReplyStatus.MEMORY,
+)
 _NOT_ON_DISK = (ReplyStatus.UNSAVED, ReplyStatus.UNREADABLE)
 _UNFINISHED = (ReplyStatus.STOPPED, ReplyStatus.MODEL_CHANGED, ReplyStatus.INTERRUPTED, ReplyStatus.FAILED)
 
@@ -52,11 +58,9 @@ class TranscriptMessage:
     @property
     def has_notice(self) -> bool:
         """Something stands at its end: why it failed, was interrupted or cut short."""
-        if self.status is ReplyStatus.MODEL_CHANGED:
-            return not self.empty
-        return self.status in (*_CUT_SHORT, *_NOT_ON_DISK) or (
-            self.status is ReplyStatus.FAILED and self.error is not None
-        )
+        if self.status is ReplyStatus.FAILED:
+            return self.error is not None
+        return self.status in (*_CUT_SHORT, *_NOT_ON_DISK)
 
     @property
     def can_continue(self) -> bool:

@@ -51,7 +51,7 @@ def reply_footer(stats: RequestStats | None, status: ReplyStatus, *, empty: bool
     """`empty`: the reply has neither an answer nor thinking."""
     if stats is not None and stats.generated_tokens:
         return footer_line(stats, running=status.under_way)
-    if status in (ReplyStatus.STOPPED, ReplyStatus.MODEL_CHANGED) and empty:
+    if status is ReplyStatus.STOPPED and empty:
         words = QCoreApplication.translate("ReplyStats", "stopped before the first word")
         return FooterLine("", words, Tone.NONE, "")
     return None
@@ -164,8 +164,6 @@ def reply_notice(status: ReplyStatus, error: EngineError | None, *, empty: bool)
     """What stands at the end of a reply that did not come to its own end; `empty` as in `reply_footer`."""
     if status is ReplyStatus.FAILED and error is not None:
         return notice_for(error)
-    if status is ReplyStatus.MODEL_CHANGED and empty:
-        return None
     return _end_notices(empty).get(status)
 
 
@@ -190,8 +188,8 @@ def _end_notices(empty: bool) -> dict[ReplyStatus, Notice]:
         ReplyStatus.MODEL_CHANGED: Notice(
             QCoreApplication.translate("Messages", "The model was changed"),
             QCoreApplication.translate("Messages", "The reply stopped because its model was unloaded."),
-            QCoreApplication.translate("Messages", "Continue it with the model that is loaded now."),
-            NoticeAction.CONTINUE,
+            "" if empty else QCoreApplication.translate("Messages", "Continue it with the model that is loaded now."),
+            NoticeAction.RETRY if empty else NoticeAction.CONTINUE,
         ),
         ReplyStatus.MEMORY: Notice(
             QCoreApplication.translate("Messages", "The memory is full"),
@@ -215,13 +213,13 @@ def _end_notices(empty: bool) -> dict[ReplyStatus, Notice]:
 
 
 def status_text(status: ReplyStatus) -> str:
-    """In the table of requests, which does not tell the limits and crashes apart."""
+    """In the table of requests, which does not tell the limits apart."""
     return {
         ReplyStatus.QUEUED: QCoreApplication.translate("Requests", "Waiting"),
         ReplyStatus.READING: QCoreApplication.translate("Requests", "Reading"),
         ReplyStatus.STREAMING: QCoreApplication.translate("Requests", "Writing"),
         ReplyStatus.STOPPED: QCoreApplication.translate("Requests", "Stopped"),
         ReplyStatus.INTERRUPTED: QCoreApplication.translate("Requests", "Stopped"),
-        ReplyStatus.MODEL_CHANGED: QCoreApplication.translate("Requests", "Stopped"),
+        ReplyStatus.MODEL_CHANGED: QCoreApplication.translate("Requests", "Model changed"),
         ReplyStatus.FAILED: QCoreApplication.translate("Requests", "Failed"),
     }.get(status, QCoreApplication.translate("Requests", "Done"))

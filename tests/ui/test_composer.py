@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 from PySide6.QtCore import QMimeData, Qt
-from PySide6.QtGui import QInputMethodEvent
+from PySide6.QtGui import QInputMethodEvent, QTextCursor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
@@ -216,3 +216,64 @@ def test_what_was_typed_before_the_chats_were_open_comes_after_what_waited(compo
     assert composer.text() == "from yesterday\nquick"
     composer.open_chat(3)
     assert composer.text() == "elsewhere"
+
+
+@pytest.mark.parametrize("text", ["x" * 5_000_000, "말" * 1_000_000, "a\n" + "x" * 300_000 + "\nb", "🎉" * 100_000])
+def test_a_line_without_spaces_is_whole_and_quick(composer: Composer, text: str) -> None:
+    data = QMimeData()
+    data.setText(text)
+    started_s = time.thread_time()
+    composer.edit.insertFromMimeData(data)
+    QApplication.processEvents()
+    composer.grab()
+    spent_s = time.thread_time() - started_s
+    assert composer.text() == text
+    assert spent_s < 1  # quadratic work would take minutes
+
+
+def test_editing_around_the_cuts_of_a_long_line_changes_nothing_else(composer: Composer) -> None:
+    data = QMimeData()
+    data.setText("x" * 20_000)
+    composer.edit.insertFromMimeData(data)
+    composer.edit.moveCursor(QTextCursor.MoveOperation.End)
+    QTest.keyClick(composer.edit, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+    QTest.keyClicks(composer.edit, "next")
+    assert composer.text() == "x" * 20_000 + "\nnext"
+    composer.edit.moveCursor(QTextCursor.MoveOperation.Start)
+    QTest.keyClicks(composer.edit, "ab\bc")
+    assert composer.text() == "ac" + "x" * 20_000 + "\nnext"
+    composer.edit.selectAll()
+    assert composer.edit.createMimeDataFromSelection().text() == composer.text()
+
+
+def test_a_long_paste_is_undone_and_redone_at_once(composer: Composer) -> None:
+    data = QMimeData()
+    data.setText("x" * 20_000)
+    composer.edit.insertFromMimeData(data)
+    composer.edit.undo()
+    assert composer.text() == ""
+    composer.edit.redo()
+    assert composer.text() == "x" * 20_000
+
+
+def test_many_pastes_into_one_line_stay_quick(composer: Composer) -> None:
+    data = QMimeData()
+    data.setText("y" * 3000)
+    for _ in range(40):
+        composer.edit.insertFromMimeData(data)
+    assert composer.text() == "y" * 120_000
+    assert max(composer.edit.document().findBlockByNumber(n).length() for n in range(20)) <= 8001
+
+
+def test_a_click_on_send_commits_what_is_being_composed(composer: Composer, qtbot: QtBot) -> None:
+    QTest.keyClicks(composer.edit, "1. ")
+    compose(composer, "안녕")
+    with qtbot.waitSignal(composer.send_requested) as sent:
+        QTest.mouseClick(composer.button, Qt.MouseButton.LeftButton)
+    assert sent.args == ["1. 안녕"]
+    assert composer.text() == ""
+    compose(composer, "네")
+    assert composer.button.isEnabled()
+    with qtbot.waitSignal(composer.send_requested) as sent:
+        QTest.mouseClick(composer.button, Qt.MouseButton.LeftButton)
+    assert sent.args == ["네"]

@@ -16,9 +16,12 @@ from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.view_models.transcript import ReplyStatus
 from app.views.settings.window import SettingsWindow
 from app.views.transcript import view as transcript_view
+from app.views.transcript.message_footer import MessageFooter
 from app.views.transcript.message_item import MessageItem
+from app.views.transcript.status_parts import NoticePart
 from app.views.widgets.buttons import PillButton
 from app.words.languages import LANGUAGES, SOURCES, compile_stale, system_language
 from engine import NoModelLoaded
@@ -78,6 +81,25 @@ def test_everything_on_screen_is_translated(harness: AppHarness, qtbot: QtBot, l
         shown = texts(window)
         assert len(shown) > 5
         assert [text for text in shown if re.search(r"[A-Za-z]{3,}", _SAME.sub("", text))] == []
+
+
+@pytest.mark.parametrize("text", ["", "Half an answer"])
+def test_a_reply_cut_by_another_model_says_so_in_every_language(harness: AppHarness, qtbot: QtBot, text: str) -> None:
+    harness.ask(qtbot, "Hello")
+    reply_id = harness.chats.transcript.messages[-1].id
+    harness.chats.transcript.change(reply_id, text=text, stats=None, status=ReplyStatus.MODEL_CHANGED)
+    said = {}
+    for language in ("en", "ko", "ja", "zh_CN"):
+        harness.application.settings.language = language
+        QApplication.processEvents()
+        (notice,) = [each for each in harness.window.findChildren(NoticePart) if each.isVisible()]
+        (footer, *_) = [each for each in harness.window.findChildren(MessageFooter) if each.isVisible()][-1:]
+        assert notice.button.isVisible()
+        assert footer.accessibleName() == ""  # and nothing of having been stopped
+        said[language] = notice.words
+    assert len(set(said.values())) == 4
+    assert "The model was changed" in said["en"]
+    assert "모델이 바뀌었어요" in said["ko"]
 
 
 def test_a_switch_reaches_every_part_and_comes_back(harness: AppHarness, qtbot: QtBot) -> None:

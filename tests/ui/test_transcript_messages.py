@@ -101,17 +101,6 @@ def test_a_reply_can_go_on(open_transcript: Opener) -> None:
     assert texts(harness) == ["anew"]
 
 
-def test_a_selection_outlives_growth(open_transcript: Opener) -> None:
-    harness = open_transcript([reply(1, "", ReplyStatus.STREAMING)])
-    harness.model.append_text(1, "some words here")
-    widget = harness.parts(PartKind.TEXT)[0].widget
-    assert isinstance(widget, TextPart)
-    QTest.mouseDClick(widget.viewport(), Qt.MouseButton.LeftButton, pos=widget.cursorRect().center())
-    chosen = widget.textCursor().selectedText()
-    harness.model.append_text(1, " and more")
-    assert widget.textCursor().selectedText() == chosen == "some"
-
-
 # Code
 
 
@@ -138,12 +127,58 @@ def test_code_is_copied_without_its_fence(open_transcript: Opener) -> None:
     assert code_of(harness).copy_button.accessibleName()
 
 
+def test_copied_code_has_nothing_that_a_terminal_acts_on_and_the_card_says_so(open_transcript: Opener) -> None:
+    harness = open_transcript([reply(1, "```sh\nls \x1b[8m; rm -r ~\x1b[0m # \u202ex\n```")])
+    before = code_of(harness).grab().toImage()
+    code_of(harness).copy_button.click()
+    assert QGuiApplication.clipboard().text() == "ls ; rm -r ~ # x\n"
+    after = code_of(harness).grab().toImage()
+    assert before.copy(0, 0, 300, 30) != after.copy(0, 0, 300, 30)
+
+
+def test_long_code_is_copied_whole_from_its_first_piece(open_transcript: Opener) -> None:
+    code = "".join(f"x = {number}\n" for number in range(9000))
+    harness = open_transcript([reply(1, f"Look:\n\n```py\n{code}```\nEnd")])
+    assert [part.widget.copy_button.isVisible() for part in harness.parts(PartKind.CODE)] == [False]  # type: ignore[union-attr]
+    assert code_of(harness).text.document().firstBlock().layout().formats(), "a piece has colours"
+    harness.scroll_to(0)
+    code_of(harness).copy_button.click()
+    assert QGuiApplication.clipboard().text() == code
+
+
 def test_code_never_wraps_and_has_no_bar_up_and_down(open_transcript: Opener) -> None:
     harness = open_transcript([reply(1, "```\n" + "long " * 200 + "\nb\n```")])
     text = code_of(harness).text
     assert text.document().blockCount() == 2
     assert text.horizontalScrollBar().maximum() > 0
     assert text.verticalScrollBar().maximum() == 0
+
+
+@pytest.mark.parametrize("streamed", [True, False])
+def test_wide_code_is_shown_from_its_left_end(open_transcript: Opener, streamed: bool) -> None:
+    code = "```py\n" + "\n".join("x = " + "long " * 80 for _ in range(30)) + "\n```\n"
+    harness = open_transcript([*long_chat(3), reply(900, "" if streamed else code, ReplyStatus.STREAMING)])
+    for start in range(0, len(code) if streamed else 0, 300):
+        harness.model.append_text(900, code[start : start + 300])
+    harness.model.change(900, status=ReplyStatus.DONE)
+    for appearance in ("dark", "light"):
+        QApplication.processEvents()
+        assert code_of(harness).text.horizontalScrollBar().maximum() > 1000
+        assert code_of(harness).text.horizontalScrollBar().value() == 0
+        harness.theme.set_appearance(appearance)
+    harness.scroll_to(0)
+    harness.scroll_to(harness.bottom)
+    QApplication.processEvents()
+    assert code_of(harness).text.horizontalScrollBar().value() == 0
+
+
+def test_code_that_was_scrolled_sideways_stays_there_while_it_grows(open_transcript: Opener) -> None:
+    harness = open_transcript([reply(1, "```\n" + "long " * 200 + "\n", ReplyStatus.STREAMING)])
+    harness.model.append_text(1, "a\n")
+    code_of(harness).text.horizontalScrollBar().setValue(300)
+    harness.model.append_text(1, "more\n")
+    QApplication.processEvents()
+    assert code_of(harness).text.horizontalScrollBar().value() == 300
 
 
 def test_colours_after_an_emoji_fall_on_the_right_characters(open_transcript: Opener) -> None:

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.markup.blocks import LONG_PARAGRAPH_CHARS, Block, BlockKind, Splitter, split
+from app.markup.block import Block, BlockKind
+from app.markup.blocks import LONG_PARAGRAPH_CHARS, Splitter, split
 
 REPLY = r"""# Title
 

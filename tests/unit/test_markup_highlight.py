@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from itertools import islice
 
 import pytest
 
 from app.markup.cjk_tex import Letter, take_letters, with_dashes
 from app.markup.formula import FormulaKey, draw
-from app.markup.highlight import MAX_CHARS, Role, spans
+from app.markup.highlight import Role, spans
 
 
 def roles(code: str, language: str) -> dict[str, Role]:
@@ -29,8 +30,21 @@ def test_unknown_languages_stay_plain(language: str) -> None:
     assert not roles("def f(): pass", language)
 
 
-def test_enormous_code_stays_plain() -> None:
-    assert not list(spans("x = 1\n" * (MAX_CHARS // 6 + 1), "python"))
+def test_enormous_lines_stay_plain() -> None:
+    assert not list(spans("x = 1; " * 1000, "python"))
+
+
+def test_the_last_line_needs_no_end() -> None:
+    assert [(span.start, span.length, span.role) for span in spans("x # y", "python")] == [(2, 3, Role.COMMENT)]
+
+
+@pytest.mark.parametrize(
+    ("language", "code"), [("rst", "\n" * 20_000), ("java", "\n" * 20_000), ("make", "+\n" * 9000)]
+)
+def test_a_quadratic_lexer_is_given_up(language: str, code: str) -> None:
+    started_s = time.thread_time()
+    list(spans(code, language))
+    assert time.thread_time() - started_s < 3  # it took a quarter of a minute and more
 
 
 def test_colours_come_lazily() -> None:

@@ -21,8 +21,9 @@ from PySide6.QtGui import (
     QResizeEvent,
     QTextOption,
 )
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QPlainTextEdit, QSizePolicy, QVBoxLayout, QWidget
 
+from app.markup import long_lines
 from app.theme import COLUMN_PX, RADIUS_BUBBLE, Theme
 from app.views.widgets.buttons import STOP, IconButton, RoundButton
 from app.views.widgets.context_ring import ContextRing
@@ -36,7 +37,10 @@ _RETURN_KEYS = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
 class MessageEdit(QPlainTextEdit):
-    """A plain-text field as high as its lines. Return submits, except while an input method is composing."""
+    """A plain-text field as high as its lines. Return submits, except while an input method is composing.
+
+    Very long lines stand in several blocks; `text` is what was typed or pasted.
+    """
 
     submitted = Signal()
     escaped = Signal()
@@ -45,7 +49,8 @@ class MessageEdit(QPlainTextEdit):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._composing = False
+        self._composed = ""  # what an input method has not committed yet
+        self._has_cut_lines = False
         self._hint = ""
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -57,7 +62,7 @@ class MessageEdit(QPlainTextEdit):
 
     def set_hint(self, hint: str) -> None:
         self._hint = hint
-        self.setPlaceholderText("" if self._composing else hint)
+        self.setPlaceholderText("" if self._composed else hint)
 
     def restyle(self) -> None:
         colors = self._theme.palette
@@ -78,34 +83,66 @@ class MessageEdit(QPlainTextEdit):
             block = block.next()
         return height
 
+    @property
+    def is_composing(self) -> bool:
+        return bool(self._composed)
+
+    def commit(self) -> None:
+        """Ends a composition as if it had been confirmed, also where the input method does not answer."""
+        if self._composed:
+            QGuiApplication.inputMethod().commit()
+        if self._composed:
+            event = QInputMethodEvent()
+            event.setCommitString(self._composed)
+            QApplication.sendEvent(self, event)
+
+    def text(self) -> str:
+        if not self._has_cut_lines:
+            return self.toPlainText()
+        return long_lines.text_between(self.document(), 0, self.document().characterCount() - 1)
+
+    def set_text(self, text: str) -> None:
+        self.setPlainText("")
+        self._has_cut_lines = False
+        self._insert(text)
+        self.document().clearUndoRedoStacks()
+
+    def _insert(self, text: str) -> None:
+        self._has_cut_lines |= long_lines.insert(self.textCursor(), text)
+        self.ensureCursorVisible()
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in _RETURN_KEYS and not self._composing:
+        if event.key() in _RETURN_KEYS and not self._composed:
             self._on_return(event)
-        elif event.key() == Qt.Key.Key_Escape and not self._composing:
+        elif event.key() == Qt.Key.Key_Escape and not self._composed:
             self.escaped.emit()
         else:
             super().keyPressEvent(event)
 
     def _on_return(self, event: QKeyEvent) -> None:
         if event.modifiers() & (Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.AltModifier):
-            self.insertPlainText("\n")
-            self.ensureCursorVisible()
+            self._insert("\n")
         else:
             self.submitted.emit()
 
     def inputMethodEvent(self, event: QInputMethodEvent) -> None:
         # WORKAROUND: on the Mac a Return that ends a Korean composition arrives once more as a key, after the commit;
         # only what is still being composed when the key comes may hold it back.
-        self._composing = bool(event.preeditString())
+        self._composed = event.preeditString()
         # Qt goes on painting the placeholder under what is being composed.
-        self.setPlaceholderText("" if self._composing else self._hint)
+        self.setPlaceholderText("" if self._composed else self._hint)
         super().inputMethodEvent(event)
         self.height_wanted.emit()
 
     def insertFromMimeData(self, source: QMimeData) -> None:
         if source.hasText():
-            self.insertPlainText(source.text().replace("\r\n", "\n").replace("\r", "\n"))
-            self.ensureCursorVisible()
+            self._insert(source.text())
+
+    def createMimeDataFromSelection(self) -> QMimeData:  # noqa: N802  Qt's name
+        cursor = self.textCursor()
+        result = QMimeData()
+        result.setText(long_lines.text_between(self.document(), cursor.selectionStart(), cursor.selectionEnd()))
+        return result
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -157,6 +194,7 @@ class Composer(Translated, QWidget):
         self.edit.submitted.connect(self._submit)
         self.edit.escaped.connect(self._on_escape)
         self.edit.height_wanted.connect(self._fit)
+        self.edit.height_wanted.connect(self._show_button)
         self.edit.textChanged.connect(self._show_button)
         self.edit.textChanged.connect(self._keep.start)
         self._keep.timeout.connect(self.keep_unsent)
@@ -183,10 +221,10 @@ class Composer(Translated, QWidget):
         self.edit_line.hide()
 
     def text(self) -> str:
-        return self.edit.toPlainText()
+        return self.edit.text()
 
     def set_text(self, text: str) -> None:
-        self.edit.setPlainText(text)
+        self.edit.set_text(text)
         self.edit.moveCursor(self.edit.textCursor().MoveOperation.End)
 
     def send(self, text: str) -> None:
@@ -290,6 +328,7 @@ class Composer(Translated, QWidget):
         if self._stops():
             self.stop_requested.emit()
         else:
+            self.edit.commit()
             self._submit()
         self.take_focus()
 
@@ -305,7 +344,7 @@ class Composer(Translated, QWidget):
     def _show_button(self) -> None:
         self.button.set_icon(STOP if self._stops() else "arrow-up")
         self.button.set_name(self.tr("Stop") if self._stops() else self.tr("Send"))
-        self.button.setEnabled(self._stops() or not self.edit.document().isEmpty())
+        self.button.setEnabled(self._stops() or self.edit.is_composing or not self.edit.document().isEmpty())
 
     def _fit(self) -> None:
         most = max(self._line_height() * 2, self.window().height() * _GROWS_TO - self._padding() * 2)

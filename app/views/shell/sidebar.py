@@ -6,7 +6,7 @@ It emits requests; the controller acts on them.
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPalette, QPen
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from app.theme import RADIUS_ROW, Theme
@@ -131,12 +131,14 @@ class SearchField(QLineEdit):
         self._restyle()
 
     def _restyle(self) -> None:
-        palette = self.palette()
-        palette.setColor(QPalette.ColorRole.Text, self._theme.palette.text)
-        palette.setColor(QPalette.ColorRole.PlaceholderText, self._theme.palette.faint)
-        self.setPalette(palette)
+        colors = self._theme.palette
         self.setFont(self._theme.ui_font())
-        self.setStyleSheet("QLineEdit { background: transparent; border: none; }")
+        # All colours are in the style sheet: beside one, Qt keeps the palette of the first theme.
+        self.setStyleSheet(
+            f"QLineEdit {{ background: transparent; border: none; color: {colors.text.name()};"
+            f" placeholder-text-color: {colors.faint.name()};"
+            f" selection-background-color: {colors.ink.name()}; selection-color: {colors.on_ink.name()}; }}"
+        )
         self.setFixedHeight(self._theme.px(30))
         self.setTextMargins(self._theme.px(30), 0, 4, 0)
 

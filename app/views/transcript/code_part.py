@@ -11,6 +11,8 @@ from time import perf_counter
 
 from PySide6.QtCore import QRectF, Qt, QTimer
 from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleAnnouncementEvent,
     QColor,
     QFontMetricsF,
     QGuiApplication,
@@ -25,26 +27,31 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QWidget
 
-from app.markup.blocks import Block
+from app.markup import long_lines
+from app.markup.block import Block
 from app.markup.highlight import Role, Span, spans
+from app.markup.safe_code import safe_code
 from app.theme import CODE_LEADING, CODE_PX, FOOTER_PX, RADIUS_CARD
 from app.views.transcript.card import paint_card
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Part
-from app.views.transcript.text_parts import ReadOnlyText
+from app.views.transcript.text_parts import ReadOnlyText, SelectableInside
 from app.views.widgets.buttons import IconButton
 from app.views.widgets.translated import Translated
 
 _COPIED_MS = 1400
+_TOLD_MS = 6000
 _SLICE_S = 0.004
 _SPANS_PER_STEP = 100
 
 
-class CodePart(Translated, QWidget):
+class CodePart(SelectableInside, Translated, QWidget):
     def __init__(self, context: PartContext, parent: QWidget) -> None:
         super().__init__(parent)
         self._context = context
         self._block: Block | None = None
+        self._part: Part | None = None
+        self._left_out: int | None = None  # characters, of the last copy; None while that is not told
         self._shown = ""
         self._spans: Iterator[Span] = iter(())
         self.text = ReadOnlyText(context, self)
@@ -55,7 +62,7 @@ class CodePart(Translated, QWidget):
         self.copy_button = IconButton(context.theme, "copy", 26, self)
         self.copy_button.clicked.connect(self._copy)
         self._copied_timer = QTimer(self, singleShot=True, interval=_COPIED_MS)
-        self._copied_timer.timeout.connect(lambda: self.copy_button.set_icon("copy"))
+        self._copied_timer.timeout.connect(self._end_copied)
         self._paint_timer = QTimer(self, interval=0)
         self._paint_timer.timeout.connect(self._color_a_slice)
         self._retranslate()
@@ -63,6 +70,9 @@ class CodePart(Translated, QWidget):
     def show_part(self, part: Part, width_px: int) -> int:
         assert isinstance(part.content, Block)
         self.text.setAccessibleName(part.name)
+        if part is not self._part:
+            self._part = part
+            self._end_copied()
         if part.measured_width_px < 0:
             self._show_block(part.content)
         return self._arrange(width_px)
@@ -74,10 +84,15 @@ class CodePart(Translated, QWidget):
         else:
             self._replace(code)
         self._shown, self._block = code, block
+        self.update()
         self._paint_timer.stop()
         if block.closed:
             self._spans = iter(_in_qt_units(code, spans(code, block.language)))
             self._color_a_slice()
+
+    @property
+    def is_coloring(self) -> bool:
+        return self._paint_timer.isActive()
 
     def _colored(self) -> bool:
         return self._block is not None and self._block.closed
@@ -93,12 +108,13 @@ class CodePart(Translated, QWidget):
         block.setLineHeight(self._line_px, QTextBlockFormat.LineHeightTypes.FixedHeight.value)
         cursor.setBlockFormat(block)
         self._append(code)
-        self.text.horizontalScrollBar().setValue(0)
+        self.text.forget_light()
+        self.text.go_to_start()
 
     def _append(self, code: str) -> None:
         cursor = QTextCursor(self.text.document())
         cursor.movePosition(QTextCursor.MoveOperation.End)
-        cursor.insertText(code)
+        long_lines.insert(cursor, code)
 
     @property
     def _line_px(self) -> int:
@@ -106,14 +122,17 @@ class CodePart(Translated, QWidget):
 
     def _arrange(self, width_px: int) -> int:
         theme = self._context.theme
-        head, pad, side = theme.px(32), theme.px(14), self.copy_button.sizeHint().width()
+        assert self._block is not None
+        pad, side = theme.px(14), self.copy_button.sizeHint().width()
+        head = 0 if self._block.continues_code else theme.px(32)
         inner = width_px - 2 * pad
         overflows = self.text.document().idealWidth() > inner
         bar = self.text.horizontalScrollBar().sizeHint().height() + 2 if overflows else 0
         height = self.text.document().blockCount() * self._line_px + bar
         self.text.setGeometry(pad, head, inner, height)
+        self.copy_button.setVisible(head > 0)
         self.copy_button.setGeometry(width_px - side - theme.px(5), (head - side) // 2 + 1, side, side)
-        return head + height + theme.px(4 if overflows else 12)
+        return head + height + (0 if self._block.goes_on else theme.px(4 if overflows else 12))
 
     # Colours
 
@@ -161,25 +180,48 @@ class CodePart(Translated, QWidget):
     # The card
 
     def _copy(self) -> None:
-        if self._block is not None:
-            QGuiApplication.clipboard().setText(self._block.text)
-            self.copy_button.set_icon("check")
-            self._copied_timer.start()
+        if self._part is None:
+            return
+        code, self._left_out = safe_code(self._context.code_of(self._part))
+        QGuiApplication.clipboard().setText(code)
+        self.copy_button.set_icon("check")
+        self._copied_timer.start(_COPIED_MS if not self._left_out else _TOLD_MS)
+        if self._left_out:
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, self._label()))
+        self.update()
+
+    def _end_copied(self) -> None:
+        self._left_out = None
+        self._copied_timer.stop()
+        self.copy_button.set_icon("copy")
+        self.update()
+
+    def _label(self) -> str:
+        if self._left_out:
+            return self.tr("Copied without %n control character(s)", "", self._left_out)
+        return self._block.language if self._block and self._block.language else self.tr("text")
 
     def _retranslate(self) -> None:
         self.copy_button.set_name(self.tr("Copy code"))
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        theme, colors = self._context.theme, self._context.theme.palette
+        colors = self._context.theme.palette
         painter = QPainter(self)
-        paint_card(painter, self.rect(), RADIUS_CARD, colors.surface, colors.hairline)
-        painter.setFont(theme.ui_font(FOOTER_PX))
-        painter.setPen(colors.secondary)
-        label = self._block.language if self._block and self._block.language else self.tr("text")
-        room = self.width() - theme.px(14) - self.copy_button.width() - theme.px(12)
-        label = QFontMetricsF(painter.font()).elidedText(label, Qt.TextElideMode.ElideRight, room)
-        painter.drawText(QRectF(theme.px(14), 1, room, theme.px(32)), Qt.AlignmentFlag.AlignVCenter, label)
+        assert self._block is not None
+        # The rounded corners between two pieces lie outside of both.
+        above, below = RADIUS_CARD * self._block.continues_code, RADIUS_CARD * self._block.goes_on
+        paint_card(painter, self.rect().adjusted(0, -above, 0, below), RADIUS_CARD, colors.surface, colors.hairline)
+        if not self._block.continues_code:
+            self._paint_head(painter)
         painter.end()
+
+    def _paint_head(self, painter: QPainter) -> None:
+        theme, colors = self._context.theme, self._context.theme.palette
+        painter.setFont(theme.ui_font(FOOTER_PX))
+        painter.setPen(colors.cost if self._left_out else colors.secondary)
+        room = self.width() - theme.px(14) - self.copy_button.width() - theme.px(12)
+        label = QFontMetricsF(painter.font()).elidedText(self._label(), Qt.TextElideMode.ElideRight, room)
+        painter.drawText(QRectF(theme.px(14), 1, room, theme.px(32)), Qt.AlignmentFlag.AlignVCenter, label)
 
 
 def _by_line(block: QTextBlock, span: Span) -> Iterator[tuple[QTextBlock, int, int]]:

@@ -1,26 +1,45 @@
-"""Display formulas: drawn when they come into sight, centred, made smaller when they are too wide."""
+"""Display formulas: drawn when they come into sight, centred, made smaller when they are too wide.
 
-from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QImage, QPainter, QPaintEvent
-from PySide6.QtWidgets import QMenu, QWidget
+One that cannot be drawn is its source, as text.
+"""
 
-from app.markup.blocks import Block
-from app.markup.formula import FormulaKey, FormulaState, image
+from PySide6.QtCore import QPoint, QPointF, QRectF
+from PySide6.QtGui import QImage, QPainter, QPaintEvent, QTextDocument, QTextOption
+from PySide6.QtWidgets import QWidget
+
+from app.markup import long_lines
+from app.markup.block import Block
+from app.markup.formula import FormulaKey, FormulaState, Look
 from app.theme import REPLY_PX
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Part
+from app.views.transcript.selection import Stretch, Unit
+from app.views.transcript.text_parts import ReadOnlyText, SelectableInside
 
 _DISPLAY_FACTOR = 1.2
 
 
-class FormulaPart(QWidget):
+class FormulaPart(SelectableInside, QWidget):
+    """Drawn, it is one character to the selection."""
+
     def __init__(self, context: PartContext, parent: QWidget) -> None:
         super().__init__(parent)
         self._context = context
         self._tex = ""
         self._image: QImage | None = None
         self._state = FormulaState.PENDING
+        self._lit = False
         self.pending: set[FormulaKey] = set()
+        self.text = ReadOnlyText(context, self)
+        self.text.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+
+    @property
+    def state(self) -> FormulaState:
+        return self._state
+
+    @property
+    def tex(self) -> str:
+        return self._tex
 
     def show_part(self, part: Part, width_px: int) -> int:
         assert isinstance(part.content, Block)
@@ -31,6 +50,7 @@ class FormulaPart(QWidget):
             self._ask()
         else:
             self._state, self._image, self.pending = FormulaState.FAILED, None, set()
+        self.text.setVisible(self._state is FormulaState.FAILED)
         self.update()
         return self._height(width_px)
 
@@ -38,36 +58,65 @@ class FormulaPart(QWidget):
         theme = self._context.theme
         key = FormulaKey(self._tex, REPLY_PX * _DISPLAY_FACTOR * theme.scale, theme.palette.text.name(), display=True)
         self._state = self._context.formulas.state(key)
-        drawing = self._context.formulas.drawing(key)
         self.pending = {key} if self._state is FormulaState.PENDING else set()
-        font, color = theme.reply_font(), theme.palette.text
-        self._image = image(drawing, font, color, self.devicePixelRatioF()) if drawing else None
+        look = Look(theme.reply_font().toString(), self.devicePixelRatioF())
+        self._image = self._context.formulas.image(key, look)
 
     def _height(self, width_px: int) -> int:
-        line = self._context.document_style().line_px
         if self._image is not None:
             size = self._image.deviceIndependentSize()
             return round(size.height() * min(1.0, width_px / size.width())) + self._context.theme.px(8)
         if self._state is FormulaState.PENDING:
-            return round(line * (1.6 + self._tex.count("\\\\")))
-        return round(line * (1 + self._tex.count("\n")))
+            return round(self._context.document_style().line_px * (1.6 + self._tex.count("\\\\")))
+        self._write_source()
+        height = self.text.height_at(width_px)
+        self.text.setGeometry(0, 0, width_px, height)
+        return height
+
+    def _write_source(self) -> None:
+        style = self._context.document_style()
+        self.text.clear()
+        self.text.set_document_font(style.mono)
+        self.text.setTextColor(style.secondary)
+        long_lines.insert(self.text.textCursor(), self._tex)
+        self.text.forget_light()
+        self.text.go_to_start()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
+        if self._image is None:
+            return
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
-        if self._image is not None:
-            size = self._image.deviceIndependentSize()
-            size *= min(1.0, self.width() / size.width())
-            corner = QPointF((self.width() - size.width()) / 2, (self.height() - size.height()) / 2)
-            painter.drawImage(QRectF(corner, size), self._image)
-        elif self._state is FormulaState.FAILED:
-            painter.setFont(self._context.theme.mono_font())
-            painter.setPen(self._context.theme.palette.secondary)
-            painter.drawText(self.rect(), Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextWordWrap, self._tex)
+        size = self._image.deviceIndependentSize()
+        size *= min(1.0, self.width() / size.width())
+        place = QRectF(QPointF((self.width() - size.width()) / 2, (self.height() - size.height()) / 2), size)
+        if self._lit:
+            painter.fillRect(place, self._context.selection_color())
+        painter.drawImage(place, self._image)
         painter.end()
 
-    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addAction(self.tr("Copy as TeX")).triggered.connect(lambda: QGuiApplication.clipboard().setText(self._tex))
-        menu.popup(event.globalPos())
+    # Selection
+
+    @property
+    def _is_text(self) -> bool:
+        return self._state is FormulaState.FAILED
+
+    @property
+    def length(self) -> int:
+        return self.text.length if self._is_text else 1
+
+    def char_at(self, at: QPoint) -> int:
+        return super().char_at(at) if self._is_text else int(at.x() > self.width() / 2)
+
+    def unit_at(self, char: int, unit: Unit) -> tuple[int, int]:
+        if self._is_text:
+            return super().unit_at(char, unit)
+        return (char, char) if unit is Unit.CHARACTER else (0, 1)
+
+    def light(self, stretch: Stretch | None) -> None:
+        self.text.light(stretch if self._is_text else None)
+        self._lit = stretch is not None and not self._is_text
+        self.update()
+
+    def document_of(self) -> QTextDocument | None:
+        return self.text.document() if self._is_text else None

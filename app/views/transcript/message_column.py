@@ -21,8 +21,9 @@ class Anchor:
     """The part at the top edge of the window, and how far above that edge it starts."""
 
     item: MessageItem
-    part: int
+    index: int  # of the part, when it was at the edge
     offset_px: int
+    part: Part | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,8 @@ class MessageColumn:
             within = top_px - item.top_px
             if within < item.height_px or row == len(self.items) - 1:
                 index = next(iter(item.indexes_between(within, within)), 0)
-                return Anchor(item, index, within - item.top_of(index))
+                part = item.parts[index] if item.parts else None
+                return Anchor(item, index, within - item.top_of(index), part)
         return None
 
     def anchor_to_show(self, row: int, top_px: int, page_px: int) -> Anchor | None:
@@ -103,8 +105,16 @@ class MessageColumn:
 
     def top_of(self, anchor: Anchor) -> int:
         """Where the window's top edge has to be for the anchored part to stay where it was."""
-        part = min(anchor.part, len(anchor.item.parts))
-        return anchor.item.top_px + anchor.item.top_of(part) + anchor.offset_px
+        return anchor.item.top_px + anchor.item.top_of(_index_now(anchor)) + anchor.offset_px
+
+
+def _index_now(anchor: Anchor) -> int:
+    """Sections that were read meanwhile have made more parts of the item, or its text has changed."""
+    parts = anchor.item.parts
+    index = min(anchor.index, len(parts))
+    if index < len(parts) and anchor.part is not None and parts[index] is not anchor.part:
+        return next((place for place, part in enumerate(parts) if part is anchor.part), index)
+    return index
 
 
 def _below(item: MessageItem, scale: float) -> int:

@@ -6,17 +6,19 @@ Not here: widgets, scrolling, or where the message stands among others (`message
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from itertools import accumulate
+from dataclasses import dataclass, replace
+from itertools import accumulate, takewhile
 
 from PySide6.QtCore import QCoreApplication
 
-from app.markup.blocks import Block, BlockKind, Splitter
+from app.markup.block import Block, BlockKind
+from app.markup.blocks import Splitter
 from app.markup.document import list_step_px
+from app.markup.sections import Section, plain_sections, sections
 from app.theme import REPLY_LEADING, REPLY_PX, Theme
 from app.view_models.transcript import TranscriptMessage
 from app.views.transcript.message_footer import ROW_PX, FooterContent
-from app.views.transcript.parts import Part, PartKind
+from app.views.transcript.parts import Bubble, Part, PartKind
 from app.views.transcript.status_parts import Fold, NoticeContent
 from app.words import formats
 
@@ -34,15 +36,58 @@ _IN_LIST_PX = 4
 _THOUGHT_INSET_PX = 20
 
 
-@dataclass(slots=True)
 class _Body:
-    """One growing text (the answer, or the thinking) as parts."""
+    """One growing text (the answer, or the thinking) as parts.
 
-    secondary: bool
-    splitter: Splitter
-    parts: list[Part]
-    taken_chars: int = 0
-    finished: bool = False
+    Of a long text only the last section is read at first; each other one is a part without a widget until it is read.
+    """
+
+    def __init__(self, *, secondary: bool) -> None:
+        self.secondary = secondary
+        self.begin([Section(0, 0)])
+
+    def begin(self, cuts: list[Section]) -> None:
+        """Starts anew with a text of which nothing is read yet."""
+        self.text = ""  # as far as it was taken
+        self.finished = False
+        self.above: list[Part] = []  # of all sections but the last
+        self.last = cuts[-1]
+        self.number = len(cuts) - 1  # of the last section
+        self.splitter = splitter_of(self.last)
+        self.parts: list[Part] = []  # of the last section
+
+
+@dataclass(frozen=True, slots=True)
+class _Spot:
+    """Where the blocks of a section stand."""
+
+    section: int
+    starts_text: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    section: Section
+    body: _Body
+    number: int
+
+
+def _blocks_of(unread: Unread) -> list[Block]:
+    splitter = splitter_of(unread.section)
+    splitter.append(unread.body.text[unread.section.start : unread.section.end], shown=False)
+    splitter.finish()
+    blocks = splitter.blocks
+    if blocks and blocks[-1].kind is BlockKind.CODE and not blocks[-1].closed:
+        blocks[-1] = replace(blocks[-1], closed=True, goes_on=True)
+    return blocks
+
+
+def splitter_of(section: Section) -> Splitter:
+    splitter = Splitter()
+    fence = section.open_fence()
+    if fence is not None:
+        splitter.resume(fence)
+    return splitter
 
 
 class MessageItem:
@@ -58,12 +103,13 @@ class MessageItem:
         self.is_read = False  # its text has been cut into parts
         self._theme = theme
         self._release = release
+        self._bubble_text: str | None = None
         self._parts: list[Part] = []
         self._tops = [0]
         self._head: list[Part] = []
         self._foot: list[Part] = []
-        self._answer = _Body(secondary=False, splitter=Splitter(), parts=[])
-        self._thought = _Body(secondary=True, splitter=Splitter(), parts=[])
+        self._answer = _Body(secondary=False)
+        self._thought = _Body(secondary=True)
 
     @property
     def is_growing(self) -> bool:
@@ -89,23 +135,57 @@ class MessageItem:
 
     def estimate(self, width_px: int) -> None:
         """Sets a height from the text's length alone, before it is parsed."""
-        chars = len(self.message.text)
-        lines = 1 + self.message.text.count("\n") + chars * REPLY_PX * 0.5 * self._theme.scale / max(1, width_px)
-        self.height_px = round(lines * REPLY_PX * REPLY_LEADING * self._theme.scale) + self._theme.px(ROW_PX)
+        self.height_px = self._estimated_px(self.message.text, width_px) + self._theme.px(ROW_PX)
 
     def sync(self, width_px: int) -> None:
         """Updates the parts from the message."""
         self.is_read = True
         if self.message.from_user:
-            self._set_fixed(self._head, [(PartKind.BUBBLE, self.message.text, 0)])
+            self._set_bubbles(width_px)
         else:
             self._set_fixed(self._head, self._fold())
             self._sync_body(self._thought, self.message.thinking if self.opened else "", width_px)
             self._sync_body(self._answer, self.message.text, width_px)
             self._space_bodies()
         self._set_fixed(self._foot, list(self._foot_contents()))
-        self._parts = [*self._head, *self._thought.parts, *self._answer.parts, *self._foot]
+        self._join_parts()
+
+    def _join_parts(self) -> None:
+        bodies = (*self._thought.above, *self._thought.parts, *self._answer.above, *self._answer.parts)
+        self._parts = [*self._head, *bodies, *self._foot]
         self.sum_up()
+
+    def read_section(self, indexes: range, width_px: int) -> bool:
+        """Reads the last unread section among these parts; returns whether there is one."""
+        parts = self._parts[indexes.start : indexes.stop]
+        part = next((each for each in reversed(parts) if each.kind is PartKind.UNREAD), None)
+        if part is None:
+            return False
+        assert isinstance(part.content, Unread)
+        above = part.content.body.above
+        place = above.index(part)
+        above[place : place + 1] = self._read_section(part.content, width_px)
+        self._space_bodies()
+        self._join_parts()
+        return True
+
+    def code_of(self, part: Part) -> str:
+        """All code of which the part shows the first piece."""
+        pieces = takewhile(lambda block: block.continues_code, self._blocks_after(part))
+        assert isinstance(part.content, Block)
+        return "".join([part.content.text, *(piece.text for piece in pieces)])
+
+    def _blocks_after(self, part: Part) -> Iterator[Block]:
+        for below in self._parts[self._parts.index(part) + 1 :]:
+            if isinstance(below.content, Block):
+                yield below.content
+            elif isinstance(below.content, Unread):
+                yield from _blocks_of(below.content)
+
+    def _read_section(self, unread: Unread, width_px: int) -> list[Part]:
+        blocks = _blocks_of(unread)
+        spot = _Spot(unread.number, starts_text=unread.section.start == 0)
+        return [self._block_part(unread.body, blocks, index, width_px, spot) for index in range(len(blocks))]
 
     def sum_up(self) -> None:
         """Computes the positions anew; call it after any change of a part's height."""
@@ -117,11 +197,13 @@ class MessageItem:
             self._release(part)
 
     def _space_bodies(self) -> None:
-        if self._thought.parts:
-            self._thought.parts[0].gap_px = self._theme.px(_BELOW_HEADING_PX)
-        if self._answer.parts:
-            above = _ABOVE_HEADING_PX if self._thought.parts else _BELOW_HEADING_PX if self._head else 0
-            self._answer.parts[0].gap_px = self._theme.px(above)
+        thought = self._thought.above or self._thought.parts
+        answer = self._answer.above or self._answer.parts
+        if thought:
+            thought[0].gap_px = self._theme.px(_BELOW_HEADING_PX)
+        if answer:
+            above = _ABOVE_HEADING_PX if thought else _BELOW_HEADING_PX if self._head else 0
+            answer[0].gap_px = self._theme.px(above)
 
     # Head and foot
 
@@ -152,6 +234,26 @@ class MessageItem:
         # Progress and no gap are as high as a first line and its gap, so that nothing moves when that comes.
         yield PartKind.FOOTER, footer, 2 if message.from_user else 0 if waiting else 6
 
+    def _set_bubbles(self, width_px: int) -> None:
+        text = self.message.text
+        if self._head and self._bubble_text is text:
+            return
+        self._bubble_text = text
+        cuts = list(plain_sections(text))
+        bubbles = [
+            Bubble(text[each.start : each.end], number == 0, number == len(cuts) - 1, each.glue)
+            for number, each in enumerate(cuts)
+        ]
+        self._set_fixed(self._head, [(PartKind.BUBBLE, bubble, 0) for bubble in bubbles])
+        for number, (part, bubble) in enumerate(zip(self._head, bubbles, strict=True)):
+            part.address = (0, number, 0)
+            if part.measured_width_px < 0:
+                part.height_px = self._estimated_px(bubble.text, width_px)
+
+    def _estimated_px(self, text: str, width_px: int) -> int:
+        lines = 1 + text.count("\n") + len(text) * REPLY_PX * 0.5 * self._theme.scale / max(1, width_px)
+        return round(lines * REPLY_PX * REPLY_LEADING * self._theme.scale)
+
     def _set_fixed(self, parts: list[Part], contents: list[tuple[PartKind, object, int]]) -> None:
         for index, (kind, content, gap_px) in enumerate(contents):
             if index < len(parts) and parts[index].kind is kind:
@@ -173,17 +275,29 @@ class MessageItem:
     # Text
 
     def _sync_body(self, body: _Body, text: str, width_px: int) -> None:
-        grown = len(text) >= body.taken_chars and not (body.finished and len(text) > body.taken_chars)
-        if not grown or (body.finished and text != body.splitter.source):
-            body.splitter, body.taken_chars, body.finished = Splitter(), 0, False
+        if text is not body.text:
+            grown = text.startswith(body.text) and not body.finished
+            if not (grown and body.text) and text != body.text:
+                self._begin_body(body, text, width_px)
         first = len(body.splitter.blocks)
-        if len(text) > body.taken_chars:
-            first = body.splitter.append(text[body.taken_chars :])
-            body.taken_chars = len(text)
+        if len(text) > len(body.text):
+            first = body.splitter.append(text[max(len(body.text), body.last.start) :], shown=self.is_growing)
+        body.text = text
         if not self.is_growing and not body.finished:
             first = min(first, body.splitter.finish())
             body.finished = True
         self._show_blocks(body, first, width_px)
+
+    def _begin_body(self, body: _Body, text: str, width_px: int) -> None:
+        self._drop(body.above, 0)
+        self._drop(body.parts, 0)
+        cuts = sections(text)
+        body.begin(cuts)
+        for number, section in enumerate(cuts[:-1]):
+            part = self._part(PartKind.UNREAD, Unread(section, body, number), _GAP_PX)
+            part.address = (1 if body.secondary else 2, number, 0)
+            part.height_px = self._estimated_px(text[section.start : section.end], width_px)
+            body.above.append(part)
 
     def _show_blocks(self, body: _Body, first: int, width_px: int) -> None:
         blocks = body.splitter.blocks
@@ -194,12 +308,14 @@ class MessageItem:
                 body.parts[index].set_content(blocks[index])
             else:
                 self._drop(body.parts, index)
-                body.parts.append(self._block_part(body, index, width_px))
+                spot = _Spot(body.number, starts_text=body.last.start == 0)
+                body.parts.append(self._block_part(body, blocks, index, width_px, spot))
 
-    def _block_part(self, body: _Body, index: int, width_px: int) -> Part:
-        block = body.splitter.blocks[index]
-        above = body.splitter.blocks[index - 1] if index else None
-        part = self._part(_PART_OF_BLOCK[block.kind], block, _gap_px(above, block))
+    def _block_part(self, body: _Body, blocks: list[Block], index: int, width_px: int, spot: _Spot) -> Part:
+        block = blocks[index]
+        gap_px = 0 if index == 0 and spot.starts_text else _gap_px(blocks[index - 1] if index else None, block)
+        part = self._part(_PART_OF_BLOCK[block.kind], block, gap_px)
+        part.address = (1 if body.secondary else 2, spot.section, index)
         part.secondary = body.secondary
         part.inset_px = self._theme.px(_THOUGHT_INSET_PX) if body.secondary else 0
         if block.depth:
@@ -209,10 +325,12 @@ class MessageItem:
 
 
 def _gap_px(above: Block | None, block: Block) -> int:
-    if above is None:
+    if block.continues_code:
         return 0
     if block.heading:
         return _ABOVE_HEADING_PX
+    if above is None:
+        return _GAP_PX
     if above.heading:
         return _BELOW_HEADING_PX
     if BlockKind.TEXT is not block.kind or BlockKind.TEXT is not above.kind:
@@ -225,7 +343,7 @@ def _estimated_lines(block: Block, width_px: int, scale: float) -> int:
         return 2 + block.text.count("\n")
     paragraphs = [token for token in block.tokens if token.type == "inline"]
     per_line = max(1.0, width_px / (REPLY_PX * 0.55 * scale))
-    return sum(1 + int(len(token.content) / per_line) for token in paragraphs) or 1
+    return sum(1 + token.content.count("\n") + int(len(token.content) / per_line) for token in paragraphs) or 1
 
 
 def message_name(from_user: bool, row: int, count: int) -> str:

@@ -1,11 +1,14 @@
 """What all parts of a transcript share: theme, formulas, document styles, and the signals for requests."""
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QColor, QGuiApplication
 
 from app.markup.document import DocumentStyle
 from app.markup.formula import Formulas
 from app.theme import CODE_PX, REPLY_LEADING, REPLY_PX, Theme
+from app.views.transcript.parts import Part
 
 
 class PartContext(QObject):
@@ -27,8 +30,15 @@ class PartContext(QObject):
         super().__init__(parent)
         self.theme = theme
         self.formulas = Formulas(self)
+        self.pointer: QObject | None = None  # filters the mouse events of texts
+        self.code_of: Callable[[Part], str] = lambda part: ""  # all code of which a part shows the beginning
         self._styles: dict[bool, DocumentStyle] = {}
         theme.changed.connect(self._styles.clear)
+
+    def selection_color(self) -> QColor:
+        result = QColor(self.theme.palette.ink)
+        result.setAlphaF(0.28)
+        return result
 
     def document_style(self, *, secondary: bool = False) -> DocumentStyle:
         if secondary not in self._styles:

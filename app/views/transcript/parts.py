@@ -10,11 +10,16 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
+from PySide6.QtCore import QPoint
+from PySide6.QtGui import QTextDocument
 from PySide6.QtWidgets import QWidget
+
+from app.views.transcript.selection import Address, Stretch, Unit
 
 
 class PartKind(StrEnum):
     BUBBLE = "bubble"
+    UNREAD = "unread"  # a section of a long reply that was not in sight yet; read before it needs a widget
     FOLD = "fold"
     TEXT = "text"
     CODE = "code"
@@ -23,6 +28,16 @@ class PartKind(StrEnum):
     PROGRESS = "progress"
     NOTICE = "notice"
     FOOTER = "footer"
+
+
+@dataclass(frozen=True, slots=True)
+class Bubble:
+    """What the person wrote, or one section of it."""
+
+    text: str
+    first: bool = True
+    last: bool = True
+    glue: str = ""  # what stands between it and the section above
 
 
 @dataclass(eq=False, slots=True)
@@ -38,7 +53,14 @@ class Part:
     secondary: bool = False  # thinking: secondary text
     height_px: int = 0
     measured_width_px: int = -1
+    address: Address | None = None  # of its text in the message; None where there is none to select
     widget: "PartWidget | None" = field(default=None, repr=False)
+
+    @property
+    def selectable(self) -> "Selectable | None":
+        """Its widget, if it has one with text in it."""
+        widget: object = self.widget
+        return widget if isinstance(widget, Selectable) else None
 
     def set_content(self, content: object) -> None:
         if content != self.content:
@@ -51,6 +73,30 @@ class PartWidget(Protocol):
 
     def show_part(self, part: Part, width_px: int) -> int:
         """Shows the part and returns the height that it needs at this width."""
+
+
+class Selectable:
+    """A widget of a part with text in it; characters are counted from 0."""
+
+    @property
+    def length(self) -> int:
+        raise NotImplementedError
+
+    def char_at(self, at: QPoint) -> int:
+        """The character nearest to a point of the widget."""
+        raise NotImplementedError
+
+    def unit_at(self, char: int, unit: Unit) -> tuple[int, int]:
+        """The word or line around a character, or just its place."""
+        raise NotImplementedError
+
+    def light(self, stretch: Stretch | None) -> None:
+        """Shows this stretch as selected, and no other."""
+        raise NotImplementedError
+
+    def document_of(self) -> QTextDocument | None:
+        """The document that the characters are counted in; None where the widget shows none."""
+        raise NotImplementedError
 
 
 class PartPool:
@@ -69,6 +115,8 @@ class PartPool:
 
     def take_back(self, part: Part) -> None:
         if part.widget is not None:
+            if part.selectable is not None:
+                part.selectable.light(None)
             as_widget(part.widget).hide()
             self._spare[part.kind].append(part.widget)
             part.widget = None

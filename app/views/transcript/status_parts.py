@@ -128,6 +128,7 @@ class NoticePart(QWidget):
         super().__init__(parent)
         self._context = context
         self._action: NoticeAction | None = None
+        self.words = ""  # all of it, to copy
         self._message_id = 0
         self._title, self._sentence, self._hint = (self._label() for _ in range(3))
         self.button = PillButton(context.theme, parent=self)
@@ -137,8 +138,6 @@ class NoticePart(QWidget):
         label = QLabel(self)
         label.setTextFormat(Qt.TextFormat.PlainText)
         label.setWordWrap(True)
-        label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        label.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         return label
 
     def _act(self) -> None:
@@ -161,7 +160,8 @@ class NoticePart(QWidget):
         self.button.setVisible(notice.action is not None)
         self.button.setText(action_text(notice.action))
         self.button.setAccessibleName(self.button.text())
-        self.setAccessibleName(". ".join(each for each in (notice.title, notice.sentence, notice.hint) if each))
+        self.words = ". ".join(each for each in (notice.title, notice.sentence, notice.hint) if each)
+        self.setAccessibleName(self.words)
         return self._arrange(width_px)
 
     def _arrange(self, width_px: int) -> int:

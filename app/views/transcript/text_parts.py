@@ -4,48 +4,56 @@ Here: read-only text widgets that never load anything and scroll only sideways. 
 """
 
 import math
+from collections.abc import Iterator
 
 from markdown_it.token import Token
-from PySide6.QtCore import QMimeData, Qt, QUrl
+from PySide6.QtCore import QPoint, Qt, QUrl
 from PySide6.QtGui import (
-    QColor,
+    QContextMenuEvent,
     QFont,
     QFontMetricsF,
     QImage,
-    QKeyEvent,
-    QKeySequence,
-    QMouseEvent,
     QPainter,
     QPaintEvent,
     QPalette,
     QTextCursor,
+    QTextDocument,
     QTextOption,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QFrame, QTextBrowser, QWidget
+from PySide6.QtWidgets import QFrame, QTextBrowser, QTextEdit, QWidget
 
-from app.markup.blocks import Block
-from app.markup.document import OBJECT, DocumentBuilder, nothing_to_load
+from app.markup.block import Block
+from app.markup.copying import length_of, table_of
+from app.markup.document import DocumentBuilder, nothing_to_load
 from app.markup.formula import FormulaKey
-from app.markup.inline_formula import TEX, FormulaObject
+from app.markup.inline_formula import FormulaObject
+from app.markup.long_lines import line_around
 from app.theme import RADIUS_BUBBLE, REPLY_LEADING, REPLY_PX
 from app.views.transcript.card import paint_card
 from app.views.transcript.part_context import PartContext
-from app.views.transcript.parts import Part
+from app.views.transcript.parts import Bubble, Part, Selectable
+from app.views.transcript.selection import Stretch, Unit
 from app.views.transcript.text_decorations import paint_decorations
 
 BUBBLE_SHARE = 0.8
 
 
-class ReadOnlyText(QTextBrowser):
-    """Read-only, selectable text. INVARIANT: it never loads or opens anything, whatever the text says."""
+class ReadOnlyText(Selectable, QTextBrowser):
+    """Read-only text, selected by the transcript. INVARIANT: it never loads or opens anything, whatever it says."""
 
     def __init__(self, context: PartContext, parent: QWidget) -> None:
         super().__init__(parent)
         self.context = context
+        self._lit: Stretch | None = None
         self.setOpenLinks(False)
+        # Neither Qt's own selection nor its focus: the transcript has one of each.
+        self.setTextInteractionFlags(Qt.TextInteractionFlag.LinksAccessibleByMouse)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.viewport().setCursor(Qt.CursorShape.IBeamCursor)
+        if context.pointer is not None:
+            self.viewport().installEventFilter(context.pointer)
         self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         # A fixed width, because Qt tells a hidden widget of its size only when it is shown, and we measure before.
@@ -62,10 +70,6 @@ class ReadOnlyText(QTextBrowser):
         palette = QPalette(self.palette())
         palette.setColor(QPalette.ColorRole.Base, Qt.GlobalColor.transparent)
         palette.setColor(QPalette.ColorRole.Text, colors.text)
-        selection = QColor(colors.ink)
-        selection.setAlphaF(0.28)
-        palette.setColor(QPalette.ColorRole.Highlight, selection)
-        palette.setColor(QPalette.ColorRole.HighlightedText, colors.text)
         self.setPalette(palette)
 
     def set_document_font(self, font: QFont) -> None:
@@ -80,12 +84,6 @@ class ReadOnlyText(QTextBrowser):
     def loadResource(self, _kind: int, _name: QUrl | str) -> QImage:
         return nothing_to_load()
 
-    def createMimeDataFromSelection(self) -> QMimeData:  # noqa: N802  Qt's name
-        """Plain text only, with formulas as the TeX that they were."""
-        result = QMimeData()
-        result.setText(selected_text(self.textCursor()))
-        return result
-
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Vertical scrolling is left to the transcript."""
         delta = event.pixelDelta() if not event.pixelDelta().isNull() else event.angleDelta()
@@ -95,49 +93,98 @@ class ReadOnlyText(QTextBrowser):
         else:
             event.ignore()
 
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        super().mouseMoveEvent(event)
-        if event.buttons() & Qt.MouseButton.LeftButton and self.textCursor().hasSelection():
-            self.context.selecting.emit()
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """The menu is the transcript's."""
+        event.ignore()
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        copies_nothing = event.matches(QKeySequence.StandardKey.Copy) and not self.textCursor().hasSelection()
-        if copies_nothing or (event.key() in _SCROLLING_KEYS and not event.modifiers() & _SELECTING):
-            event.ignore()
+    # Selection
+
+    @property
+    def length(self) -> int:
+        return length_of(self.document())
+
+    def char_at(self, at: QPoint) -> int:
+        return self.cursorForPosition(self.viewport().mapFrom(self, at)).position()
+
+    def unit_at(self, char: int, unit: Unit) -> tuple[int, int]:
+        char = min(char, self.length)
+        cursor = QTextCursor(self.document())
+        cursor.setPosition(char)
+        if unit is Unit.WORD:
+            cursor.select(QTextCursor.SelectionType.WordUnderCursor)
+            return cursor.selectionStart(), cursor.selectionEnd()
+        return line_around(cursor.block()) if unit is Unit.LINE else (char, char)
+
+    def light(self, stretch: Stretch | None) -> None:
+        if stretch == self._lit:
             return
-        super().keyPressEvent(event)
+        self._lit = stretch
+        last = self.length if stretch is None or stretch[1] is None else min(stretch[1], self.length)
+        cursors = [] if stretch is None else list(self._cursors(min(stretch[0], last), last))
+        self.setExtraSelections([self._lit_selection(cursor) for cursor in cursors])
+
+    def document_of(self) -> QTextDocument:
+        return self.document()
+
+    def _cursors(self, first: int, last: int) -> Iterator[QTextCursor]:
+        """One for each cell of a table, or Qt lights whole columns."""
+        table = table_of(self.document())
+        if table is None:
+            yield self._cursor_over(first, last)
+            return
+        for row in range(table.rows()):
+            for column in range(table.columns()):
+                cell = table.cellAt(row, column)
+                start, end = max(first, cell.firstPosition()), min(last, cell.lastPosition())
+                if start < end:
+                    yield self._cursor_over(start, end)
+
+    def _cursor_over(self, first: int, last: int) -> QTextCursor:
+        cursor = QTextCursor(self.document())
+        cursor.setPosition(first)
+        cursor.setPosition(last, QTextCursor.MoveMode.KeepAnchor)
+        return cursor
+
+    def _lit_selection(self, cursor: QTextCursor) -> QTextEdit.ExtraSelection:
+        result = QTextEdit.ExtraSelection()
+        result.cursor = cursor
+        result.format.setBackground(self.context.selection_color())
+        return result
+
+    def forget_light(self) -> None:
+        """The document was written anew, and nothing in it is lit."""
+        if self._lit is not None:
+            self._lit = None
+            self.setExtraSelections([])
+
+    def go_to_start(self) -> None:
+        """Qt scrolls to its cursor when a text is first shown, and the cursor has gone along with what was inserted."""
+        cursor = self.textCursor()
+        cursor.setPosition(0)
+        self.setTextCursor(cursor)
+        self.horizontalScrollBar().setValue(0)
 
 
-_SELECTING = Qt.KeyboardModifier.ShiftModifier
-_SCROLLING_KEYS = (
-    Qt.Key.Key_Up,
-    Qt.Key.Key_Down,
-    Qt.Key.Key_PageUp,
-    Qt.Key.Key_PageDown,
-    Qt.Key.Key_Home,
-    Qt.Key.Key_End,
-    Qt.Key.Key_Space,
-    Qt.Key.Key_Escape,
-)
+class SelectableInside(Selectable):
+    """A part around one text."""
 
+    text: ReadOnlyText
 
-def selected_text(cursor: QTextCursor) -> str:
-    text = cursor.selection().toPlainText()
-    if OBJECT not in text:
-        return text
-    sources = iter(_selected_formulas(cursor))
-    return "".join(next(sources, "") if char == OBJECT else char for char in text)
+    @property
+    def length(self) -> int:
+        return self.text.length
 
+    def char_at(self, at: QPoint) -> int:
+        return self.text.char_at(at - self.text.pos())
 
-def _selected_formulas(cursor: QTextCursor) -> list[str]:
-    result: list[str] = []
-    probe = QTextCursor(cursor)
-    for position in range(cursor.selectionStart(), cursor.selectionEnd()):
-        probe.setPosition(position + 1)
-        tex = probe.charFormat().property(TEX)
-        if tex and cursor.document().characterAt(position) == OBJECT:
-            result.append(str(tex))
-    return result
+    def unit_at(self, char: int, unit: Unit) -> tuple[int, int]:
+        return self.text.unit_at(char, unit)
+
+    def light(self, stretch: Stretch | None) -> None:
+        self.text.light(stretch)
+
+    def document_of(self) -> QTextDocument | None:
+        return self.text.document()
 
 
 class TextPart(ReadOnlyText):
@@ -161,25 +208,16 @@ class TextPart(ReadOnlyText):
         return self.height_at(width_px)
 
     def _write(self, block: Block, *, secondary: bool) -> None:
-        chosen = self.textCursor()
-        selection = (chosen.anchor(), chosen.position())
         style = self.context.document_style(secondary=secondary)
+        self.document().clear()  # or the old text would be laid out once more for the font
         self.set_document_font(style.font)
         builder = DocumentBuilder(self.document(), style, self.context.formulas)
         builder.write(block.tokens)
         self.pending = builder.pending
         self._overhang_px = builder.overhang_px
         self._has_marks = any(_has_mark(token) for token in block.tokens)
-        # Without a selection the cursor goes to the start, or Qt scrolls a wide table to its end.
-        self._select(*selection) if selection[0] != selection[1] else self._select(0, 0)
-
-    def _select(self, anchor: int, position: int) -> None:
-        """Keeps the reader's selection while the text under it grows."""
-        end = self.document().characterCount() - 1
-        cursor = self.textCursor()
-        cursor.setPosition(min(anchor, end))
-        cursor.setPosition(min(position, end), QTextCursor.MoveMode.KeepAnchor)
-        self.setTextCursor(cursor)
+        self.forget_light()
+        self.go_to_start()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         if self._has_marks:
@@ -214,32 +252,40 @@ class TablePart(TextPart):
         return height + (self.horizontalScrollBar().sizeHint().height() + 4 if overflows else 0)
 
 
-class BubblePart(QWidget):
-    """The person's own message: plain text in a bubble at the right."""
+class BubblePart(SelectableInside, QWidget):
+    """The person's own message, or a section of it: plain text in a bubble at the right."""
 
     def __init__(self, context: PartContext, parent: QWidget) -> None:
         super().__init__(parent)
         self._context = context
+        self._bubble = Bubble("")
         self.text = ReadOnlyText(context, self)
 
     def show_part(self, part: Part, width_px: int) -> int:
         theme = self._context.theme
         self.text.setAccessibleName(part.name)
+        assert isinstance(part.content, Bubble)
+        self._bubble = part.content
         if part.measured_width_px < 0:
-            self._write(str(part.content))
+            self._write(part.content.text)
         across, down = theme.px(14), theme.px(9)
         widest = int(width_px * BUBBLE_SHARE) - 2 * across
         self.text.height_at(widest)
-        wanted = min(widest, math.ceil(self.text.document().idealWidth()) + 1)
+        alone = self._bubble.first and self._bubble.last
+        wanted = min(widest, math.ceil(self.text.document().idealWidth()) + 1) if alone else widest
         height = self.text.height_at(wanted)
-        self.text.setGeometry(width_px - across - wanted, down, wanted, height)
-        return height + 2 * down
+        above, below = down * self._bubble.first, down * self._bubble.last
+        self.text.setGeometry(width_px - across - wanted, above, wanted, height)
+        self.update()
+        return height + above + below
 
     def _write(self, text: str) -> None:
         style = self._context.document_style()
         self.text.set_document_font(style.font)
         self.text.setTabStopDistance(4 * QFontMetricsF(style.mono).horizontalAdvance(" "))
         self.text.setPlainText(text)
+        self.text.forget_light()
+        self.text.go_to_start()
         cursor = QTextCursor(self.text.document())
         cursor.select(QTextCursor.SelectionType.Document)
         block = cursor.blockFormat()
@@ -248,7 +294,9 @@ class BubblePart(QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         across, down = self._context.theme.px(14), self._context.theme.px(9)
-        bubble = self.text.geometry().adjusted(-across, -down, across, down)
+        # The rounded corners between two sections lie outside of both.
+        above, below = (down if end else RADIUS_BUBBLE for end in (self._bubble.first, self._bubble.last))
+        bubble = self.text.geometry().adjusted(-across, -above, across, below)
         painter = QPainter(self)
         paint_card(painter, bubble, RADIUS_BUBBLE, self._context.theme.palette.bubble)
         painter.end()

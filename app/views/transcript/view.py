@@ -1,14 +1,15 @@
 """The transcript: a scrolling column of messages in which only what is in sight has widgets.
 
-Here: scrolling, sticking to the end, keyboard and pointer. Not here: what a message consists of (`message_item.py`),
-where messages stand (`message_column.py`), which parts get widgets (`visible_parts.py`).
+Here: scrolling, sticking to the end, keyboard and menu. Not here: what a message consists of (`message_item.py`),
+where messages stand (`message_column.py`), which parts get widgets (`visible_parts.py`), what is selected
+(`selection.py`, `pointer.py`).
 """
 
 from PySide6.QtCore import QEvent, QLocale, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleAnnouncementEvent,
-    QGuiApplication,
+    QContextMenuEvent,
     QKeyEvent,
     QKeySequence,
     QMouseEvent,
@@ -24,15 +25,21 @@ from app.markup.formula import FormulaKey
 from app.theme import COLUMN_PX, Theme
 from app.view_models.transcript import TranscriptModel
 from app.views.transcript.backdrop import paint_ring, paint_thought_bars
+from app.views.transcript.copier import Copier
+from app.views.transcript.highlights import Highlights
 from app.views.transcript.jump_button import JumpButton
 from app.views.transcript.message_column import Anchor, MessageColumn
 from app.views.transcript.message_item import MessageItem, message_name
 from app.views.transcript.part_context import PartContext
+from app.views.transcript.pointer import SelectionPointer
+from app.views.transcript.selection import TranscriptSelection
+from app.views.transcript.transcript_menu import TranscriptMenu
 from app.views.transcript.visible_parts import VisibleParts
 
 SIDE_PX = 24
 STICK_PX = 48
 _SETTLING_ROUNDS = 6
+_ANNOUNCED_CHARS = 2000
 
 
 class TranscriptView(QAbstractScrollArea):
@@ -54,12 +61,17 @@ class TranscriptView(QAbstractScrollArea):
         self._column = MessageColumn()
         self._context = PartContext(theme, self)
         self.visible_parts = VisibleParts(self._context, self.viewport())
+        self.selection = TranscriptSelection(model, self)
+        bar, viewport = self.verticalScrollBar(), self.viewport()
+        self._pointer = SelectionPointer(self._context, self.visible_parts, self.selection, bar, viewport)
+        self.copier = Copier(self._context, model, self._column, self.selection, self._make_item)
         self._follows = True
         self._anchor: Anchor | None = None
         self._built_in = QLocale()  # the language of the words that are shown
         self._settling = False
-        self._hovered: int | None = None
-        self._current: int | None = None
+        self._highlights = Highlights(self._column, self._column_px)
+        self._highlights.changed.connect(self._settle)
+        self._highlights.changed.connect(self.viewport().update)
         self._last_value = 0
         self.jump_button = JumpButton(theme, self)
         self._later = QTimer(self, singleShot=True, interval=0)
@@ -97,17 +109,14 @@ class TranscriptView(QAbstractScrollArea):
 
     def _connect_context(self) -> None:
         context = self._context
-        context.link_requested.connect(self.link_requested)
-        context.regenerate_requested.connect(self.regenerate_requested)
-        context.edit_requested.connect(self.edit_requested)
-        context.delete_requested.connect(self.delete_requested)
-        context.continue_requested.connect(self.continue_requested)
-        context.sibling_requested.connect(self.sibling_requested)
-        context.notice_action_requested.connect(self.notice_action_requested)
-        context.copy_requested.connect(self.copy_message)
+        for name in ("link", "regenerate", "edit", "delete", "continue", "sibling", "notice_action"):
+            getattr(context, f"{name}_requested").connect(getattr(self, f"{name}_requested"))
+        context.copy_requested.connect(self.copier.copy_message)
         context.fold_requested.connect(self._toggle_thinking)
         context.hovered.connect(self._on_part_entered)
         context.selecting.connect(self._stop_following)
+        self.copier.message_copied.connect(self.copied)
+        self.selection.changed.connect(lambda: self.visible_parts.light(self.selection))
         context.formulas.drawn.connect(self._on_formula_drawn)
         self._theme.changed.connect(self._on_theme_changed)
 
@@ -122,7 +131,8 @@ class TranscriptView(QAbstractScrollArea):
         count = len(self._model.messages)
         kept = self._column.keep_same(self._model.messages, self._column_px())
         self._column.items += [self._make_item(row) for row in range(kept, count)]
-        self._hovered = self._current = None
+        self._highlights.forget()
+        self.selection.drop_lost()
         self._follows = not kept or (self._follows and kept >= count - 1)
         self._drop_lost_anchor()
         self._rearrange(0)
@@ -161,7 +171,8 @@ class TranscriptView(QAbstractScrollArea):
         for item in self._column.items[first : first + count]:
             item.release_all()
         del self._column.items[first : first + count]
-        self._hovered = self._current = None
+        self._highlights.forget()
+        self.selection.drop_lost()
         self._drop_lost_anchor()
         self._rearrange(first)
 
@@ -225,11 +236,12 @@ class TranscriptView(QAbstractScrollArea):
         top = self._wanted_top()
         self._apply_range(top)
         self.visible_parts.place(self._column, top, self._page_px(), self._left_px(), self._column_px())
+        self.visible_parts.light(self.selection)
         self._anchor = self._column.anchor_at(top)
         self._last_value = top
         self._settling = False
         self.jump_button.set_wanted(self._bottom_px() - top > STICK_PX and not self._follows)
-        if self._current is not None:
+        if self._highlights.focused is not None:
             self.viewport().update()
 
     def _page_px(self) -> int:
@@ -286,32 +298,21 @@ class TranscriptView(QAbstractScrollArea):
     # Pointer
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        self._hover(self._column.row_at(round(event.position().y()) + self.verticalScrollBar().value()))
+        self._highlights.hover(self._column.row_at(round(event.position().y()) + self.verticalScrollBar().value()))
 
     def leaveEvent(self, event: QEvent) -> None:
-        self._hover(None)
+        self._highlights.hover(None)
         super().leaveEvent(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        self._set_current(None)
+        self._highlights.focus(None)
         super().mousePressEvent(event)
 
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        TranscriptMenu(self.copier, self.selection, self.visible_parts, event.pos(), self).popup(event.globalPos())
+
     def _on_part_entered(self, message_id: int) -> None:
-        self._hover(self._model.row_of(message_id))
-
-    def _hover(self, row: int | None) -> None:
-        if row != self._hovered:
-            before, self._hovered = self._hovered, row
-            self._highlight(before, row)
-
-    def _highlight(self, *rows: int | None) -> None:
-        for row in rows:
-            if row is not None and row < len(self._column.items):
-                item = self._column.items[row]
-                item.highlighted = row in (self._hovered, self._current)
-                if item.is_read:
-                    item.sync(self._column_px())
-        self._settle()
+        self._highlights.hover(self._model.row_of(message_id))
 
     # Keyboard
 
@@ -320,48 +321,50 @@ class TranscriptView(QAbstractScrollArea):
         count = len(self._column.items)
         if not count:
             return
-        if self._current is None:
+        if self._highlights.focused is None:
             row = self._row_in_sight(last=delta < 0)
         else:
-            row = max(0, min(count - 1, self._current + delta))
+            row = max(0, min(count - 1, self._highlights.focused + delta))
         self.setFocus(Qt.FocusReason.ShortcutFocusReason)
-        self._set_current(row)
+        self._highlights.focus(row)
         anchor = self._column.anchor_to_show(row, self.verticalScrollBar().value(), self._page_px())
         if anchor is not None:
             self._follows, self._anchor = False, anchor
             self._settle()
-        self._announce(f"{self._column.items[row].name}. {self._model.messages[row].text}")
+        self._announce(f"{self._column.items[row].name}. {self._model.messages[row].text[:_ANNOUNCED_CHARS]}")
 
     def _row_in_sight(self, *, last: bool) -> int:
         top = self.verticalScrollBar().value()
         rows = self._column.rows_between(top, top + self._page_px())
         return rows[-1] if last else rows[0]
 
-    def _set_current(self, row: int | None) -> None:
-        if row != self._current:
-            before, self._current = self._current, row
-            self._highlight(before, row)
-            self.viewport().update()
-
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.matches(QKeySequence.StandardKey.Copy) and self._current is not None:
-            self.copy_message(self._model.messages[self._current].id)
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self.copy()
+        elif event.matches(QKeySequence.StandardKey.SelectAll):
+            self.selectAll()
+        elif event.key() == Qt.Key.Key_Escape and not self.selection.is_empty:
+            self.selection.clear()
         elif event.key() == Qt.Key.Key_End:
             self.jump_to_end()
         elif event.key() == Qt.Key.Key_Home:
             self.verticalScrollBar().triggerAction(QAbstractSlider.SliderAction.SliderToMinimum)
-        elif event.key() == Qt.Key.Key_Escape and self._current is not None:
-            self._set_current(None)
-        elif event.key() in (Qt.Key.Key_Space, Qt.Key.Key_Return) and self._current is not None:
-            self._toggle_thinking(self._model.messages[self._current].id)
+        elif event.key() == Qt.Key.Key_Escape and self._highlights.focused is not None:
+            self._highlights.focus(None)
+        elif event.key() in (Qt.Key.Key_Space, Qt.Key.Key_Return) and self._highlights.focused is not None:
+            self._toggle_thinking(self._model.messages[self._highlights.focused].id)
         else:
             super().keyPressEvent(event)
 
-    def copy_message(self, message_id: int) -> None:
-        message = self._model.message(message_id)
-        if message is not None:
-            QGuiApplication.clipboard().setText(message.text)
-            self.copied.emit(message_id)
+    def copy(self) -> None:
+        """What is selected, or else the message in focus. The Edit menu calls it by this name."""
+        if not self.selection.is_empty:
+            self.copier.copy_selection(markdown=False)
+        elif self._highlights.focused is not None:
+            self.copier.copy_message(self._model.messages[self._highlights.focused].id)
+
+    def selectAll(self) -> None:  # noqa: N802  the Edit menu calls it by Qt's name
+        self.selection.select_all()
 
     def _toggle_thinking(self, message_id: int) -> None:
         row = self._model.row_of(message_id)
@@ -377,8 +380,8 @@ class TranscriptView(QAbstractScrollArea):
         painter = QPainter(self.viewport())
         x = self._left_px() + self._theme.px(6)
         paint_thought_bars(painter, self.visible_parts.shown(), x, self._theme.palette)
-        if self._current is not None and self.hasFocus():
-            item = self._column.items[self._current]
+        if self._highlights.focused is not None and self.hasFocus():
+            item = self._column.items[self._highlights.focused]
             top = item.top_px - self.verticalScrollBar().value()
             place = QRect(self._left_px(), top, self._column_px(), item.height_px)
             paint_ring(painter, place, self._theme.palette)

@@ -16,6 +16,7 @@ from app.views.transcript.message_column import MessageColumn
 from app.views.transcript.message_footer import MessageFooter
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Part, PartKind, PartPool, PartWidget, as_widget
+from app.views.transcript.selection import TranscriptSelection
 from app.views.transcript.status_parts import FoldPart, NoticePart, ProgressPart
 from app.views.transcript.text_parts import BubblePart, TablePart, TextPart
 
@@ -41,6 +42,7 @@ class VisibleParts(QObject):
         self._context = context
         self._viewport = viewport
         self._pool = PartPool(self._make)
+        self._is_lit = False
         self._live: dict[int, Part] = {}  # by identity of the part
 
     @property
@@ -63,15 +65,21 @@ class VisibleParts(QObject):
             if not item.is_read:
                 item.sync(width_px)
             stretch = item.indexes_between(upper - item.top_px, lower - item.top_px)
+            # One at a time: what it turns out to need may leave no room for the next.
+            has_read = item.read_section(stretch, width_px)
+            if has_read:
+                stretch = item.indexes_between(upper - item.top_px, lower - item.top_px)
             corrected = [self._measure(item.parts[index], width_px) for index in stretch]
             if any(corrected):
                 item.sum_up()
-            if item.height_px != before_px[row] and changed is None:
+            if (has_read or item.height_px != before_px[row]) and changed is None:
                 changed = row
         return changed
 
     def _measure(self, part: Part, width_px: int) -> bool:
         """Lends the part a widget and measures it; returns whether its height changed."""
+        if part.kind is PartKind.UNREAD:
+            return False
         widget = self._pool.lend(part)
         self._live[id(part)] = part
         wanted = width_px - part.inset_px
@@ -97,6 +105,15 @@ class VisibleParts(QObject):
             if key not in wanted:
                 self.release(part)
         self._live = wanted
+
+    def light(self, selection: TranscriptSelection) -> None:
+        """Shows what is selected in each part."""
+        if selection.is_empty and not self._is_lit:
+            return
+        self._is_lit = not selection.is_empty
+        for part in self._live.values():
+            if (widget := part.selectable) is not None:
+                widget.light(selection.stretch_in(part.message_id, part.address))
 
     def release(self, part: Part) -> None:
         self._pool.take_back(part)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QWheelEvent
 from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QDoubleSpinBox, QLineEdit, QSpinBox, QWidget
 
 from app.theme import RADIUS_ROW, Theme
@@ -20,6 +20,7 @@ def field_style(theme: Theme) -> str:
     return (
         f"QLineEdit, QSpinBox, QDoubleSpinBox, QPlainTextEdit {{"
         f" background: {colors.surface.name()}; color: {colors.text.name()}; border: 1px solid {border};"
+        f" placeholder-text-color: {colors.faint.name()};"
         f" border-radius: {RADIUS_ROW}px; padding: {theme.px(5)}px {theme.px(8)}px;"
         f" selection-background-color: {colors.ink.name()}; selection-color: {colors.on_ink.name()}; }}"
         f" QLineEdit:focus, QSpinBox:focus, QDoubleSpinBox:focus, QPlainTextEdit:focus"
@@ -52,7 +53,14 @@ class LineField(QLineEdit):
         FieldStyler(self, theme, width_px)
 
 
-class WholeField(QSpinBox):
+class WheelPasses:
+    """For a field in a page that scrolls: the wheel never changes it."""
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        event.ignore()
+
+
+class WholeField(WheelPasses, QSpinBox):
     """A whole number; arrow keys step it."""
 
     def __init__(self, theme: Theme, minimum: int, maximum: int, width_px: int) -> None:
@@ -62,7 +70,7 @@ class WholeField(QSpinBox):
         FieldStyler(self, theme, width_px)
 
 
-class NumberField(QDoubleSpinBox):
+class NumberField(WheelPasses, QDoubleSpinBox):
     def __init__(self, theme: Theme, limits: tuple[float, float], step: float, width_px: int) -> None:
         super().__init__()
         self.setRange(*limits)
@@ -76,6 +84,7 @@ def _make_plain(field: QAbstractSpinBox) -> None:
     field.setButtonSymbols(QAbstractSpinBox.ButtonSymbols.NoButtons)
     field.setAlignment(Qt.AlignmentFlag.AlignRight)
     field.setKeyboardTracking(False)
+    field.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # not by the wheel either
 
 
 class Segments(QWidget):

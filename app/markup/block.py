@@ -1,0 +1,41 @@
+"""One piece of a reply: text, code, a table or a formula. No Qt."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from markdown_it.token import Token
+
+APART = "\n\n"
+
+
+class BlockKind(StrEnum):
+    TEXT = "text"
+    CODE = "code"
+    TABLE = "table"
+    FORMULA = "formula"
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One piece of a reply. `tokens` for text and tables; `text` for code and formulas."""
+
+    kind: BlockKind
+    tokens: tuple[Token, ...] = ()
+    text: str = ""
+    language: str = ""
+    closed: bool = True  # nothing will be added to it
+    depth: int = 0  # how many lists and quotes it stands in
+    joined: bool = False  # goes on with the list, the quote or the long block above
+    goes_on: bool = False  # code of which another piece follows
+    glue: str = APART  # what stands between it and the block above in a copy
+
+    @property
+    def continues_code(self) -> bool:
+        """It is a piece of the code that the block above shows the beginning of."""
+        return self.kind is BlockKind.CODE and self.joined and not self.depth
+
+    @property
+    def heading(self) -> int:
+        """1 to 6 for a heading, else 0."""
+        is_heading = bool(self.tokens) and self.tokens[0].type == "heading_open"
+        return int(self.tokens[0].tag[1]) if is_heading else 0

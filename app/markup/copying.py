@@ -1,0 +1,141 @@
+"""Stretches of documents as text to copy: as it reads, or as Markdown.
+
+Here: reading back what `DocumentBuilder` wrote. Not here: which stretch, and what stands between two documents.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from PySide6.QtGui import QFont, QTextBlock, QTextCharFormat, QTextDocument, QTextFragment, QTextTable
+
+from app.markup.document import CODE, HEADING, LINE_SEPARATOR, LIST_DEPTH, MARKER, OBJECT, QUOTE_DEPTH, RULE
+from app.markup.inline_formula import TEX
+from app.markup.long_lines import goes_on
+
+_MARKED = str.maketrans({mark: f"\\{mark}" for mark in "\\`*_[]<"})
+_TASKS = {"☐": "- [ ]", "☑": "- [x]", "•": "-"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Characters of one format."""
+
+    text: str
+    form: QTextCharFormat
+
+
+def length_of(document: QTextDocument) -> int:
+    return document.characterCount() - 1
+
+
+def table_of(document: QTextDocument) -> QTextTable | None:
+    """A document has one table and nothing else, or none."""
+    frames = document.rootFrame().childFrames()
+    return frames[0] if frames and isinstance(frames[0], QTextTable) else None
+
+
+def plain_text(document: QTextDocument, start: int, end: int) -> str:
+    table = table_of(document)
+    if table is not None:
+        rows = _rows(table, start, end)
+        return "\n".join("\t".join("".join(map(_plain, cell)) for cell in row) for _, row in rows)
+    result: list[str] = []
+    for block, runs in _blocks(document, start, end):
+        if result and not goes_on(block):
+            result.append("\n")
+        result.append("".join(map(_plain, runs)))
+    return "".join(result)
+
+
+def markdown(document: QTextDocument, start: int, end: int) -> str:
+    table = table_of(document)
+    if table is not None:
+        return _markdown_table(table, start, end)
+    result: list[str] = []
+    above: QTextBlock | None = None
+    for block, runs in _blocks(document, start, end):
+        if above is not None:
+            in_list = block.blockFormat().intProperty(LIST_DEPTH) and above.blockFormat().intProperty(LIST_DEPTH)
+            result.append("\n" if in_list else "\n\n")
+        result.append(_markdown_block(block, runs))
+        above = block
+    return "".join(result)
+
+
+def _blocks(document: QTextDocument, start: int, end: int) -> Iterator[tuple[QTextBlock, list[_Run]]]:
+    block = document.findBlock(start)
+    while block.isValid() and (block.position() < end or block.position() == start):
+        yield block, list(_runs(block, start, end))
+        block = block.next()
+
+
+def _rows(table: QTextTable, start: int, end: int) -> Iterator[tuple[int, list[list[_Run]]]]:
+    """The rows that are reached, with their cells."""
+    for row in range(table.rows()):
+        cells = [table.cellAt(row, column) for column in range(table.columns())]
+        if any(cell.lastPosition() >= start and cell.firstPosition() < end for cell in cells):
+            blocks = [table.document().findBlock(cell.firstPosition()) for cell in cells]
+            yield row, [list(_runs(block, start, end)) for block in blocks]
+
+
+def _runs(block: QTextBlock, start: int, end: int) -> Iterator[_Run]:
+    fragments = block.begin()
+    while not fragments.atEnd():
+        fragment: QTextFragment = fragments.fragment()
+        first = max(start - fragment.position(), 0)
+        last = min(end - fragment.position(), fragment.length())
+        if first < last:
+            # Positions count UTF-16 units.
+            units = fragment.text().encode("utf-16-le", "surrogatepass")[2 * first : 2 * last]
+            yield _Run(units.decode("utf-16-le", "replace"), fragment.charFormat())
+        fragments += 1
+
+
+def _plain(run: _Run) -> str:
+    text = run.text.replace(LINE_SEPARATOR, "\n")
+    if OBJECT in text and (tex := run.form.property(TEX)):
+        return text.replace(OBJECT, str(tex))
+    return text.rstrip("\u00a0") + " " if run.form.boolProperty(MARKER) else text
+
+
+def _markdown_block(block: QTextBlock, runs: list[_Run]) -> str:
+    form = block.blockFormat()
+    quote = "> " * form.intProperty(QUOTE_DEPTH)
+    if form.boolProperty(RULE):
+        return quote + "---"
+    indent = "   " * max(0, form.intProperty(LIST_DEPTH) - 1)
+    marker = ""
+    if runs and runs[0].form.boolProperty(MARKER):
+        mark = runs[0].text.strip("\u00a0")
+        marker, runs = f"{_TASKS.get(mark, mark)} ", runs[1:]
+    elif form.intProperty(LIST_DEPTH):
+        indent += "   "
+    heading = "#" * form.intProperty(HEADING)
+    text = "".join(map(_markdown_run, runs)).replace("\n", f"\n{quote}{indent}{' ' * len(marker)}")
+    return f"{quote}{indent}{marker}{heading}{' ' if heading else ''}{text}"
+
+
+def _markdown_run(run: _Run) -> str:
+    text, form = run.text.replace(LINE_SEPARATOR, "\n"), run.form
+    if OBJECT in text and (tex := form.property(TEX)):
+        return text.replace(OBJECT, f"${str(tex).strip()}$")
+    if form.boolProperty(CODE):
+        fence = "``" if "`" in text else "`"
+        return f"{fence}{text}{fence}"
+    if form.isAnchor():
+        return form.anchorHref() if text == form.anchorHref() else f"[{text.translate(_MARKED)}]({form.anchorHref()})"
+    inner = text.strip()
+    if not inner:
+        return text
+    marks = "**" * (form.fontWeight() == QFont.Weight.Bold) + "*" * form.fontItalic() + "~~" * form.fontStrikeOut()
+    before, after = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
+    return f"{before}{marks}{inner.translate(_MARKED)}{marks[::-1]}{after}"
+
+
+def _markdown_table(table: QTextTable, start: int, end: int) -> str:
+    lines: list[str] = []
+    for row, cells in _rows(table, start, end):
+        lines.append("| " + " | ".join("".join(map(_markdown_run, cell)) for cell in cells) + " |")
+        if row == 0:
+            lines.append("|" + " --- |" * len(cells))
+    return "\n".join(lines)

@@ -1,0 +1,45 @@
+"""Where long text may be cut. No Qt.
+
+Qt lays out a line as a whole, and one without spaces in quadratic time; Markdown is read again while it grows.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+LONGEST_PIECE = 4000
+LONG_LINE = re.compile(rf"[^\n]{{{LONGEST_PIECE + 1},}}")
+_MOST_MARKS = 32  # a cluster is not longer than this many characters, or it may be cut
+
+
+def has_long_line(text: str) -> bool:
+    return len(text) > LONGEST_PIECE and LONG_LINE.search(text) is not None
+
+
+def pieces(line: str, at_most: int = LONGEST_PIECE) -> Iterator[str]:
+    """The line cut into pieces of at most that many characters, after spaces where there are any."""
+    start = 0
+    while len(line) - start > at_most:
+        end = cut_before(line, start + at_most, start + at_most // 2)
+        yield line[start:end]
+        start = end
+    yield line[start:]
+
+
+def cut_before(text: str, end: int, least: int) -> int:
+    """Where to cut `text` at `end` or before: after a space beyond `least`, else between two characters."""
+    space = text.rfind(" ", least, end)
+    if space >= 0:
+        return space + 1
+    for position in range(end, max(least, end - _MOST_MARKS), -1):
+        if not _belongs_to_the_one_before(text, position):
+            return position
+    return end
+
+
+def _belongs_to_the_one_before(text: str, position: int) -> bool:
+    if not 0 < position < len(text):
+        return False
+    char = text[position]
+    joins = "\u200d" in (char, text[position - 1]) or "\U0001f3fb" <= char <= "\U0001f3ff"
+    return joins or unicodedata.category(char) in ("Mn", "Me", "Mc") or "\u1160" <= char <= "\u11ff"

@@ -1,0 +1,102 @@
+"""Lines that are too long to lay out at once, as several blocks of a document.
+
+Qt lays out a line as a whole, and one without spaces in quadratic time. So a longer line stands in several blocks, of
+which all but the first are marked as going on with the one above: that end of a block is no line break of the text.
+"""
+
+from PySide6.QtGui import QTextBlock, QTextBlockFormat, QTextCursor, QTextDocument, QTextFormat
+
+from app.markup.cuts import LONG_LINE, LONGEST_PIECE, has_long_line, pieces
+
+GOES_ON = QTextFormat.Property.UserProperty.value + 8  # of a block: it continues the line above
+
+
+def insert(cursor: QTextCursor, text: str) -> bool:
+    """Replaces the selection by `text`, as one step of undo; returns whether a line was cut."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    cursor.beginEditBlock()
+    cursor.removeSelectedText()
+    first = cursor.position()
+    position = 0
+    for found in LONG_LINE.finditer(text):
+        _insert_short_lines(cursor, text[position : found.start()])
+        _insert_long_line(cursor, found[0])
+        position = found.end()
+    _insert_short_lines(cursor, text[position:])
+    # What is inserted into the middle of a line may make its block too long.
+    cut = [_cut_block(cursor.document().findBlock(place)) for place in (cursor.position(), first)]
+    cursor.endEditBlock()
+    return any(cut) or has_long_line(text)
+
+
+def _insert_short_lines(cursor: QTextCursor, text: str) -> None:
+    head, line_end, rest = text.partition("\n")
+    if not line_end or not goes_on(cursor.block()):
+        cursor.insertText(text)
+        return
+    cursor.insertText(head)
+    cursor.insertBlock(_marked(cursor.blockFormat(), goes_on=False))
+    cursor.insertText(rest)
+
+
+def _insert_long_line(cursor: QTextCursor, line: str) -> None:
+    for number, piece in enumerate(pieces(line)):
+        if number:
+            cursor.insertBlock(_marked(cursor.blockFormat(), goes_on=True))
+        cursor.insertText(piece)
+
+
+def _cut_block(block: QTextBlock) -> bool:
+    """Returns whether there was anything to cut."""
+    was_too_long = block.length() > 2 * LONGEST_PIECE
+    while block.length() > 2 * LONGEST_PIECE:
+        cursor = QTextCursor(block)
+        cursor.setPosition(block.position() + LONGEST_PIECE)
+        cursor.insertBlock(_marked(block.blockFormat(), goes_on=True))
+        block = cursor.block()
+    return was_too_long
+
+
+def _marked(form: QTextBlockFormat, *, goes_on: bool) -> QTextBlockFormat:
+    result = QTextBlockFormat(form)
+    if goes_on:
+        result.setProperty(GOES_ON, True)
+    else:
+        result.clearProperty(GOES_ON)
+    return result
+
+
+def goes_on(block: QTextBlock) -> bool:
+    return block.blockFormat().boolProperty(GOES_ON)
+
+
+def line_around(block: QTextBlock) -> tuple[int, int]:
+    """Where the line begins and ends that a block is all or a piece of."""
+    first = last = block
+    while goes_on(first):
+        first = first.previous()
+    while goes_on(last.next()):
+        last = last.next()
+    return first.position(), last.position() + last.length() - 1
+
+
+def text_between(document: QTextDocument, start: int, end: int) -> str:
+    """The text of a stretch, with line breaks only where the text has them."""
+    block = document.findBlock(start)
+    result: list[str] = []
+    while block.isValid() and (block.position() < end or not result):
+        if result and not goes_on(block):
+            result.append("\n")
+        first, last = max(0, start - block.position()), min(end - block.position(), block.length() - 1)
+        result.append(_part_of(block, first, last))
+        block = block.next()
+    return "".join(result).replace("\u2028", "\n")
+
+
+def _part_of(block: QTextBlock, first: int, last: int) -> str:
+    if first == 0 and last == block.length() - 1:
+        return block.text()
+    cursor = QTextCursor(block)
+    cursor.setPosition(block.position() + first)
+    cursor.setPosition(block.position() + last, QTextCursor.MoveMode.KeepAnchor)
+    return cursor.selectedText()

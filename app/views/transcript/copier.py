@@ -1,0 +1,66 @@
+"""Copying from the transcript: the selection, a message, the code of a card.
+
+Here: what goes to the clipboard. Not here: menus and keys that ask for it, reading the words back (`copied_text.py`).
+"""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QCursor, QGuiApplication
+from PySide6.QtWidgets import QToolTip
+
+from app.view_models.transcript import TranscriptModel
+from app.views.transcript.copied_text import CopiedText
+from app.views.transcript.message_column import MessageColumn
+from app.views.transcript.message_item import MessageItem
+from app.views.transcript.part_context import PartContext
+from app.views.transcript.parts import Part
+from app.views.transcript.selection import TranscriptSelection
+
+_ANY_WIDTH_PX = 600  # only heights depend on it, and nobody sees these items
+
+
+class Copier(QObject):
+    message_copied = Signal(int)
+
+    def __init__(
+        self,
+        context: PartContext,
+        model: TranscriptModel,
+        column: MessageColumn,
+        selection: TranscriptSelection,
+        make_item: Callable[[int], MessageItem],
+    ) -> None:
+        """`make_item` makes one of a row, to read where the column's was never read."""
+        super().__init__(context)
+        self._context = context
+        self._model = model
+        self._column = column
+        self._selection = selection
+        self._make_item = make_item
+        context.code_of = self._code_of
+
+    def copy_selection(self, *, markdown: bool) -> None:
+        copied = CopiedText(self._context, self._selection, markdown=markdown).of(self._item)
+        QGuiApplication.clipboard().setText(copied.text)
+        if copied.left_out:
+            words = self.tr("Copied without %n control character(s)", "", copied.left_out)
+            QToolTip.showText(QCursor.pos(), words)
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._context, words))
+
+    def copy_message(self, message_id: int) -> None:
+        message = self._model.message(message_id)
+        if message is not None:
+            QGuiApplication.clipboard().setText(message.text)
+            self.message_copied.emit(message_id)
+
+    def _item(self, row: int) -> MessageItem:
+        item = self._column.items[row]
+        if not item.is_read:
+            item = self._make_item(row)
+            item.sync(_ANY_WIDTH_PX)
+        return item
+
+    def _code_of(self, part: Part) -> str:
+        row = self._model.row_of(part.message_id)
+        return "" if row is None else self._column.items[row].code_of(part)

@@ -1,0 +1,41 @@
+"""The messages whose icons are shown: under the pointer, and the one in focus."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, Signal
+
+from app.views.transcript.message_column import MessageColumn
+
+
+class Highlights(QObject):
+    changed = Signal()
+
+    def __init__(self, column: MessageColumn, width_px: Callable[[], int]) -> None:
+        super().__init__()
+        self.focused: int | None = None  # rows
+        self._hovered: int | None = None
+        self._column = column
+        self._width_px = width_px
+
+    def hover(self, row: int | None) -> None:
+        if row != self._hovered:
+            before, self._hovered = self._hovered, row
+            self._show(before, row)
+
+    def focus(self, row: int | None) -> None:
+        if row != self.focused:
+            before, self.focused = self.focused, row
+            self._show(before, row)
+
+    def forget(self) -> None:
+        """The rows mean other messages now."""
+        self.focused = self._hovered = None
+
+    def _show(self, *rows: int | None) -> None:
+        for row in rows:
+            if row is not None and row < len(self._column.items):
+                item = self._column.items[row]
+                item.highlighted = row in (self._hovered, self.focused)
+                if item.is_read:
+                    item.sync(self._width_px())
+        self.changed.emit()

@@ -1,0 +1,125 @@
+"""The one selection of the transcript, through blocks and messages.
+
+Here: where it begins and ends, and how much of a part lies in it. It holds places in the text, no widgets, so it
+survives that text grows, or scrolls out of sight and gets another widget.
+Not here: the pointer (`pointer.py`), drawing (the parts), the selected words (`copied_text.py`).
+"""
+
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from PySide6.QtCore import QObject, Signal
+
+from app.view_models.transcript import TranscriptModel
+
+Address = tuple[int, int, int]  # of a part in its message: bubble, thinking or answer; section; block
+Stretch = tuple[int, int | None]  # first character and the one behind the last; None is the end
+
+_BEFORE_ALL: Address = (-1, 0, 0)
+_AFTER_ALL: Address = (9, 0, 0)
+
+
+class Unit(Enum):
+    """What a drag selects whole ones of."""
+
+    CHARACTER = auto()
+    WORD = auto()
+    LINE = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    message_id: int
+    address: Address
+    char: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Key:
+    """A place in the order of the transcript."""
+
+    part: tuple[int, Address]
+    char: int
+
+    def __lt__(self, other: "_Key") -> bool:
+        return (self.part, self.char) < (other.part, other.char)
+
+
+class TranscriptSelection(QObject):
+    """Begins as a unit at one place (the anchor) and is extended to a unit at another (the cursor)."""
+
+    changed = Signal()
+
+    def __init__(self, model: TranscriptModel, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._model = model
+        self._anchor: tuple[Place, Place] | None = None
+        self._cursor: tuple[Place, Place] | None = None
+
+    def begin(self, first: Place, last: Place) -> None:
+        self._set((first, last), (first, last))
+
+    def extend(self, first: Place, last: Place) -> None:
+        self._set(self._anchor or (first, last), (first, last))
+
+    def select_all(self) -> None:
+        messages = self._model.messages
+        if messages:
+            first, last = Place(messages[0].id, _BEFORE_ALL, 0), Place(messages[-1].id, _AFTER_ALL, 0)
+            self._set((first, first), (last, last))
+
+    def clear(self) -> None:
+        self._set(None, None)
+
+    def drop_lost(self) -> None:
+        """Clears it when a message that it ends in is gone."""
+        ends = [*(self._anchor or ()), *(self._cursor or ())]
+        if any(self._model.row_of(place.message_id) is None for place in ends):
+            self.clear()
+
+    def _set(self, anchor: tuple[Place, Place] | None, cursor: tuple[Place, Place] | None) -> None:
+        if (anchor, cursor) != (self._anchor, self._cursor):
+            self._anchor, self._cursor = anchor, cursor
+            self.changed.emit()
+
+    @property
+    def is_empty(self) -> bool:
+        return self._span() is None
+
+    def rows(self) -> range:
+        """The rows of the messages that it touches."""
+        span = self._span()
+        return range(0) if span is None else range(span[0].part[0], span[1].part[0] + 1)
+
+    def stretch_in(self, message_id: int, address: Address | None) -> Stretch | None:
+        """How much of a part is selected."""
+        span, row = self._span(), self._model.row_of(message_id)
+        if span is None or row is None or address is None:
+            return None
+        part = (row, address)
+        if not span[0].part <= part <= span[1].part:
+            return None
+        first = span[0].char if part == span[0].part else 0
+        last = span[1].char if part == span[1].part else None
+        return None if last is not None and first >= last else (first, last)
+
+    def takes_all_of(self, row: int) -> bool:
+        """Whether it begins before and ends behind a message."""
+        span = self._span()
+        if span is None:
+            return False
+        return span[0].part < (row, (0, 0, 0)) and span[1].part >= (row, _AFTER_ALL)
+
+    def _span(self) -> tuple[_Key, _Key] | None:
+        if self._anchor is None or self._cursor is None:
+            return None
+        keys = [self._key(place) for place in (*self._anchor, *self._cursor)]
+        known = [key for key in keys if key is not None]
+        if len(known) < len(keys):
+            return None
+        first, last = min(known), max(known)
+        return (first, last) if first < last else None
+
+    def _key(self, place: Place) -> _Key | None:
+        row = self._model.row_of(place.message_id)
+        return None if row is None else _Key((row, place.address), place.char)

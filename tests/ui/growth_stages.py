@@ -1,0 +1,65 @@
+"""Where long texts go: the composer, a bubble, a reply that is opened, a reply that is streamed, code in colours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QMimeData
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app.theme import Theme
+from app.view_models.transcript import ReplyStatus
+from app.views.shell.composer import Composer
+from app.views.transcript.code_part import CodePart
+from app.views.transcript.parts import Part, PartKind
+from tests.helpers.transcript_harness import TranscriptHarness, question, reply
+
+STEP_CHARS = 100
+Stage = Callable[[str], None]
+
+
+class Stages:
+    def __init__(self, qtbot: QtBot) -> None:
+        self.composer = Composer(Theme())
+        self.composer.resize(700, 100)
+        qtbot.addWidget(self.composer)
+        self.composer.show()
+        self.harness = TranscriptHarness([])
+        qtbot.addWidget(self.harness.view)
+
+    def paste(self, text: str) -> None:
+        data = QMimeData()
+        data.setText(text)
+        self.composer.set_text("")
+        self.composer.edit.insertFromMimeData(data)
+        QApplication.processEvents()
+        self.composer.edit.viewport().repaint()
+
+    def ask(self, text: str) -> None:
+        self.harness.model.set_messages([question(1, text)])
+        self._show()
+
+    def open(self, text: str) -> None:
+        self.harness.model.set_messages([reply(1, text)])
+        self._show()
+
+    def stream(self, text: str) -> None:
+        self.harness.model.set_messages([reply(1, "", ReplyStatus.STREAMING)])
+        for start in range(0, len(text), STEP_CHARS):
+            self.harness.model.append_text(1, text[start : start + STEP_CHARS])
+        self.harness.model.change(1, status=ReplyStatus.DONE)
+        self._show()
+
+    def color(self, language: str, code: str) -> None:
+        self.harness.model.set_messages([reply(1, f"```{language}\n{code}\n```\n")])
+        self._show()
+        while any(isinstance(part.widget, CodePart) and part.widget.is_coloring for part in self._code()):
+            QApplication.processEvents()
+
+    def _code(self) -> list[Part]:
+        return self.harness.parts(PartKind.CODE)
+
+    def _show(self) -> None:
+        QApplication.processEvents()
+        self.harness.view.viewport().repaint()

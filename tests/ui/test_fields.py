@@ -1,0 +1,102 @@
+"""Fields that change only when one means them to, and that can be read after a switch of theme."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtGui import QColor, QPalette
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.theme import Theme
+from app.views.shell.composer import Composer
+from app.views.shell.sidebar import SearchField
+from app.views.widgets.cards import Page
+from app.views.widgets.fields import LineField, NumberField, WholeField
+from tests.helpers.app_harness import open_app
+
+
+def contrast(one: QColor, other: QColor) -> float:
+    """As the WCAG has it: 4.5 is needed to read text."""
+    lights = sorted(luminance(color) + 0.05 for color in (one, other))
+    return lights[1] / lights[0]
+
+
+def luminance(color: QColor) -> float:
+    channels = (color.redF(), color.greenF(), color.blueF())
+    parts = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in channels]
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+
+def shown_contrast(field: QWidget, ground: QColor) -> float:
+    """Of what is shown where the letters are."""
+    image = field.grab(QRect(30, 4, 70, field.height() - 8)).toImage()
+    image.convertTo(image.Format.Format_RGB32)
+    edges = {image.pixelColor(0, y).rgb() for y in range(image.height())}
+    colors = {image.pixelColor(x, y).rgb() for x in range(image.width()) for y in range(image.height())}
+    return max((contrast(QColor(color), ground) for color in colors - edges), default=0.0)
+
+
+def test_the_search_in_the_app_can_be_read_after_a_switch_of_theme(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_app(tmp_path, qtbot) as harness:
+        search = harness.application.window.sidebar.search
+        search.setText("MMMMMMMMMMM")
+        for appearance in ("light", "dark", "light", "dark"):
+            harness.application.theme.set_appearance(appearance)
+            QApplication.processEvents()
+            colors = harness.application.theme.palette
+            assert contrast(search.palette().color(QPalette.ColorRole.Text), colors.sidebar) > 7, appearance
+
+
+@pytest.mark.parametrize("kind", [SearchField, LineField, Composer])
+@pytest.mark.parametrize("first", ["light", "dark"])
+def test_typed_text_can_be_read_after_a_switch_of_theme(qtbot: QtBot, kind: type, first: str) -> None:
+    window = QWidget()
+    theme = Theme(window)
+    theme.set_appearance(first)  # type: ignore[arg-type]
+    field = kind(theme, parent=window)
+    layout = QVBoxLayout(window)
+    layout.addWidget(field)
+    qtbot.addWidget(window)
+    window.show()
+    if isinstance(field, QLineEdit):
+        field.setText("MMMMMMMMMMM")
+    else:
+        field.set_text("MMMMMMMMMMM")
+    for appearance in ("light", "dark", "light", "dark", first):
+        theme.set_appearance(appearance)  # type: ignore[arg-type]
+        QApplication.processEvents()
+        inner = field if isinstance(field, QLineEdit) else field.edit
+        inner.setReadOnly(True)  # without a blinking cursor
+        background = theme.palette.sidebar if kind is SearchField else theme.palette.surface
+        assert shown_contrast(inner, background) > 7, appearance
+
+
+@pytest.mark.parametrize("focused", [True, False])
+def test_the_wheel_scrolls_the_page_and_changes_no_field(qtbot: QtBot, focused: bool) -> None:
+    theme = Theme()
+    page = Page(theme)
+    fields: list[NumberField | WholeField] = [NumberField(theme, (0.0, 2.0), 0.1, 96), WholeField(theme, 0, 100, 96)]
+    for field in fields:
+        field.setValue(1)
+        page.column.addWidget(field)
+    page.column.addSpacing(3000)
+    page.resize(400, 300)
+    qtbot.addWidget(page)
+    page.show()
+    page.activateWindow()
+    for number, field in enumerate(fields):
+        if focused:
+            field.setFocus(Qt.FocusReason.MouseFocusReason)
+        before = page.verticalScrollBar().value()
+        page.verticalScrollBar().setValue(before)
+        QTest.wheelEvent(page.windowHandle(), field.mapTo(page, field.rect().center()), QPoint(0, -120))
+        QApplication.processEvents()
+        assert field.value() == 1
+        assert page.verticalScrollBar().value() > before or number
+        page.verticalScrollBar().setValue(0)
+    QTest.keyClick(fields[1], Qt.Key.Key_Up)
+    assert fields[1].value() == 2

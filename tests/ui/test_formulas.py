@@ -1,0 +1,85 @@
+"""Formulas have a budget of time and pixels; what exceeds it is its source.
+
+A sample of `tests/drills/test_formulas.py`.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from tests.helpers.tex import formula
+from tests.ui.formula_stage import FormulaStage
+
+HOSTILE = (
+    r"\rule{9999em}{9999em}",
+    r"\rule{1e400em}{1em}",
+    r"\hspace{1e308em}x",
+    r"\kern-9999em x",
+    r"\rule{99999em}{0pt}",
+    r"\frac{}{}",
+    r"\\",
+    r"{}",
+    "x+" * 1900,
+    r"\frac{a}{" * 100 + "b" + "}" * 100,
+    "{" * 1500 + "}" * 1500,
+    r"\int" * 800,
+    r"\begin{matrix}" + r"\\" * 1000 + r"\end{matrix}",
+)
+HARMLESS = (r"\frac{a}{b} + \sqrt{x}", r"\rule{2em}{1em}", "x", r"\text{수락률} = \frac{1}{2}")
+
+
+@pytest.fixture
+def stage(qtbot: QtBot) -> FormulaStage:
+    return FormulaStage(qtbot)
+
+
+@pytest.mark.parametrize("tex", HOSTILE, ids=lambda tex: tex[:16])
+def test_a_hostile_formula_keeps_to_the_budget_and_shows_its_source_whole(stage: FormulaStage, tex: str) -> None:
+    stage.draw(tex)
+    source = stage.source_of(tex)
+    assert source is None or source == tex
+    stage.harness.view.grab()
+
+
+@pytest.mark.parametrize("tex", HARMLESS)
+def test_a_harmless_formula_is_drawn(stage: FormulaStage, tex: str) -> None:
+    assert stage.source_of(tex) is None
+
+
+def test_a_random_formula_breaks_nothing(stage: FormulaStage) -> None:
+    formulas = [formula(seed) for seed in range(30)]
+    for tex in formulas:
+        stage.draw(tex)
+    stage.show(formulas)
+
+
+PROGRAM = """
+import sys
+from PySide6.QtWidgets import QApplication
+app = QApplication([])
+from tests.helpers.transcript_harness import TranscriptHarness, reply
+from tests.ui.test_formulas import HOSTILE
+harness = TranscriptHarness([reply(1, "\\n\\n".join(f"$$\\n{tex}\\n$$\\n\\n${tex}$" for tex in HOSTILE))])
+for _ in range(20):
+    app.processEvents()
+    harness.view.grab()
+sys.exit(0)
+"""
+
+
+def test_the_program_ends_cleanly_while_formulas_are_drawn() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert "Traceback" not in ended.stderr
+    assert ended.returncode == 0

@@ -1,0 +1,314 @@
+"""One selection through blocks and messages, by pointer and keys, and what is copied of it.
+
+Mouse events are given to the window, so that they take the way of real ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QGuiApplication, QTextCursor
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QTextEdit, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.view_models.transcript import ReplyStatus, TranscriptMessage
+from app.views.transcript.code_part import CodePart
+from app.views.transcript.formula_part import FormulaPart
+from app.views.transcript.parts import Part, as_widget
+from app.views.transcript.text_parts import BubblePart, ReadOnlyText
+from app.views.transcript.transcript_menu import TranscriptMenu
+from tests.helpers.transcript_harness import PARAGRAPH, TranscriptHarness, long_chat, question, reply
+
+Opener = Callable[[list[TranscriptMessage]], TranscriptHarness]
+LEFT = Qt.MouseButton.LeftButton
+SHIFT = Qt.KeyboardModifier.ShiftModifier
+CHAT = [
+    question(1, "First question"),
+    reply(2, "Alpha **bold** words\n\nBeta paragraph\n\n```py\nx = 1\ny = 2\n```\n\n- one\n- two\n\nOmega end"),
+    question(3, "Second question"),
+    reply(4, "The last answer"),
+]
+
+
+@pytest.fixture
+def open_transcript(qtbot: QtBot) -> Opener:
+    def open_one(messages: list[TranscriptMessage]) -> TranscriptHarness:
+        harness = TranscriptHarness(messages)
+        qtbot.addWidget(harness.view)
+        qtbot.waitUntil(harness.view.isVisible)
+        return harness
+
+    return open_one
+
+
+def text_of(part: Part) -> ReadOnlyText:
+    widget: object = part.widget
+    if isinstance(widget, (BubblePart, CodePart, FormulaPart)):
+        return widget.text
+    assert isinstance(widget, ReadOnlyText)
+    return widget
+
+
+def texts(harness: TranscriptHarness) -> list[ReadOnlyText]:
+    parts = [part for part, _ in harness.view.visible_parts.shown() if part.selectable is not None]
+    return [text_of(part) for part in sorted(parts, key=lambda part: as_widget(part.widget).y())]  # type: ignore[arg-type]
+
+
+def text_with(harness: TranscriptHarness, words: str) -> ReadOnlyText:
+    in_sight = [each for each in texts(harness) if each.mapTo(harness.view, QPoint(0, 0)).y() >= 0]
+    return next(each for each in in_sight if words in each.toPlainText())
+
+
+def point(harness: TranscriptHarness, words: str, *, behind: bool = False) -> QPoint:
+    """Where some words begin or end, in the window."""
+    text = text_with(harness, words)
+    cursor = QTextCursor(text.document())
+    cursor.setPosition(text.toPlainText().index(words) + (len(words) if behind else 0))
+    return text.viewport().mapTo(harness.view, text.cursorRect(cursor).center())
+
+
+def mouse(harness: TranscriptHarness, kind: str, at: QPoint, modifiers: Qt.KeyboardModifier | None = None) -> None:
+    window = harness.view.windowHandle()
+    act = getattr(QTest, kind)
+    if kind == "mouseMove":
+        act(window, at)
+    else:
+        act(window, LEFT, modifiers or Qt.KeyboardModifier.NoModifier, at)
+    QApplication.processEvents()
+
+
+def drag(harness: TranscriptHarness, start: QPoint, end: QPoint) -> None:
+    mouse(harness, "mousePress", start)
+    mouse(harness, "mouseMove", QPoint((start.x() + end.x()) // 2, (start.y() + end.y()) // 2))
+    mouse(harness, "mouseMove", end)
+    mouse(harness, "mouseRelease", end)
+
+
+def lit(harness: TranscriptHarness) -> list[str]:
+    """What is shown as selected, from above."""
+    found: list[str] = []
+    for text in texts(harness):
+        assert not text.textCursor().hasSelection(), "Qt's own selection"
+        found += [extra.cursor.selectedText().replace("\u2029", "\n") for extra in text.extraSelections()]
+    return [words for words in found if words]
+
+
+def copied(harness: TranscriptHarness) -> str:
+    QTest.keyClick(harness.view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    return QGuiApplication.clipboard().text()
+
+
+def test_a_drag_goes_through_blocks_and_messages(open_transcript: Opener) -> None:
+    harness = open_transcript(CHAT)
+    drag(harness, point(harness, "bold"), point(harness, "Second", behind=True))
+    assert lit(harness) == [
+        "bold words",
+        "Beta paragraph",
+        "x = 1\ny = 2",
+        "•\u00a0\u00a0one\n•\u00a0\u00a0two",
+        "Omega end",
+        "Second",
+    ]
+    assert copied(harness) == "bold words\n\nBeta paragraph\n\nx = 1\ny = 2\n\n• one\n• two\n\nOmega end\n\nSecond"
+    harness.view.copier.copy_selection(markdown=True)
+    expected = "**bold** words\n\nBeta paragraph\n\n```py\nx = 1\ny = 2\n```\n\n- one\n- two\n\nOmega end\n\nSecond"
+    assert QGuiApplication.clipboard().text() == expected
+
+
+def test_a_drag_upwards_is_the_same(open_transcript: Opener) -> None:
+    harness = open_transcript(CHAT)
+    drag(harness, point(harness, "paragraph"), point(harness, "question"))
+    assert copied(harness) == "question\n\nAlpha bold words\n\nBeta "
+
+
+def test_a_click_ends_the_selection(open_transcript: Opener) -> None:
+    harness = open_transcript(CHAT)
+    drag(harness, point(harness, "Alpha"), point(harness, "Beta", behind=True))
+    mouse(harness, "mouseClick", point(harness, "last"))
+    assert lit(harness) == []
+    drag(harness, point(harness, "Alpha"), point(harness, "bold", behind=True))
+    QTest.keyClick(harness.view, Qt.Key.Key_Escape)
+    assert lit(harness) == []
+
+
+def test_shift_extends_from_where_it_began(open_transcript: Opener) -> None:
+    harness = open_transcript(CHAT)
+    mouse(harness, "mouseClick", point(harness, "Beta"))
+    mouse(harness, "mouseClick", point(harness, "x = 1", behind=True), SHIFT)
+    assert lit(harness) == ["Beta paragraph", "x = 1"]
+    mouse(harness, "mouseClick", point(harness, "bold"), SHIFT)
+    assert lit(harness) == ["bold words"]
+
+
+def test_two_clicks_take_a_word_and_three_a_line(open_transcript: Opener) -> None:
+    harness = open_transcript(CHAT)
+    at = point(harness, "paragraph") + QPoint(6, 0)
+    mouse(harness, "mousePress", at)
+    mouse(harness, "mouseRelease", at)
+    mouse(harness, "mouseDClick", at)
+    assert lit(harness) == ["paragraph"]
+    mouse(harness, "mousePress", at)
+    mouse(harness, "mouseRelease", at)
+    assert lit(harness) == ["Beta paragraph"]
+    at = point(harness, "= 1")
+    mouse(harness, "mouseDClick", at)
+    mouse(harness, "mousePress", at)
+    mouse(harness, "mouseRelease", at)
+    assert lit(harness) == ["x = 1"]
+
+
+def test_a_drag_after_two_clicks_takes_whole_words(open_transcript: Opener) -> None:
+    harness = open_transcript(CHAT)
+    at = point(harness, "bold") + QPoint(6, 0)
+    harness.view._pointer.double_click(at)
+    mouse(harness, "mouseMove", point(harness, "paragraph") + QPoint(12, 0))
+    harness.view._pointer.move(point(harness, "paragraph") + QPoint(12, 0))
+    harness.view._pointer.release()
+    assert lit(harness) == ["bold words", "Beta paragraph"]
+
+
+def test_all_is_selected_with_what_is_out_of_sight(open_transcript: Opener) -> None:
+    chat = long_chat(30)
+    harness = open_transcript(chat)
+    harness.view.setFocus()
+    QTest.keyClick(harness.view, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+    assert all(each.extraSelections() for each in texts(harness))
+    text = copied(harness)
+    assert text.startswith("Question 1?\n\nReply 0\n\nSome words")
+    assert [f"Reply {turn}" in text for turn in range(30)] == [True] * 30
+    harness.view.copier.copy_selection(markdown=True)
+    assert QGuiApplication.clipboard().text() == "\n\n".join(message.text for message in chat)
+
+
+def test_it_scrolls_at_the_edges(open_transcript: Opener, qtbot: QtBot) -> None:
+    harness = open_transcript(long_chat(20))
+    before = harness.value
+    start = QPoint(300, 300)
+    mouse(harness, "mousePress", start)
+    mouse(harness, "mouseMove", QPoint(300, -80))
+    qtbot.waitUntil(lambda: harness.value < before - 700)
+    mouse(harness, "mouseRelease", QPoint(300, -80))
+    held = harness.value
+    text = copied(harness)
+    assert len(text) > 500
+    QApplication.processEvents()
+    assert harness.value == held
+
+
+def test_it_survives_scrolling_out_of_sight_and_no_other_text_inherits_it(open_transcript: Opener) -> None:
+    harness = open_transcript(long_chat(40))
+    words = "Some words that fill"
+    drag(harness, point(harness, words), point(harness, words, behind=True))
+    before, text = lit(harness), copied(harness)
+    assert before == [words]
+    place = harness.value
+    for value in range(place, 0, -150):
+        harness.scroll_to(value)
+        assert lit(harness) in ([], before)
+    assert lit(harness) == []
+    assert copied(harness) == text
+    harness.scroll_to(place)
+    assert lit(harness) == before
+
+
+def test_it_survives_streaming(open_transcript: Opener) -> None:
+    harness = open_transcript([question(1), reply(2, "", ReplyStatus.STREAMING)])
+    harness.model.append_text(2, "some words here")
+    drag(harness, point(harness, "some"), point(harness, "words", behind=True))
+    for piece in (" and **mo", "re**\n\nnext\n\n", PARAGRAPH, "\n\n```\ncode\n```\n"):
+        harness.model.append_text(2, piece)
+        assert lit(harness) == ["some words"]
+    harness.model.change(2, status=ReplyStatus.DONE)
+    assert lit(harness) == ["some words"]
+    assert copied(harness) == "some words"
+
+
+def test_nothing_moves_under_the_pointer_while_text_grows(open_transcript: Opener) -> None:
+    harness = open_transcript([*long_chat(10), question(1001), reply(1002, "", ReplyStatus.STREAMING)])
+    harness.model.append_text(1002, PARAGRAPH * 4)
+    start = point(harness, "Some words")
+    mouse(harness, "mousePress", start)
+    mouse(harness, "mouseMove", start + QPoint(100, 0))
+    held = harness.value
+    harness.model.append_text(1002, PARAGRAPH * 4)
+    assert harness.value == held
+    mouse(harness, "mouseRelease", start + QPoint(100, 0))
+
+
+def test_a_drag_may_begin_and_end_beside_the_text(open_transcript: Opener) -> None:
+    harness = open_transcript(CHAT)
+    drag(harness, QPoint(5, point(harness, "Beta").y()), QPoint(5, point(harness, "x = 1").y()))
+    assert copied(harness).startswith("Beta paragraph")
+    drag(harness, point(harness, "The last"), QPoint(400, 595))
+    assert copied(harness) == "The last answer"
+
+
+def test_links_still_open_and_a_drag_over_one_does_not(open_transcript: Opener, qtbot: QtBot) -> None:
+    harness = open_transcript([reply(1, "see [the page](https://example.com/x) there")])
+    at = point(harness, "page")
+    with qtbot.waitSignal(harness.view.link_requested) as asked:
+        mouse(harness, "mouseClick", at)
+    assert asked.args == ["https://example.com/x"]
+    with qtbot.assertNotEmitted(harness.view.link_requested):
+        drag(harness, point(harness, "the page"), point(harness, "page", behind=True) - QPoint(2, 0))
+    assert lit(harness) in (["the page"], ["the pag"])
+
+
+def test_tables_and_formulas_are_selected_too(open_transcript: Opener, qtbot: QtBot) -> None:
+    source = "Before\n\n| a | b |\n|---|---|\n| one | `two` |\n\n$$\nx^2\n$$\n\nso $y$ it is"
+    harness = open_transcript([reply(1, source)])
+    qtbot.waitUntil(
+        lambda: not any(getattr(part.widget, "pending", None) for part, _ in harness.view.visible_parts.shown())
+    )
+    drag(harness, point(harness, "Before"), point(harness, "it is", behind=True))
+    assert copied(harness) == "Before\n\na\tb\none\ttwo\n\nx^2\n\nso y it is"
+    harness.view.copier.copy_selection(markdown=True)
+    expected = "Before\n\n| a | b |\n| --- | --- |\n| one | `two` |\n\n$$\nx^2\n$$\n\nso $y$ it is"
+    assert QGuiApplication.clipboard().text() == expected
+    drag(harness, point(harness, "one"), point(harness, "two", behind=True))
+    assert lit(harness) == ["one", "two"]
+
+
+def test_selected_code_is_copied_without_what_a_terminal_acts_on(open_transcript: Opener) -> None:
+    harness = open_transcript([reply(1, "Before\n\n```\nls \x1b[8mrm\x1b[0m\n```\n\nAfter")])
+    drag(harness, point(harness, "Before"), point(harness, "After", behind=True))
+    assert copied(harness) == "Before\n\nls rm\n\nAfter"
+
+
+def test_a_message_that_goes_takes_the_selection_along(open_transcript: Opener) -> None:
+    harness = open_transcript(CHAT)
+    drag(harness, point(harness, "Alpha"), point(harness, "last", behind=True))
+    harness.model.remove_from(2)
+    assert lit(harness) == []
+    assert harness.view.selection.is_empty
+    harness.model.set_messages(long_chat(2))
+    assert lit(harness) == []
+
+
+def menu_words(harness: TranscriptHarness, at: QPoint) -> list[str]:
+    view = harness.view
+    menu = TranscriptMenu(view.copier, view.selection, view.visible_parts, at, view)
+    words = [action.text() for action in menu.actions()]
+    menu.deleteLater()
+    return words
+
+
+def test_the_menu_has_what_is_possible_here(open_transcript: Opener) -> None:
+    harness = open_transcript([reply(1, "see [the page](https://example.com/x) there")])
+    assert menu_words(harness, point(harness, "page")) == ["Copy Link", "Copy Message", "Select All"]
+    assert menu_words(harness, QPoint(400, 590)) == ["Select All"]
+    harness.view.selectAll()
+    assert menu_words(harness, point(harness, "there")) == ["Copy", "Copy as Markdown", "Select All"]
+
+
+def test_focus_is_the_transcript_s_and_no_text_has_a_menu_or_selection_of_its_own(open_transcript: Opener) -> None:
+    harness = open_transcript(CHAT)
+    harness.view.activateWindow()
+    mouse(harness, "mouseClick", point(harness, "Beta"))
+    assert QApplication.focusWidget() in (harness.view, None)
+    for widget in harness.view.findChildren(QWidget):
+        if isinstance(widget, QTextEdit):
+            assert not widget.textInteractionFlags() & Qt.TextInteractionFlag.TextSelectableByMouse
