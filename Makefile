@@ -8,7 +8,7 @@ COMPILE = UV_CUSTOM_COMPILE_COMMAND="make lock" uv pip compile pyproject.toml --
 	--fork-strategy fewest --python-version 3.11 --generate-hashes --no-annotate
 
 .DEFAULT_GOAL := help
-.PHONY: help run test families smoke lint bench mutants lock clean venv dev
+.PHONY: help run test families drills smoke lint bench mutants lock clean venv dev
 
 help: ## What there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -22,6 +22,9 @@ test: dev ## Run the tests
 
 families: dev ## Examine every model family of mlx-lm; some minutes
 	@$(PYTHON) -m pytest tests/families -m "families or not families" -q $(ARGS)
+
+drills: dev ## Attack the app and the engine with faults, damage and random input; about an hour
+	@$(PYTHON) -m pytest tests/drills -m drill -q $(ARGS)
 
 smoke: venv ## Ask the real app one question, offscreen; a screenshot goes to build/smoke.png
 	@$(PYTHON) -m app --smoke build/smoke.png
