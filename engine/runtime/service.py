@@ -36,11 +36,7 @@ class Engine:
     """A ChatEngine (see `api/protocols.py`) on this machine's MLX."""
 
     def __init__(
-        self,
-        cache_folder: Path | str | None = None,
-        *,
-        cache_memory_share: float = 0.125,
-        cache_disk_bytes: int = 8 << 30,
+        self, cache_folder: Path | None = None, *, cache_memory_share: float = 0.125, cache_disk_bytes: int = 8 << 30
     ) -> None:
         """Caches of chats wait in that share of the memory, and in `cache_folder`, which outlives the process.
 
@@ -48,7 +44,7 @@ class Engine:
         """
         self._commands = CommandQueue()
         self._make_worker: Callable[[], Worker] = partial(
-            _make_worker, _as_path(cache_folder), cache_memory_share, cache_disk_bytes, self._tell, self._ends_a_load
+            _make_worker, cache_folder, cache_memory_share, cache_disk_bytes, self._tell, self._ends_a_load
         )
         self._ids = itertools.count(1)
         self._lock = threading.Lock()  # of what follows; no sink is called under it
@@ -183,10 +179,6 @@ class Engine:
             return self._commands.get(block=not worker.has_work)
         except queue.Empty:
             return None
-
-
-def _as_path(folder: Path | str | None) -> Path | None:
-    return Path(folder) if folder is not None else None
 
 
 def _make_worker(

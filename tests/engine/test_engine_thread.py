@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import queue
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Generator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -30,12 +27,10 @@ from engine import (
     ModelUnloaded,
     Request,
     RequestId,
-    TextDelta,
 )
 from engine.models.loading import LoadedModel
 from engine.models.loading import loading as really_loading
 from engine.runtime.commands import Load, SetDraft, Submit
-from engine.runtime.scheduler import Scheduler
 from tests.engine.conftest import Zoo
 from tests.helpers.engine_client import PATIENCE_S
 
@@ -88,97 +83,6 @@ def test_an_engine_that_cannot_begin_answers_every_call(monkeypatch: pytest.Monk
     assert engine.close()
     assert all(recorder.events.empty() for recorder in recorders)
     assert engine.state().queued == ()
-
-
-@pytest.mark.parametrize("name", ["a\0b", "\ud800", "x" * 5000, "file", "gone/link", "file/below"], ids=ascii)
-@pytest.mark.expect_log("caches are not kept on disk", "was not written", "measured")
-def test_a_cache_folder_that_cannot_be_costs_the_caches_only(zoo: Zoo, tmp_path: Path, name: str) -> None:
-    (tmp_path / "file").write_text("x")
-    (tmp_path / "link").symlink_to(tmp_path / "gone")
-    engine, load, reply = Engine(f"{tmp_path}/{name}"), Recorder(), Recorder()
-    engine.load(zoo.main, load)
-    engine.submit(GOOD, reply)
-
-    assert load.until(ModelReady)
-    assert reply.until(Finished)
-    assert engine.close()
-
-
-_WITHOUT_MLX = """
-import queue, sys
-sys.modules["mlx"] = sys.modules["mlx.core"] = None
-from engine import Engine, Failed, ModelFailed, Request
-engine, events = Engine(), queue.SimpleQueue()
-engine.load("model", events.put)
-engine.submit(Request(tokens=(1,)), events.put)
-last = []
-while len(last) < 2:
-    event = events.get(timeout=60)
-    last += [event] if isinstance(event, ModelFailed | Failed) else []
-print([type(event.error).__name__ for event in last], engine.close(), events.empty())
-"""
-
-
-def test_without_mlx_every_call_is_answered() -> None:
-    command = [sys.executable, "-c", _WITHOUT_MLX]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=True)
-
-    assert done.stdout.strip() == "['InternalError', 'InternalError'] True True"
-
-
-@pytest.mark.parametrize("part", ["_check_memory", "_end_interrupted"])
-@pytest.mark.expect_log("the engine thread caught an error", "a reply failed")
-def test_a_fault_of_the_scheduler_itself_ends_every_reply(zoo: Zoo, monkeypatch: pytest.MonkeyPatch, part: str) -> None:
-    """At every step, so that none could go on: written, read and waiting ones are told, and the engine serves again."""
-    engine, load = Engine(), Recorder()
-    engine.load(zoo.main, load)
-    load.until(ModelReady)
-    replies = [Recorder() for _ in range(4)]
-    for reply in replies[:2]:
-        engine.submit(replace(GOOD, max_tokens=1000), reply)
-        reply.until(TextDelta)
-    with monkeypatch.context() as broken:
-        broken.setattr(Scheduler, part, fail_to_begin)
-        for reply in replies[2:]:
-            engine.submit(GOOD, reply)
-        assert [type(reply.error(Failed)) for reply in replies] == [InternalError] * 4
-    again = Recorder()
-    engine.submit(GOOD, again)
-    assert again.until(Finished)
-    assert engine.close()
-    assert all(reply.events.empty() for reply in replies)
-
-
-def test_calls_from_many_threads_while_it_closes_end_once_each(zoo: Zoo) -> None:
-    engine, load = Engine(), Recorder()
-    engine.load(zoo.main, load)
-    load.until(ModelReady)
-    heard: list[list[Event]] = []
-    begun = threading.Barrier(5)
-
-    def call(salt: int) -> None:
-        begun.wait(PATIENCE_S)
-        for number in range(12):
-            events: list[Event] = []
-            heard.append(events)
-            request = engine.submit(replace(GOOD, tokens=(65, 70 + salt), max_tokens=1 + number), events.append)
-            if number % 3 == 0:
-                engine.cancel(request)
-
-    callers = [threading.Thread(target=call, args=(salt,)) for salt in range(4)]
-    for caller in callers:
-        caller.start()
-    begun.wait(PATIENCE_S)
-    while not any(isinstance(event, TextDelta) for events in list(heard) for event in list(events)):
-        threading.Event().wait(0.001)
-    assert engine.close(PATIENCE_S)
-    for caller in callers:
-        caller.join(PATIENCE_S)
-
-    assert len(heard) == 48
-    assert all(isinstance(events[-1], Finished | Failed) for events in heard)
-    assert all(sum(isinstance(event, Finished | Failed) for event in events) == 1 for events in heard)
-    assert engine.state().queued == engine.state().running == ()
 
 
 class SlowLoad:

@@ -518,66 +518,6 @@ def test_bytes_are_bounded_and_the_oldest_chat_goes_first(model: LoadedModel, tm
     assert [cached(model, tmp_path, chat) > 90 for chat in chats] == [False, True, True]
 
 
-def small_chat(number: int) -> tuple[int, ...]:
-    return tuple(10 + (number * 7 + n * (number + 1)) % 250 for n in range(40))
-
-
-def test_no_more_conversations_are_kept_than_anybody_goes_back_to(dense: LoadedModel, tmp_path: Path) -> None:
-    """Whatever the limit in bytes: chats that were left or deleted, and branches, do not pile up."""
-    disk = PrefixDisk(tmp_path, conversations=4)
-    held = []
-    for number in range(20):
-        write(dense, disk, small_chat(number))
-        held.append(sum(path.stat().st_size for path in files(tmp_path)))
-
-    assert max(held) <= held[3] * 1.01
-    assert [cached(dense, tmp_path, small_chat(number)) > 0 for number in range(14, 20)] == [False] * 2 + [True] * 4
-
-
-def test_a_chat_of_many_turns_is_one_conversation(model: LoadedModel, tmp_path: Path) -> None:
-    disk = PrefixDisk(tmp_path, conversations=2)
-    write(model, disk, small_chat(1))
-    for end in range(20, 300, 20):
-        write(model, disk, CHAT[:end], end - 10)
-
-    assert len(files(tmp_path)) > 14
-    assert cached(model, tmp_path, CHAT[:280]) == 279
-    assert cached(model, tmp_path, small_chat(1)) > 0
-
-
-def test_a_chat_that_is_read_again_stays(model: LoadedModel, tmp_path: Path) -> None:
-    disk = PrefixDisk(tmp_path, conversations=2)
-    for number in range(4):
-        write(model, disk, small_chat(number))
-        PrefixStore(disk=disk).take(model, list(small_chat(0)))
-
-    assert [cached(model, tmp_path, small_chat(number)) > 0 for number in range(4)] == [True, False, False, True]
-
-
-def test_no_more_is_kept_than_a_share_of_what_the_disk_has_free(
-    dense: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write(dense, PrefixDisk(tmp_path), small_chat(0))
-    one = sum(path.stat().st_size for path in files(tmp_path))
-    usage = shutil.disk_usage(tmp_path)._replace(free=22 * one)
-    monkeypatch.setattr("engine.prefix.disk.shutil.disk_usage", lambda folder: usage)
-    for number in range(1, 8):
-        write(dense, PrefixDisk(tmp_path), small_chat(number))
-
-    assert one < sum(path.stat().st_size for path in files(tmp_path)) <= 2.5 * one
-    assert cached(dense, tmp_path, small_chat(7)) > 0
-
-
-def test_the_newest_stays_where_the_clock_was_set_back(
-    dense: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for number, now in enumerate([2e9, 1e9, 5e8]):
-        monkeypatch.setattr("engine.prefix.disk.time.time", lambda now=now: now)
-        write(dense, PrefixDisk(tmp_path, conversations=2), small_chat(number))
-
-    assert [cached(dense, tmp_path, small_chat(number)) > 0 for number in range(3)] == [False, True, True]
-
-
 @pytest.mark.expect_log("caches are no longer kept on disk")
 def test_a_read_only_folder_costs_nothing_but_time(
     model: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

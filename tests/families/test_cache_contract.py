@@ -18,6 +18,7 @@ from engine.caches.replay import Replay
 from engine.caches.window import SLACK_TOKENS
 from engine.decoding.sequence import Sequence
 from engine.models.loading import LoadedModel
+from tests.families.configs import VOCABULARY
 from tests.families.examine import CLOSE, apart
 from tests.families.harness import PROMPT, build, fresh, loaded, says_next
 
@@ -59,7 +60,7 @@ def model_with(kind: str) -> LoadedModel:
     network = build("qwen3", head_dim=32)
     layers = len(network.layers)
     caches = lambda: CacheSet([BY_HAND[kind]() for _ in range(layers)], Replay(network))  # noqa: E731
-    return cast(LoadedModel, SimpleNamespace(network=network, make_caches=caches))
+    return cast(LoadedModel, SimpleNamespace(network=network, make_caches=caches, logit_width=VOCABULARY))
 
 
 def assert_as_if_read_afresh(conversation: Sequence) -> None:
