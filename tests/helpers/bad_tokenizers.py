@@ -53,5 +53,5 @@ BAD_TOKENIZERS: dict[str, Callable[[Content], Content]] = {
     "padding": _padded,
     "a long token": _long_token,
     "a long beginning": lambda content: content | {"normalizer": {"type": "Prepend", "prepend": "x" * 1_000_000}},
-    "deep": _nested,
+    "deeply nested": _nested,
 }
