@@ -35,6 +35,7 @@ from engine.api.types import ModelInfo
 from engine.caches.base import CacheSet
 from engine.caches.making import CacheMaker
 from engine.models.compatibility import vocabulary_difference
+from engine.models.first_use import FirstUse
 from engine.models.inspect import WEIGHTS, inspect_model, weight_tensors
 from engine.models.memory import LEAST_CONTEXT_TOKENS, MemoryNeed, available_bytes, memory_need
 from engine.models.model_files import JsonObject
@@ -49,7 +50,7 @@ if not mx.metal.is_available():
     mx.disable_compile()
 
 _HANDFUL_BYTES = 64 << 20
-_MODULE_NAME = re.compile(r"[A-Za-z0-9_]+")
+_MODULE_NAME = re.compile(r"[A-Za-z0-9_-]+")
 _BUILDING_S = 20.0  # of processor time; the largest models that there are take about one
 # A network has a few parts without weights (activations, rotations) beside each that has some.
 _PARTS_A_TENSOR = 8
@@ -111,15 +112,23 @@ def loading_draft(folder: Path | str, main: LoadedModel, given_up: Question = _n
     return draft
 
 
-def loading(folder: Path | str, main: LoadedModel | None = None, given_up: Question = _never) -> Slices:
+def loading(
+    folder: Path | str,
+    main: LoadedModel | None = None,
+    given_up: Question = _never,
+    first_use: FirstUse | None = None,
+) -> Slices:
     """In slices. A draft has to fit beside `main`, and shares its tokenizer.
 
-    A slice raises GivenUp soon after `given_up` says that nobody wants the model any more.
+    A slice raises GivenUp soon after `given_up` says that nobody wants the model any more. With `first_use`, a
+    tokenizer that is new here is tried elsewhere first.
     """
     path = Path(folder).absolute()  # mlx-lm takes a relative name for a hub's repository
     info, beside = inspect_model(path), main.need if main is not None else None
     guarded = partial(_guarded, info.folder, ModelDamaged, given_up)
     yield
+    if first_use is not None and main is None:
+        yield from first_use.check(path)
     _check_architecture(info)
     identity = model_identity(path, info)
     network = guarded(lambda: _build_network(path), _most_parts(path))

@@ -32,6 +32,7 @@ _BASES = re.compile(r"\w*(?:theta|base)")  # numbers with a fraction, even when 
 _TOKENS = re.compile(r"\w*_token_ids?")  # looked at where they are used
 _OTHER_LIMITS = (-(2**24), 2**24)
 _LIST_LIMIT = 512
+_INDICES = {"altup_active_idx": "altup_num_inputs"}  # which of how many: a device reads beyond the last
 
 
 def check_numbers(config: JsonObject) -> None:
@@ -43,6 +44,9 @@ def check_numbers(config: JsonObject) -> None:
             elif _LAYERS.fullmatch(key):
                 for _, number in _numbers(key, value):
                     _check(key, number, *_LAYER_LIMITS)
+            elif key in _INDICES and type(value) is int:
+                most = part.get(_INDICES[key])
+                _check(key, value, 0, most - 1 if type(most) is int else _LIST_LIMIT)
 
 
 def check_read_numbers(config: JsonObject, names: Collection[str]) -> None:

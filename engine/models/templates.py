@@ -25,7 +25,7 @@ from jinja2.utils import Namespace
 
 from engine.models.watch import watched
 
-RENDERING_S = 2.0  # of processor time
+RENDERING_S = 1.0  # of processor time
 MOST_AT_ONCE = 16 << 20  # characters of one value
 MOST_WORK = 1 << 26  # characters that one step may have to look at or write
 MOST_IN_ALL = 1 << 28  # characters that one rendering may produce on its way

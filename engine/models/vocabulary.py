@@ -13,6 +13,7 @@ from pathlib import Path
 
 from engine.api.errors import TokenizerBroken
 from engine.api.files import write_atomically
+from engine.models.growth import check_growth
 from engine.models.model_files import (
     CONFIG_LIMIT_BYTES,
     TEMPLATE_LIMIT_BYTES,
@@ -134,6 +135,7 @@ def _texts(path: Path) -> dict[int, str]:
 
 def _entries(path: Path) -> Iterator[tuple[object, object]]:
     content = read_object(path, TOKENIZER_LIMIT_BYTES)
+    check_growth(content)
     if path.name == "vocab.json":
         yield from ((token, text) for text, token in content.items())
         return

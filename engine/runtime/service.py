@@ -196,7 +196,8 @@ def _make_worker(
 
     prefixes = cache_folder / _PREFIXES if cache_folder is not None else None
     calibration = cache_folder / "calibration" if cache_folder is not None else None
-    return make_worker(calibration, prefixes, memory_share, disk_bytes, tell, ends_a_load)
+    tried = cache_folder / "tried.json" if cache_folder is not None else None
+    return make_worker(calibration, prefixes, memory_share, disk_bytes, tell, ends_a_load, tried)
 
 
 def _post(sink: Sink, event: Event) -> None:

@@ -16,6 +16,7 @@ from engine.api.errors import EngineClosed, EngineError, LoadAborted, NoModelLoa
 from engine.api.events import Event, ModelFailed, ModelLoading, ModelReady, ModelUnloaded, Sink
 from engine.api.types import ModelRole
 from engine.drafting.calibration import Tuner
+from engine.models.first_use import FirstUse
 from engine.models.loading import LoadedModel, loading, loading_draft, release_memory
 from engine.models.memory import kept_caches_bytes
 from engine.prefix.disk import PrefixDisk
@@ -38,9 +39,10 @@ def make_worker(
     disk_bytes: int,
     tell: Tell,
     ends_a_load: Callable[[], bool],
+    tried: Path | None,
 ) -> Worker:
     store = PrefixStore(kept_caches_bytes(memory_share), _open_disk(prefixes, disk_bytes))
-    return Worker(Scheduler(Tuner(calibration), store), tell, ends_a_load)
+    return Worker(Scheduler(Tuner(calibration), store), tell, ends_a_load, FirstUse(tried))
 
 
 def _open_disk(folder: Path | None, limit_bytes: int) -> PrefixDisk | None:
@@ -52,8 +54,9 @@ def _open_disk(folder: Path | None, limit_bytes: int) -> PrefixDisk | None:
 
 
 class Worker:
-    def __init__(self, scheduler: Scheduler, tell: Tell, ends_a_load: Callable[[], bool] = lambda: False) -> None:
+    def __init__(self, scheduler: Scheduler, tell: Tell, ends_a_load: Callable[[], bool], first_use: FirstUse) -> None:
         """`ends_a_load`: whether a command waits after which nobody wants what is being loaded."""
+        self._first_use = first_use
         self._scheduler = scheduler
         self._ends_a_load = ends_a_load
         self._tell = tell
@@ -109,7 +112,10 @@ class Worker:
         self._tell(command.sink, ModelLoading(ModelRole.MAIN, command.folder))
         self._drop_pair(command.sink)
         self._begin_load(
-            ModelRole.MAIN, command.folder, command.sink, loading(command.folder, given_up=self._ends_a_load)
+            ModelRole.MAIN,
+            command.folder,
+            command.sink,
+            loading(command.folder, given_up=self._ends_a_load, first_use=self._first_use),
         )
 
     def _set_draft(self, command: SetDraft) -> None:

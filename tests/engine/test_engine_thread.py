@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -96,7 +96,7 @@ class SlowLoad:
         self.goes_on = threading.Event()
         self.closed = threading.Event()
 
-    def __call__(self, folder: str, given_up: Callable[[], bool]) -> Generator[None, None, LoadedModel]:
+    def __call__(self, folder: str, **_: object) -> Generator[None, None, LoadedModel]:
         slices = really_loading(folder)
         try:
             yield next(slices)

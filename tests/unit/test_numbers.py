@@ -26,6 +26,17 @@ def test_what_a_family_reads_has_bounds_however_deep(config: dict[str, object]) 
     check_read_numbers(config, ())
 
 
+@pytest.mark.parametrize("index", [-1, 4, 10**6])
+def test_an_index_is_one_of_those_that_there_are(index: int) -> None:
+    """A device that is asked for another reads beyond its table, which ends the process."""
+    part: dict[str, object] = {"altup_active_idx": index, "altup_num_inputs": 4}
+    with pytest.raises(FileError, match="is not in"):
+        check_numbers(part)
+    with pytest.raises(FileError, match="is not in"):
+        check_numbers({"text_config": part})
+    check_numbers(part | {"altup_active_idx": 3})
+
+
 def test_numbers_of_real_models_are_within_them() -> None:
     config: dict[str, object] = {
         "rope_theta": 50_000_000_000,

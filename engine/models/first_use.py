@@ -1,0 +1,117 @@
+"""Whether a folder's tokenizer and template behave, tried in a process of its own before they are first used here.
+
+The answer is kept with the identities of the files, so it is asked once for each change of them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Generator
+from contextlib import suppress
+from pathlib import Path
+
+from engine.api.errors import TokenizerBroken
+from engine.api.files import write_atomically
+from engine.models.first_use_child import CPU_S, GOOD, MEMORY_BYTES, TOO_MUCH
+from engine.models.model_files import CONFIG_LIMIT_BYTES, FileError, object_at, read_object
+
+PATIENCE_S = 60.0  # by the clock; on a machine so busy the answer is left for next time
+_BETWEEN_S = 0.01
+_FILES = (
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "chat_template.jinja",
+    "chat_template.json",
+    "special_tokens_map.json",
+    "added_tokens.json",
+)
+_MOST_KEPT = 500
+
+_log = logging.getLogger(__name__)
+
+
+class FirstUse:
+    """`file` keeps the answers; without it they are forgotten with the process."""
+
+    def __init__(self, file: Path | None = None) -> None:
+        self._file = file
+        self._answers = _read(file) if file is not None else {}
+
+    def check(self, folder: Path) -> Generator[None, None, None]:
+        """In slices; closing it in between ends the process. Raises TokenizerBroken when the files are no good."""
+        identity = _identity(folder)
+        problem = self._answers.get(identity)
+        if problem is None:
+            status = yield from _try(folder)
+            if status is None:
+                return
+            problem = _problem(status)
+            self._keep(identity, problem)
+        if problem:
+            raise TokenizerBroken(str(folder), problem)
+
+    def _keep(self, identity: str, problem: str) -> None:
+        self._answers = dict([*self._answers.items(), (identity, problem)][-_MOST_KEPT:])
+        if self._file is not None:
+            try:
+                self._file.parent.mkdir(parents=True, exist_ok=True)
+                write_atomically(self._file, json.dumps({"answers": self._answers}))
+            except OSError as error:
+                _log.info("the answer is not kept: %s", error)
+
+
+def _try(folder: Path) -> Generator[None, None, int | None]:
+    """The exit status; None when it could not be found out."""
+    environment = os.environ | {
+        "PYTHONPATH": str(Path(__file__).resolve().parents[2]),
+        "TOKENIZERS_PARALLELISM": "false",
+    }
+    command = [sys.executable, "-P", "-m", "engine.models.first_use_child", str(folder)]
+    try:
+        child = subprocess.Popen(
+            command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+    except OSError as error:
+        _log.info("a tokenizer is not tried: %s", error)
+        return None
+    until_s = time.monotonic() + PATIENCE_S
+    try:
+        while child.poll() is None and time.monotonic() < until_s:
+            time.sleep(_BETWEEN_S)
+            yield
+        return child.poll()
+    finally:
+        child.kill()
+        child.wait()
+
+
+def _problem(status: int) -> str:
+    """ "": none. Python's own exit status of 1 is a fault of ours, not of the model's."""
+    if status == TOO_MUCH:
+        return f"tokenizer or chat template: more than {MEMORY_BYTES} bytes of memory"
+    if status not in {GOOD, 1}:
+        return f"tokenizer or chat template: more than {CPU_S} seconds, or a crash ({status})"
+    return ""
+
+
+def _identity(folder: Path) -> str:
+    told = []
+    for name in _FILES:
+        with suppress(OSError):
+            stat = (folder / name).stat()
+            told.append((name, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino, stat.st_dev))
+    return hashlib.blake2b(repr((str(folder), told)).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def _read(file: Path) -> dict[str, str]:
+    try:
+        answers = object_at(read_object(file, CONFIG_LIMIT_BYTES), "answers")
+    except FileError:
+        return {}
+    return {key: value for key, value in answers.items() if isinstance(value, str)}

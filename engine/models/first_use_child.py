@@ -1,0 +1,118 @@
+"""A process that tries a folder's tokenizer and chat template before the app does: `python -m` with the folder.
+
+It may take little time and memory, imports neither MLX nor a window, and tells by its exit status how it went. What
+merely raises is no reason to refuse a model: the engine asks again, with other words.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import sys
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from tokenizers import Tokenizer
+
+from engine.models.model_files import (
+    TEMPLATE_LIMIT_BYTES,
+    TOKENIZER_CONFIG_LIMIT_BYTES,
+    FileError,
+    JsonObject,
+    read_limited,
+    read_object,
+)
+from engine.models.templates import ChatTemplate
+from engine.models.watch import TooLong
+
+GOOD, TOO_LONG, TOO_MUCH = 0, 3, 4
+CPU_S = 10
+MEMORY_BYTES = 3 << 29
+MOST_GROWTH = 64  # tokens or characters for each character
+_CHAT = (
+    "Hello, world! 안녕하세요. こんにちは。 你好。 Où ? naïve – 3.14 × 2\n\n\tif (x[0] != 'a') { return \"b\"; }  \r\n"
+)
+_TEXTS = (_CHAT * 4, *(letter * 2000 for letter in "aA1 \n\t.-é가一😀"), "ab" * 1000, " a" * 1000)
+
+
+def main(folder: Path) -> int:
+    _set_limits()
+    try:
+        _try_tokenizer(folder)
+        _try_templates(folder)
+    except MemoryError:
+        return TOO_MUCH
+    except TooLong:
+        return TOO_LONG
+    return GOOD
+
+
+def _set_limits() -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S + 1))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    with suppress(ValueError, OSError):  # not every system has this one; the thread below has an eye on it, too
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    threading.Thread(target=_watch_memory, daemon=True).start()
+
+
+def _watch_memory() -> None:
+    unit = 1 if sys.platform == "darwin" else 1024
+    while resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit < MEMORY_BYTES:
+        time.sleep(0.01)
+    os._exit(TOO_MUCH)
+
+
+def _try_tokenizer(folder: Path) -> None:
+    path = folder / "tokenizer.json"
+    if not path.is_file():
+        return
+    try:
+        tokenizer = Tokenizer.from_file(str(path))
+    except Exception:  # noqa: BLE001  the library has no errors of its own
+        return
+    for text in _TEXTS:
+        with suppress(Exception):
+            (encoding,) = tokenizer.encode_batch([text])  # which lets other threads run meanwhile
+            _check_growth(len(encoding.ids), len(text))
+            _check_growth(len(tokenizer.decode_batch([encoding.ids])[0]), len(text))
+
+
+def _check_growth(produced: int, given: int) -> None:
+    if produced > MOST_GROWTH * given:
+        raise TooLong(f"{produced} of {given}")
+
+
+def _try_templates(folder: Path) -> None:
+    for source in _templates(folder):
+        for turns in ([("user", _CHAT)], [("system", "x"), ("user", "a"), ("assistant", _CHAT), ("user", "b")]):
+            chat = [{"role": role, "content": content} for role, content in turns]
+            with suppress(Exception):
+                ChatTemplate(source, {"bos_token": "<s>", "eos_token": "</s>"}).render(
+                    chat, add_generation_prompt=True, enable_thinking=False
+                )
+
+
+def _templates(folder: Path) -> list[str]:
+    """All that the folder has, under whatever name."""
+    found: list[object] = []
+    with suppress(FileError, UnicodeDecodeError):
+        found.append(read_limited(folder / "chat_template.jinja", TEMPLATE_LIMIT_BYTES).decode())
+    settings: JsonObject = {}
+    with suppress(FileError):
+        settings = read_object(folder / "tokenizer_config.json", TOKENIZER_CONFIG_LIMIT_BYTES)
+    named = settings.get("chat_template")
+    found += (
+        [entry.get("template") for entry in named if isinstance(entry, dict)] if isinstance(named, list) else [named]
+    )
+    return [source for source in found if isinstance(source, str)]
+
+
+if __name__ == "__main__":
+    status = GOOD
+    try:
+        status = main(Path(sys.argv[1]))
+    except BaseException as error:  # noqa: BLE001  a panic of the tokenizer's library is one
+        status = TOO_MUCH if isinstance(error, MemoryError) else GOOD
+    os._exit(status)  # without asking the tokenizer's threads

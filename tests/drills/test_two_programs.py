@@ -1,0 +1,81 @@
+"""Two programs on one models folder install, cancel, tidy up, stop and are killed in any order: a model is exact or
+absent, and a last install by one of them leaves exactly the hub's files.
+"""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.event_recorder import EventRecorder, QuickStore, tree
+from tests.helpers.model_folders import model_files, safetensors
+from tests.helpers.tinyhub import Fault, TinyHub
+
+ROOT = Path(__file__).resolve().parents[2]
+REPO = "org/tiny"
+WEIGHTS = {"a.weight": ("F32", (512, 512))}
+PROGRAM = """
+import random, sys, time
+from pathlib import Path
+from tests.helpers.event_recorder import EventRecorder, QuickStore
+dice = random.Random(int(sys.argv[3]))
+store = QuickStore(Path(sys.argv[1]), sink=EventRecorder(), hub_cache=Path(sys.argv[1]) / "none", endpoint=sys.argv[2])
+store.scan()
+number = 0
+for _ in range(6):
+    act = dice.choice(("install", "install", "install", "cancel", "pause", "scan"))
+    if act == "install":
+        number = store.install("org/tiny")
+    elif act == "scan":
+        store.scan()
+    elif number:
+        getattr(store, act)(number)
+    time.sleep(dice.random() * 0.1)
+assert store.close(60)
+"""
+
+
+def interleave(folder: Path, seed: int) -> None:
+    dice, hub = random.Random(seed), TinyHub()
+    root = folder / "models"
+    versions = [model_files() | {"model.safetensors": safetensors(WEIGHTS, bytes([n]))} for n in (1, 2)]
+    hub.add(REPO, versions[0])
+    for _ in range(3):
+        hub.faults[f"{REPO}/model.safetensors"] = Fault(times=dice.randrange(3), cut_after=dice.randrange(1_000_000))
+        command = [sys.executable, "-c", PROGRAM, str(root), hub.endpoint]
+        programs = [subprocess.Popen([*command, str(dice.random())[2:9]], cwd=ROOT) for _ in range(2)]
+        for program in programs:
+            kill = dice.random() < 0.5
+            try:
+                program.wait(dice.random() * 1.5 if kill else 120)
+            except subprocess.TimeoutExpired:
+                program.kill()
+            assert program.wait() == 0 or kill, seed
+        found = {name: data for name, data in tree(root / REPO).items() if name != "hunch.json"}
+        assert found in ({}, *versions) or _is_set_aside(root, versions), (seed, sorted(found))
+        hub.repositories[REPO] = dict(dice.choice(versions))
+    last = QuickStore(root, sink=(recorder := EventRecorder()), hub_cache=folder / "none", endpoint=hub.endpoint)
+    recorder.end_of(last.install(REPO))
+    assert last.close()
+    hub.close()
+    assert {name: data for name, data in tree(root / REPO).items() if name != "hunch.json"} == hub.repositories[REPO]
+    assert not [path for path in (root / ".downloads").iterdir() if path.name.startswith("org")], seed
+
+
+def _is_set_aside(root: Path, versions: list[dict[str, bytes]]) -> bool:
+    """Killed between the two renames of an update: the next start puts it back."""
+    return any((root / ".downloads").glob("*/former")) and bool(versions)
+
+
+@pytest.mark.drill
+@pytest.mark.parametrize("seed", range(60))
+def test_any_order_of_two_programs(seed: int, tmp_path: Path) -> None:
+    interleave(tmp_path, seed)
+
+
+def test_a_sample_of_them(tmp_path: Path) -> None:
+    interleave(tmp_path, 1001)

@@ -1,0 +1,115 @@
+"""Tokenizers and templates that are new here are tried in a process of their own, and what grows is refused unread."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from engine import Engine, ModelFailed, ModelReady, TokenizerBroken
+from engine.models import first_use
+from engine.models.first_use import FirstUse
+from engine.models.growth import check_growth
+from engine.models.inspect import inspect_model
+from engine.models.model_files import FileError
+from tests.engine.conftest import Zoo
+from tests.helpers.bad_tokenizers import BAD_TOKENIZERS
+from tests.helpers.engine_client import EngineClient
+
+ROOT = Path(__file__).resolve().parents[2]
+HANGS = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"
+
+
+def spoiled(zoo: Zoo, folder: Path, name: str) -> Path:
+    shutil.copytree(zoo.main, folder)
+    path = folder / "tokenizer.json"
+    path.write_text(json.dumps(BAD_TOKENIZERS[name](json.loads(path.read_text()))))
+    return folder
+
+
+def checked(folder: Path, use: FirstUse) -> None:
+    for _ in use.check(folder):
+        pass
+
+
+@pytest.mark.parametrize("name", [name for name in BAD_TOKENIZERS if name != "deeply nested"])
+def test_what_would_grow_is_refused_before_it_is_tried(zoo: Zoo, tmp_path: Path, name: str) -> None:
+    with pytest.raises(TokenizerBroken, match=r"tokenizer\.json"):
+        inspect_model(spoiled(zoo, tmp_path / "m", name))
+
+
+def test_real_tokenizers_do_not_grow() -> None:
+    expressions = [{"type": "Replace", "pattern": {"Regex": pattern}, "content": "▁"} for pattern in (" {2,}", "\n+")]
+    check_growth({"normalizer": {"type": "Sequence", "normalizers": expressions}})
+    check_growth({"normalizer": {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}, "padding": None})
+    with pytest.raises(FileError):
+        check_growth({"normalizer": {"type": "Sequence", "normalizers": expressions * 10}})
+
+
+def test_a_child_that_grows_ends_itself(zoo: Zoo, tmp_path: Path) -> None:
+    """Whatever the look at the file has let pass."""
+    with pytest.raises(TokenizerBroken, match="tokenizer or chat template"):
+        checked(spoiled(zoo, tmp_path / "m", "replacements"), FirstUse())
+
+
+def test_a_template_without_end_is_refused_once(zoo: Zoo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = shutil.copytree(zoo.main, tmp_path / "m")
+    (folder / "chat_template.jinja").write_text(HANGS)
+    with pytest.raises(TokenizerBroken):
+        checked(folder, FirstUse(tmp_path / "tried.json"))
+    monkeypatch.setattr(first_use, "_try", lambda folder: pytest.fail("tried again"))
+    with pytest.raises(TokenizerBroken):
+        checked(folder, FirstUse(tmp_path / "tried.json"))
+
+
+def test_it_is_asked_again_when_a_file_changes(zoo: Zoo, tmp_path: Path) -> None:
+    folder = shutil.copytree(zoo.main, tmp_path / "m")
+    use = FirstUse(tmp_path / "tried.json")
+    checked(folder, use)
+    assert next(use.check(folder), "done") == "done"  # without a process
+    (folder / "chat_template.jinja").write_text(HANGS)
+    with pytest.raises(TokenizerBroken):
+        checked(folder, use)
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"answers": 3}', '{"answers": {"a": 1}}'])
+def test_a_bad_file_of_answers_only_costs_time(zoo: Zoo, tmp_path: Path, content: str) -> None:
+    (tmp_path / "tried.json").write_text(content)
+    checked(zoo.main, FirstUse(tmp_path / "tried.json"))
+
+
+def test_giving_up_ends_the_child(zoo: Zoo, tmp_path: Path) -> None:
+    folder = shutil.copytree(zoo.main, tmp_path / "m")
+    (folder / "chat_template.jinja").write_text(HANGS)
+    slices = FirstUse().check(folder)
+    next(slices)
+    slices.close()
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)  # none is left
+
+
+@pytest.mark.expect_log("could not load")
+def test_an_engine_asks_before_it_loads(zoo: Zoo, tmp_path: Path) -> None:
+    folder = shutil.copytree(zoo.main, tmp_path / "m")
+    engine = Engine(tmp_path / "cache")
+    client = EngineClient(engine)
+    assert isinstance(client.load(zoo.main), ModelReady)
+    (folder / "chat_template.jinja").write_text(HANGS)
+    answer = client.load(folder)
+    assert engine.close()
+    assert isinstance(answer, ModelFailed)
+    assert isinstance(answer.error, TokenizerBroken)
+    assert len(json.loads((tmp_path / "cache" / "tried.json").read_text())["answers"]) == 2
+
+
+def test_the_child_is_small() -> None:
+    code = (
+        "import sys, engine.models.first_use_child\n"
+        "assert not {'mlx', 'mlx_lm', 'transformers', 'PySide6', 'numpy'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)

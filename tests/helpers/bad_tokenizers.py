@@ -1,0 +1,57 @@
+"""What a tokenizer.json can say to take all memory or for ever: functions that spoil a sound one's content."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+Content = dict[str, Any]
+
+
+def _replacements(pattern: dict[str, str], written: str, count: int) -> list[Content]:
+    return [{"type": "Replace", "pattern": pattern, "content": written}] * count
+
+
+def _with(stage: str, parts: list[Content], name: str) -> Callable[[Content], Content]:
+    return lambda content: content | {stage: {"type": "Sequence", name: parts}}
+
+
+def _nested(content: Content) -> Content:
+    part: Content = {"type": "Lowercase"}
+    for _ in range(400):
+        part = {"type": "Sequence", "normalizers": [part]}
+    return content | {"normalizer": part}
+
+
+def _around(content: Content) -> Content:
+    pieces = [{"Sequence": {"id": "A", "type_id": 0}}] * 1_000_000
+    return content | {
+        "post_processor": {"type": "TemplateProcessing", "single": pieces, "pair": pieces, "special_tokens": {}}
+    }
+
+
+def _padded(content: Content) -> Content:
+    padding = {"strategy": {"Fixed": 10**12}, "direction": "Right", "pad_to_multiple_of": None}
+    return content | {"padding": padding | {"pad_id": 0, "pad_type_id": 0, "pad_token": "a"}}
+
+
+def _long_token(content: Content) -> Content:
+    token = {"id": 270, "content": "x" * 1_000_000, "special": False}
+    flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
+    return content | {"added_tokens": [*content["added_tokens"], token | flags]}
+
+
+BAD_TOKENIZERS: dict[str, Callable[[Content], Content]] = {
+    "replacements": _with("normalizer", _replacements({"String": "a"}, "aa", 40), "normalizers"),
+    "replacements of a rare letter": _with("normalizer", _replacements({"String": "ꙮ"}, "ꙮꙮ", 40), "normalizers"),
+    "expressions": _with("normalizer", _replacements({"Regex": "a"}, "aa", 40), "normalizers"),
+    "nothing replaced": _with("normalizer", _replacements({"Regex": ""}, "aaaa", 20), "normalizers"),
+    "long replacements": _with("normalizer", _replacements({"String": "a"}, "a" * 1000, 4), "normalizers"),
+    "one very long replacement": _with("normalizer", _replacements({"String": "a"}, "b" * 1_000_000, 1), "normalizers"),
+    "replacements on the way out": _with("decoder", _replacements({"String": "a"}, "aa", 40), "decoders"),
+    "copies of a text": _around,
+    "padding": _padded,
+    "a long token": _long_token,
+    "a long beginning": lambda content: content | {"normalizer": {"type": "Prepend", "prepend": "x" * 1_000_000}},
+    "deeply nested": _nested,
+}
