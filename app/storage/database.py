@@ -136,10 +136,15 @@ def is_sound(path: Path) -> bool:
         except UnicodeDecodeError:  # in what SQLite itself says of a damaged schema
             continue
         except sqlite3.DatabaseError as error:
-            if not is_damage(error) and attempt == _TRIES - 1:
+            if not is_damage(error) and not _is_senseless(error) and attempt == _TRIES - 1:
                 raise
     rescue.read_through(path)
     return False
+
+
+def _is_senseless(error: sqlite3.DatabaseError) -> bool:
+    """What SQLite says of a header or a schema that makes no sense; a disk that fails has codes of its own."""
+    return error.sqlite_errorcode == sqlite3.SQLITE_ERROR
 
 
 def _has_no_fault(path: Path) -> bool:

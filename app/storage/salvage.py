@@ -23,8 +23,14 @@ _MESSAGE_COLUMNS = (
     *("main_name", "draft_name", "stats", "error", "created_at", "deleted_at"),
 )
 _FIRST_MESSAGE_COLUMNS = (*_MESSAGE_COLUMNS[:8], "finish", *_MESSAGE_COLUMNS[8:])  # of schema version 1
+_COLUMNS = {
+    "chats": (_CHAT_COLUMNS,),
+    "messages": (_MESSAGE_COLUMNS, _FIRST_MESSAGE_COLUMNS),
+    "unsent": (("chat_id", "text"),),
+}
 _ROLES = ("user", "assistant", "system")
-_PROBED = 100_000  # ids that are tried one by one where a page between them is damaged
+# How many ids are tried one by one: between two that can be read, and behind the last one.
+_BETWEEN, _BEHIND = 100_000, 1000
 _LATEST_S = 4e10
 # The second is raised where SQLite's own words about a damaged schema are not UTF-8.
 _FAULTS = (sqlite3.DatabaseError, UnicodeDecodeError)
@@ -60,10 +66,17 @@ def read_rows(path: Path) -> Rows:
             # With this, SQLite opens files that are shorter than they should be, or whose schema is damaged.
             connection.execute("PRAGMA writable_schema = ON")
             for table in TABLES:
-                for row in _table_rows(connection, table):
+                rows = _table_rows(connection, table) if _has_its_columns(connection, table) else ()
+                for row in rows:
                     yield table, _as_of_today(dict(row))
     except _FAULTS as error:
         log.info("not all of the database can be read: %s", error.__class__.__name__)
+
+
+def _has_its_columns(connection: sqlite3.Connection, table: str) -> bool:
+    """False where a damaged schema gives values the names of others; such rows are carved."""
+    names = tuple(row["name"] for row in connection.execute(f"PRAGMA table_info({table})"))
+    return any(names[: len(columns)] == columns for columns in _COLUMNS[table])
 
 
 def _table_rows(connection: sqlite3.Connection, table: str) -> Iterator[sqlite3.Row]:
@@ -83,7 +96,7 @@ def _table_rows(connection: sqlite3.Connection, table: str) -> Iterator[sqlite3.
             high = row[key]
     except _FAULTS:
         pass
-    for number in range(low + 1, min(high or low + _PROBED, low + _PROBED)):
+    for number in range(low + 1, low + _BEHIND if high is None else min(high, low + _BETWEEN)):
         try:
             yield from connection.execute(f"SELECT * FROM {table} WHERE {key} = ?", (number,))
         except _FAULTS:
