@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum, auto
+from inspect import CO_GENERATOR
 from types import FrameType
 
 from PySide6.QtCore import QByteArray, QObject, QPointF, QRectF, Qt, QTimer, Signal
@@ -103,9 +104,9 @@ def _cpu_limit(seconds: float) -> Iterator[None]:
     """Raises _TooSlow in this thread once it has spent that much, when the next Python function is called."""
     end_s = time.thread_time() + seconds
 
-    def look(_frame: FrameType, _event: str, _argument: object) -> None:
-        if time.thread_time() > end_s:
-            sys.settrace(None)  # once: generators that are closed on the way out must not raise again
+    def look(frame: FrameType, _event: str, _argument: object) -> None:
+        # Not in a generator: it may be called to be closed, where Python ignores what is raised.
+        if time.thread_time() > end_s and not frame.f_code.co_flags & CO_GENERATOR:
             raise _TooSlow
 
     before = sys.gettrace()
