@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 import mlx.core as mx
 
+from engine.api.files import write_atomically
 from engine.drafting.costs import MAX_WIDTH, Calibration, RoundCosts
 from engine.models.openblas import is_in_front
 
@@ -168,11 +169,7 @@ def _read(path: Path | None) -> Calibration | None:
 def _write(path: Path | None, calibration: Calibration) -> None:
     if path is None:
         return
-    text = json.dumps(asdict(calibration))
-    part = path.with_suffix(".part")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_text(text)
-        part.replace(path)
-    except OSError as error:  # the next start measures again
+        write_atomically(path, json.dumps(asdict(calibration)))
+    except (OSError, ValueError) as error:  # the next start measures again
         _log.warning("could not keep the calibration: %s", error)

@@ -60,9 +60,8 @@ class FirstUse:
         self._answers = dict([*self._answers.items(), (identity, problem)][-_MOST_KEPT:])
         if self._file is not None:
             try:
-                self._file.parent.mkdir(parents=True, exist_ok=True)
                 write_atomically(self._file, json.dumps({"answers": self._answers}))
-            except OSError as error:
+            except (OSError, ValueError) as error:  # ValueError: a name that no file can have
                 _log.info("the answer is not kept: %s", error)
 
 

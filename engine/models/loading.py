@@ -148,6 +148,8 @@ def loading(
         else _guarded(info.folder, TokenizerBroken, given_up, lambda: _load_tokenizer(path, width))
     )
     template = _chat_template(tokenizer)
+    if model_identity(path, info) != identity:  # what was read is of neither the old files nor the new
+        raise ModelDamaged(info.folder, "its files changed while they were read")
     return LoadedModel(info, network, tokenizer, width, make_caches, need, identity, template)
 
 

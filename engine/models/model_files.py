@@ -31,6 +31,8 @@ def read_limited(path: Path, limit_bytes: int) -> bytes:
             data = file.read(limit_bytes + 1)
     except OSError as error:
         raise FileError(f"{path.name}: {error.strerror}") from error
+    except ValueError as error:
+        raise FileError(f"{path.name}: {error}") from error  # a name that no file can have
     if len(data) > limit_bytes:
         raise FileError(f"{path.name}: larger than {limit_bytes} bytes")
     return data

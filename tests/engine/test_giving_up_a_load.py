@@ -20,12 +20,8 @@ from engine import (
     ModelFailed,
     ModelReady,
     ModelUnloaded,
-    Request,
-    Sampling,
 )
-from engine.drafting.proposers.draft_model import DraftModelProposer
-from engine.models.loading import load_model
-from engine.prefix.memory import PrefixStore
+from engine.models.loading import at_once, load_model, loading
 from tests.engine.conftest import Zoo
 from tests.engine.test_bad_input import edit_config
 from tests.helpers.engine_client import EngineClient
@@ -110,20 +106,20 @@ def test_a_draft_that_lacks_tokens_of_the_main_model_is_refused(client: EngineCl
     assert (answer.error.token_id, answer.error.main_text) == (258, "<|endoftext|>")
 
 
-def test_a_draft_is_never_given_a_token_that_it_has_no_row_for(client: EngineClient, tmp_path: Path) -> None:
-    """The main model's padding goes to 288, the draft's to 270; nobody writes padding, but a prompt can hold it."""
-    config = qwen3_config(vocab_size=270, hidden_size=32)
-    folder = save(build(config), config, tmp_path / "draft")
-    assert isinstance(client.set_draft(folder), ModelReady)
-    request = Request(tokens=(65, 280, 66), sampling=Sampling(temperature=0), max_tokens=8)
-    assert len(client.run(request).tokens) == 8
-
-    proposer = DraftModelProposer(load_model(folder), PrefixStore())
-    assert proposer.offer([65, 66, 67]).behind or proposer.offer([65, 66, 67]).most
-    assert (proposer.offer([65, 66, 67, 280]).behind, proposer.offer([65, 66, 67, 280]).most) == (0, 0)
-
-
 @pytest.mark.parametrize("told", [-1, 10**6, 2**70, None, [257, -1, 10**6]])
 def test_ends_that_are_no_tokens_are_not_believed(zoo: Zoo, tmp_path: Path, told: object) -> None:
     model = load_model(copied(zoo, tmp_path / "m", eos_token_id=told))
     assert model.ends == {257}  # the tokenizer's own
+
+
+def test_files_that_change_while_they_are_read_make_no_model(zoo: Zoo, tmp_path: Path) -> None:
+    """Neither the old files nor the new: caches kept for either would not fit."""
+    folder = Path(shutil.copytree(zoo.main, tmp_path / "model"))
+    slices = loading(folder)
+    for _ in range(3):
+        next(slices)
+    weights = folder / "model.safetensors"
+    weights.write_bytes(weights.read_bytes())
+
+    with pytest.raises(ModelDamaged, match="changed while"):
+        at_once(slices)

@@ -8,146 +8,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from PySide6.QtCore import QMimeData, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QGuiApplication,
-    QInputMethodEvent,
-    QKeyEvent,
     QMouseEvent,
     QPainter,
     QPaintEvent,
-    QPalette,
     QPen,
     QResizeEvent,
-    QTextOption,
 )
-from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QPlainTextEdit, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from app.markup import long_lines
 from app.theme import COLUMN_PX, RADIUS_BUBBLE, Theme
+from app.views.shell.message_edit import MessageEdit
 from app.views.widgets.buttons import STOP, IconButton, RoundButton
 from app.views.widgets.context_ring import ContextRing
 from app.views.widgets.labels import TextLabel, TextStyle
-from app.views.widgets.scrolling import ThinScrollBars
 from app.views.widgets.translated import Translated
 
 _GROWS_TO = 0.4  # of the window's height
 _KEEP_DELAY_MS = 400  # after the last key, what is typed is kept on disk
-_RETURN_KEYS = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-
-
-class MessageEdit(QPlainTextEdit):
-    """A plain-text field as high as its lines. Return submits, except while an input method is composing.
-
-    Very long lines stand in several blocks; `text` is what was typed or pasted.
-    """
-
-    submitted = Signal()
-    escaped = Signal()
-    height_wanted = Signal()
-
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._theme = theme
-        self._composed = ""  # what an input method has not committed yet
-        self._has_cut_lines = False
-        self._hint = ""
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
-        self.setTabChangesFocus(True)
-        self.document().setDocumentMargin(0)
-        ThinScrollBars(self, theme)
-        self.textChanged.connect(self.height_wanted)
-
-    def set_hint(self, hint: str) -> None:
-        self._hint = hint
-        self.setPlaceholderText("" if self._composed else hint)
-
-    def restyle(self) -> None:
-        colors = self._theme.palette
-        palette = self.palette()
-        palette.setColor(QPalette.ColorRole.Base, colors.surface)
-        palette.setColor(QPalette.ColorRole.Text, colors.text)
-        palette.setColor(QPalette.ColorRole.PlaceholderText, colors.faint)
-        self.setPalette(palette)
-        self.setFont(self._theme.reply_font())
-
-    def text_height(self, at_most: float) -> float:
-        """The height of the lines, at most about `at_most`; the cost does not grow with longer text."""
-        layout = self.document().documentLayout()
-        block = self.document().firstBlock()
-        height = 0.0
-        while block.isValid() and height < at_most:
-            height += layout.blockBoundingRect(block).height()
-            block = block.next()
-        return height
-
-    @property
-    def is_composing(self) -> bool:
-        return bool(self._composed)
-
-    def commit(self) -> None:
-        """Ends a composition as if it had been confirmed, also where the input method does not answer."""
-        if self._composed:
-            QGuiApplication.inputMethod().commit()
-        if self._composed:
-            event = QInputMethodEvent()
-            event.setCommitString(self._composed)
-            QApplication.sendEvent(self, event)
-
-    def text(self) -> str:
-        if not self._has_cut_lines:
-            return self.toPlainText()
-        return long_lines.text_between(self.document(), 0, self.document().characterCount() - 1)
-
-    def set_text(self, text: str) -> None:
-        self.setPlainText("")
-        self._has_cut_lines = False
-        self._insert(text)
-        self.document().clearUndoRedoStacks()
-
-    def _insert(self, text: str) -> None:
-        self._has_cut_lines |= long_lines.insert(self.textCursor(), text)
-        self.ensureCursorVisible()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in _RETURN_KEYS and not self._composed:
-            self._on_return(event)
-        elif event.key() == Qt.Key.Key_Escape and not self._composed:
-            self.escaped.emit()
-        else:
-            super().keyPressEvent(event)
-
-    def _on_return(self, event: QKeyEvent) -> None:
-        if event.modifiers() & (Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.AltModifier):
-            self._insert("\n")
-        else:
-            self.submitted.emit()
-
-    def inputMethodEvent(self, event: QInputMethodEvent) -> None:
-        # WORKAROUND: on the Mac a Return that ends a Korean composition arrives once more as a key, after the commit;
-        # only what is still being composed when the key comes may hold it back.
-        self._composed = event.preeditString()
-        # Qt goes on painting the placeholder under what is being composed.
-        self.setPlaceholderText("" if self._composed else self._hint)
-        super().inputMethodEvent(event)
-        self.height_wanted.emit()
-
-    def insertFromMimeData(self, source: QMimeData) -> None:
-        if source.hasText():
-            self._insert(source.text())
-
-    def createMimeDataFromSelection(self) -> QMimeData:  # noqa: N802  Qt's name
-        cursor = self.textCursor()
-        result = QMimeData()
-        result.setText(long_lines.text_between(self.document(), cursor.selectionStart(), cursor.selectionEnd()))
-        return result
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        if event.oldSize().width() != event.size().width():
-            self.height_wanted.emit()
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,8 +42,6 @@ class DraftModelProposer:
 
     def offer(self, tokens: Tokens[int]) -> Offer:
         sequence = self._follow(tokens)
-        if any(token >= self._model.logit_width for token in sequence.tokens[-sequence.unread :]):
-            return Offer(self.name, 0)  # the padding of the main model may go beyond its own
         room = self._model.info.context_tokens - len(tokens)
         behind = sequence.unread - 1 if sequence.unread > _TAIL_TOKENS and room > 0 else 0
         most = 0 if behind else max(0, min(MAX_DRAFT_TOKENS, room))
