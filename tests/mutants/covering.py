@@ -15,7 +15,12 @@ _TESTS = {
     "engine/decoding/accept": ("engine/test_accept", "engine/test_sampling", "engine/test_draft_model"),
     "engine/decoding/hidden_states": ("engine/test_hidden_states",),
     "engine/decoding/round": (*_ROUND, "engine/test_exactness"),
-    "engine/decoding/sampling": ("engine/test_sampling", "engine/test_accept"),
+    "engine/decoding/sampling": (
+        "engine/test_sampling",
+        "engine/test_accept",
+        "engine/test_greedy_ties",
+        "engine/test_broken_logits",
+    ),
     "engine/decoding/sequence": (
         "engine/test_prefix_choice",
         "engine/test_cache_misuse",
@@ -37,7 +42,7 @@ _TESTS = {
     "engine/caches/window": _CACHES,
     "engine/caches": (*_CACHES, "families/test_cache_contract"),
     "engine/prefix/memory": ("engine/test_prefix_choice", "engine/test_prefix", "engine/test_prefix_disk"),
-    "engine/prefix": ("engine/test_prefix_disk", "engine/test_prefix_families"),
+    "engine/prefix": ("engine/test_prefix_disk", "engine/test_prefix_limits", "engine/test_prefix_families"),
 }
 
 
