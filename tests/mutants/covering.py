@@ -34,7 +34,7 @@ _TESTS = {
     "engine/drafting/options": ("unit/test_options", "unit/test_controller", "unit/test_controller_simulated"),
     "engine/drafting/plans": ("unit/test_controller", "engine/test_draft_model"),
     "engine/drafting/costs": ("unit/test_costs", "unit/test_verdict", "unit/test_controller"),
-    "engine/drafting/planner": ("unit/test_controller", *_ROUND, "engine/test_draft_model"),
+    "engine/drafting/planner": ("engine/test_planner", *_ROUND, "engine/test_draft_model"),
     "engine/drafting/proposers": ("unit/test_lookup", "engine/test_draft_model", *_ROUND),
     "engine/caches/checkpoints": (*_CACHES, "engine/test_prefix_choice", "engine/test_prefix_disk"),
     "engine/caches/hooks": ("engine/test_hooks", "engine/test_hidden_states"),

@@ -1,0 +1,247 @@
+"""Drafting between two rounds: which proposers are asked, what the controller is told, and the state a person sees."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import mlx.core as mx
+import pytest
+
+from engine.api.types import DraftingState
+from engine.decoding.accept import Draft
+from engine.decoding.round import Round
+from engine.decoding.sampling import Sampler
+from engine.drafting.planner import Drafting
+from engine.drafting.plans import PLAIN, Offer, Outcome, Plan
+from engine.drafting.proposers.base import Proposer
+from engine.drafting.proposers.lookup import LookupProposer
+
+
+@dataclass
+class Recording:
+    """A controller that plans what it is told to and keeps what it hears."""
+
+    plans: list[Plan] = field(default_factory=list)
+    unwanted: frozenset[str] = frozenset()
+    reads: bool = True
+    parked: bool = False
+    offered: list[list[Offer]] = field(default_factory=list)
+    unused: list[tuple[str, int, int]] = field(default_factory=list)
+    readings: list[tuple[str, int, float]] = field(default_factory=list)
+    outcomes: list[tuple[Plan, Outcome]] = field(default_factory=list)
+
+    def wants(self, source: str) -> bool:
+        return source not in self.unwanted
+
+    def may_read(self, offer: Offer) -> bool:
+        return self.reads
+
+    def observe_reading(self, source: str, tokens: int, seconds: float) -> None:
+        self.readings.append((source, tokens, seconds))
+
+    def learn_unused(self, offer: Offer, drafted: int, accepted: int) -> None:
+        self.unused.append((offer.source, drafted, accepted))
+
+    def plan(self, offers: Sequence[Offer]) -> Plan:
+        self.offered.append(list(offers))
+        return self.plans.pop(0) if self.plans else PLAIN
+
+    def observe(self, plan: Plan, outcome: Outcome) -> None:
+        self.outcomes.append((plan, outcome))
+
+
+class Reader:
+    """A draft that reads ten tokens at a time before it can offer any."""
+
+    name = "draft"
+
+    def __init__(self, behind: int = 0) -> None:
+        self.behind = behind
+        self.committed: list[int] = []
+        self.reads = 0
+        self.closed = False
+
+    def offer(self, tokens: Sequence[int]) -> Offer:
+        return Offer(self.name, 0 if self.behind else 8, behind=self.behind)
+
+    def propose(self, tokens: Sequence[int], plan: Plan, sampler: Sampler) -> Draft:
+        raise AssertionError("not asked in these tests")
+
+    def read_on(self) -> None:
+        self.reads += 1
+        self.behind = max(0, self.behind - 10)
+
+    def commit(self, emitted: Sequence[int]) -> None:
+        self.committed.extend(emitted)
+
+    def close(self) -> None:
+        self.closed = True
+
+
+class Broken(Reader):
+    def offer(self, tokens: Sequence[int]) -> Offer:
+        raise ValueError("no")
+
+
+REPEATING = [1, 2, 3, 4, 5, 6, 1, 2, 3]  # a lookup foresees 4 5 6
+
+
+def drafting(controller: Recording, *proposers: Proposer) -> Drafting:
+    return Drafting(proposers, controller)
+
+
+def drafted(tokens: Sequence[int], accepted: int, seconds: float = 1.0) -> Round:
+    draft = Draft(mx.array(list(tokens)), probabilities=mx.array([0.5] * len(tokens)))
+    return Round((*tokens[:accepted], 99), seconds, drafted=len(tokens), accepted=accepted, draft=draft)
+
+
+def test_only_wanted_proposers_are_asked_and_none_for_more_than_there_is_room() -> None:
+    controller = Recording(unwanted=frozenset({"draft"}))
+    made = drafting(controller, Reader(), LookupProposer())
+    made.plan(REPEATING, room=2)
+    controller.unwanted = frozenset()
+    made.plan(REPEATING, room=-1)
+
+    assert [(offer.source, offer.most) for offer in controller.offered[0]] == [("lookup", 2)]
+    assert [(offer.source, offer.most) for offer in controller.offered[1]] == [("draft", 0), ("lookup", 0)]
+
+
+def test_a_proposer_that_is_behind_reads_a_chunk_if_it_may() -> None:
+    """The controller hears how many tokens that was, and the reply how long it took in all."""
+    controller, reader = Recording(), Reader(behind=25)
+    made = drafting(controller, reader)
+    states = []
+    for _ in range(3):
+        made.plan([1, 2, 3], room=8)
+        states.append(made.state)
+
+    assert [offers[0].behind for offers in controller.offered] == [15, 5, 0]
+    assert [(source, tokens) for source, tokens, _ in controller.readings] == [
+        ("draft", 10),
+        ("draft", 10),
+        ("draft", 5),
+    ]
+    assert all(0 <= seconds < 60 for _, _, seconds in controller.readings)
+    assert made.reading_s == pytest.approx(sum(seconds for _, _, seconds in controller.readings))
+    assert states == [DraftingState.CATCHING_UP, DraftingState.CATCHING_UP, DraftingState.ACTIVE]
+
+
+def test_a_proposer_that_may_not_read_stays_behind() -> None:
+    controller, reader = Recording(reads=False), Reader(behind=25)
+    made = drafting(controller, reader)
+    made.plan([1, 2, 3], room=8)
+
+    assert (reader.reads, made.reading_s, controller.readings) == (0, 0.0, [])
+    assert made.state is DraftingState.CATCHING_UP
+
+
+@pytest.mark.parametrize(
+    ("emitted", "learnt"),
+    [
+        ([4, 5, 6], [("lookup", 3, 3)]),  # all that it foresaw
+        ([4, 9], [("lookup", 3, 1)]),  # wrong at the second
+        ([9], [("lookup", 3, 0)]),
+        ([4, 5], []),  # right so far: nothing is known of the third yet
+    ],
+)
+def test_an_offer_that_is_not_taken_up_is_scored_by_what_is_emitted(
+    emitted: list[int], learnt: list[tuple[str, int, int]]
+) -> None:
+    controller = Recording()
+    made = drafting(controller, LookupProposer())
+    made.plan(REPEATING, room=3)
+    made.plan([*REPEATING, *emitted], room=3)
+
+    assert controller.unused == learnt
+
+
+def test_an_offer_is_scored_once_and_one_at_a_time() -> None:
+    """While one is being scored no other is remembered; then the next is."""
+    controller = Recording()
+    made = drafting(controller, LookupProposer())
+    tokens = list(REPEATING)
+    for token in (4, 5, 6, 1, 2, 3, 4):
+        made.plan(tokens, room=3)
+        tokens.append(token)
+    made.plan(tokens, room=3)
+
+    assert controller.unused == [("lookup", 3, 3), ("lookup", 3, 3)]
+
+
+def test_the_offer_that_is_taken_up_is_not_scored_twice() -> None:
+    controller = Recording(plans=[Plan("lookup", 3)])
+    made = drafting(controller, LookupProposer())
+    made.plan(REPEATING, room=3)
+    made.plan([*REPEATING, 4, 5, 6], room=3)
+
+    assert controller.unused == []
+
+
+def test_the_controller_hears_what_a_round_drafted_and_the_proposer_what_was_emitted() -> None:
+    controller, reader = Recording(plans=[Plan("draft", 3)]), Reader()
+    made = drafting(controller, reader)
+    plan = made.plan([1, 2], room=8)
+    made.observe(plan, drafted([5, 6, 7], accepted=2))
+    (told, outcome) = controller.outcomes[0]
+
+    assert told == plan
+    assert (outcome.drafted, outcome.accepted, list(outcome.truths)) == (3, 2, [5, 6, 99])
+    assert list(outcome.probabilities) == [0.5, 0.5, 0.5]
+    assert outcome.seconds is not None
+    assert 1.0 <= outcome.seconds < 60.0
+    assert reader.committed == [5, 6, 99]
+    assert made.source == "draft"
+
+
+def test_a_plan_that_drafted_nothing_counts_as_plain() -> None:
+    controller, reader = Recording(plans=[Plan("draft", 3)]), Reader()
+    made = drafting(controller, reader)
+    plan = made.plan([1, 2], room=8)
+    made.observe(plan, Round((7,), 1.0, typical=False))
+
+    assert controller.outcomes == [(PLAIN, Outcome(probabilities=[], guesses=[], truths=(7,)))]
+    assert reader.committed == [7]
+
+
+@pytest.mark.parametrize(
+    ("reads_on", "parked", "tokens", "reads"),
+    [(True, False, 3, 1), (False, False, 3, 0), (True, True, 3, 0), (True, False, 0, 0)],
+)
+def test_the_next_forward_of_a_draft_starts_while_text_goes_out(
+    reads_on: bool, parked: bool, tokens: int, reads: int
+) -> None:
+    """Unless it drafted nothing or rests from now on."""
+    controller, reader = Recording(plans=[Plan("draft", 3)]), Reader()
+    made = drafting(controller, reader)
+    plan = made.plan([1, 2], room=8)
+    controller.parked = parked
+    made.observe(plan, drafted(list(range(tokens)), accepted=0), reads_on=reads_on)
+
+    assert reader.reads == reads
+
+
+@pytest.mark.expect_log("the proposer draft failed")
+def test_the_state_is_about_the_draft_model_where_there_is_one() -> None:
+    resting = drafting(Recording(parked=True), Reader())
+    resting.plan([1, 2], room=8)
+    broken = drafting(Recording(), Broken())
+    broken.plan([1, 2], room=8)
+    alone = drafting(Recording(plans=[PLAIN, Plan("lookup", 3)]), LookupProposer())
+    alone.plan(REPEATING, room=3)
+    before = alone.state
+    alone.plan(REPEATING, room=3)
+    alone.plan(REPEATING, room=3)
+
+    assert resting.state is DraftingState.PARKED
+    assert broken.state is DraftingState.FAILED
+    assert (before, alone.state) == (DraftingState.NO_DRAFT, DraftingState.ACTIVE)
+
+
+def test_closing_closes_every_proposer() -> None:
+    first, second = Reader(), Reader()
+    second.name = "other"
+    drafting(Recording(), first, second).close()
+
+    assert first.closed
+    assert second.closed
