@@ -58,10 +58,15 @@ def _set_limits() -> None:
 
 
 def _watch_memory() -> None:
-    unit = 1 if sys.platform == "darwin" else 1024
-    while resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit < MEMORY_BYTES:
+    most = _most_resident_bytes() + MEMORY_BYTES  # Linux counts from the peak of the process that started this one
+    while _most_resident_bytes() < most:
         time.sleep(0.01)
     os._exit(TOO_MUCH)
+
+
+def _most_resident_bytes() -> int:
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
 def _try_tokenizer(folder: Path) -> None:

@@ -57,6 +57,23 @@ def test_a_child_that_grows_ends_itself(zoo: Zoo, tmp_path: Path) -> None:
         checked(spoiled(zoo, tmp_path / "m", "replacements"), FirstUse())
 
 
+_LARGE_PROGRAM = """
+import sys
+from engine.models.first_use import FirstUse
+from engine.models.first_use_child import MEMORY_BYTES
+b"x" * (MEMORY_BYTES + (64 << 20))
+print(list(FirstUse().check(__import__("pathlib").Path(sys.argv[1])))[:0])
+"""
+
+
+def test_how_large_the_program_itself_has_been_does_not_matter(zoo: Zoo) -> None:
+    """A process on Linux inherits the peak of the one that started it, and with a real model that is gigabytes."""
+    command = [sys.executable, "-c", _LARGE_PROGRAM, str(zoo.main)]
+    done = subprocess.run(command, check=False, cwd=ROOT, capture_output=True, text=True, timeout=120)
+
+    assert (done.stdout, done.returncode) == ("[]\n", 0), done.stderr
+
+
 def test_a_template_without_end_is_refused_once(zoo: Zoo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = shutil.copytree(zoo.main, tmp_path / "m")
     (folder / "chat_template.jinja").write_text(HANGS)
