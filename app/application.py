@@ -177,7 +177,7 @@ class Application(QObject):
     def _show_not_saved(self) -> None:
         self.window.banner.show_warning(
             lambda: BannerText(
-                self.tr("The disk does not take your settings. They hold until Hunch is closed."),
+                self.tr("Your settings could not be written to the disk. They hold until Hunch is closed."),
                 self.tr("Settings not saved"),
             )
         )

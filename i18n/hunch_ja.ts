@@ -24,7 +24,7 @@
         <translation>設定を退避しました</translation>
     </message>
     <message>
-        <source>The disk does not take your settings. They hold until Hunch is closed.</source>
+        <source>Your settings could not be written to the disk. They hold until Hunch is closed.</source>
         <translation>設定をディスクに保存できません。Hunch を閉じるまでは有効です。</translation>
     </message>
     <message>
@@ -355,7 +355,7 @@
 <context>
     <name>KeptWords</name>
     <message>
-        <source>The disk has not taken the end of a reply. It is lost when you quit now.</source>
+        <source>The end of a reply is not on the disk yet. If you quit now, it is lost.</source>
         <translation>回答の終わりがまだディスクに保存されていません。いま終了すると失われます。</translation>
     </message>
     <message>
@@ -986,7 +986,7 @@
         <translation>許可してから、もう一度お試しください。書いた内容はここに残っています。</translation>
     </message>
     <message>
-        <source>The disk with %1 did not take it.</source>
+        <source>It could not be written to the disk with %1.</source>
         <translation>%1 のあるディスクに保存できませんでした。</translation>
     </message>
     <message>
@@ -1086,7 +1086,7 @@
         <translation>まだ保存されていません</translation>
     </message>
     <message>
-        <source>The disk has not taken the end of this reply. Hunch keeps trying.</source>
+        <source>The end of this reply is not on the disk yet. Hunch keeps trying.</source>
         <translation>この回答の終わりがまだディスクに保存されていません。Hunch が保存を繰り返し試みています。</translation>
     </message>
     <message>

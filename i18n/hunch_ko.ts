@@ -24,7 +24,7 @@
         <translation>설정을 따로 보관함</translation>
     </message>
     <message>
-        <source>The disk does not take your settings. They hold until Hunch is closed.</source>
+        <source>Your settings could not be written to the disk. They hold until Hunch is closed.</source>
         <translation>디스크에 설정을 저장할 수 없어요. Hunch를 닫을 때까지만 유지돼요.</translation>
     </message>
     <message>
@@ -355,7 +355,7 @@
 <context>
     <name>KeptWords</name>
     <message>
-        <source>The disk has not taken the end of a reply. It is lost when you quit now.</source>
+        <source>The end of a reply is not on the disk yet. If you quit now, it is lost.</source>
         <translation>답변의 끝부분이 아직 디스크에 저장되지 않았어요. 지금 종료하면 사라져요.</translation>
     </message>
     <message>
@@ -986,7 +986,7 @@
         <translation>권한을 허용한 뒤 다시 시도해 주세요. 쓴 내용은 그대로 남아 있어요.</translation>
     </message>
     <message>
-        <source>The disk with %1 did not take it.</source>
+        <source>It could not be written to the disk with %1.</source>
         <translation>%1 폴더가 있는 디스크에 저장하지 못했어요.</translation>
     </message>
     <message>
@@ -1086,7 +1086,7 @@
         <translation>아직 저장되지 않음</translation>
     </message>
     <message>
-        <source>The disk has not taken the end of this reply. Hunch keeps trying.</source>
+        <source>The end of this reply is not on the disk yet. Hunch keeps trying.</source>
         <translation>이 답변의 끝부분이 아직 디스크에 저장되지 않았어요. Hunch가 계속 시도하고 있어요.</translation>
     </message>
     <message>

@@ -24,7 +24,7 @@
         <translation>设置已另存</translation>
     </message>
     <message>
-        <source>The disk does not take your settings. They hold until Hunch is closed.</source>
+        <source>Your settings could not be written to the disk. They hold until Hunch is closed.</source>
         <translation>设置无法存到磁盘，仅在关闭 Hunch 之前有效。</translation>
     </message>
     <message>
@@ -355,7 +355,7 @@
 <context>
     <name>KeptWords</name>
     <message>
-        <source>The disk has not taken the end of a reply. It is lost when you quit now.</source>
+        <source>The end of a reply is not on the disk yet. If you quit now, it is lost.</source>
         <translation>有一条回复的结尾尚未存到磁盘。现在退出将会丢失。</translation>
     </message>
     <message>
@@ -986,7 +986,7 @@
         <translation>请授予权限后重试。你写的内容仍在这里。</translation>
     </message>
     <message>
-        <source>The disk with %1 did not take it.</source>
+        <source>It could not be written to the disk with %1.</source>
         <translation>未能存到 %1 所在的磁盘。</translation>
     </message>
     <message>
@@ -1086,7 +1086,7 @@
         <translation>尚未保存</translation>
     </message>
     <message>
-        <source>The disk has not taken the end of this reply. Hunch keeps trying.</source>
+        <source>The end of this reply is not on the disk yet. Hunch keeps trying.</source>
         <translation>这条回复的结尾尚未存到磁盘。Hunch 会继续尝试。</translation>
     </message>
     <message>

@@ -44,7 +44,7 @@ STORAGE_TABLE = (
     Row(
         NotStored,
         QT_TRANSLATE_NOOP("Messages", "Not saved"),
-        QT_TRANSLATE_NOOP("Messages", "The disk with %1 did not take it."),
+        QT_TRANSLATE_NOOP("Messages", "It could not be written to the disk with %1."),
         QT_TRANSLATE_NOOP("Messages", "Check the disk, then try again. Your words stay here."),
         NoticeAction.RETRY,
         values=("folder",),

@@ -176,7 +176,7 @@ def _end_notices(empty: bool) -> dict[ReplyStatus, Notice]:
         ),
         ReplyStatus.UNSAVED: Notice(
             QCoreApplication.translate("Messages", "Not saved yet"),
-            QCoreApplication.translate("Messages", "The disk has not taken the end of this reply. Hunch keeps trying."),
+            QCoreApplication.translate("Messages", "The end of this reply is not on the disk yet. Hunch keeps trying."),
             QCoreApplication.translate("Messages", "Free some space on the disk, and leave Hunch open until then."),
         ),
         ReplyStatus.UNREADABLE: Notice(

@@ -46,7 +46,7 @@ class KeptWords(QObject):
         return warns
 
     def _unsaved_text(self) -> BannerText:
-        sentence = self.tr("The disk has not taken the end of a reply. It is lost when you quit now.")
+        sentence = self.tr("The end of a reply is not on the disk yet. If you quit now, it is lost.")
         hint = self.tr("Free some space and wait a moment, or quit once more.")
         return BannerText(sentence, self.tr("Not everything is saved"), hint)
 
