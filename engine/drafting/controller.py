@@ -230,7 +230,7 @@ class AutoController:
         most = min(offer.most, self._costs.longest_priced(offer.source), 2 * longest)
         rates = history.rates_of(offer.source, offer.grade)
         seconds = self._costs.prices_s(offer.source, most)
-        plan = Plan(offer.source, 0, offer.grade, sharpness=_level(history, offer.source))
+        plan = Plan(offer.source, grade=offer.grade, sharpness=_level(history, offer.source))
         choice = self._choices[offer.source] = Choice(plan, rates, seconds, hopeful=history.credit > 0)
         record = history.record_of(offer.source)
         fixed = choice.fixed(record)

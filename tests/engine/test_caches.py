@@ -12,6 +12,7 @@ from mlx_lm.models.cache import KVCache, can_trim_prompt_cache
 from engine.caches.base import CacheSet
 from engine.caches.checkpoints import append_rows, arrays_in, can_truncate, make_checkpoint, rows_between, truncate
 from engine.caches.hooks import hooked
+from engine.caches.replay import Call
 from engine.caches.window import SLACK_TOKENS, WindowCache
 from engine.decoding.sequence import Sequence
 from engine.models.loading import LoadedModel, load_model
@@ -80,7 +81,8 @@ def test_what_was_truncated_and_what_rows_were_cut_from_is_freed_at_once() -> No
 
 def step(window: WindowCache, width: int) -> list[int]:
     start = window.offset
-    seen, _ = window.update_and_fetch(numbered(width, start), numbered(width, start))
+    seen, values = window.update_and_fetch(numbered(width, start), -numbered(width, start))
+    assert mx.array_equal(values, -seen)
     numbers: list[int] = seen.astype(mx.int32).reshape(-1).tolist()  # type: ignore[assignment]
     return numbers
 
@@ -268,3 +270,30 @@ def test_of_a_step_that_stands_in_part_only_what_changed_a_state_runs_again(
     expected = Sequence(models["hybrid"], [*TOKENS[:-1], 5, 6, 7, 8][: len(TOKENS) - 1 + kept])
     whole = expected.feed(mx.array([*expected.tokens, 9]))
     assert mx.allclose(sequence.feed(mx.array([9]))[-1], whole[-1], atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype", "expected"),
+    [
+        ((1, 6, 8), mx.float32, (1, 4, 8)),  # hidden states
+        ((1, 1, 6, 6), mx.bool_, (1, 1, 4, 4)),  # a mask of a step on an empty cache
+        ((1, 1, 6, 9), mx.bool_, (1, 1, 4, 7)),  # and behind three tokens
+        ((6, 9), mx.bool_, (4, 7)),
+        ((6,), mx.float32, (6,)),  # one value a channel
+        ((1, 5, 8), mx.float32, (1, 5, 8)),  # of something else than the tokens
+    ],
+)
+def test_what_a_replay_feeds_is_cut_to_the_tokens_that_stand(
+    shape: tuple[int, ...], dtype: mx.Dtype, expected: tuple[int, ...]
+) -> None:
+    """Of six tokens four stand."""
+    fed: list[mx.array] = []
+
+    class Module:
+        def __call__(self, x: list[mx.array], *, mask: mx.array) -> None:
+            fed.extend([*x, mask])
+
+    value = mx.zeros(shape, dtype)
+    Call(Module(), ([value],), {"mask": value}, []).again(6, 4)
+
+    assert [array.shape for array in fed] == [expected, expected]

@@ -526,6 +526,15 @@ def test_a_draft_that_has_become_good_is_used_again(offer: Offer, stopped_before
     assert not controller.parked
 
 
+@pytest.mark.parametrize(("speed", "parked"), [(0.0, False), (0.5, True), (0.99, True), (1.0, False), (1.7, False)])
+def test_a_reply_begins_parked_where_drafting_was_slower(speed: float, parked: bool) -> None:
+    """0 is not known."""
+    known = history(FLAT)
+    known.draft_speed = speed
+
+    assert AutoController(known).parked is parked
+
+
 def test_the_next_reply_knows_what_the_last_one_learnt() -> None:
     known = history(STEEP, rates=rounds(0.05))
     AutoController(known).plan([DRAFT])
