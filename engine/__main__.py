@@ -15,7 +15,7 @@ import sys
 from dataclasses import asdict
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TextIO
 
 from engine import (
     Engine,
@@ -48,7 +48,7 @@ def main(arguments: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         return _STOPPED
     except OSError as error:  # of stdout: the engine has its own
-        _abandon_output()
+        _abandon(sys.stdout)
         if isinstance(error, BrokenPipeError):
             return _UNREAD
         _say(json.dumps({"error": "OutputFailed", "detail": error.strerror}))
@@ -67,7 +67,7 @@ def _generate(options: argparse.Namespace) -> int:
         return _refuse(error)
     finally:
         if not engine.close():
-            _abandon_output()
+            _abandon(sys.stdout)
 
 
 def _prepare_output(log: bool) -> None:
@@ -79,10 +79,10 @@ def _prepare_output(log: bool) -> None:
     logging.basicConfig(handlers=None if log else [logging.NullHandler()])
 
 
-def _abandon_output() -> None:
+def _abandon(stream: TextIO | None) -> None:
     """So that the interpreter does not stumble, at its end, over what could not be written."""
-    if sys.stdout is not None:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if stream is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _say(line: str) -> None:
@@ -91,7 +91,7 @@ def _say(line: str) -> None:
         if sys.stderr is not None:
             print(line, file=sys.stderr, flush=True)
     except OSError:
-        pass
+        _abandon(sys.stderr)
 
 
 def _write(engine: Engine, request: Request, events: queue.SimpleQueue[Event], as_json: bool) -> int:

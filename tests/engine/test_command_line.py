@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -78,7 +79,8 @@ def write(
     zoo: Zoo, *arguments: str, stdout: int | IO[bytes] = subprocess.PIPE, stderr: int | IO[bytes] = subprocess.PIPE
 ) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "engine", "generate", "--model", str(zoo.main), "--prompt", "x", *arguments]
-    return subprocess.Popen(command, cwd=ROOT, stdout=stdout, stderr=stderr)
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    return subprocess.Popen(command, cwd=ROOT, env=buffered, stdout=stdout, stderr=stderr)
 
 
 @pytest.mark.parametrize("arguments", [["--max-tokens", "8"], ["--max-tokens", "8", "--json"]], ids=["text", "json"])
