@@ -158,16 +158,18 @@ class RoundCosts:
 
         Only where plain and drafted rounds meet: else a busy machine could not be told from a length that costs more.
         """
+        excess = max(-_LARGEST_STEP, min(_LARGEST_STEP, excess))
         if not self.calibrated:
             share, tokens = self._token_share.get(source, (_GUESSED_TOKEN, 0))
             seen = ((1 + drafted * share) * math.exp(excess) - 1) / drafted
-            share += drafted / (tokens + drafted) * (max(0.0, seen) - share)
+            # The guess counts as a token: a draft's very first round also pays for what is done once.
+            share += drafted / (tokens + drafted + 1) * (max(0.0, seen) - share)
             self._token_share[source] = (share, min(tokens + drafted, _MOST_TOKENS_SEEN))
             return
         lengths = self._beyond.setdefault(source, {})
         beyond, meetings = lengths.get(drafted, (self._beyond_calibration(source, drafted), 0))
         weight = max(1 / (meetings + 1 + _CALIBRATION_MEETINGS), _SLOWEST_LEARNING)
-        lengths[drafted] = (beyond + weight * max(-_LARGEST_STEP, min(_LARGEST_STEP, excess)), meetings + 1)
+        lengths[drafted] = (beyond + weight * excess, meetings + 1)
 
     def observe_reading(self, source: str, tokens: int, seconds: float) -> None:
         """The lowest price counts: one that is too high would never be corrected, for nobody would read again."""

@@ -212,20 +212,32 @@ def test_without_a_calibration_tokens_cost_what_they_were_seen_to_cost() -> None
     priced.observe("", 0, 10.0)
     assert priced.plain_s == pytest.approx(10.0)
     assert priced.price_s("draft", 4) == pytest.approx(10.0 + 4 * 1.3)
-    priced.observe("draft", 1, 22.0)
-    priced.observe("", 0, 10.0)
+    for _ in range(40):
+        priced.observe("draft", 1, 22.0)
+        priced.observe("", 0, 10.0)
 
-    assert priced.price_s("draft", 4) == pytest.approx(10.0 + 4 * 12)
+    assert priced.price_s("draft", 4) / priced.plain_s == pytest.approx(1 + 4 * 1.2, rel=0.05)
 
 
-def test_without_a_calibration_a_round_of_two_tokens_says_what_one_costs() -> None:
+def test_without_a_calibration_rounds_of_two_tokens_say_what_one_costs() -> None:
+    priced = RoundCosts()
+    for _ in range(40):
+        priced.observe("", 0, 10.0)
+        priced.observe("draft", 2, 34.0)
+
+    assert priced.price_s("draft", 1) / priced.plain_s == pytest.approx(2.2, rel=0.05)
+    assert priced.price_s("draft", 4) / priced.plain_s == pytest.approx(5.8, rel=0.05)
+    assert priced.price_s("lookup", 1) / priced.plain_s < 1.5  # another source is another matter
+
+
+def test_without_a_calibration_a_draft_is_not_priced_by_its_very_first_round() -> None:
+    """That one also pays for what is done once: three times as long as those after it."""
     priced = RoundCosts()
     priced.observe("", 0, 10.0)
-    priced.observe("draft", 2, 34.0)
+    priced.observe("draft", 1, 36.0)
+    priced.observe("", 0, 10.0)
 
-    assert priced.price_s("draft", 1) / priced.plain_s == pytest.approx(2.2)
-    assert priced.price_s("draft", 4) / priced.plain_s == pytest.approx(5.8)
-    assert priced.price_s("lookup", 1) / priced.plain_s < 1.5  # another source is another matter
+    assert priced.price_s("draft", 1) / priced.plain_s < 1.7
 
 
 def test_without_a_calibration_no_token_is_free_of_charge_below_nothing() -> None:
@@ -234,7 +246,7 @@ def test_without_a_calibration_no_token_is_free_of_charge_below_nothing() -> Non
     priced.observe("", 0, 10.0)
     priced.observe("draft", 2, 3.0)
 
-    assert priced.price_s("draft", 2) == pytest.approx(priced.plain_s)
+    assert priced.plain_s <= priced.price_s("draft", 2) < 1.1 * priced.plain_s
 
 
 def test_without_a_calibration_what_a_token_costs_is_followed() -> None:
