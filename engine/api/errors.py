@@ -3,9 +3,9 @@
 EngineError
 ├── ModelError                 a folder that cannot serve
 │   ├── ModelNotFound · ModelHasNoWeights · ModelDamaged · ModelUnsupported · ModelRunsCode
-│   ├── TokenizerBroken · LogitsBroken · ModelTooLarge · LoadAborted
+│   ├── TokenizerBroken · LogitsBroken · ModelTooLarge · LoadAborted · ModelOnlyDrafts
 │   └── DraftError             a model that cannot draft for this main model
-│       └── DraftVocabularyDiffers · DraftIsMain · DraftTooLarge · DraftCannotRewind
+│       └── DraftVocabularyDiffers · DraftIsMain · DraftTooLarge · DraftCannotRewind · DrafterDoesNotFit
 ├── RequestError
 │   └── NoModelLoaded · EmptyConversation · InvalidRequest · ContextTooLong · TemplateFailed
 ├── DownloadError
@@ -91,6 +91,13 @@ class LoadAborted(ModelError):
 
 
 @dataclass(eq=False)
+class ModelOnlyDrafts(ModelError):
+    """A drafter, asked to be a main model: it cannot chat by itself."""
+
+    kind: str
+
+
+@dataclass(eq=False)
 class DraftError(ModelError):
     """The model may be fine, but it cannot draft for this main model."""
 
@@ -124,6 +131,15 @@ class DraftCannotRewind(DraftError):
     """The draft's cache cannot forget rejected tokens."""
 
     model_type: str
+
+
+@dataclass(eq=False)
+class DrafterDoesNotFit(DraftError):
+    """A drafter that was made for another main model: `what` ("layers", "width", "vocabulary") is not as it expects."""
+
+    what: str
+    expected: int
+    actual: int
 
 
 @dataclass(eq=False)

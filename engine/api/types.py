@@ -46,6 +46,16 @@ class FinishReason(StrEnum):
     CANCELLED = "cancelled"
 
 
+class DrafterKind(StrEnum):
+    """Methods of drafting from a main model's hidden states. Their drafters are made for one main model each."""
+
+    DFLASH = "dflash"  # a block of tokens in one forward
+    DSPARK = "dspark"  # the same, each token knowing the one before it
+    DFLASH2 = "dflash2"  # the same, chosen among the likeliest candidates
+    EAGLE3 = "eagle3"  # token by token, from three layers
+    MTP = "mtp"  # token by token, with the head that the main model was trained with
+
+
 class SpanKind(StrEnum):
     ANSWER = "answer"
     THINKING = "thinking"
@@ -127,6 +137,17 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
+class DrafterInfo:
+    """What a drafter needs of its main model; 0 where it does not say."""
+
+    kind: DrafterKind
+    main_width: int  # of the hidden states that it reads
+    main_layers: int
+    vocabulary_rows: int
+    layers: tuple[int, ...]  # whose output it reads, counted from 0
+
+
+@dataclass(frozen=True, slots=True)
 class ModelInfo:
     """What the files of a model say, read without loading it."""
 
@@ -139,6 +160,10 @@ class ModelInfo:
     vocabulary_tokens: int
     vocabulary_digest: str  # equal digests: every token has the same id in both
     context_tokens: int
+    width: int = 0  # of its hidden states
+    layers: int = 0
+    vocabulary_rows: int = 0  # with the padding of its output layer
+    drafter: DrafterInfo | None = None  # set: it is no chat model and can only draft
 
 
 @dataclass(frozen=True, slots=True)

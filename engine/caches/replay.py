@@ -25,7 +25,7 @@ from engine.caches.kinds import leaves, slots
 
 # Families that compile a module's call at run time. Replayed, it would keep the results of one step for ever.
 COMPILES_MODULES = {"kimi_k3"}
-_LINEAR = (nn.Linear, nn.QuantizedLinear)  # type: ignore[attr-defined]
+_LINEAR = (nn.Linear, nn.QuantizedLinear)
 
 Outputs = dict[int, list[tuple[tuple[int, ...], mx.array]]]  # of linear maps, by module: shape of the input, and output
 

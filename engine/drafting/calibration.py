@@ -84,10 +84,27 @@ def measure(main: LoadedModel, draft: LoadedModel | None) -> Slices:
     caches = main.make_caches()
     verify_s = yield from _forward_times(main, caches, WIDTHS)
     rollback_s = (yield from _rollback_s(main, caches)) if caches.can_roll_back else 0.0
-    draft_s = {}
-    if draft is not None:
-        draft_s["draft"] = (yield from _forward_times(draft, draft.make_caches(), (1,)))[1]
-    return Calibration(verify_s, draft_s, rollback_s)
+    if draft is None:
+        return Calibration(verify_s, {}, rollback_s)
+    if draft.info.drafter is None:
+        token_s, round_s = (yield from _forward_times(draft, draft.make_caches(), (1,)))[1], 0.0
+    else:
+        token_s, round_s = yield from _rehearsal_s(draft)
+    return Calibration(verify_s, {draft.source: token_s}, rollback_s, {draft.source: round_s})
+
+
+def _rehearsal_s(draft: LoadedModel) -> Generator[None, None, tuple[float, float]]:
+    """What a drafter's draft takes for each token, and however short it is."""
+    caches, longest = draft.make_caches(), draft.network.tokens
+    times = {1: math.inf, longest: math.inf}
+    for _ in range(_REPEATS):
+        for length, shortest in times.items():
+            yield
+            started = time.perf_counter()
+            mx.eval(draft.network.rehearse(length, caches))
+            times[length] = min(shortest, time.perf_counter() - started)
+    token_s = max(0.0, times[longest] - times[1]) / max(1, longest - 1)
+    return max(token_s, 1e-9), max(times[1] - token_s, 1e-9)
 
 
 def _forward_times(
@@ -159,11 +176,12 @@ def _read(path: Path | None) -> Calibration | None:
         kept = json.loads(path.read_text())
         verify_s = {int(width): float(seconds) for width, seconds in kept["verify_s"].items()}
         draft_s = {str(source): float(seconds) for source, seconds in kept["draft_s"].items()}
+        round_s = {str(source): float(seconds) for source, seconds in kept["round_s"].items()}
         rollback_s = float(kept["rollback_s"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
     positive = all(0 < seconds < math.inf for seconds in (*verify_s.values(), *draft_s.values(), rollback_s))
-    return Calibration(verify_s, draft_s, rollback_s) if positive and set(WIDTHS) <= set(verify_s) else None
+    return Calibration(verify_s, draft_s, rollback_s, round_s) if positive and set(WIDTHS) <= set(verify_s) else None
 
 
 def _write(path: Path | None, calibration: Calibration) -> None:

@@ -66,7 +66,7 @@ class Controller(Protocol):
         """Whether drafting would be slower than plain decoding, so that the draft model rests."""
 
     def wants(self, source: str) -> bool:
-        """Whether to ask `source` for an offer; one that rests need not even read along."""
+        """Whether to ask `source`, which is not free, for an offer; one that rests need not even read along."""
 
     def may_read(self, offer: Offer) -> bool:
         """Whether a source that is behind should read on, a chunk now."""
@@ -139,7 +139,7 @@ class AutoController:
         self.parked = 0 < history.draft_speed < 1  # as the last reply left it
 
     def wants(self, source: str) -> bool:
-        return source == "lookup" or not self.parked or self._may_try(source)
+        return not self.parked or self._may_try(source)
 
     def may_read(self, offer: Offer) -> bool:
         self._behind[offer.source] = offer.behind
@@ -161,7 +161,8 @@ class AutoController:
             return PLAIN  # what a draft is worth can only be said against a plain round, and one not long ago
         options = [option for offer in offers if offer.most for option in self._options(offer)]
         chosen = self._choose(options, plain_s)
-        if of_draft := [option.rate for option in options if option.plan.source != "lookup"]:
+        free = {offer.source for offer in offers if offer.free}
+        if of_draft := [option.rate for option in options if option.plan.source not in free]:
             self._history.draft_speed = plain_s * max(of_draft)
             self.parked = self._history.draft_speed <= (_ADVANTAGE if self.parked else 1.0)
         if chosen is None:

@@ -27,7 +27,8 @@ _LARGEST_STEP = math.log(1.5)  # one round corrects a price by no more than this
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Seconds measured on this machine for this pair: a forward over so many tokens, and one token of each source.
+    """Seconds measured on this machine for this pair: a forward over so many tokens, a token of each source, and what a
+    draft of it takes however short it is.
 
     `rollback_s` is what forgetting a part of a forward costs, where the caches fold tokens together.
     """
@@ -35,6 +36,7 @@ class Calibration:
     verify_s: Mapping[int, float] = field(default_factory=dict)
     draft_s: Mapping[str, float] = field(default_factory=dict)
     rollback_s: float = 0.0
+    round_s: Mapping[str, float] = field(default_factory=dict)
 
 
 class RoundCosts:
@@ -151,7 +153,9 @@ class RoundCosts:
     def _calibrated_s(self, source: str, length: int) -> float:
         if not self.calibrated:
             return 1 + length * self._token_share.get(source, (_GUESSED_TOKEN, 0))[0]
-        return self._forward_s[self.padded(length + 1)] + length * self._calibration.draft_s.get(source, 0.0)
+        drafting = self._calibration
+        draft_s = drafting.round_s.get(source, 0.0) + length * drafting.draft_s.get(source, 0.0) if length else 0.0
+        return self._forward_s[self.padded(length + 1)] + draft_s
 
     def _learn(self, source: str, drafted: int, excess: float) -> None:
         """Beside plain rounds just before or after, rounds of this length took more than their price, by this log.

@@ -49,7 +49,7 @@ class Drafting:
         offers = [
             self._offer(proposer, tokens, room)
             for name, proposer in self._proposers.items()
-            if self._controller.wants(name)
+            if proposer.free or self._controller.wants(name)
         ]
         self._score_unused(tokens)
         plan = self._controller.plan(offers)
@@ -124,15 +124,15 @@ class Drafting:
                 self._unused.remove(unused)
 
     def _state(self, offering: set[str]) -> DraftingState:
-        """A code for the person: about the draft model where there is one."""
-        draft = self._proposers.get("draft")
+        """A code for the person: about the loaded draft where there is one."""
+        draft = next((proposer for proposer in self._proposers.values() if not proposer.free), None)
         if draft is None:
             return DraftingState.ACTIVE if self.source else DraftingState.NO_DRAFT
         if draft.failed:
             return DraftingState.FAILED
         if self._controller.parked:
             return DraftingState.PARKED
-        return DraftingState.ACTIVE if "draft" in offering else DraftingState.CATCHING_UP
+        return DraftingState.ACTIVE if draft.name in offering else DraftingState.CATCHING_UP
 
 
 def _outcome(done: Round, seconds: float) -> Outcome:

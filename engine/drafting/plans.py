@@ -20,6 +20,7 @@ class Offer:
     grade: int = 0
     tells_probabilities: bool = False  # so it can stop by itself where it is not sure enough
     behind: int = 0
+    free: bool = False  # drafting takes no time of the device, so there is nothing to let rest
 
 
 @dataclass(frozen=True, slots=True)

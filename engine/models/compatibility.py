@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from engine.api.errors import DraftError, DraftIsMain, DraftTooLarge, DraftVocabularyDiffers
-from engine.api.types import ModelInfo
+from engine.api.errors import DrafterDoesNotFit, DraftError, DraftIsMain, DraftTooLarge, DraftVocabularyDiffers
+from engine.api.types import DrafterInfo, ModelInfo
 from engine.models.vocabulary import first_difference, read_vocabulary, token_texts
 
 
@@ -13,11 +13,24 @@ def draft_problem(main: ModelInfo, draft: ModelInfo) -> DraftError | None:
     """None when `draft` can draft for `main`. Opens no file; vocabulary_difference tells which token differs."""
     if Path(main.folder).resolve() == Path(draft.folder).resolve():
         return DraftIsMain(draft.folder)
+    if draft.drafter is not None:
+        return _misfit(main, draft.folder, draft.drafter)
     if main.vocabulary_digest != draft.vocabulary_digest:
         return DraftVocabularyDiffers(draft.folder, main.vocabulary_tokens, draft.vocabulary_tokens)
     if draft.weight_bytes >= main.weight_bytes:
         return DraftTooLarge(draft.folder, main.weight_bytes, draft.weight_bytes)
     return None
+
+
+def _misfit(main: ModelInfo, folder: str, drafter: DrafterInfo) -> DrafterDoesNotFit | None:
+    """The first size that a drafter expects of its main model and that this one does not have."""
+    deepest = max(drafter.layers, default=-1) + 1
+    expected = (
+        ("layers", drafter.main_layers or max(main.layers, deepest), main.layers),
+        ("width", drafter.main_width or main.width, main.width),
+        ("vocabulary", drafter.vocabulary_rows or main.vocabulary_rows, main.vocabulary_rows),
+    )
+    return next((DrafterDoesNotFit(folder, *sizes) for sizes in expected if sizes[1] != sizes[2]), None)
 
 
 def vocabulary_difference(main_folder: Path | str, draft_folder: Path | str) -> DraftVocabularyDiffers | None:

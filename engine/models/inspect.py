@@ -11,6 +11,7 @@ from pathlib import Path
 from engine.api.errors import ModelDamaged, ModelHasNoWeights, ModelNotFound, ModelRunsCode, ModelUnsupported
 from engine.api.types import ModelInfo
 from engine.models.architectures import is_known
+from engine.models.drafters import DrafterConfig, drafter_config, drafter_kind
 from engine.models.model_files import (
     CONFIG_LIMIT_BYTES,
     INDEX_LIMIT_BYTES,
@@ -24,7 +25,7 @@ from engine.models.model_files import (
 )
 from engine.models.numbers import check_numbers
 from engine.models.safetensors_header import Tensor, read_header
-from engine.models.vocabulary import read_vocabulary
+from engine.models.vocabulary import Vocabulary, read_vocabulary
 
 WEIGHTS = "model*.safetensors"  # as in mlx-lm
 MAX_SHARDS = 1024
@@ -44,20 +45,34 @@ def inspect_model(folder: Path | str) -> ModelInfo:
         tensors = _tensors(path, files)
         weight_bytes = sum(file.stat().st_size for file in files)
         context = _context_tokens(path, config)
+        drafter = drafter_config(config, tensors)
     except (FileError, OSError) as error:
         raise ModelDamaged(str(path), str(error)) from error
-    vocabulary = read_vocabulary(path)
+    vocabulary = read_vocabulary(path) if drafter is None else Vocabulary(0, "")  # a drafter has its main model's
+    rows = _number(config, "vocab_size")
     return ModelInfo(
         folder=str(path),
         name=model_name(path),
-        model_type=str(config["model_type"]),
+        model_type=str(config.get("model_type") or (drafter and drafter.info.kind.value) or ""),
         parameters=_parameters(tensors, _quantization(config)),
         weight_bytes=weight_bytes,
         bits=_bits(_quantization(config)),
-        vocabulary_tokens=vocabulary.tokens or _vocabulary_rows(config),
+        vocabulary_tokens=vocabulary.tokens or rows,
         vocabulary_digest=vocabulary.digest,
         context_tokens=context,
+        width=_number(config, "hidden_size"),
+        layers=_number(config, "num_hidden_layers"),
+        vocabulary_rows=rows,
+        drafter=drafter.info if drafter is not None else None,
     )
+
+
+def inspect_drafter(folder: Path) -> DrafterConfig | None:
+    """The config of a folder that was inspected; None where it holds no drafter."""
+    try:
+        return drafter_config(read_config(folder), _tensors(folder, _weight_files(folder)))
+    except (FileError, OSError) as error:
+        raise ModelDamaged(str(folder), str(error)) from error
 
 
 def model_name(folder: Path) -> str:
@@ -85,6 +100,8 @@ def check_config(folder: str, config: JsonObject) -> None:
     if config.get("model_file") is not None:  # `auto_map` is harmless: mlx-lm brings its own code for known types
         raise ModelRunsCode(folder)
     model_type = config.get("model_type")
+    if drafter_kind(config) is not None:
+        return  # its numbers are looked at when it is read
     if not isinstance(model_type, str) or not re.fullmatch(r"[\w.-]{1,100}", model_type) or not is_known(model_type):
         raise ModelUnsupported(folder, str(model_type or "")[:100])
     try:
@@ -180,9 +197,10 @@ def _context_tokens(folder: Path, config: JsonObject) -> int:
     return told if type(told) is int and 1 <= told <= 2**30 else UNTOLD_CONTEXT_TOKENS
 
 
-def _vocabulary_rows(config: JsonObject) -> int:
+def _number(config: JsonObject, key: str) -> int:
+    """0 where the config does not say."""
     for part in (config, object_at(config, "text_config")):
-        value = part.get("vocab_size")
+        value = part.get(key)
         if type(value) is int:
             return value
     return 0

@@ -27,6 +27,7 @@ from engine.api.errors import (
     DraftVocabularyDiffers,
     EngineError,
     ModelDamaged,
+    ModelOnlyDrafts,
     ModelTooLarge,
     ModelUnsupported,
     TokenizerBroken,
@@ -56,7 +57,7 @@ _BUILDING_S = 20.0  # of processor time; the largest models that there are take 
 _PARTS_A_TENSOR = 8
 _PARTS_BESIDE = 256
 
-_NEW_PART = nn.Module.__init__.__code__  # type: ignore[attr-defined]
+_NEW_PART = nn.Module.__init__.__code__
 
 Question = Callable[[], bool]
 
@@ -79,11 +80,16 @@ class LoadedModel:
         """Tokens behind which nothing of a reply comes."""
         return frozenset(self.tokenizer.eos_token_ids)
 
+    @property
+    def source(self) -> str:
+        """What its drafts go by, when it drafts."""
+        return self.info.drafter.kind.value if self.info.drafter is not None else "draft"
+
 
 Slices = Generator[None, None, LoadedModel]
 
 
-def _never() -> bool:
+def never() -> bool:
     return False
 
 
@@ -97,7 +103,7 @@ def load_draft(folder: Path | str, main: LoadedModel) -> LoadedModel:
     return at_once(loading_draft(folder, main))
 
 
-def loading_draft(folder: Path | str, main: LoadedModel, given_up: Question = _never) -> Slices:
+def loading_draft(folder: Path | str, main: LoadedModel, given_up: Question = never) -> Slices:
     """In slices, between which the main model may go on with its replies."""
     path = Path(folder).absolute()
     inspect_model(path)
@@ -115,7 +121,7 @@ def loading_draft(folder: Path | str, main: LoadedModel, given_up: Question = _n
 def loading(
     folder: Path | str,
     main: LoadedModel | None = None,
-    given_up: Question = _never,
+    given_up: Question = never,
     first_use: FirstUse | None = None,
 ) -> Slices:
     """In slices. A draft has to fit beside `main`, and shares its tokenizer.
@@ -125,27 +131,29 @@ def loading(
     """
     path = Path(folder).absolute()  # mlx-lm takes a relative name for a hub's repository
     info, beside = inspect_model(path), main.need if main is not None else None
-    guarded = partial(_guarded, info.folder, ModelDamaged, given_up)
+    read = partial(guarded, info.folder, ModelDamaged, given_up)
+    if info.drafter is not None:
+        raise ModelOnlyDrafts(info.folder, info.drafter.kind)
     yield
     if first_use is not None and main is None:
         yield from first_use.check(path)
     _check_architecture(info)
     identity = model_identity(path, info)
-    network = guarded(lambda: _build_network(path), _most_parts(path))
+    network = read(lambda: _build_network(path), _most_parts(path))
     yield
-    make_caches = guarded(lambda: CacheMaker(network))
-    need = guarded(lambda: memory_need(network, make_caches().layers))
-    _check_memory(info, need, beside)
-    for weights in _handfuls(network):
+    make_caches = read(lambda: CacheMaker(network))
+    need = read(lambda: memory_need(network, make_caches().layers))
+    check_memory(info, need, beside)
+    for weights in handfuls(network):
         yield
-        guarded(partial(mx.eval, weights))
+        read(partial(mx.eval, weights))
     yield
-    width = guarded(lambda: _logit_width(network))
+    width = read(lambda: _logit_width(network))
     yield
     tokenizer = (
         main.tokenizer
         if main is not None
-        else _guarded(info.folder, TokenizerBroken, given_up, lambda: _load_tokenizer(path, width))
+        else guarded(info.folder, TokenizerBroken, given_up, lambda: _load_tokenizer(path, width))
     )
     template = _chat_template(tokenizer)
     if model_identity(path, info) != identity:  # what was read is of neither the old files nor the new
@@ -162,7 +170,7 @@ def at_once(slices: Slices) -> LoadedModel:
             return loaded
 
 
-def _handfuls(network: Any) -> Iterator[list[mx.array]]:
+def handfuls(network: Any) -> Iterator[list[mx.array]]:
     """The weights, not evaluated, in portions that take about as long as a round."""
     held: list[mx.array] = []
     weights: list[tuple[str, mx.array]] = tree_flatten(network.parameters())  # type: ignore[assignment]
@@ -197,7 +205,7 @@ def _check_architecture(info: ModelInfo) -> None:
         raise ModelUnsupported(info.folder, info.model_type)
 
 
-def _check_memory(info: ModelInfo, need: MemoryNeed, beside: MemoryNeed | None) -> None:
+def check_memory(info: ModelInfo, need: MemoryNeed, beside: MemoryNeed | None) -> None:
     context = min(info.context_tokens, LEAST_CONTEXT_TOKENS)
     needed = need.at(context)
     available = available_bytes() - (beside.at(context) if beside is not None else 0)
@@ -206,7 +214,7 @@ def _check_memory(info: ModelInfo, need: MemoryNeed, beside: MemoryNeed | None) 
         raise ModelTooLarge(info.folder, needed, max(0, available), context, fits)
 
 
-def _widens() -> bool:
+def widens() -> bool:
     """MEASURED: the CPU backend multiplies half precision at a ninth of the speed of float32, and rounds by width."""
     return bool(mx.default_device() == mx.cpu)
 
@@ -219,7 +227,7 @@ def _most_parts(path: Path) -> int:
 def _build_network(path: Path) -> Any:
     """With weights that nobody has read yet."""
     network, _ = mlx_utils.load_model(path, lazy=True, get_model_classes=_checked_classes, trust_remote_code=False)
-    if _widens():
+    if widens():
         network.set_dtype(mx.float32)
     network.eval()
     return network
@@ -275,7 +283,7 @@ def _chat_template(tokenizer: Any) -> ChatTemplate | None:
     return ChatTemplate(theirs.get_chat_template(), theirs.special_tokens_map)
 
 
-def _guarded(
+def guarded(
     folder: str,
     failure: type[ModelDamaged] | type[TokenizerBroken],
     given_up: Question,

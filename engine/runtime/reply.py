@@ -213,6 +213,8 @@ class Reply:
 
     def _read_on(self) -> None:
         self._sequence.prefill_chunk()
+        if self._drafting is not None:
+            self._drafting.pass_hidden_states(self._sequence)
         self._post(PromptProgress(self.id, self._sequence.caches.position, self._stats.prompt_tokens))
 
     def _decode(self, alone: bool) -> None:

@@ -20,9 +20,9 @@ from engine.api.types import FinishReason, ModelRole, RequestId
 from engine.decoding.sequence import PREFILL_CHUNK_TOKENS
 from engine.drafting.calibration import Tuner
 from engine.drafting.controller import History, make_controller
+from engine.drafting.drafters import proposer_of
 from engine.drafting.planner import Drafting
 from engine.drafting.proposers.base import Proposer
-from engine.drafting.proposers.draft_model import DraftModelProposer
 from engine.drafting.proposers.lookup import LookupProposer
 from engine.models.memory import is_short, set_limits
 from engine.prefix.memory import PrefixStore
@@ -264,8 +264,7 @@ class Scheduler:
         main = reply.sequence.model
         proposers: list[Proposer] = [LookupProposer(main.ends)]
         if self.draft is not None:
-            turn_end = reply.sequence.turn_end
-            proposers.insert(0, DraftModelProposer(self.draft, self._store, turn_end))
+            proposers.insert(0, proposer_of(self.draft, main, self._store, reply.sequence.turn_end))
         controller = make_controller(reply.request.speculation, self._history)
         reply.draft_with(Drafting(proposers, controller))
 

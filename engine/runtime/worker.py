@@ -16,8 +16,9 @@ from engine.api.errors import EngineClosed, EngineError, LoadAborted, NoModelLoa
 from engine.api.events import Event, ModelFailed, ModelLoading, ModelReady, ModelUnloaded, Sink
 from engine.api.types import ModelRole
 from engine.drafting.calibration import Tuner
+from engine.drafting.drafters import loading_any_draft
 from engine.models.first_use import FirstUse
-from engine.models.loading import LoadedModel, loading, loading_draft, release_memory
+from engine.models.loading import LoadedModel, loading, release_memory
 from engine.models.memory import kept_caches_bytes
 from engine.prefix.disk import PrefixDisk
 from engine.prefix.memory import PrefixStore
@@ -137,7 +138,7 @@ class Worker:
         if main is None:
             self._tell(sink, ModelFailed(ModelRole.DRAFT, folder, NoModelLoaded()))
         else:
-            self._begin_load(ModelRole.DRAFT, folder, sink, loading_draft(folder, main, self._ends_a_load))
+            self._begin_load(ModelRole.DRAFT, folder, sink, loading_any_draft(folder, main, self._ends_a_load))
 
     def _unload(self, command: Unload) -> None:
         self._abort_loads(LoadAborted)

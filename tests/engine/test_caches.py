@@ -263,7 +263,7 @@ def test_of_a_step_that_stands_in_part_only_what_changed_a_state_runs_again(
         asked.append(type(module).__name__)
         return run(*arguments, **keywords)
 
-    linear = [module for module in network.modules() if isinstance(module, nn.Linear)]  # type: ignore[attr-defined]
+    linear = [module for module in network.modules() if isinstance(module, nn.Linear)]
     with hooked([network, *network.layers, *linear], noted):
         sequence.close_step(kept)
     assert asked == []

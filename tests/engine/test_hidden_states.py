@@ -207,7 +207,7 @@ def test_layers_that_return_no_row_a_token_are_refused(family: str, reason: str)
     assert caught.value.model_type == family
 
 
-class Layer(nn.Module):  # type: ignore[misc, name-defined]
+class Layer(nn.Module):  # type: ignore[misc]
     """Adds one, and returns it in the shape that `returns` makes of it."""
 
     def __init__(self, returns: Callable[[mx.array], Any]) -> None:
@@ -218,7 +218,7 @@ class Layer(nn.Module):  # type: ignore[misc, name-defined]
         return self.returns(states + 1)
 
 
-class Network(nn.Module):  # type: ignore[misc, name-defined]
+class Network(nn.Module):  # type: ignore[misc]
     def __init__(self, *returns: Callable[[mx.array], Any]) -> None:
         super().__init__()
         self.layers = [Layer(each) for each in returns]

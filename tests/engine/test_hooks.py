@@ -17,14 +17,14 @@ def adding(number: int) -> Callable[..., Any]:
 
 
 def test_a_hook_runs_in_place_of_the_call_of_its_modules_only() -> None:
-    one, other = nn.Identity(), nn.Identity()  # type: ignore[attr-defined]
+    one, other = nn.Identity(), nn.Identity()
     with hooked([one], adding(1)):
         assert (one(3), other(3)) == (31, 3)
     assert (one(3), other(3)) == (3, 3)
 
 
 def test_hooks_nest_the_inner_first() -> None:
-    module = nn.Identity()  # type: ignore[attr-defined]
+    module = nn.Identity()
     with hooked([module], adding(1)):
         with hooked([module], adding(2)):
             assert module(3) == 312
@@ -32,19 +32,19 @@ def test_hooks_nest_the_inner_first() -> None:
 
 
 def test_an_error_ends_the_hook() -> None:
-    module = nn.Identity()  # type: ignore[attr-defined]
+    module = nn.Identity()
     with pytest.raises(ZeroDivisionError), hooked([module], lambda *_: 1 // 0):
         module(3)
     assert module(3) == 3
 
 
 def test_a_module_that_has_been_hooked_is_what_it_was() -> None:
-    module = nn.Linear(4, 2)  # type: ignore[attr-defined]
+    module = nn.Linear(4, 2)
     before = dict(module.parameters())
     with hooked([module], lambda own, run, x: (own, run(x))):
         own, result = module(mx.ones((1, 4)))
     assert own is module
-    assert isinstance(module, nn.Linear)  # type: ignore[attr-defined]
+    assert isinstance(module, nn.Linear)
     assert type(module).__name__ == "Linear"
     assert mx.array_equal(result, module(mx.ones((1, 4))))
     assert module.parameters().keys() == before.keys()

@@ -327,7 +327,6 @@ def test_a_useless_draft_is_parked_and_not_asked() -> None:
     assert controller.plan([DRAFT]) == PLAIN
     assert controller.parked
     assert not controller.wants("draft")
-    assert controller.wants("lookup")
     assert 0 < known.draft_speed < 1
 
 

@@ -77,6 +77,7 @@ class Guarded:
         self._proposer = proposer
         self.layers = proposer.layers if isinstance(proposer, StateProposer) else ()
         self.name = proposer.name
+        self.free = isinstance(proposer, ForesightedProposer)
         self.failed = False
 
     def offer(self, tokens: Sequence[int]) -> Offer:
@@ -118,3 +119,25 @@ class Guarded:
             _log.exception("the proposer %s failed; the reply goes on plainly", self.name)
             self.failed = True
             return None
+
+
+def joined(drafts: Sequence[Draft], *, with_probabilities: bool) -> Draft:
+    """One draft of several of one token each."""
+    logprobs = [draft.logprobs for draft in drafts if draft.logprobs is not None]
+    probabilities = [draft.probabilities for draft in drafts if draft.probabilities is not None]
+    guesses = [draft.guesses for draft in drafts if draft.guesses is not None]
+    return Draft(
+        mx.concatenate([draft.tokens for draft in drafts]),
+        mx.concatenate(logprobs) if logprobs else None,
+        mx.concatenate(probabilities) if with_probabilities else None,
+        mx.concatenate(guesses) if guesses else None,
+    )
+
+
+def shortened(draft: Draft, plan: Plan) -> Draft:
+    """As far as the plan's stop rule would have let it go; waits for the device where there is one."""
+    if plan.stop is None or not plan.stop.floors or draft.probabilities is None:
+        return draft
+    kept = plan.stop.would_draft(draft.probabilities.tolist())  # type: ignore[arg-type]
+    cut = (draft.tokens, draft.logprobs, draft.probabilities, draft.guesses)
+    return Draft(*(array[:kept] if array is not None else None for array in cut))  # type: ignore[arg-type]

@@ -16,6 +16,7 @@ from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
 from engine.drafting.acceptance import Sharpness
 from engine.drafting.plans import Offer, Plan
+from engine.drafting.proposers.base import joined
 from engine.prefix.memory import PrefixStore
 
 if TYPE_CHECKING:
@@ -74,10 +75,10 @@ class DraftModelProposer:
             for draft in drafts[len(seen) : len(drafts) - _unseen(plan, seen)]:
                 seen.append(_probability(draft) if plan.stop is not None else 1.0)
                 if draft.tokens.item() in self._ends:
-                    return _joined(drafts[: len(seen)], with_probabilities=plan.stop is not None)
+                    return joined(drafts[: len(seen)], with_probabilities=plan.stop is not None)
             if seen and plan.stop is not None and not plan.stop.goes_on(seen):
                 break
-        return _joined(drafts, with_probabilities=plan.stop is not None)
+        return joined(drafts, with_probabilities=plan.stop is not None)
 
     def commit(self, emitted: Tokens[int]) -> None:
         """The draft has read all that it drafted but the last token; what was rejected goes."""
@@ -127,15 +128,3 @@ def _unseen(plan: Plan, seen: Tokens[float]) -> int:
 
 def _probability(draft: Draft) -> float:
     return draft.probabilities.item() if draft.probabilities is not None else 1.0  # type: ignore[return-value]
-
-
-def _joined(drafts: Tokens[Draft], *, with_probabilities: bool) -> Draft:
-    logprobs = [draft.logprobs for draft in drafts if draft.logprobs is not None]
-    probabilities = [draft.probabilities for draft in drafts if draft.probabilities is not None]
-    guesses = [draft.guesses for draft in drafts if draft.guesses is not None]
-    return Draft(
-        mx.concatenate([draft.tokens for draft in drafts]),
-        mx.concatenate(logprobs) if logprobs else None,
-        mx.concatenate(probabilities) if with_probabilities else None,
-        mx.concatenate(guesses) if guesses else None,
-    )

@@ -35,7 +35,7 @@ class LookupProposer:
         self._index(tokens)
         self._found, match = self._find(tokens)
         most = min(2 * match if match >= 8 else match, MAX_DRAFT_TOKENS) if match else 0
-        return Offer(self.name, len(self.foresee(tokens, most)), grade=min(match, 8) // 2)
+        return Offer(self.name, len(self.foresee(tokens, most)), grade=min(match, 8) // 2, free=True)
 
     def propose(self, tokens: Sequence[int], plan: Plan, sampler: Sampler) -> Draft:
         return Draft(mx.array(self.foresee(tokens, plan.length), dtype=mx.uint32))

@@ -1,0 +1,156 @@
+"""The kinds of drafters: for each the network that its folder is loaded into, and the proposer that drafts with it.
+
+A new kind is a file beside `proposers/dflash.py`, what its config says in `models/drafters.py`, and a row here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import mlx.core as mx
+import mlx.nn as nn
+from mlx.utils import tree_flatten
+
+from engine.api.errors import ModelDamaged, ModelUnsupported
+from engine.api.types import DrafterKind
+from engine.caches.making import CacheMaker
+from engine.drafting.proposers.base import Proposer
+from engine.drafting.proposers.dflash import BlockDrafter, BlockProposer
+from engine.drafting.proposers.draft_model import DraftModelProposer
+from engine.models.access import ModelAccess, NoAccess
+from engine.models.compatibility import draft_problem
+from engine.models.drafters import DrafterConfig
+from engine.models.inspect import WEIGHTS, inspect_drafter, inspect_model
+from engine.models.loading import (
+    LoadedModel,
+    Question,
+    Slices,
+    check_memory,
+    guarded,
+    handfuls,
+    loading_draft,
+    model_identity,
+    never,
+    widens,
+)
+from engine.models.memory import MemoryNeed
+from engine.models.model_files import read_object
+from engine.prefix.memory import PrefixStore
+
+_CONFIG_LIMIT_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """`network` makes one without weights; `proposer` drafts with it for one reply."""
+
+    network: Callable[[Any, ModelAccess], Any]
+    proposer: Callable[[LoadedModel, LoadedModel, PrefixStore], Proposer]
+
+
+KINDS: dict[DrafterKind, Kind] = dict.fromkeys(
+    (DrafterKind.DFLASH, DrafterKind.DSPARK, DrafterKind.DFLASH2), Kind(BlockDrafter, BlockProposer)
+)
+
+
+def loading_any_draft(folder: Path | str, main: LoadedModel, given_up: Question = never) -> Slices:
+    """Whatever is in `folder`: a model of the same vocabulary, or a drafter that was made for `main`."""
+    path = Path(folder).absolute()
+    config = inspect_drafter(path) if inspect_model(path).drafter is not None else None
+    yield
+    if config is None:
+        return (yield from loading_draft(path, main, given_up))
+    return (yield from _loading_drafter(path, config, main, given_up))
+
+
+def proposer_of(draft: LoadedModel, main: LoadedModel, store: PrefixStore, turn_end: int) -> Proposer:
+    """Who drafts with `draft` for one reply of `main`."""
+    if draft.info.drafter is None:
+        return DraftModelProposer(draft, store, turn_end)
+    return KINDS[draft.info.drafter.kind].proposer(draft, main, store)
+
+
+def _loading_drafter(path: Path, config: DrafterConfig, main: LoadedModel, given_up: Question) -> Slices:
+    info = inspect_model(path)
+    if problem := draft_problem(main.info, info):
+        raise problem
+    kind = KINDS.get(config.info.kind)
+    if kind is None:
+        raise ModelUnsupported(str(path), config.info.kind.value)
+    build = partial(guarded, str(path), ModelDamaged, given_up)
+    yield
+    try:
+        access = ModelAccess(main.network)
+    except NoAccess as error:
+        raise ModelUnsupported(str(path), main.info.model_type) from error
+    network = build(lambda: _with_weights(kind.network(config, access), path))
+    need = _memory_need(network)
+    check_memory(info, need, main.need)
+    for weights in handfuls(network):
+        yield
+        build(partial(mx.eval, weights))
+    yield
+    return LoadedModel(
+        info=info,
+        network=network,
+        tokenizer=main.tokenizer,
+        logit_width=main.logit_width,
+        make_caches=CacheMaker(network),
+        need=need,
+        identity=_identity(model_identity(path, info), main.identity),
+    )
+
+
+def _with_weights(network: nn.Module, path: Path) -> nn.Module:
+    """Weights that the network has no place for (a copy of the main model's embedding, say) are left where they are."""
+    weights = {}
+    for file in sorted(path.glob(WEIGHTS)):
+        weights.update({_plain(name): weight for name, weight in mx.load(str(file)).items()})  # type: ignore[union-attr]
+    _quantize_like(network, weights, path)
+    wanted = dict(tree_flatten(network.parameters()))
+    missing = sorted(wanted.keys() - weights.keys())
+    if missing:
+        raise ValueError(f"{missing[0]} is missing, and {len(missing) - 1} more")
+    network.load_weights([(name, weights[name]) for name in wanted], strict=True)
+    if widens():
+        network.set_dtype(mx.float32)
+    network.eval()
+    return network
+
+
+def _plain(name: str) -> str:
+    """Codebooks are plain arrays in some folders."""
+    name = name.removeprefix("model.")
+    return f"{name}.weight" if name.endswith("_codebook") else name
+
+
+def _quantize_like(network: nn.Module, weights: dict[str, mx.array], path: Path) -> None:
+    config = read_object(path / "config.json", _CONFIG_LIMIT_BYTES)
+    said = config.get("quantization") or config.get("quantization_config")
+    if not isinstance(said, dict) or "bits" not in said:
+        return
+
+    def chosen(name: str, module: nn.Module) -> bool | dict[str, Any]:
+        if f"{name}.scales" not in weights or not hasattr(module, "to_quantized"):
+            return False
+        own = said.get(name)
+        return own if isinstance(own, dict) else True
+
+    mode = said.get("mode", "affine")
+    nn.quantize(network, said.get("group_size", 64), said["bits"], mode=mode, class_predicate=chosen)
+
+
+def _memory_need(network: nn.Module) -> MemoryNeed:
+    """Its rows of a token are those of its layers' keys and values."""
+    weights: list[tuple[str, mx.array]] = tree_flatten(network.parameters())  # type: ignore[assignment]
+    return MemoryNeed(sum(weight.nbytes for _, weight in weights), network.row_bytes, 0)
+
+
+def _identity(drafter: str, main: str) -> str:
+    """Its rows are of this main model's states."""
+    return hashlib.blake2b(f"{drafter} {main}".encode(), digest_size=16).hexdigest()

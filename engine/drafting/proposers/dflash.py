@@ -1,0 +1,340 @@
+"""DFlash and its successors: a block of tokens in one forward, from the main model's hidden states.
+
+The network reads the states of all tokens before the newest: keys and values are projections of them, so a row once
+made never changes. A block is the newest token and masks behind it; its rows see the whole context and one another.
+
+- DFlash: each row of the block drafts its own token.
+- DSpark: a low-rank table adds to each row what the token before it makes likely, and a head tells how sure it is.
+- DFlash2: a convolution along the block, and of each row's likeliest tokens the one that best follows the one before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence as Tokens
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import mlx.core as mx
+import mlx.nn as nn
+from mlx_lm.models.base import create_causal_mask
+from mlx_lm.models.cache import KVCache
+from mlx_lm.models.rope_utils import initialize_rope
+
+from engine.caches.base import CacheSet
+from engine.decoding.accept import Draft
+from engine.decoding.sampling import Sampler
+from engine.drafting.acceptance import Sharpness
+from engine.drafting.plans import Offer, Plan
+from engine.drafting.proposers.base import joined, shortened
+from engine.drafting.proposers.features import Context
+from engine.models.access import ModelAccess
+from engine.models.drafters import Backbone, BlockConfig
+from engine.prefix.memory import PrefixStore
+
+if TYPE_CHECKING:
+    from engine.models.loading import LoadedModel
+
+
+_REHEARSAL_TOKENS = 64
+
+
+class Attention(nn.Module):
+    """Queries of the block alone; keys and values of the context, from the cache, and of the block."""
+
+    def __init__(self, sizes: Backbone, window: int, *, causal: bool) -> None:
+        super().__init__()
+        self._sizes, self._window, self._causal = sizes, window, causal
+        width, bias = sizes.width, sizes.attention_bias
+        self.q_proj = nn.Linear(width, sizes.heads * sizes.head_width, bias=bias)
+        self.k_proj = nn.Linear(width, sizes.kv_heads * sizes.head_width, bias=bias)
+        self.v_proj = nn.Linear(width, sizes.kv_heads * sizes.head_width, bias=bias)
+        self.o_proj = nn.Linear(sizes.heads * sizes.head_width, width, bias=bias)
+        self.q_norm = nn.RMSNorm(sizes.head_width, eps=sizes.norm_eps)
+        self.k_norm = nn.RMSNorm(sizes.head_width, eps=sizes.norm_eps)
+
+    def read(self, context: mx.array, rope: Any, cache: KVCache) -> None:
+        keys, values = self._keys_values(context, rope, cache.offset)
+        cache.update_and_fetch(keys, values)
+
+    def __call__(self, block: mx.array, rope: Any, cache: KVCache) -> mx.array:
+        rows, position = block.shape[1], cache.offset
+        queries = rope(self.q_norm(self._heads(self.q_proj(block), self._sizes.heads)), offset=position)
+        keys, values = self._keys_values(block, rope, position)
+        seen = min(position, self._window - 1) if self._window else position
+        if seen and cache.keys is not None and cache.values is not None:
+            held = slice(position - seen, position)
+            keys = mx.concatenate([cache.keys[..., held, :], keys], axis=2)
+            values = mx.concatenate([cache.values[..., held, :], values], axis=2)
+        mask = create_causal_mask(rows, offset=seen, window_size=self._window or None) if self._causal else None
+        scale = self._sizes.head_width**-0.5
+        mixed = mx.fast.scaled_dot_product_attention(queries, keys, values, scale=scale, mask=mask)
+        return self.o_proj(mixed.transpose(0, 2, 1, 3).reshape(1, rows, -1))
+
+    def _keys_values(self, rows: mx.array, rope: Any, position: int) -> tuple[mx.array, mx.array]:
+        keys = self.k_norm(self._heads(self.k_proj(rows), self._sizes.kv_heads))
+        return rope(keys, offset=position), self._heads(self.v_proj(rows), self._sizes.kv_heads)
+
+    def _heads(self, rows: mx.array, heads: int) -> mx.array:
+        return rows.reshape(1, rows.shape[1], heads, -1).transpose(0, 2, 1, 3)
+
+
+class MLP(nn.Module):
+    def __init__(self, sizes: Backbone) -> None:
+        super().__init__()
+        self.gate_proj = nn.Linear(sizes.width, sizes.mlp_width, bias=False)
+        self.up_proj = nn.Linear(sizes.width, sizes.mlp_width, bias=False)
+        self.down_proj = nn.Linear(sizes.mlp_width, sizes.width, bias=False)
+
+    def __call__(self, rows: mx.array) -> mx.array:
+        return self.down_proj(nn.silu(self.gate_proj(rows)) * self.up_proj(rows))
+
+
+class Convolution(nn.Module):
+    """Around a part of a layer: mixes each row with those before it in the block, by weights that the row tells."""
+
+    def __init__(self, width: int, taps: int, group: int) -> None:
+        super().__init__()
+        self._shape = (2, taps, width // group, group)
+        self.base_kernel = mx.zeros((2, taps, width))
+        self.kernel_projection = nn.Linear(width, 2 * taps * (width // group), bias=False)
+
+    def around(self, rows: mx.array, part: Any) -> mx.array:
+        _, taps, groups, _ = self._shape
+        weights = self.kernel_projection(rows).reshape(rows.shape[1], 2, taps, groups, 1)
+        return self._mixed(part(self._mixed(rows, weights, 0)), weights, 1)
+
+    def _mixed(self, rows: mx.array, weights: mx.array, side: int) -> mx.array:
+        _, taps, groups, group = self._shape
+        parts = rows.reshape(rows.shape[1], groups, group)
+        base = self.base_kernel[side].reshape(taps, 1, groups, group).astype(rows.dtype)
+        shifted = (mx.pad(parts, [(tap, 0), (0, 0), (0, 0)])[: parts.shape[0]] for tap in range(taps))
+        mixed = [(base[tap] + weights[:, side, tap]) * before for tap, before in enumerate(shifted)]
+        return mx.stack(mixed).sum(axis=0).reshape(rows.shape)
+
+
+class Layer(nn.Module):
+    def __init__(self, config: BlockConfig, index: int) -> None:
+        super().__init__()
+        sizes = config.backbone
+        self.self_attn = Attention(sizes, config.windows[index], causal=config.causal[index])
+        self.mlp = MLP(sizes)
+        self.input_layernorm = nn.RMSNorm(sizes.width, eps=sizes.norm_eps)
+        self.post_attention_layernorm = nn.RMSNorm(sizes.width, eps=sizes.norm_eps)
+        self._convolves = bool(config.conv_taps)
+        if self._convolves:
+            self.attention_conv = Convolution(sizes.width, config.conv_taps, config.conv_group)
+            self.mlp_conv = Convolution(sizes.width, config.conv_taps, config.conv_group)
+
+    def __call__(self, block: mx.array, rope: Any, cache: KVCache) -> mx.array:
+        def attend(rows: mx.array) -> mx.array:
+            return self.self_attn(rows, rope, cache)
+
+        normed = self.input_layernorm(block)
+        block = block + (self.attention_conv.around(normed, attend) if self._convolves else attend(normed))
+        normed = self.post_attention_layernorm(block)
+        return block + (self.mlp_conv.around(normed, self.mlp) if self._convolves else self.mlp(normed))
+
+
+class MarkovHead(nn.Module):
+    """What a token makes likely right behind it, as a low-rank table."""
+
+    def __init__(self, vocabulary: int, drafted: int, rank: int, width: int, *, gated: bool) -> None:
+        super().__init__()
+        self.markov_w1 = nn.Embedding(vocabulary, rank)
+        self.markov_w2 = nn.Linear(rank, drafted, bias=False)
+        self._gated = gated
+        if gated:
+            self.gate_proj = nn.Linear(width + rank, rank)
+
+    def __call__(self, before: mx.array, state: mx.array) -> mx.array:
+        likely = self.markov_w1(before)
+        if self._gated:
+            likely = likely * mx.sigmoid(self.gate_proj(mx.concatenate([state, likely], axis=-1)))
+        return self.markov_w2(likely)
+
+
+class ConfidenceHead(nn.Module):
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.proj = nn.Linear(width, 1)
+
+    def __call__(self, rows: mx.array) -> mx.array:
+        return mx.sigmoid(self.proj(rows)[:, 0].astype(mx.float32))
+
+
+class CandidateSelector(nn.Module):
+    """Of a row's likeliest tokens, how well each follows on the token before it."""
+
+    def __init__(self, config: BlockConfig) -> None:
+        super().__init__()
+        self._candidates = config.selector_candidates
+        vocabulary, rank = config.info.vocabulary_rows, config.selector_rank
+        self.predecessor_codebook = nn.Embedding(vocabulary, rank)
+        self.successor_codebook = nn.Embedding(vocabulary, rank)
+        self.hidden_projection = nn.Linear(config.backbone.width, rank, bias=False)
+
+    def __call__(self, logits: mx.array, before: mx.array, state: mx.array) -> mx.array:
+        """`logits` (1, vocabulary) of the candidates alone; -inf for all others."""
+        candidates = mx.argpartition(-logits, kth=self._candidates - 1, axis=-1)[:, : self._candidates]
+        follows = self.predecessor_codebook(before) * self.hidden_projection(state)
+        edges = (follows[:, None] * self.successor_codebook(candidates)).sum(axis=-1)
+        scores = mx.take_along_axis(logits, candidates, axis=-1) + edges
+        return mx.put_along_axis(mx.full(logits.shape, -mx.inf, logits.dtype), candidates, scores, axis=-1)
+
+
+class BlockDrafter(nn.Module):
+    """The network of a folder, with what it borrows of its main model."""
+
+    reads_next_token = False
+
+    def __init__(self, config: BlockConfig, main: ModelAccess) -> None:
+        super().__init__()
+        self._config, self._main = config, main
+        sizes, rows = config.backbone, config.info.vocabulary_rows
+        self.fc = nn.Linear(len(config.info.layers) * config.info.main_width, sizes.width, bias=False)
+        self.hidden_norm = nn.RMSNorm(sizes.width, eps=sizes.norm_eps)
+        self.layers = [Layer(config, index) for index in range(sizes.layers)]
+        self.norm = nn.RMSNorm(sizes.width, eps=sizes.norm_eps)
+        self._rope = initialize_rope(
+            sizes.head_width, sizes.rope_theta, sizes.rope_interleaved, sizes.rope_scaling, sizes.context_tokens
+        )
+        if config.draft_vocabulary:
+            self.lm_head = nn.Linear(sizes.width, config.draft_vocabulary, bias=False)
+            self.d2t = mx.zeros((config.draft_vocabulary,), dtype=mx.int32)
+        if config.markov_rank:
+            drafted = config.draft_vocabulary or rows
+            self.markov_head = MarkovHead(rows, drafted, config.markov_rank, sizes.width, gated=config.markov_gated)
+        if config.confidence:
+            self.confidence_head = ConfidenceHead(
+                sizes.width + (config.markov_rank if config.confidence_with_markov else 0)
+            )
+        if config.selector_rank:
+            self.candidate_selector = CandidateSelector(config)
+
+    @property
+    def tokens(self) -> int:
+        """How many a block drafts at most."""
+        return self._config.tokens
+
+    @property
+    def row_bytes(self) -> int:
+        """Of the keys and values of one token."""
+        sizes = self._config.backbone
+        return 2 * sizes.layers * sizes.kv_heads * sizes.head_width * int(self.fc.weight.dtype.size)
+
+    def make_cache(self) -> list[KVCache]:
+        return [KVCache() for _ in self.layers]
+
+    def read(self, tokens: mx.array, states: mx.array, caches: CacheSet) -> mx.array:
+        context = self.hidden_norm(self.fc(states))[None]
+
+        def project() -> mx.array:
+            for layer, cache in zip(self.layers, caches.layers, strict=True):
+                layer.self_attn.read(context, self._rope, cache)
+            return context[0]
+
+        read = caches.forward(states.shape[0], project)
+        caches.commit(states.shape[0])
+        return read
+
+    def block(self, newest: mx.array, caches: CacheSet) -> mx.array:
+        """The states (tokens, width) that draft what follows `newest` (1,). The caches stay as they are."""
+        config = self._config
+        masks = mx.full((config.block_rows - 1,), config.mask_token, dtype=mx.uint32)
+        rows = self._main.embed(mx.concatenate([newest.astype(mx.uint32), masks]))[None]
+        if config.embedding_scale != 1:
+            rows = rows * mx.array(config.embedding_scale, rows.dtype)
+        for layer, cache in zip(self.layers, caches.layers, strict=True):
+            rows = layer(rows, self._rope, cache)
+        return self.norm(rows)[0, 0 if config.anchor_first else 1 :]
+
+    def base_logits(self, states: mx.array) -> mx.array:
+        """What each row drafts by itself."""
+        config = self._config
+        logits = self.lm_head(states) if config.draft_vocabulary else self._main.logits(states)
+        if config.output_scale != 1:
+            logits = logits * config.output_scale
+        return mx.tanh(logits / config.softcap) * config.softcap if config.softcap else logits
+
+    def step_logits(self, base: mx.array, before: mx.array, state: mx.array) -> mx.array:
+        """(1, vocabulary), with what the token `before` (1,) it makes likely; `state` (1, width) is the row's."""
+        if self._config.markov_rank:
+            base = base + self.markov_head(before, state)
+        if self._config.selector_rank:
+            base = self.candidate_selector(base, before, state)
+        return self._widened(base) if self._config.draft_vocabulary else base
+
+    def confidence(self, states: mx.array, before: mx.array) -> mx.array | None:
+        """How sure the drafter is of each token (n,), if it can tell; `before` (n,) are the tokens before them."""
+        if not self._config.confidence:
+            return None
+        with_markov = self._config.markov_rank and self._config.confidence_with_markov
+        parts = [states, self.markov_head.markov_w1(before)] if with_markov else [states]
+        return self.confidence_head(mx.concatenate(parts, axis=-1))
+
+    def rehearse(self, length: int, caches: CacheSet) -> mx.array:
+        """A draft of `length` tokens that nobody reads, to be timed."""
+        if not caches.position:
+            width = len(self._config.info.layers) * self._config.info.main_width
+            self.read(mx.zeros((_REHEARSAL_TOKENS,), mx.uint32), mx.zeros((_REHEARSAL_TOKENS, width)), caches)
+        before = mx.zeros((1,), dtype=mx.uint32)
+        states = self.block(before, caches)[:length]
+        base = self.base_logits(states)
+        rows = (self.step_logits(base[row : row + 1], before, states[row : row + 1]) for row in range(length))
+        return mx.concatenate([mx.argmax(logits, axis=-1) for logits in rows])
+
+    def _widened(self, logits: mx.array) -> mx.array:
+        """Each token of the reduced vocabulary at its place in the main model's; `d2t` is how far that is away."""
+        places = mx.arange(self._config.draft_vocabulary) + self.d2t
+        wide = mx.full((logits.shape[0], self._config.info.vocabulary_rows), -mx.inf, logits.dtype)
+        return mx.put_along_axis(wide, places[None], logits, axis=-1)
+
+
+class BlockProposer:
+    def __init__(self, drafter: LoadedModel, main: LoadedModel, store: PrefixStore) -> None:
+        info = drafter.info.drafter
+        assert info is not None
+        self.name = info.kind.value
+        self.layers = info.layers
+        self._network: BlockDrafter = drafter.network
+        self._context = Context(drafter, main, store, info.layers)
+        self._room = drafter.info.context_tokens
+
+    def receive_states(self, position: int, states: mx.array) -> None:
+        self._context.receive(position, states)
+
+    def offer(self, tokens: Tokens[int]) -> Offer:
+        self._tokens = tokens
+        self._context.follow(tokens)
+        missing = self._context.missing(tokens)
+        most = 0 if missing else min(self._network.tokens, max(0, self._room - len(tokens)))
+        return Offer(self.name, most, tells_probabilities=True, behind=missing)
+
+    def read_on(self) -> None:
+        if self._context.missing(self._tokens):
+            self._context.read_again(self._tokens)
+
+    def propose(self, tokens: Tokens[int], plan: Plan, sampler: Sampler) -> Draft:
+        """A whole block is computed, as it was trained, and `plan.length` tokens of it are drawn."""
+        self._context.follow(tokens)
+        self._context.read(tokens)
+        newest = before = mx.array(list(tokens[-1:]), dtype=mx.uint32)
+        states = self._network.block(newest, self._context.caches)[: plan.length]
+        base = self._network.base_logits(states)
+        drafts: list[Draft] = []
+        for row in range(plan.length):
+            logits = self._network.step_logits(base[row : row + 1], before, states[row : row + 1])
+            ahead = mx.concatenate([draft.tokens for draft in drafts]) if drafts else None
+            drafts.append(sampler.draft(logits, len(tokens) + row, ahead, Sharpness.LEVELS, plan.sharpness))
+            before = drafts[-1].tokens
+        draft = joined(drafts, with_probabilities=plan.stop is not None)
+        sure = self._network.confidence(states, mx.concatenate([newest, draft.tokens[:-1]]))
+        if sure is not None and plan.stop is not None:
+            draft = replace(draft, probabilities=sure)
+        return shortened(draft, plan)
+
+    def commit(self, emitted: Tokens[int]) -> None:
+        """The block left no trace; the next offer takes in what was emitted."""
+
+    def close(self) -> None:
+        self._context.close()

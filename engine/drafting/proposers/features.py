@@ -1,0 +1,124 @@
+"""What drafters of every kind keep of a chat: a row for each token whose hidden state in the main model they have read.
+
+The states come from the main model's own forwards. Where some are missing (the drafter came later, or the tokens were
+written in a batch) the chat's are made again, a chunk at a time, if the controller thinks it worth its time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence as Tokens
+from typing import TYPE_CHECKING, Protocol
+
+import mlx.core as mx
+
+from engine.caches.base import CacheSet
+from engine.decoding.hidden_states import HiddenStates
+from engine.decoding.sequence import PREFILL_CHUNK_TOKENS, Sequence
+from engine.prefix.memory import PrefixStore
+
+if TYPE_CHECKING:
+    from engine.models.loading import LoadedModel
+
+_MOST_WAITING_BYTES = 256 << 20  # of states that wait to be read, until then at no cost to the first token
+
+
+class Reader(Protocol):
+    """The network of a drafter, as far as reading goes."""
+
+    reads_next_token: bool  # a row is made of a token's state and of the token after it; else of the state alone
+
+    def read(self, tokens: mx.array, states: mx.array, caches: CacheSet) -> mx.array:
+        """Add a row for each of `states` (n, layers × width); `tokens` (n,) come right after them. Commits them.
+
+        Returns its own states (n, width), of which the last is what a draft begins with.
+        """
+
+
+class Context:
+    """Of one reply. Row i holds the main model's state at token i; all but the newest token have one."""
+
+    def __init__(self, drafter: LoadedModel, main: LoadedModel, store: PrefixStore, layers: Tokens[int]) -> None:
+        self._drafter = drafter
+        self._reader: Reader = drafter.network
+        self._main = main
+        self._layers = layers
+        self._store = store
+        self._sequence: Sequence | None = None  # over the tokens that its rows depend on
+        self._waiting: list[tuple[int, mx.array]] = []  # (position, states), in order
+        self._again: Sequence | None = None  # reads the chat anew, for the states that are missing
+        self.last_state: mx.array | None = None  # of the last row that was read, if it was read in this reply
+
+    @property
+    def caches(self) -> CacheSet:
+        return self._following.caches
+
+    def follow(self, tokens: Tokens[int]) -> None:
+        """Take in what was committed since the last look."""
+        if self._sequence is None:
+            self._sequence = self._store.take(self._drafter, self._rows(tokens))
+        self._sequence.tokens.extend(self._rows(tokens)[len(self._sequence.tokens) :])
+
+    def receive(self, position: int, states: mx.array) -> None:
+        self._waiting.append((position, states))
+        if sum(held.nbytes for _, held in self._waiting) > _MOST_WAITING_BYTES:
+            mx.eval([held for _, held in self._waiting])
+
+    def missing(self, tokens: Tokens[int]) -> int:
+        """How many tokens the main model has to read again before a draft can be made; 0: none."""
+        end = self._gap_end(len(tokens) - 1)
+        return 0 if end is None else end - (self._again.caches.position if self._again is not None else 0)
+
+    def read_again(self, tokens: Tokens[int]) -> None:
+        """A chunk of what is missing."""
+        if self._again is None:
+            self._again = Sequence(self._main, list(tokens))
+            self._again.hidden_states = HiddenStates(self._main.network, self._layers)
+        self._again.prefill_chunk()
+        position, states = self._again.hidden_states.take() if self._again.hidden_states is not None else (0, None)
+        if states is not None:
+            self._insert(position, states)
+        if self._gap_end(len(tokens) - 1) is None or self._again.unread <= 1:
+            self._again = None
+
+    def read(self, tokens: Tokens[int]) -> None:
+        """Make a row of every state that waits. Nothing may be missing."""
+        held, end = self.caches.position, len(tokens) - 1
+        for position, states in self._waiting:
+            for start in range(max(held, position), min(position + states.shape[0], end), PREFILL_CHUNK_TOKENS):
+                stop = min(start + PREFILL_CHUNK_TOKENS, position + states.shape[0], end)
+                following = mx.array(list(tokens[start + 1 : stop + 1]), dtype=mx.uint32)
+                rows = self._reader.read(following, states[start - position : stop - position], self.caches)
+                self.last_state = rows[-1:]
+                if stop - start == PREFILL_CHUNK_TOKENS:
+                    self.caches.evaluate()
+                held = stop
+        self._waiting.clear()
+
+    def close(self) -> None:
+        if self._sequence is not None and self.caches.position:
+            self._store.put(self._sequence)
+        self._sequence = self._again = None
+        self._waiting.clear()
+
+    @property
+    def _following(self) -> Sequence:
+        if self._sequence is None:
+            raise RuntimeError("nothing is followed yet")
+        return self._sequence
+
+    def _rows(self, tokens: Tokens[int]) -> list[int]:
+        """What two chats must share for their rows to be the same: row i of some kinds depends on token i + 1."""
+        return list(tokens[1:] if self._reader.reads_next_token else tokens)
+
+    def _gap_end(self, end: int) -> int | None:
+        """Up to where states are missing that no row holds and that do not wait; None when there is no gap."""
+        held = self.caches.position
+        for position, states in self._waiting:
+            if position > held:
+                return min(position, end)
+            held = max(held, position + states.shape[0])
+        return None if held >= end else end
+
+    def _insert(self, position: int, states: mx.array) -> None:
+        mx.eval(states)
+        self._waiting = sorted([*self._waiting, (position, states)], key=lambda part: part[0])

@@ -1,0 +1,291 @@
+"""What the config of a drafter says: its kind, what it needs of its main model, its sizes. Read without MLX.
+
+A drafter is a small network that drafts from a main model's hidden states. It is published in several dialects, which
+differ in what they call a layer, and in whether the first row of a block is the token before it:
+
+| dialect      | layer i means      | a block of n rows drafts                    |
+|---|---|---|
+| z-lab        | the output of i    | n - 1 tokens: row 0 is the token before     |
+| DeepSpec     | the output of i    | n tokens: row 0 is the first of them        |
+| speculators  | the input of i     | as `sample_from_anchor` says                |
+
+A wrong reading shows nowhere but in how often a draft is right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from engine.api.types import DrafterInfo, DrafterKind
+from engine.models.model_files import FileError, JsonObject, object_at
+from engine.models.numbers import check_numbers
+
+_NAMES = {kind.value for kind in DrafterKind}
+_MARKOV_HEADS = ("vanilla", "gated")
+_DEFAULT_THETA = 10_000.0
+_MOST_BLOCK = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Backbone:
+    """Sizes of a drafter's transformer layers."""
+
+    width: int
+    layers: int
+    heads: int
+    kv_heads: int
+    head_width: int
+    mlp_width: int
+    norm_eps: float
+    rope_theta: float
+    rope_scaling: dict[str, Any] | None
+    rope_interleaved: bool
+    context_tokens: int
+    attention_bias: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BlockConfig:
+    """DFlash and its successors."""
+
+    info: DrafterInfo
+    backbone: Backbone
+    block_rows: int
+    anchor_first: bool  # whether row 0, the token before the block, drafts as well
+    mask_token: int
+    windows: tuple[int, ...]  # of each layer; 0: all of the context
+    causal: tuple[bool, ...]
+    draft_vocabulary: int  # 0: the main model's
+    softcap: float
+    output_scale: float
+    embedding_scale: float
+    markov_rank: int = 0
+    markov_gated: bool = False
+    confidence: bool = False
+    confidence_with_markov: bool = True
+    conv_taps: int = 0
+    conv_group: int = 0
+    selector_rank: int = 0
+    selector_candidates: int = 0
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens a block drafts."""
+        return self.block_rows if self.anchor_first else self.block_rows - 1
+
+
+@dataclass(frozen=True, slots=True)
+class EagleConfig:
+    info: DrafterInfo
+    backbone: Backbone
+    draft_vocabulary: int  # 0: the main model's
+    norm_before_residual: bool = False
+    norm_before_fc: bool = False
+    norms_of_layers: bool = False  # a norm for each layer that is read
+    feeds_back_normed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MtpConfig:
+    """A head that a main model was trained with; its layers are of the main model's own kind."""
+
+    info: DrafterInfo
+    model_type: str  # of the main model
+    text_config: Mapping[str, Any] = field(default_factory=dict)
+
+
+DrafterConfig = BlockConfig | EagleConfig | MtpConfig
+
+
+def drafter_config(config: JsonObject, tensors: Collection[str] = ()) -> DrafterConfig | None:
+    """None for the config of a model that is no drafter. Raises FileError for one that cannot be read."""
+    kind = drafter_kind(config, tensors)
+    if kind is None:
+        return None
+    flat = _flat(config)
+    check_numbers(flat)
+    try:
+        if kind is DrafterKind.MTP:
+            return _mtp(config, flat)
+        return _eagle(config, flat) if kind is DrafterKind.EAGLE3 else _block(kind, flat, tensors)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise FileError(f"config.json: {error}") from error
+
+
+def drafter_kind(config: JsonObject, tensors: Collection[str] = ()) -> DrafterKind | None:
+    """By what the config says of itself, or else by the parts that only one kind has."""
+    named = str(config.get("speculators_model_type", "")).lower()
+    classes = " ".join(map(str, _list(config, "architectures"))).lower()
+    block = object_at(config, "dflash_config")
+    if named in _NAMES:
+        return DrafterKind(named)
+    if "dflash2" in classes or "selector_rank" in block:
+        return DrafterKind.DFLASH2
+    if "dspark" in classes or _int({**config, **block}, "markov_rank") > 0 or block.get("projector_type") == "dspark":
+        return DrafterKind.DSPARK
+    if "dflash" in classes or block:
+        return DrafterKind.DFLASH
+    if "eagle3" in classes or "midlayer.hidden_norm.weight" in tensors or "eagle_config" in config:
+        return DrafterKind.EAGLE3
+    return DrafterKind.MTP if str(config.get("model_type", "")).endswith("_mtp") else None
+
+
+def _flat(config: JsonObject) -> dict[str, Any]:
+    """One object of what is said at the top, in `transformer_layer_config` or in `dflash_config`."""
+    inner = ("transformer_layer_config", "text_config", "dflash_config")
+    return {**config, **{key: value for part in inner for key, value in object_at(config, part).items()}}
+
+
+def _block(kind: DrafterKind, flat: dict[str, Any], tensors: Collection[str]) -> BlockConfig:
+    speculators = "speculators_model_type" in flat
+    backbone, layers = _backbone(flat), _layers(flat, of_inputs=speculators)
+    anchor_first = kind is DrafterKind.DSPARK or any("DSpark" in str(name) for name in _list(flat, "architectures"))
+    rows = _int(flat, "block_size")
+    if not 1 < rows <= _MOST_BLOCK:
+        raise FileError(f"config.json: block_size {rows}")
+    types = _list(flat, "layer_types") or ["full_attention"] * backbone.layers
+    if len(types) != backbone.layers:
+        raise FileError(f"config.json: {len(types)} layer_types for {backbone.layers} layers")
+    window = _int(flat, "swa_window_size") or _int(flat, "sliding_window")
+    sliding = [kind_of_layer == "sliding_attention" for kind_of_layer in types]
+    if any(sliding) and not window:
+        raise FileError("config.json: no sliding_window")
+    head = str(flat.get("markov_head_type") or "vanilla")
+    if kind is DrafterKind.DSPARK and head not in _MARKOV_HEADS:
+        raise FileError(f"config.json: markov_head_type {head[:40]}")
+    return BlockConfig(
+        info=_info(kind, flat, backbone, layers),
+        backbone=backbone,
+        block_rows=rows,
+        anchor_first=bool(flat.get("sample_from_anchor", anchor_first)),
+        mask_token=_int(flat, "mask_token_id", -1),
+        windows=tuple(window if slides else 0 for slides in sliding),
+        causal=tuple(_causal(flat, slides) for slides in sliding),
+        draft_vocabulary=_reduced_vocabulary(flat),
+        softcap=_float(flat, "final_logit_softcapping", 0.0),
+        output_scale=_float(flat, "output_multiplier", 1.0),
+        embedding_scale=_float(flat, "input_embedding_scale", 1.0),
+        markov_rank=_int(flat, "markov_rank") if kind is DrafterKind.DSPARK else 0,
+        markov_gated=head == "gated",
+        confidence="confidence_head.proj.weight" in {name.removeprefix("model.") for name in tensors}
+        if tensors
+        else bool(flat.get("enable_confidence_head")),
+        confidence_with_markov=bool(flat.get("confidence_head_with_markov", True)),
+        conv_taps=_int(flat, "conv_kernel_size"),
+        conv_group=_int(flat, "conv_group_size"),
+        selector_rank=_int(flat, "selector_rank"),
+        selector_candidates=_int(flat, "selector_top_k"),
+    )
+
+
+def _eagle(config: JsonObject, flat: dict[str, Any]) -> EagleConfig:
+    backbone, layers = _backbone(flat), _layers({**object_at(config, "eagle_config"), **flat}, of_inputs=True)
+    return EagleConfig(
+        info=_info(DrafterKind.EAGLE3, flat, backbone, layers),
+        backbone=backbone,
+        draft_vocabulary=_reduced_vocabulary(flat),
+        norm_before_residual=bool(flat.get("norm_before_residual")),
+        norm_before_fc=bool(flat.get("norm_before_fc")),
+        norms_of_layers=bool(flat.get("fc_norm")),
+        feeds_back_normed=bool(flat.get("norm_output")),
+    )
+
+
+def _mtp(config: JsonObject, flat: dict[str, Any]) -> MtpConfig:
+    text = dict(object_at(config, "text_config")) or dict(config)
+    model_type = str(text.get("model_type") or config["model_type"]).removesuffix("_mtp")
+    info = DrafterInfo(
+        DrafterKind.MTP, _int(flat, "hidden_size"), _int(flat, "num_hidden_layers"), _int(flat, "vocab_size"), ()
+    )
+    return MtpConfig(info, model_type, text)
+
+
+def _info(kind: DrafterKind, flat: dict[str, Any], backbone: Backbone, layers: tuple[int, ...]) -> DrafterInfo:
+    width = _int(flat, "target_hidden_size") or backbone.width
+    return DrafterInfo(kind, width, _int(flat, "num_target_layers"), _int(flat, "vocab_size"), layers)
+
+
+def _backbone(flat: dict[str, Any]) -> Backbone:
+    rope = {**object_at(flat, "rope_parameters"), **object_at(flat, "rope_scaling")}
+    heads, width = _positive(flat, "num_attention_heads"), _positive(flat, "hidden_size")
+    scaled = (rope.get("rope_type") or rope.get("type") or "default") != "default"
+    return Backbone(
+        width=width,
+        layers=_int(flat, "num_hidden_layers", 1),
+        heads=heads,
+        kv_heads=_int(flat, "num_key_value_heads", heads),
+        head_width=_int(flat, "head_dim", width // heads),
+        mlp_width=_positive(flat, "intermediate_size"),
+        norm_eps=_float(flat, "rms_norm_eps", 1e-6),
+        rope_theta=_float(rope, "rope_theta", _float(flat, "rope_theta", _DEFAULT_THETA)),
+        rope_scaling={key: value for key, value in rope.items() if key != "rope_theta"} if scaled else None,
+        rope_interleaved=not bool(flat.get("rope_is_neox_style", flat.get("is_neox_style", True))),
+        context_tokens=_int(flat, "max_position_embeddings", 32_768),
+        attention_bias=bool(flat.get("attention_bias")),
+    )
+
+
+def _layers(flat: dict[str, Any], *, of_inputs: bool) -> tuple[int, ...]:
+    """Whose output is read. The input of a layer is the output of the one before it."""
+    inputs = _list(flat, "eagle_aux_hidden_state_layer_ids") or _list(flat, "aux_hidden_state_layer_ids")
+    named = inputs or _list(flat, "target_layer_ids")
+    if not all(type(layer) is int for layer in named):
+        raise FileError("config.json: layers that are no numbers")
+    return tuple(layer - 1 if inputs or of_inputs else layer for layer in named)
+
+
+def default_eagle_layers(main_layers: int) -> tuple[int, ...]:
+    """Where the config names none: the inputs of layers 2, the middle one and the last but two."""
+    return 1, main_layers // 2 - 1, main_layers - 4
+
+
+def default_block_layers(main_layers: int, drafter_layers: int) -> tuple[int, ...]:
+    """Where the config names none: spread evenly from the second layer to the last but three."""
+    if drafter_layers == 1:
+        return (main_layers // 2,)
+    span = (main_layers - 3) - 1
+    return tuple(round(1 + at * span / (drafter_layers - 1)) for at in range(drafter_layers))
+
+
+def _causal(flat: dict[str, Any], slides: bool) -> bool:
+    """The first that is said: of all layers, of the block; else sliding layers are causal."""
+    if flat.get("sliding_window_non_causal"):
+        return False
+    said = [flat[key] for key in ("is_causal", "causal", "dflash_query_causal") if flat.get(key) is not None]
+    return bool(said[0]) if said else slides
+
+
+def _reduced_vocabulary(flat: dict[str, Any]) -> int:
+    rows = _int(flat, "draft_vocab_size")
+    return rows if rows != _int(flat, "vocab_size") else 0
+
+
+def _list(config: Mapping[str, Any], key: str) -> list[Any]:
+    value = config.get(key)
+    return value if isinstance(value, list) else []
+
+
+def _int(config: Mapping[str, Any], key: str, default: int = 0) -> int:
+    value = config.get(key)
+    if value is None:
+        return default
+    if type(value) is not int or not -1 <= value <= 2**31:
+        raise FileError(f"config.json: {key} {str(value)[:40]}")
+    return value
+
+
+def _positive(config: Mapping[str, Any], key: str) -> int:
+    if (value := _int(config, key)) < 1:
+        raise FileError(f"config.json: no {key}")
+    return value
+
+
+def _float(config: Mapping[str, Any], key: str, default: float) -> float:
+    value = config.get(key)
+    if value is None:
+        return default
+    if type(value) not in (int, float) or not -1e12 < value < 1e12:
+        raise FileError(f"config.json: {key} {str(value)[:40]}")
+    return float(value)

@@ -1,0 +1,135 @@
+"""Folders of drafters for a tiny main model: random weights under the names in which each dialect publishes them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import mlx.core as mx
+
+YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 512}
+WIDTH, MAIN_LAYERS, VOCABULARY = 64, 2, 288
+SIZES: dict[str, Any] = {
+    "hidden_size": WIDTH,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "head_dim": 16,
+    "intermediate_size": 96,
+    "rms_norm_eps": 1e-6,
+    "rope_theta": 10000.0,
+    "vocab_size": VOCABULARY,
+    "max_position_embeddings": 2048,
+}
+
+
+def dflash_config(**changes: Any) -> dict[str, Any]:
+    """As z-lab publishes them."""
+    block = {"mask_token_id": 260, "target_layer_ids": [0, 1]}
+    return {
+        "architectures": ["DFlashDraftModel"],
+        "model_type": "qwen3",
+        "block_size": 6,
+        "num_target_layers": MAIN_LAYERS,
+        "dflash_config": block,
+        **SIZES,
+        **changes,
+    }
+
+
+def dspark_config(**changes: Any) -> dict[str, Any]:
+    """As DeepSpec publishes them: all in one object, and the first row of a block drafts."""
+    return {
+        "architectures": ["Qwen3DSparkModel"],
+        "model_type": "qwen3",
+        "block_size": 5,
+        "mask_token_id": 260,
+        "target_layer_ids": [0, 1],
+        "markov_rank": 8,
+        "markov_head_type": "vanilla",
+        "enable_confidence_head": True,
+        "confidence_head_with_markov": True,
+        **SIZES,
+        **changes,
+    }
+
+
+def dflash2_config(**changes: Any) -> dict[str, Any]:
+    block = {
+        "block_size": 6,
+        "mask_token_id": 260,
+        "target_layer_ids": [0, 1],
+        "conv_kernel_size": 2,
+        "conv_group_size": 16,
+        "selector_rank": 8,
+        "selector_top_k": 16,
+        "final_logit_softcapping": 20.0,
+        "output_multiplier": 1.5,
+    }
+    return {
+        "architectures": ["DFlash2DraftModel"],
+        "model_type": "qwen3",
+        "num_target_layers": MAIN_LAYERS,
+        "is_causal": False,
+        "layer_types": ["sliding_attention"] * 2,
+        "sliding_window": 16,
+        "dflash_config": block,
+        **SIZES,
+        **changes,
+    }
+
+
+def block_weights(config: dict[str, Any], seed: int = 5) -> dict[str, mx.array]:
+    """Random ones for a config of any of the three."""
+    mx.random.seed(seed)
+    flat = {**config, **config.get("dflash_config", {})}
+    width, head, mlp = flat["hidden_size"], flat["head_dim"], flat["intermediate_size"]
+    queries, keys = flat["num_attention_heads"] * head, flat["num_key_value_heads"] * head
+    shapes: dict[str, tuple[int, ...]] = {
+        "fc.weight": (width, len(flat["target_layer_ids"]) * width),
+        "hidden_norm.weight": (width,),
+        "norm.weight": (width,),
+    }
+    for layer in range(flat["num_hidden_layers"]):
+        at = f"layers.{layer}"
+        shapes |= {
+            f"{at}.input_layernorm.weight": (width,),
+            f"{at}.post_attention_layernorm.weight": (width,),
+            f"{at}.self_attn.q_proj.weight": (queries, width),
+            f"{at}.self_attn.k_proj.weight": (keys, width),
+            f"{at}.self_attn.v_proj.weight": (keys, width),
+            f"{at}.self_attn.o_proj.weight": (width, queries),
+            f"{at}.self_attn.q_norm.weight": (head,),
+            f"{at}.self_attn.k_norm.weight": (head,),
+            f"{at}.mlp.gate_proj.weight": (mlp, width),
+            f"{at}.mlp.up_proj.weight": (mlp, width),
+            f"{at}.mlp.down_proj.weight": (width, mlp),
+        }
+        if "conv_kernel_size" in flat:
+            taps, groups = flat["conv_kernel_size"], width // flat["conv_group_size"]
+            for part in ("attention_conv", "mlp_conv"):
+                shapes[f"{at}.{part}.base_kernel"] = (2, taps, width)
+                shapes[f"{at}.{part}.kernel_projection.weight"] = (2 * taps * groups, width)
+    if rank := flat.get("markov_rank", 0):
+        shapes["markov_head.markov_w1.weight"] = shapes["markov_head.markov_w2.weight"] = (VOCABULARY, rank)
+        shapes["confidence_head.proj.weight"], shapes["confidence_head.proj.bias"] = (1, width + rank), (1,)
+    if rank := flat.get("selector_rank", 0):
+        shapes["candidate_selector.hidden_projection.weight"] = (rank, width)
+        shapes["candidate_selector.predecessor_codebook"] = (VOCABULARY, rank)
+        shapes["candidate_selector.successor_codebook"] = (VOCABULARY, rank)
+    return {name: _random(name, shape) for name, shape in shapes.items()}
+
+
+def _random(name: str, shape: tuple[int, ...]) -> mx.array:
+    values = mx.random.normal(shape)
+    if "norm" in name:
+        return 1 + 0.3 * values
+    return mx.array(1.5 / shape[-1] ** 0.5) * values
+
+
+def save_drafter(folder: Path, config: dict[str, Any], weights: dict[str, mx.array]) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    mx.save_safetensors(str(folder / "model.safetensors"), weights, {"format": "pt"})
+    (folder / "config.json").write_text(json.dumps(config))
+    return folder

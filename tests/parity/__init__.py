@@ -1,0 +1,1 @@
+"""Our drafters beside implementations that are not ours, installed for this alone: `make parity`."""
