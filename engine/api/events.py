@@ -3,6 +3,7 @@
 A request's events: Queued, then PromptProgress and TextDelta in any number, then exactly one of Finished or Failed.
 A model's: ModelLoading, then exactly one of ModelReady or ModelFailed (ModelFailed alone when loading cannot begin).
 ModelUnloaded comes whenever a loaded model goes: dropped, replaced, or because the engine closes.
+DrafterExamined may follow the ModelReady of a drafter.
 A download's: DownloadProgress in any number, then exactly one of DownloadFinished, DownloadStopped or DownloadFailed.
 """
 
@@ -14,6 +15,8 @@ from dataclasses import dataclass
 from engine.api.errors import EngineError
 from engine.api.stats import RequestStats
 from engine.api.types import DownloadId, FinishReason, ModelInfo, ModelRole, ModelSource, RequestId, SpanKind
+
+_POOR_AGREEMENT = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,19 @@ class ModelFailed:
 @dataclass(frozen=True, slots=True)
 class ModelUnloaded:
     role: ModelRole
+
+
+@dataclass(frozen=True, slots=True)
+class DrafterExamined:
+    """Comes once the engine has rested, whenever a drafter was loaded: how often it is right, on a built-in question."""
+
+    folder: str
+    agreement: float
+
+    @property
+    def poor(self) -> bool:
+        """Far less than drafters of any kind: it was made for another model, or its layout is not understood."""
+        return self.agreement < _POOR_AGREEMENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +160,7 @@ class DownloadFailed:
     kept_bytes: int
 
 
-ModelEvent = ModelLoading | ModelReady | ModelFailed | ModelUnloaded
+ModelEvent = ModelLoading | ModelReady | ModelFailed | ModelUnloaded | DrafterExamined
 RequestEvent = Queued | PromptProgress | TextDelta | Finished | Failed
 StoreEvent = (
     LibraryScanned

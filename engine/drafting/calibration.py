@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 import mlx.core as mx
 
 from engine.api.files import write_atomically
+from engine.drafting.agreement import agreement
 from engine.drafting.costs import MAX_WIDTH, Calibration, RoundCosts
 from engine.models.openblas import is_in_front
 
@@ -90,7 +91,8 @@ def measure(main: LoadedModel, draft: LoadedModel | None) -> Slices:
         token_s, round_s = (yield from _forward_times(draft, draft.make_caches(), (1,)))[1], 0.0
     else:
         token_s, round_s = yield from _rehearsal_s(draft)
-    return Calibration(verify_s, {draft.source: token_s}, rollback_s, {draft.source: round_s})
+    share = (yield from agreement(main, draft)) if draft.info.drafter is not None else None
+    return Calibration(verify_s, {draft.source: token_s}, rollback_s, {draft.source: round_s}, share)
 
 
 def _rehearsal_s(draft: LoadedModel) -> Generator[None, None, tuple[float, float]]:
@@ -178,10 +180,15 @@ def _read(path: Path | None) -> Calibration | None:
         draft_s = {str(source): float(seconds) for source, seconds in kept["draft_s"].items()}
         round_s = {str(source): float(seconds) for source, seconds in kept["round_s"].items()}
         rollback_s = float(kept["rollback_s"])
+        share = None if kept["agreement"] is None else float(kept["agreement"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
     positive = all(0 < seconds < math.inf for seconds in (*verify_s.values(), *draft_s.values(), rollback_s))
-    return Calibration(verify_s, draft_s, rollback_s, round_s) if positive and set(WIDTHS) <= set(verify_s) else None
+    return (
+        Calibration(verify_s, draft_s, rollback_s, round_s, share)
+        if positive and set(WIDTHS) <= set(verify_s)
+        else None
+    )
 
 
 def _write(path: Path | None, calibration: Calibration) -> None:

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from engine.api.errors import EngineError, NoModelLoaded
+from engine.api.events import DrafterExamined
 from engine.api.types import FinishReason, ModelRole, RequestId
 from engine.decoding.sequence import PREFILL_CHUNK_TOKENS
 from engine.drafting.calibration import Tuner
@@ -43,6 +44,7 @@ class Scheduler:
     def __init__(self, tuner: Tuner | None = None, store: PrefixStore | None = None) -> None:
         self._tuner = tuner or Tuner()
         self._tuned = False  # whether the tuner has been told of the present pair
+        self._examined = False  # whether anybody has been told how its drafter did
         self._store = store or PrefixStore()
         self.main: LoadedModel | None = None
         self.draft: LoadedModel | None = None
@@ -159,6 +161,14 @@ class Scheduler:
             self._tuned = True
             self._tuner.begin(self.main, self.draft, self._history.costs)
 
+    def take_examined(self) -> DrafterExamined | None:
+        """How the loaded drafter did, once it has been examined; None at any other time."""
+        if not self._tuned or self._tuner.pending or self._examined or self.draft is None:
+            return None
+        self._examined = True
+        share = self._history.costs.calibration.agreement
+        return DrafterExamined(self.draft.info.folder, share) if share is not None else None
+
     @property
     def _running(self) -> list[Reply]:
         return [*self._reading, *self._writing, *self._batch.replies]
@@ -271,7 +281,7 @@ class Scheduler:
     def _forget_costs(self) -> None:
         self._history = History()
         self._tuner.stop()
-        self._tuned = False
+        self._tuned = self._examined = False
 
     def _forget_pair(self) -> None:
         self._forget_costs()

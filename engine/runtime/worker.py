@@ -92,6 +92,8 @@ class Worker:
                 self._scheduler.step()
             else:
                 self._scheduler.idle_step()
+                if (examined := self._scheduler.take_examined()) is not None:
+                    self._tell(None, examined)
         except BaseException as error:
             self._scheduler.fail_all(error)
             raise

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import queue
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -90,6 +90,18 @@ class EngineClient:
                 on_event(request_id, event)
         assert isinstance(heard[0], Queued)
         return Outcome(tuple(heard))
+
+    def run_all(self, requests: Sequence[Request]) -> list[Finished]:
+        """Submit them all at once and listen to every end."""
+        heard: list[queue.SimpleQueue[Event]] = [queue.SimpleQueue() for _ in requests]
+        for request, events in zip(requests, heard, strict=True):
+            self.engine.submit(request, events.put)
+        return [self._end(events) for events in heard]
+
+    def _end(self, events: queue.SimpleQueue[Event]) -> Finished:
+        while not isinstance(event := events.get(timeout=PATIENCE_S), Finished):
+            assert not isinstance(event, Failed), event
+        return event
 
     def _model_result(self, events: queue.SimpleQueue[Event]) -> ModelReady | ModelFailed:
         while True:

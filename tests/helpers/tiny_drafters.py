@@ -63,7 +63,7 @@ def dflash2_config(**changes: Any) -> dict[str, Any]:
         "conv_kernel_size": 2,
         "conv_group_size": 16,
         "selector_rank": 8,
-        "selector_top_k": 16,
+        "selector_top_k": 128,
         "final_logit_softcapping": 20.0,
         "output_multiplier": 1.5,
     }
@@ -133,3 +133,31 @@ def save_drafter(folder: Path, config: dict[str, Any], weights: dict[str, mx.arr
     mx.save_safetensors(str(folder / "model.safetensors"), weights, {"format": "pt"})
     (folder / "config.json").write_text(json.dumps(config))
     return folder
+
+
+def _fitting(config: dict[str, Any], main: dict[str, Any]) -> dict[str, Any]:
+    """`config` for a main model with that config."""
+    sizes = {"hidden_size": main["hidden_size"]}
+    return config | sizes | {"num_target_layers": main["num_hidden_layers"]}
+
+
+KINDS: dict[str, Any] = {"dflash": dflash_config, "dspark": dspark_config, "dflash2": dflash2_config}
+
+
+def save_kind(kind: str, folder: Path, main: dict[str, Any]) -> Path:
+    """A drafter of that kind, with random weights, for a main model with the config `main`."""
+    config = _fitting(KINDS[kind](), main)
+    return save_drafter(folder, config, block_weights(config))
+
+
+def some_tensors(folder: Path) -> list[str]:
+    """Every seventh by name."""
+    return sorted(map(str, mx.load(str(folder / "model.safetensors"))))[::7]
+
+
+def without(folder: Path, name: str, copy: Path) -> Path:
+    """A copy that lacks a tensor."""
+    weights = mx.load(str(folder / "model.safetensors"))
+    assert isinstance(weights, dict)
+    del weights[name]
+    return save_drafter(copy, json.loads((folder / "config.json").read_text()), weights)

@@ -1,0 +1,250 @@
+"""Drafters of every kind, on every kind of main model: no text depends on them, and what they know of a chat is whole.
+
+A new kind is added to `tiny_drafters.KINDS`; nothing here has to change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine import DraftingState, Engine, Finished, ModelFailed, ModelReady, Request, Sampling, Speculation, TextDelta
+from engine.api.errors import DrafterDoesNotFit, ModelDamaged, ModelOnlyDrafts
+from engine.api.types import DrafterKind
+from engine.decoding.accept import integers
+from engine.decoding.sampling import Sampler
+from engine.drafting.drafters import KINDS, loading_any_draft, proposer_of
+from engine.drafting.planner import Drafting
+from engine.drafting.plans import Plan
+from engine.models.loading import LoadedModel, at_once, load_model
+from engine.prefix.memory import PrefixStore
+from tests.helpers import tiny_drafters
+from tests.helpers.engine_client import EngineClient
+from tests.helpers.tiny_families import FAMILIES, save_family
+
+FIRST = tuple(40 + (7 * n) % 90 for n in range(70))
+QUESTION = tuple(60 + (5 * n) % 80 for n in range(11))
+GREEDY = Sampling(temperature=0)
+# So hot that the noise, which draft and main model share, decides: a random drafter is often right.
+HOT = Sampling(temperature=3.0, seed=5)
+DRAFTED = 3
+
+
+@dataclass(frozen=True)
+class Pair:
+    main: Path
+    drafter: Path
+    kind: DrafterKind
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("drafters")
+
+
+@pytest.fixture(
+    scope="module", params=[(kind, family) for kind in tiny_drafters.KINDS for family in FAMILIES], ids="-".join
+)
+def pair(request: pytest.FixtureRequest, folder: Path) -> Pair:
+    kind, family = request.param
+    main = folder / family
+    if not main.exists():
+        save_family(family, main)
+    drafter = tiny_drafters.save_kind(kind, folder / f"{kind}-{family}", FAMILIES[family])
+    return Pair(main, drafter, DrafterKind(kind))
+
+
+@dataclass
+class Drafts:
+    """What was drafted after which tokens, greedily."""
+
+    seen: list[tuple[tuple[int, ...], list[int]]] = field(default_factory=list)
+
+
+@pytest.fixture
+def drafts(monkeypatch: pytest.MonkeyPatch) -> Drafts:
+    recorded = Drafts()
+    propose = Drafting.propose
+
+    def recording(self: Drafting, plan: Plan, tokens: Sequence[int], sampler: Sampler) -> Any:
+        draft = propose(self, plan, tokens, sampler)
+        if plan.source != "lookup":
+            recorded.seen.append((tuple(tokens), integers(draft.tokens)))
+        return draft
+
+    monkeypatch.setattr(Drafting, "propose", recording)
+    return recorded
+
+
+@pytest.fixture
+def client(pair: Pair, tmp_path: Path) -> Iterator[EngineClient]:
+    engine = Engine(tmp_path / "kept")
+    client = EngineClient(engine)
+    assert isinstance(client.load(pair.main, pair.drafter), ModelReady)
+    yield client
+    assert engine.close()
+
+
+def asked(prompt: Sequence[int], sampling: Sampling, tokens: int = 40, *, drafts: bool = True) -> Request:
+    speculation = Speculation.fixed(DRAFTED) if drafts else Speculation.off()
+    return Request(tokens=tuple(prompt), sampling=sampling, max_tokens=tokens, speculation=speculation)
+
+
+def check(client: EngineClient, prompt: Sequence[int], sampling: Sampling) -> Finished:
+    """Asks with and without drafts: the same tokens. Returns the drafted reply."""
+    drafted = client.run(asked(prompt, sampling)).finished
+    plain = client.run(asked(prompt, sampling, drafts=False)).finished
+    assert drafted.tokens == plain.tokens
+    assert drafted.stats.draft_rounds > 0
+    return drafted
+
+
+@dataclass(frozen=True)
+class Fresh:
+    """Main model and drafter by themselves, to draft after tokens that nobody has read."""
+
+    main: LoadedModel
+    draft: LoadedModel
+
+    @classmethod
+    def load(cls, pair: Pair) -> Fresh:
+        main = load_model(pair.main)
+        return cls(main, at_once(loading_any_draft(pair.drafter, main)))
+
+    def drafted(self, tokens: Sequence[int], count: int) -> list[int]:
+        proposer = proposer_of(self.draft, self.main, PrefixStore(), 0)
+        while proposer.offer(tokens).behind:
+            proposer.read_on()  # type: ignore[attr-defined]
+        sampler = Sampler(GREEDY, 0, self.main.logit_width, tokens)
+        return integers(proposer.propose(list(tokens), Plan(proposer.name, count), sampler).tokens)
+
+
+def whole(pair: Pair, drafts: Drafts) -> None:
+    """Each draft was the one that a drafter makes that has read all states of the chat anew."""
+    fresh = Fresh.load(pair)
+    assert drafts.seen
+    for tokens, drafted in drafts.seen[:: max(1, len(drafts.seen) // 12)]:
+        assert drafted == fresh.drafted(tokens, len(drafted))
+
+
+@pytest.mark.parametrize("sampling", [GREEDY, HOT], ids=["greedy", "hot"])
+def test_no_token_depends_on_the_drafter(client: EngineClient, sampling: Sampling) -> None:
+    drafted = check(client, FIRST, sampling)
+    assert sampling is GREEDY or drafted.stats.accepted > 0
+    penalised = Sampling(temperature=2.0, seed=6, repetition_penalty=1.2, top_k=60, logit_bias=((65, 1.0),))
+    check(client, FIRST, penalised)
+
+
+def test_a_next_turn_an_edit_and_a_branch_go_on_from_what_was_read(
+    client: EngineClient, pair: Pair, drafts: Drafts
+) -> None:
+    first = check(client, FIRST, GREEDY)
+    turn = (*FIRST, *first.tokens, *QUESTION)
+    second = check(client, turn, GREEDY)
+    assert second.stats.cached_tokens > len(FIRST)
+    check(client, (*turn[:-4], 51, 52, 53), GREEDY)
+    check(client, (*FIRST[:50], *QUESTION), GREEDY)
+    check(client, turn, GREEDY)
+    whole(pair, drafts)
+
+
+def test_what_was_read_outlives_the_process(pair: Pair, tmp_path: Path, drafts: Drafts) -> None:
+    prompt = list(FIRST)
+    for _ in range(2):
+        engine = Engine(tmp_path)
+        client = EngineClient(engine)
+        assert isinstance(client.load(pair.main, pair.drafter), ModelReady)
+        reply = check(client, prompt, GREEDY)
+        prompt += [*reply.tokens, *QUESTION]
+        assert engine.close()
+    assert reply.stats.cached_tokens > 0
+    whole(pair, drafts)
+
+
+def test_a_drafter_that_comes_late_has_the_chat_read_again(client: EngineClient, pair: Pair, drafts: Drafts) -> None:
+    client.set_draft(None)
+    first = client.run(asked(FIRST, GREEDY)).finished
+    assert isinstance(client.set_draft(pair.drafter), ModelReady)
+    check(client, (*FIRST, *first.tokens, *QUESTION), GREEDY)
+    whole(pair, drafts)
+
+
+def test_several_replies_at_once_and_back(client: EngineClient, pair: Pair, drafts: Drafts) -> None:
+    """While they share each forward nobody keeps states; the one that goes on alone has them read again."""
+    prompts = [FIRST, (*FIRST[:30], *QUESTION), FIRST[20:]]
+    plain = [client.run(asked(prompt, GREEDY, 60, drafts=False)).finished.tokens for prompt in prompts]
+    lengths = (20, 30, 60)
+    replies = client.run_all([asked(prompt, GREEDY, most) for prompt, most in zip(prompts, lengths, strict=True)])
+    assert [reply.tokens for reply in replies] == [tokens[:most] for tokens, most in zip(plain, lengths, strict=True)]
+    whole(pair, drafts)
+
+
+def test_swapped_cleared_and_cancelled_in_mid_reply(client: EngineClient, pair: Pair) -> None:
+    plain = client.run(asked(FIRST, GREEDY, 60, drafts=False)).finished.tokens
+    told = 0
+
+    def meddle(request: Any, event: object) -> None:
+        nonlocal told
+        told += isinstance(event, TextDelta)
+        if told in (4, 12):
+            client.engine.set_draft(None if told == 4 else pair.drafter, lambda event: None)
+
+    assert client.run(asked(FIRST, GREEDY, 60), meddle).tokens == plain
+
+    def cancel(request: Any, event: object) -> None:
+        if isinstance(event, TextDelta):
+            client.engine.cancel(request)
+
+    cut = client.run(asked(FIRST, GREEDY, 60), cancel).tokens
+    assert cut == plain[: len(cut)]
+    assert client.run(asked(FIRST, GREEDY, 60)).tokens == plain
+
+
+@pytest.mark.expect_log("failed; the reply goes on plainly")
+def test_a_drafter_that_raises_costs_nothing_but_its_drafts(
+    client: EngineClient, pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = client.run(asked(FIRST, GREEDY, drafts=False)).finished.tokens
+    fresh = Fresh.load(pair)
+    kind = type(proposer_of(fresh.draft, fresh.main, PrefixStore(), 0))
+
+    def broken(*arguments: object) -> None:
+        raise RuntimeError("broken on purpose")
+
+    monkeypatch.setattr(kind, "propose", broken)
+    reply = client.run(asked(FIRST, GREEDY)).finished
+    assert reply.tokens == plain
+    assert reply.stats.drafting is DraftingState.FAILED
+
+
+@pytest.mark.expect_log("could not load")
+def test_it_is_no_chat_model_and_fits_no_other_main_model(pair: Pair, folder: Path) -> None:
+    engine = Engine()
+    client = EngineClient(engine)
+    refused = client.load(pair.drafter)
+    assert isinstance(refused, ModelFailed)
+    assert isinstance(refused.error, ModelOnlyDrafts)
+    other = folder / ("dense" if pair.main.name != "dense" else "window")  # of another width and depth
+    if not other.exists():
+        save_family(other.name, other)
+    assert isinstance(client.load(other), ModelReady)
+    misfit = client.set_draft(pair.drafter)
+    assert isinstance(misfit, ModelFailed)
+    assert isinstance(misfit.error, DrafterDoesNotFit)
+    assert engine.close()
+
+
+def test_a_missing_tensor_is_a_damaged_folder(pair: Pair, tmp_path: Path) -> None:
+    for name in tiny_drafters.some_tensors(pair.drafter):
+        damaged = tiny_drafters.without(pair.drafter, name, tmp_path / name)
+        main = load_model(pair.main)
+        with pytest.raises(ModelDamaged, match=name.split(".")[0]):
+            at_once(loading_any_draft(damaged, main))
+
+
+def test_every_kind_that_can_be_loaded_is_examined_here() -> None:
+    assert {DrafterKind(kind) for kind in tiny_drafters.KINDS} >= set(KINDS)
