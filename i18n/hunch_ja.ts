@@ -878,8 +878,52 @@
         <translation>重みが壊れている可能性があります。インストールし直すか、別のモデルを選んでください。</translation>
     </message>
     <message>
+        <source>No chat model</source>
+        <translation>チャットモデルではありません</translation>
+    </message>
+    <message>
+        <source>%1 only drafts for another model; it cannot chat by itself.</source>
+        <translation>%1 は別のモデルのドラフト専用で、単独ではチャットできません。</translation>
+    </message>
+    <message>
+        <source>Choose a main model, then this one as its draft.</source>
+        <translation>メインモデルを選んでから、これをそのドラフトに選んでください。</translation>
+    </message>
+    <message>
         <source>Different vocabularies (%1 and %2 tokens): made for another model family.</source>
         <translation>語彙が異なります（%1 トークンと %2 トークン）。別の系列のモデル用です。</translation>
+    </message>
+    <message>
+        <source>Made for another model</source>
+        <translation>別のモデル用</translation>
+    </message>
+    <message>
+        <source>Choose the drafter that was made for this very main model.</source>
+        <translation>このメインモデル専用に作られたドラフトモデルを選んでください。</translation>
+    </message>
+    <message>
+        <source>It expects a main model of %1 layers; this one has %2.</source>
+        <translation>%1 層のメインモデル用ですが、このモデルは %2 層です。</translation>
+    </message>
+    <message>
+        <source>It expects a main model of width %1; this one has %2.</source>
+        <translation>幅 %1 のメインモデル用ですが、このモデルの幅は %2 です。</translation>
+    </message>
+    <message>
+        <source>It expects a vocabulary of %1 tokens; this model has %2.</source>
+        <translation>語彙が %1 トークンのモデル用ですが、このモデルは %2 トークンです。</translation>
+    </message>
+    <message>
+        <source>The drafter hardly helps</source>
+        <translation>ドラフトがほとんど役に立っていません</translation>
+    </message>
+    <message>
+        <source>Of its first guesses only %1 were right, far fewer than drafters reach.</source>
+        <translation>最初の予測のうち当たったのは %1 だけで、通常のドラフトモデルよりはるかに低い値です。</translation>
+    </message>
+    <message>
+        <source>It may be made for another model. Your replies are not affected.</source>
+        <translation>別のモデル用に作られたものかもしれません。回答の内容には影響しません。</translation>
     </message>
     <message>
         <source>%1 is private, or this token has no access.</source>
@@ -1178,6 +1222,10 @@
     <message>
         <source>Added folder</source>
         <translation>追加したフォルダ</translation>
+    </message>
+    <message>
+        <source>%1 drafter</source>
+        <translation>%1 ドラフトモデル</translation>
     </message>
     <message>
         <source>%1-bit</source>

@@ -878,8 +878,52 @@
         <translation>가중치가 손상되었을 수 있어요. 다시 설치하거나 다른 모델을 선택해 주세요.</translation>
     </message>
     <message>
+        <source>No chat model</source>
+        <translation>채팅 모델이 아님</translation>
+    </message>
+    <message>
+        <source>%1 only drafts for another model; it cannot chat by itself.</source>
+        <translation>%1 모델은 다른 모델의 초안만 쓰며 혼자서는 채팅할 수 없어요.</translation>
+    </message>
+    <message>
+        <source>Choose a main model, then this one as its draft.</source>
+        <translation>메인 모델을 고른 다음 이 모델을 그 초안으로 고르세요.</translation>
+    </message>
+    <message>
         <source>Different vocabularies (%1 and %2 tokens): made for another model family.</source>
         <translation>어휘가 달라요(토큰 %1개와 %2개). 다른 계열의 모델에 맞춘 초안이에요.</translation>
+    </message>
+    <message>
+        <source>Made for another model</source>
+        <translation>다른 모델용</translation>
+    </message>
+    <message>
+        <source>Choose the drafter that was made for this very main model.</source>
+        <translation>바로 이 메인 모델용으로 만든 초안 모델을 고르세요.</translation>
+    </message>
+    <message>
+        <source>It expects a main model of %1 layers; this one has %2.</source>
+        <translation>레이어가 %1개인 메인 모델용인데 이 모델은 %2개예요.</translation>
+    </message>
+    <message>
+        <source>It expects a main model of width %1; this one has %2.</source>
+        <translation>너비가 %1인 메인 모델용인데 이 모델은 %2예요.</translation>
+    </message>
+    <message>
+        <source>It expects a vocabulary of %1 tokens; this model has %2.</source>
+        <translation>어휘가 토큰 %1개인 모델용인데 이 모델은 %2개예요.</translation>
+    </message>
+    <message>
+        <source>The drafter hardly helps</source>
+        <translation>초안 모델이 거의 도움이 되지 않음</translation>
+    </message>
+    <message>
+        <source>Of its first guesses only %1 were right, far fewer than drafters reach.</source>
+        <translation>첫 추측 가운데 %1만 맞았어요. 보통의 초안 모델보다 훨씬 적어요.</translation>
+    </message>
+    <message>
+        <source>It may be made for another model. Your replies are not affected.</source>
+        <translation>다른 모델용으로 만든 것일 수 있어요. 답변 내용에는 영향이 없어요.</translation>
     </message>
     <message>
         <source>%1 is private, or this token has no access.</source>
@@ -1178,6 +1222,10 @@
     <message>
         <source>Added folder</source>
         <translation>추가한 폴더</translation>
+    </message>
+    <message>
+        <source>%1 drafter</source>
+        <translation>%1 초안 모델</translation>
     </message>
     <message>
         <source>%1-bit</source>

@@ -878,8 +878,52 @@
         <translation>权重可能已损坏。请重新安装，或选择其他模型。</translation>
     </message>
     <message>
+        <source>No chat model</source>
+        <translation>不是对话模型</translation>
+    </message>
+    <message>
+        <source>%1 only drafts for another model; it cannot chat by itself.</source>
+        <translation>%1 只能为另一个模型提供草稿，不能单独对话。</translation>
+    </message>
+    <message>
+        <source>Choose a main model, then this one as its draft.</source>
+        <translation>请先选择主模型，再选它作为草稿模型。</translation>
+    </message>
+    <message>
         <source>Different vocabularies (%1 and %2 tokens): made for another model family.</source>
         <translation>词表不同（%1 个和 %2 个 token）：适用于其他系列的模型。</translation>
+    </message>
+    <message>
+        <source>Made for another model</source>
+        <translation>为其他模型制作</translation>
+    </message>
+    <message>
+        <source>Choose the drafter that was made for this very main model.</source>
+        <translation>请选择专为这个主模型制作的草稿模型。</translation>
+    </message>
+    <message>
+        <source>It expects a main model of %1 layers; this one has %2.</source>
+        <translation>它适用于 %1 层的主模型，而这个模型有 %2 层。</translation>
+    </message>
+    <message>
+        <source>It expects a main model of width %1; this one has %2.</source>
+        <translation>它适用于宽度为 %1 的主模型，而这个模型的宽度是 %2。</translation>
+    </message>
+    <message>
+        <source>It expects a vocabulary of %1 tokens; this model has %2.</source>
+        <translation>它适用于词表为 %1 个 token 的模型，而这个模型有 %2 个。</translation>
+    </message>
+    <message>
+        <source>The drafter hardly helps</source>
+        <translation>草稿模型几乎没有帮助</translation>
+    </message>
+    <message>
+        <source>Of its first guesses only %1 were right, far fewer than drafters reach.</source>
+        <translation>它的首个猜测只有 %1 正确，远低于一般的草稿模型。</translation>
+    </message>
+    <message>
+        <source>It may be made for another model. Your replies are not affected.</source>
+        <translation>它可能是为其他模型制作的。回复内容不受影响。</translation>
     </message>
     <message>
         <source>%1 is private, or this token has no access.</source>
@@ -1178,6 +1222,10 @@
     <message>
         <source>Added folder</source>
         <translation>添加的文件夹</translation>
+    </message>
+    <message>
+        <source>%1 drafter</source>
+        <translation>%1 草稿模型</translation>
     </message>
     <message>
         <source>%1-bit</source>

@@ -15,14 +15,14 @@ def draft_choice(main: ModelInfo, model: InstalledModel, entry: ModelEntry) -> D
     error = model.error if model.info is None else draft_problem(main, model.info)
     if model.info is None or error is not None:
         return DraftChoice(DraftGroup.NOT_COMPATIBLE, entry, error)
-    return DraftChoice(DraftGroup.RECOMMENDED if _is_small(main, model.info) else DraftGroup.COMPATIBLE, entry)
+    return DraftChoice(DraftGroup.RECOMMENDED if _is_good(main, model.info) else DraftGroup.COMPATIBLE, entry)
 
 
 def best_draft(main: ModelInfo, installed: Iterable[InstalledModel]) -> str:
-    """The folder of the largest recommended draft; "" when there is none."""
+    """The folder of a drafter that was made for `main`, else of the largest recommended draft; "" without any."""
     infos = [model.info for model in installed if model.info is not None]
-    good = [info for info in infos if draft_problem(main, info) is None and _is_small(main, info)]
-    return max(good, key=lambda info: info.parameters).folder if good else ""
+    good = [info for info in infos if draft_problem(main, info) is None and _is_good(main, info)]
+    return max(good, key=lambda info: (info.drafter is not None, info.parameters)).folder if good else ""
 
 
 def model_entry(model: InstalledModel, main_folder: str, draft_folder: str) -> ModelEntry:
@@ -40,8 +40,9 @@ def model_entry(model: InstalledModel, main_folder: str, draft_folder: str) -> M
         can_delete=model.source is ModelSource.OWN,
         is_main=model.folder == main_folder,
         is_draft=model.folder == draft_folder,
+        drafter=info.drafter.kind if info and info.drafter else None,
     )
 
 
-def _is_small(main: ModelInfo, draft: ModelInfo) -> bool:
-    return draft.parameters <= main.parameters * RECOMMENDED_SHARE
+def _is_good(main: ModelInfo, draft: ModelInfo) -> bool:
+    return draft.drafter is not None or draft.parameters <= main.parameters * RECOMMENDED_SHARE

@@ -30,6 +30,7 @@ from engine import (
     DownloadId,
     DownloadProgress,
     DownloadStopped,
+    DrafterExamined,
     Event,
     Failed,
     Finished,
@@ -203,6 +204,8 @@ class ModelController(QObject):
             case TextDelta(stats=stats) | Finished(stats=stats) | Failed(stats=stats):
                 if self._loaded.apply_drafting(stats.drafting):
                     self.pair_changed.emit()
+            case DrafterExamined(folder=folder, poor=True) if folder == self._loaded.draft_folder:
+                self.problem_raised.emit(event)
             case LibraryScanned(models=models):
                 self._installed = models
                 self.models_changed.emit()

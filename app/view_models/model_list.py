@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from engine import DraftingState, EngineError, ModelSource, Speculation
+from engine import DrafterKind, DraftingState, EngineError, ModelSource, Speculation
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +22,7 @@ class ModelEntry:
     can_delete: bool = False
     is_main: bool = False  # loaded now
     is_draft: bool = False
+    drafter: DrafterKind | None = None  # of what is made to draft for one main model, and no chat model
 
 
 class DownloadState(StrEnum):

@@ -5,7 +5,15 @@ from __future__ import annotations
 from PySide6.QtCore import QCoreApplication
 
 from app.words.formats import fill, number, size
-from engine import ModelSource
+from engine import DrafterKind, ModelSource
+
+_DRAFTERS = {
+    DrafterKind.DFLASH: "DFlash",
+    DrafterKind.DSPARK: "DSpark",
+    DrafterKind.DFLASH2: "DFlash2",
+    DrafterKind.EAGLE3: "EAGLE-3",
+    DrafterKind.MTP: "MTP",
+}
 
 
 def source_text(source: ModelSource) -> str:
@@ -17,7 +25,10 @@ def source_text(source: ModelSource) -> str:
     }[source]
 
 
-def model_details(size_bytes: int, bits: float | None, source: ModelSource) -> list[str]:
+def model_details(
+    size_bytes: int, bits: float | None, source: ModelSource, drafter: DrafterKind | None = None
+) -> list[str]:
     """The parts of the line under a model's name."""
+    kind = [] if drafter is None else [fill(QCoreApplication.translate("Models", "%1 drafter"), _DRAFTERS[drafter])]
     width = [] if bits is None else [fill(QCoreApplication.translate("Models", "%1-bit"), number(bits))]
-    return [size(size_bytes), *width, source_text(source)]
+    return [*kind, size(size_bytes), *width, source_text(source)]

@@ -8,14 +8,14 @@ from typing import Any
 
 from app.storage import StorageProblem
 from app.words.notices import NoticeAction
-from engine import DeleteFailed, EngineError
+from engine import DeleteFailed, DrafterExamined, EngineError
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
     """`values` names the fields of the error that fill %1, %2 … of the sentence; "model" is the folder's last part."""
 
-    kind: type[EngineError] | type[DeleteFailed] | type[StorageProblem]
+    kind: type[EngineError] | type[DeleteFailed] | type[DrafterExamined] | type[StorageProblem]
     title: str
     sentence: str
     hint: str = ""

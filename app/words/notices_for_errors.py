@@ -14,13 +14,13 @@ from PySide6.QtCore import QCoreApplication
 
 import engine
 from app.storage import StorageProblem
-from app.words.formats import count, fill, size
+from app.words.formats import count, fill, percent, size
 from app.words.notice_rows import QT_TRANSLATE_NOOP, Row
 from app.words.notices import Notice, NoticeAction
 from app.words.notices_for_storage import STORAGE_TABLE
-from engine import DeleteFailed, EngineError
+from engine import DeleteFailed, DrafterExamined, EngineError
 
-Problem = EngineError | DeleteFailed | StorageProblem
+Problem = EngineError | DeleteFailed | DrafterExamined | StorageProblem
 
 TABLE = (
     Row(
@@ -77,6 +77,14 @@ TABLE = (
         QT_TRANSLATE_NOOP("Messages", "Model refused"),
         QT_TRANSLATE_NOOP("Messages", "%1 wants to run program code of its own. Hunch never does that."),
         QT_TRANSLATE_NOOP("Messages", "Choose a model that needs no code of its own."),
+        NoticeAction.CHOOSE_MODEL,
+        values=("model",),
+    ),
+    Row(
+        engine.ModelOnlyDrafts,
+        QT_TRANSLATE_NOOP("Messages", "No chat model"),
+        QT_TRANSLATE_NOOP("Messages", "%1 only drafts for another model; it cannot chat by itself."),
+        QT_TRANSLATE_NOOP("Messages", "Choose a main model, then this one as its draft."),
         NoticeAction.CHOOSE_MODEL,
         values=("model",),
     ),
@@ -151,6 +159,41 @@ TABLE = (
         QT_TRANSLATE_NOOP("Messages", "Choose a draft of another kind."),
         NoticeAction.CHOOSE_DRAFT,
         values=("model_type",),
+    ),
+    Row(
+        engine.DrafterDoesNotFit,
+        QT_TRANSLATE_NOOP("Messages", "Made for another model"),
+        QT_TRANSLATE_NOOP("Messages", "It expects a main model of %1 layers; this one has %2."),
+        QT_TRANSLATE_NOOP("Messages", "Choose the drafter that was made for this very main model."),
+        NoticeAction.CHOOSE_DRAFT,
+        values=("expected", "actual"),
+        when=lambda error: error.what == "layers",
+    ),
+    Row(
+        engine.DrafterDoesNotFit,
+        QT_TRANSLATE_NOOP("Messages", "Made for another model"),
+        QT_TRANSLATE_NOOP("Messages", "It expects a main model of width %1; this one has %2."),
+        QT_TRANSLATE_NOOP("Messages", "Choose the drafter that was made for this very main model."),
+        NoticeAction.CHOOSE_DRAFT,
+        values=("expected", "actual"),
+        when=lambda error: error.what == "width",
+    ),
+    Row(
+        engine.DrafterDoesNotFit,
+        QT_TRANSLATE_NOOP("Messages", "Made for another model"),
+        QT_TRANSLATE_NOOP("Messages", "It expects a vocabulary of %1 tokens; this model has %2."),
+        QT_TRANSLATE_NOOP("Messages", "Choose the drafter that was made for this very main model."),
+        NoticeAction.CHOOSE_DRAFT,
+        values=("expected", "actual"),
+        when=lambda error: error.what == "vocabulary",
+    ),
+    Row(
+        engine.DrafterExamined,
+        QT_TRANSLATE_NOOP("Messages", "The drafter hardly helps"),
+        QT_TRANSLATE_NOOP("Messages", "Of its first guesses only %1 were right, far fewer than drafters reach."),
+        QT_TRANSLATE_NOOP("Messages", "It may be made for another model. Your replies are not affected."),
+        NoticeAction.CHOOSE_DRAFT,
+        values=("agreement",),
     ),
     Row(
         engine.NoModelLoaded,
@@ -332,6 +375,8 @@ def _value(error: Any, name: str) -> str:
     value = getattr(error, name)
     if name.endswith("_bytes"):
         return size(value)
+    if name == "agreement":
+        return percent(value)
     if name.endswith("_tokens"):
         return count(value)
     return ", ".join(value) if isinstance(value, tuple) else str(value)

@@ -45,7 +45,7 @@ class ModelUnloaded:
 
 @dataclass(frozen=True, slots=True)
 class DrafterExamined:
-    """Comes once the engine has rested, whenever a drafter was loaded: how often it is right, on a built-in question."""
+    """Comes once the engine has rested, for each drafter loaded: how often it is right, on a built-in question."""
 
     folder: str
     agreement: float

@@ -47,7 +47,7 @@ class ModelRow(QWidget):
         return words
 
     def _details(self, entry: ModelEntry) -> str:
-        parts = model_details(entry.size_bytes, entry.bits, entry.source)
+        parts = model_details(entry.size_bytes, entry.bits, entry.source, entry.drafter)
         if entry.is_main:
             parts.append(self.tr("main model now"))
         if entry.is_draft:

@@ -72,12 +72,12 @@ class Picker(Translated, QWidget):
         self._column.addLayout(foot)
 
     def show_models(self, mains: Sequence[ModelEntry], drafts: Sequence[DraftChoice], pair: PairView) -> None:
-        options = [self._option(entry, entry.error) for entry in mains]
+        options = [self._option(entry, entry.error) for entry in mains if entry.drafter is None]
         self.mains.set_options(options or [Option(self.tr("Nothing is installed yet."))], pair.main_folder)
         self.drafts.set_options(self._draft_options(drafts), pair.draft_folder)
 
     def _option(self, entry: ModelEntry, error: Problem | None) -> Option:
-        details = " · ".join(model_details(entry.size_bytes, entry.bits, entry.source))
+        details = " · ".join(model_details(entry.size_bytes, entry.bits, entry.source, entry.drafter))
         return Option(entry.name, entry.folder, details, notice_for(error).sentence if error else "")
 
     def _draft_options(self, choices: Sequence[DraftChoice]) -> list[Option]:
