@@ -114,6 +114,8 @@ def _write(engine: Engine, request: Request, events: queue.SimpleQueue[Event], a
         "seed": event.seed,
         "stats": _counters_and_rates(event.stats),
     }
+    if request.trace:
+        report["rounds"] = [asdict(each) for each in event.rounds]
     print(json.dumps(report, ensure_ascii=False) if as_json else "", flush=True)
     return 0
 
@@ -155,6 +157,7 @@ def _request(options: argparse.Namespace) -> Request:
         max_tokens=options.max_tokens,
         stop=tuple(options.stop),
         thinking=options.thinking,
+        trace=options.trace,
     )
 
 
@@ -184,6 +187,7 @@ def _parser() -> argparse.ArgumentParser:
     generate.add_argument("--max-tokens", type=int)
     generate.add_argument("--stop", action="append", default=[], metavar="TEXT", help="may be given several times")
     generate.add_argument("--thinking", action="store_true", help="let the model think first, where its template can")
+    generate.add_argument("--trace", action="store_true", help="with --json: what was drafted in each round")
     generate.add_argument("--log", action="store_true", help="the engine's warnings and errors on stderr")
     generate.add_argument("--json", action="store_true", help="one JSON object instead of the text as it comes")
     return parser

@@ -14,7 +14,16 @@ from dataclasses import dataclass
 
 from engine.api.errors import EngineError
 from engine.api.stats import RequestStats
-from engine.api.types import DownloadId, FinishReason, ModelInfo, ModelRole, ModelSource, RequestId, SpanKind
+from engine.api.types import (
+    DownloadId,
+    FinishReason,
+    ModelInfo,
+    ModelRole,
+    ModelSource,
+    RequestId,
+    RoundTrace,
+    SpanKind,
+)
 
 _POOR_AGREEMENT = 0.2
 
@@ -85,6 +94,7 @@ class Finished:
     stats: RequestStats
     tokens: tuple[int, ...]
     seed: int
+    rounds: tuple[RoundTrace, ...] = ()  # of a request with `trace`
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,6 +134,17 @@ class Request:
     max_tokens: int | None = None  # None: as far as the context goes
     stop: tuple[str, ...] = ()
     thinking: bool = False  # for models whose template can switch it
+    trace: bool = False  # Finished tells each round
+
+
+@dataclass(frozen=True, slots=True)
+class RoundTrace:
+    """One round of a reply, as Finished tells it where that was asked for."""
+
+    position: int  # tokens committed before it, the prompt's included
+    drafted: tuple[int, ...] = ()
+    accepted: int = 0
+    source: str = ""  # who drafted
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING
 from engine.api.errors import ContextTooLong, EngineError, as_engine_error
 from engine.api.events import Event, Failed, Finished, PromptProgress, Sink, TextDelta
 from engine.api.stats import RequestStats, StatsRecorder
-from engine.api.types import DraftingState, FinishReason, Request, RequestId, SpeculationMode
+from engine.api.types import DraftingState, FinishReason, Request, RequestId, RoundTrace, SpeculationMode
 from engine.caches.checkpoints import needs_checkpoints
+from engine.decoding.accept import integers
 from engine.decoding.round import Round, plain_round, sound, speculative_round
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
@@ -93,6 +94,7 @@ class Reply:
         self._costs = history.costs
         self._spans: list[Span] = []
         self._emitted: list[int] = []
+        self._trace: list[RoundTrace] = []  # filled where it was asked for
         self._reason: FinishReason | None = None  # set with INTERRUPTED or COMPLETE
         self._drafting: Drafting | None = None
         self._sequence = store.take(model, prompt)
@@ -252,11 +254,17 @@ class Reply:
             if others_s is not None:
                 self._stats.own_rounds[self._source(done), done.drafted] += 1
         self._count(done)
+        if self.request.trace:
+            self._trace.append(self._traced(done))
         self._emitted.extend(done.emitted)
         if self.complete:
             self._finish()
         else:
             self._tell()
+
+    def _traced(self, done: Round) -> RoundTrace:
+        drafted = tuple(integers(done.draft.tokens)[: done.drafted])
+        return RoundTrace(len(self._sequence.tokens) - len(done.emitted), drafted, done.accepted, self._source(done))
 
     def _plan(self) -> Plan:
         """Who drafts how many tokens now. The first token waits for no draft."""
@@ -332,7 +340,9 @@ class Reply:
         self._drop_drafting()
         self._sequence.discard_in_flight()
         self._store.put(self._sequence)
-        finished = Finished(self.id, self._reason, self._stats.freeze(), tuple(self._emitted), self._seed)
+        finished = Finished(
+            self.id, self._reason, self._stats.freeze(), tuple(self._emitted), self._seed, tuple(self._trace)
+        )
         self._state = ReplyState.ENDED
         self._post(finished)
 

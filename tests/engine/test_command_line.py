@@ -124,3 +124,28 @@ def test_ctrl_c_ends_it_without_a_word(zoo: Zoo) -> None:
 
     assert process.returncode == 130
     assert said == b""
+
+
+@pytest.mark.parametrize("speculate", ["off", "auto", "4"])
+def test_a_trace_tells_every_round(zoo: Zoo, speculate: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """So exactly that the reply follows from it and from what the main model said of each rejected token."""
+    prompt = list(range(40, 70))
+    arguments = ["--model", str(zoo.main), "--draft", str(zoo.drafts["close"]), "--tokens", json.dumps(prompt)]
+
+    assert main(["generate", *arguments, "--speculate", speculate, "--max-tokens", "40", "--json", "--trace"]) == 0
+
+    report = json.loads(capsys.readouterr().out)
+    reply, position = report["tokens"], len(prompt)
+    for each in report["rounds"]:
+        assert each["position"] == position
+        start = position - len(prompt)
+        assert reply[start : start + each["accepted"]] == each["drafted"][: each["accepted"]]
+        position += each["accepted"] + 1
+        rejected = each["drafted"][each["accepted"] :]
+        assert not rejected or position > len(prompt) + len(reply) or rejected[0] != reply[position - len(prompt) - 1]
+        assert bool(each["source"]) == bool(each["drafted"])
+    assert position >= len(prompt) + len(reply)
+    assert sum(len(each["drafted"]) for each in report["rounds"][1:]) == report["stats"]["drafted"]
+    if speculate == "4":
+        assert not report["rounds"][0]["drafted"]
+        assert all(each["drafted"] for each in report["rounds"][1:-1])
