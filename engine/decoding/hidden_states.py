@@ -47,12 +47,19 @@ class HiddenStates:
 
     def keep(self, position: int, kept: int) -> None:
         """Of the latest step, which began at `position`, the first `kept` tokens stand."""
+        if kept and self._outputs:
+            self.add(position, self.latest()[0, :kept])
+        self._outputs = {}
+
+    def latest(self) -> mx.array:
+        """Of all tokens of the latest step (rows of a batch, tokens, layers × width)."""
+        return mx.concatenate([_states(self._outputs[id(module)][0]) for module in self._modules], axis=-1)
+
+    def add(self, position: int, states: mx.array) -> None:
+        """The states (tokens, layers × width) of tokens that follow those kept so far, the first at `position`."""
         if not self._rows:
             self._position = position
-        if kept and self._outputs:
-            states = [_states(self._outputs[id(module)][0]) for module in self._modules]
-            self._rows.append(mx.concatenate(states, axis=-1)[0, :kept])
-        self._outputs = {}
+        self._rows.append(states)
 
     def evaluate(self) -> None:
         mx.eval(self._rows)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, TypeVar
 
 import mlx.core as mx
@@ -88,7 +89,8 @@ class Batch:
         """The draws after `tokens`, one a row (B,), not evaluated. `ahead`: these are not committed yet."""
         self._caches.remember()
         model = self.replies[0].sequence.model
-        logits = model.network(within_vocabulary(tokens, model)[:, None], cache=self._caches.layers)[:, -1, :]
+        with self._keeping_states(ahead=ahead):
+            logits = model.network(within_vocabulary(tokens, model)[:, None], cache=self._caches.layers)[:, -1, :]
         samplers = [reply.sampler for reply in self.replies]
         if all(sampler.draws_alike(samplers[0]) for sampler in samplers):
             positions = [len(reply.sequence.tokens) + ahead for reply in self.replies]
@@ -97,6 +99,18 @@ class Batch:
             drawn = mx.concatenate(self._draws(logits, tokens if ahead else None))
         mx.async_eval(drawn)
         return drawn
+
+    @contextmanager
+    def _keeping_states(self, *, ahead: bool) -> Iterator[None]:
+        """Around a forward: the rows of replies whose drafter draws on the main model's states are kept for it."""
+        keeping = [(row, reply) for row, reply in enumerate(self.replies) if reply.sequence.hidden_states is not None]
+        recorder = keeping[0][1].sequence.hidden_states if keeping else None
+        with recorder.step() if recorder is not None else nullcontext():
+            yield
+        for row, reply in keeping:
+            if recorder is not None and reply.sequence.hidden_states is not None:
+                position = len(reply.sequence.tokens) - 1 + ahead
+                reply.sequence.hidden_states.add(position, recorder.latest()[row])
 
     def _draws(self, logits: mx.array, ahead: mx.array | None) -> list[mx.array]:
         return [

@@ -20,6 +20,7 @@ from engine.decoding.sampling import Sampler
 from engine.drafting.drafters import KINDS, loading_any_draft, proposer_of
 from engine.drafting.planner import Drafting
 from engine.drafting.plans import Plan
+from engine.drafting.proposers.features import Context
 from engine.models.loading import LoadedModel, at_once, load_model
 from engine.prefix.memory import PrefixStore
 from tests.helpers import tiny_drafters
@@ -173,8 +174,21 @@ def test_a_drafter_that_comes_late_has_the_chat_read_again(client: EngineClient,
     whole(pair, drafts)
 
 
+def test_the_states_of_shared_steps_are_kept(
+    client: EngineClient, pair: Pair, drafts: Drafts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So the reply that goes on alone drafts at once."""
+    prompts = [FIRST, (*FIRST[:30], *QUESTION), FIRST[20:]]
+    with monkeypatch.context() as patch:
+        patch.setattr(Context, "read_again", lambda *_: pytest.fail("states were missing"))
+        replies = client.run_all([asked(text, GREEDY, most) for text, most in zip(prompts, (8, 14, 60), strict=True)])
+    assert replies[2].stats.shared_rounds > 5
+    assert replies[2].stats.draft_rounds > 5
+    assert drafts.seen
+    whole(pair, drafts)
+
+
 def test_several_replies_at_once_and_back(client: EngineClient, pair: Pair, drafts: Drafts) -> None:
-    """While they share each forward nobody keeps states; the one that goes on alone has them read again."""
     prompts = [FIRST, (*FIRST[:30], *QUESTION), FIRST[20:]]
     plain = [client.run(asked(prompt, GREEDY, 60, drafts=False)).finished.tokens for prompt in prompts]
     lengths = (20, 30, 60)

@@ -299,25 +299,26 @@ class BlockProposer:
         self._network: BlockDrafter = drafter.network
         self._context = Context(drafter, main, store, info.layers)
         self._room = drafter.info.context_tokens
+        self._missing = 0
 
     def receive_states(self, position: int, states: mx.array) -> None:
         self._context.receive(position, states)
 
     def offer(self, tokens: Tokens[int]) -> Offer:
-        self._tokens = tokens
         self._context.follow(tokens)
-        missing = self._context.missing(tokens)
+        self._missing = missing = self._context.missing()
         most = 0 if missing else min(self._network.tokens, max(0, self._room - len(tokens)))
         return Offer(self.name, most, tells_probabilities=True, behind=missing)
 
     def read_on(self) -> None:
-        if self._context.missing(self._tokens):
-            self._context.read_again(self._tokens)
+        """Only what was missing at the last offer: the states of a round that has just ended are still to come."""
+        if self._missing:
+            self._context.read_again()
 
     def propose(self, tokens: Tokens[int], plan: Plan, sampler: Sampler) -> Draft:
         """A whole block is computed, as it was trained, and `plan.length` tokens of it are drawn."""
         self._context.follow(tokens)
-        self._context.read(tokens)
+        self._context.read()
         newest = before = mx.array(list(tokens[-1:]), dtype=mx.uint32)
         states = self._network.block(newest, self._context.caches)[: plan.length]
         base = self._network.base_logits(states)

@@ -43,6 +43,7 @@ class Context:
         self._main = main
         self._layers = layers
         self._store = store
+        self._tokens: Tokens[int] = ()
         self._sequence: Sequence | None = None  # over the tokens that its rows depend on
         self._waiting: list[tuple[int, mx.array]] = []  # (position, states), in order
         self._again: Sequence | None = None  # reads the chat anew, for the states that are missing
@@ -54,6 +55,7 @@ class Context:
 
     def follow(self, tokens: Tokens[int]) -> None:
         """Take in what was committed since the last look."""
+        self._tokens = tokens
         if self._sequence is None:
             self._sequence = self._store.take(self._drafter, self._rows(tokens))
         self._sequence.tokens.extend(self._rows(tokens)[len(self._sequence.tokens) :])
@@ -63,13 +65,14 @@ class Context:
         if sum(held.nbytes for _, held in self._waiting) > _MOST_WAITING_BYTES:
             mx.eval([held for _, held in self._waiting])
 
-    def missing(self, tokens: Tokens[int]) -> int:
+    def missing(self) -> int:
         """How many tokens the main model has to read again before a draft can be made; 0: none."""
-        end = self._gap_end(len(tokens) - 1)
+        end = self._gap_end(len(self._tokens) - 1)
         return 0 if end is None else end - (self._again.caches.position if self._again is not None else 0)
 
-    def read_again(self, tokens: Tokens[int]) -> None:
+    def read_again(self) -> None:
         """A chunk of what is missing."""
+        tokens = self._tokens
         if self._again is None:
             self._again = Sequence(self._main, list(tokens))
             self._again.hidden_states = HiddenStates(self._main.network, self._layers)
@@ -80,8 +83,9 @@ class Context:
         if self._gap_end(len(tokens) - 1) is None or self._again.unread <= 1:
             self._again = None
 
-    def read(self, tokens: Tokens[int]) -> None:
+    def read(self) -> None:
         """Make a row of every state that waits. Nothing may be missing."""
+        tokens = self._tokens
         held, end = self.caches.position, len(tokens) - 1
         for position, states in self._waiting:
             for start in range(max(held, position), min(position + states.shape[0], end), PREFILL_CHUNK_TOKENS):
