@@ -99,6 +99,7 @@ class Reply:
         self._drafting: Drafting | None = None
         self._sequence = store.take(model, prompt)
         self._sequence.padded_width = history.costs.padded
+        self._sequence.rounding = history.costs.calibration.rounding
         exact = needs_checkpoints(self._sequence.caches)  # others go back to anywhere
         self._sequence.turn_end = turn_end(request, model, prompt) if exact else len(prompt) - 1
         self._text = ReplyText(model, prompt, request.stop, within=goes_on(request))
@@ -324,6 +325,7 @@ class Reply:
         if not stats.rounds:
             stats.first_token_at = stats.last_token_at
         stats.count_round(done.drafted, done.accepted, len(done.emitted), done.seconds)
+        stats.second_looks += done.second_looks
         if done.draft_s:
             stats.count_times(done.draft_s, done.verify_s, done.seconds)
         reading_s = self._drafting.reading_s if self._drafting is not None else 0.0
