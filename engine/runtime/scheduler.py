@@ -10,6 +10,7 @@ has the pair measured.
 from __future__ import annotations
 
 import logging
+import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from engine.api.errors import EngineError, NoModelLoaded
 from engine.api.events import DrafterExamined
-from engine.api.types import FinishReason, ModelRole, RequestId
+from engine.api.types import FinishReason, ModelRole, RequestId, SpeculationMode
 from engine.decoding.sequence import PREFILL_CHUNK_TOKENS
 from engine.drafting.calibration import Tuner
 from engine.drafting.controller import History, make_controller
@@ -30,6 +31,7 @@ from engine.prefix.memory import PrefixStore
 from engine.runtime.background_load import BackgroundLoad
 from engine.runtime.batch import Batch, can_batch
 from engine.runtime.reply import QueuedReply, Reply
+from engine.runtime.sharing import Sharing
 
 if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
@@ -201,14 +203,26 @@ class Scheduler:
             self._line_up(reply)
 
     def _write(self) -> None:
-        if len(self._writing) + len(self._batch.replies) > 1 and self._can_batch():
+        replies = [*self._writing, *self._batch.replies]
+        started, before = time.perf_counter(), sum(len(reply.sequence.tokens) for reply in replies)
+        if len(replies) > 1 and self._can_batch() and not self._take_turns(replies):
             self._step_batch()
-            return
-        self._leave_batch(list(self._batch.replies))
+        else:
+            self._leave_batch(list(self._batch.replies))
+            self._write_one()
+        if len(replies) > 1:
+            written = sum(len(reply.sequence.tokens) for reply in replies) - before
+            self._sharing.observe(len(replies), written, time.perf_counter() - started)
+
+    def _write_one(self) -> None:
         if self._writing:
             reply = self._writing.popleft()
             if self._step(reply):
                 self._writing.append(reply)
+
+    def _take_turns(self, replies: Sequence[Reply]) -> bool:
+        auto = all(reply.request.speculation.mode is SpeculationMode.AUTO for reply in replies)
+        return self._sharing.choose(len(replies), may_draft=auto and self.draft is not None)
 
     def _step(self, reply: Reply) -> bool:
         """A step of one reply by itself; whether it goes on."""
@@ -280,6 +294,7 @@ class Scheduler:
 
     def _forget_costs(self) -> None:
         self._history = History()
+        self._sharing = Sharing(self._history)
         self._tuner.stop()
         self._tuned = self._examined = False
 
