@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -23,6 +24,7 @@ from engine.drafting.plans import Plan
 from engine.drafting.proposers.features import Context
 from engine.models.loading import LoadedModel, at_once, load_model
 from engine.prefix.memory import PrefixStore
+from engine.runtime.sharing import Sharing
 from tests.helpers import tiny_drafters
 from tests.helpers.engine_client import EngineClient
 from tests.helpers.tiny_families import FAMILIES, save_family
@@ -194,6 +196,21 @@ def test_several_replies_at_once_and_back(client: EngineClient, pair: Pair, draf
     lengths = (20, 30, 60)
     replies = client.run_all([asked(prompt, GREEDY, most) for prompt, most in zip(prompts, lengths, strict=True)])
     assert [reply.tokens for reply in replies] == [tokens[:most] for tokens, most in zip(plain, lengths, strict=True)]
+    whole(pair, drafts)
+
+
+def test_sharing_and_taking_turns_may_alternate_at_any_step(
+    client: EngineClient, pair: Pair, drafts: Drafts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prompts = [FIRST, (*FIRST[:30], *QUESTION), FIRST[20:]]
+    plain = [client.run(asked(prompt, GREEDY, 40, drafts=False)).finished.tokens for prompt in prompts]
+    coin = Random(4)
+    monkeypatch.setattr(Sharing, "choose", lambda *_, **__: coin.random() < 0.4)
+
+    replies = client.run_all([asked(prompt, GREEDY, 40) for prompt in prompts])
+
+    assert [reply.tokens for reply in replies] == plain
+    assert any(reply.stats.shared_rounds and reply.stats.draft_rounds for reply in replies)
     whole(pair, drafts)
 
 
