@@ -1,7 +1,7 @@
 """Drafters of every kind, on every kind of main model: no text depends on them, and what they know of a chat is whole.
 
-A new kind is added to `tiny_drafters.KINDS`; nothing here has to change. A fair part runs in `make test`: each kind on a
-hybrid, where most can go wrong, and one of them on every family. All of them are a drill.
+A new kind is added to `tiny_drafters.KINDS`; nothing here has to change. A fair part runs in `make test`: each kind
+on a hybrid, where most can go wrong, and one of them on every family. All of them are a drill.
 """
 
 from __future__ import annotations
