@@ -42,7 +42,7 @@ from engine.models.model_files import JsonObject
 from engine.models.numbers import check_read_numbers
 from engine.models.templates import ChatTemplate
 from engine.models.vocabulary import token_texts
-from engine.models.watch import GivenUp, watched
+from engine.models.watch import GivenUp, Question, never, watched
 
 # WORKAROUND: on a CPU, MLX has g++ compile small kernels at run time into a folder of /tmp that belongs to the
 # machine's first user: everybody else's replies fail. MEASURED: a token takes as long without (11.4 against 11.3 ms).
@@ -57,8 +57,6 @@ _PARTS_A_TENSOR = 8
 _PARTS_BESIDE = 256
 
 _NEW_PART = nn.Module.__init__.__code__  # type: ignore[attr-defined]
-
-Question = Callable[[], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +81,6 @@ class LoadedModel:
 Slices = Generator[None, None, LoadedModel]
 
 
-def _never() -> bool:
-    return False
-
-
 def load_model(folder: Path | str) -> LoadedModel:
     """Read a model's folder into memory, or raise a ModelError that says why it cannot serve."""
     return at_once(loading(folder))
@@ -97,7 +91,7 @@ def load_draft(folder: Path | str, main: LoadedModel) -> LoadedModel:
     return at_once(loading_draft(folder, main))
 
 
-def loading_draft(folder: Path | str, main: LoadedModel, given_up: Question = _never) -> Slices:
+def loading_draft(folder: Path | str, main: LoadedModel, given_up: Question = never) -> Slices:
     """In slices, between which the main model may go on with its replies."""
     path = Path(folder).absolute()
     inspect_model(path)
@@ -115,7 +109,7 @@ def loading_draft(folder: Path | str, main: LoadedModel, given_up: Question = _n
 def loading(
     folder: Path | str,
     main: LoadedModel | None = None,
-    given_up: Question = _never,
+    given_up: Question = never,
     first_use: FirstUse | None = None,
 ) -> Slices:
     """In slices. A draft has to fit beside `main`, and shares its tokenizer.

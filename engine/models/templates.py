@@ -23,7 +23,7 @@ from jinja2.runtime import Context, Macro
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.utils import Namespace
 
-from engine.models.watch import watched
+from engine.models.watch import Question, never, watched
 
 RENDERING_S = 1.0  # of processor time
 MOST_AT_ONCE = 16 << 20  # characters of one value
@@ -53,13 +53,23 @@ class ChatTemplate:
         self._environment = _Environment()
         self._compiled: jinja2.Template | None = None
 
-    def render(self, turns: Sequence[Turn], *, unfinished: bool = False, **variables: Any) -> str:
-        """`unfinished`: the last turn goes on. Raises a jinja2.TemplateError, TooLong, or what the template causes."""
+    def render(
+        self,
+        turns: Sequence[Turn],
+        *,
+        unfinished: bool = False,
+        given_up: Question = never,
+        **variables: Any,
+    ) -> str:
+        """`unfinished`: the last turn goes on.
+
+        Raises a jinja2.TemplateError, TooLong, GivenUp when `given_up` says so, or what the template causes.
+        """
         turns = [dict(turn) for turn in turns]
         if unfinished:
             turns[-1]["content"] += _UNFINISHED
         self._environment.spent = 0
-        with watched(self._limit_s):
+        with watched(self._limit_s, given_up):
             text = self._render(messages=turns, tools=None, documents=None, **{**self._variables, **variables})
         return _cut(text, turns[-1]["content"]) if unfinished else text
 
