@@ -58,7 +58,7 @@ def _run(work: Callable[[], T], result: Future[T]) -> None:
 
 
 def _encode(tokenizer: Any, text: str, special: bool) -> list[int]:
-    theirs = getattr(tokenizer, "_tokenizer", None)  # under mlx-lm's wrapper
+    theirs: Any = getattr(tokenizer, "_tokenizer", None)  # under mlx-lm's wrapper
     if _calls_the_library(type(theirs)):
         # MEASURED: of 5 MB other threads notice 30 ms; by `theirs.encode`, which asks for offsets and masks, 180 ms
         (encoding,) = theirs.backend_tokenizer.encode_batch_fast([text], add_special_tokens=special)
