@@ -31,8 +31,24 @@ MOST_WORK = 1 << 26  # characters that one step may have to look at or write
 MOST_IN_ALL = 1 << 28  # characters that one rendering may produce on its way
 ITEM = 32  # what an item of a list counts, in characters
 MOST_DIGITS = 1200  # of a number
+MOST_PATTERN = 4096  # characters of what tells how to write values
+MOST_LETTERS = 1 << 20  # of a text that is looked at letter by letter
 _WIDE = re.compile(r"%(?:\([^)]*\))?[^%a-zA-Z]*(?:\*|\d{5})|\{[^}]*\d{5}")  # in a pattern of text
 _BY_NUMBER = {"center", "ljust", "rjust", "zfill", "expandtabs", "to_bytes", "indent", "batch", "slice", "round"}
+_BY_LETTER = {
+    "batch",
+    "groupby",
+    "join",
+    "list",
+    "max",
+    "min",
+    "slice",
+    "sort",
+    "striptags",
+    "title",
+    "unique",
+    "wordcount",
+}
 _BY_TEXT = {"translate", "rfind", "rindex", "rsplit", "rpartition"}
 _UNUSED_FILTERS = ("pprint", "urlize", "wordwrap", "xmlattr")  # of web pages
 _UNFINISHED = "CONTINUE_FINAL_MESSAGE_TAG "
@@ -273,6 +289,8 @@ def _settled(name: str, args: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def _check_call(name: str, subject: Any, *given: Any) -> None:
     """What the filters and methods of that name may be asked for."""
+    if name in _BY_LETTER and isinstance(subject, str) and len(subject) > MOST_LETTERS:
+        raise TemplateTooCostly("a text as a list of its letters")
     numbers = [abs(each) for each in given if isinstance(each, int)]
     texts = [each for each in given if isinstance(each, str)]
     size = size_of(subject) + size_of(given)
@@ -295,8 +313,13 @@ def _check_call(name: str, subject: Any, *given: Any) -> None:
 
 
 def _check_pattern(pattern: Any) -> None:
-    if isinstance(pattern, str) and _WIDE.search(pattern):
-        raise TemplateTooCostly("a width without measure")
+    """Looking at one takes as long as the square of its length."""
+    if isinstance(pattern, str | bytes) and (len(pattern) > MOST_PATTERN or _WIDE.search(_as_text(pattern))):
+        raise TemplateTooCostly("a pattern without measure")
+
+
+def _as_text(pattern: str | bytes) -> str:
+    return pattern if isinstance(pattern, str) else pattern.decode("latin-1")
 
 
 def _check_work(size: int, *times: int) -> None:
