@@ -27,6 +27,7 @@ from engine.drafting.planner import Drafting
 from engine.drafting.proposers.base import Proposer
 from engine.drafting.proposers.lookup import LookupProposer
 from engine.models.memory import is_short, set_limits
+from engine.models.watch import GivenUp
 from engine.prefix.memory import PrefixStore
 from engine.runtime.background_load import BackgroundLoad
 from engine.runtime.batch import Batch, can_batch
@@ -188,6 +189,8 @@ class Scheduler:
             reply = queued.start(self.main, self._store, self._history)
             self._draft_with_pair(reply)
             self._line_up(reply)
+        except GivenUp:  # a command says why, and what becomes of it
+            self._waiting.appendleft(queued)
         except BaseException as error:  # noqa: BLE001  a tokenizer's Rust panic is a BaseException
             queued.fail(error)
 
