@@ -1740,6 +1740,14 @@
         <source>Reply finished</source>
         <translation>回答が完了しました</translation>
     </message>
+    <message>
+        <source>Link: %1</source>
+        <translation>リンク: %1</translation>
+    </message>
+    <message>
+        <source>Messages</source>
+        <translation>メッセージ</translation>
+    </message>
 </context>
 <context>
     <name>TrashMenu</name>

@@ -1740,6 +1740,14 @@
         <source>Reply finished</source>
         <translation>답변 완료</translation>
     </message>
+    <message>
+        <source>Link: %1</source>
+        <translation>링크: %1</translation>
+    </message>
+    <message>
+        <source>Messages</source>
+        <translation>메시지</translation>
+    </message>
 </context>
 <context>
     <name>TrashMenu</name>

@@ -1740,6 +1740,14 @@
         <source>Reply finished</source>
         <translation>回复完成</translation>
     </message>
+    <message>
+        <source>Link: %1</source>
+        <translation>链接：%1</translation>
+    </message>
+    <message>
+        <source>Messages</source>
+        <translation>消息</translation>
+    </message>
 </context>
 <context>
     <name>TrashMenu</name>

@@ -36,6 +36,9 @@ _LATEST_S = 4e10
 _FAULTS = (sqlite3.DatabaseError, UnicodeDecodeError)
 
 _TIES = (
+    # What was deleted before it was made was never deleted: the Trash would forget it at once.
+    "UPDATE chats SET deleted_at = NULL WHERE deleted_at < created_at",
+    "UPDATE messages SET deleted_at = NULL WHERE deleted_at < created_at",
     # A message of no chat belongs where the message before it does; otherwise it gets a chat.
     "UPDATE messages SET chat_id = 0 WHERE typeof(chat_id) != 'integer'",
     """UPDATE messages SET chat_id = (SELECT chat_id FROM messages AS earlier WHERE earlier.id = messages.parent_id)
