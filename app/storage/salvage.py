@@ -54,6 +54,10 @@ _TIES = (
     (SELECT 1 FROM messages AS parent WHERE parent.id = messages.parent_id AND parent.chat_id = messages.chat_id))""",
     """UPDATE chats SET leaf_id = (SELECT max(id) FROM messages WHERE chat_id = chats.id AND deleted_at IS NULL)
     WHERE leaf_id IS NULL OR leaf_id NOT IN (SELECT id FROM messages WHERE chat_id = chats.id)""",
+    # A chat shows its branch to the end: the number of that may be damaged, or have been given to another message.
+    """UPDATE chats SET leaf_id = (WITH RECURSIVE below(id) AS (SELECT chats.leaf_id UNION
+    SELECT messages.id FROM messages JOIN below ON parent_id = below.id WHERE deleted_at IS NULL)
+    SELECT max(id) FROM below) WHERE leaf_id IS NOT NULL""",
 )
 
 Row = dict[str, Any]

@@ -141,14 +141,10 @@ def test_the_kind_of_a_page_costs_none_of_its_rows(tmp_path: Path) -> None:
     damage(tmp_path / "chats.db", lambda whole: [(at, 0xFF) for at in range(0, len(whole), PAGE_BYTES)][1:], 1)
 
 
-def test_a_mark_of_deletion_from_before_a_chat_was_made_is_damage(tmp_path: Path) -> None:
-    """The kind of the value that says when the second chat was deleted: nothing becomes 0."""
-    damage(tmp_path / "chats.db", lambda _: [(8122, 8)], 1)
-
-
-def test_a_chat_with_the_number_of_another_takes_none_of_its_messages(tmp_path: Path) -> None:
-    """The pointer to the second chat points into the first one's row."""
-    damage(tmp_path / "chats.db", lambda _: [(PAGE_BYTES + 11, 8)], 1)
+@pytest.mark.parametrize("bit", [(PAGE_BYTES + 11, 8), (8122, 8), (8161, 8), (54251, 1)])
+def test_a_bit_that_costs_a_message_hides_no_other(tmp_path: Path, bit: Damage) -> None:
+    """Of a pointer to a chat, the kinds of its mark of deletion and of its newest message, and a message's number."""
+    damage(tmp_path / "chats.db", lambda _: [bit], 1)
 
 
 @pytest.mark.drill
