@@ -1,4 +1,7 @@
-"""Fields that lose nothing of what an input method is composing: leaving one, or hiding it, commits it there."""
+"""Fields that lose nothing of what an input method is composing: leaving one, or hiding it, commits it there.
+
+`Composing` comes before the field's own class, so that it hears of events first.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtGui import QFocusEvent, QGuiApplication, QHideEvent, QInputMethodEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
-# Before the field's own class, so that what stands here is called first.
-_Field = QWidget if TYPE_CHECKING else object
+if TYPE_CHECKING:
+    _Field = QWidget
+else:
+    _Field = object
 
 
 class Composing(_Field):
