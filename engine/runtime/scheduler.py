@@ -46,8 +46,7 @@ SAVING_S = 4.0  # for caches that are not on disk yet when their models go
 class Scheduler:
     def __init__(self, tuner: Tuner | None = None, store: PrefixStore | None = None) -> None:
         self._tuner = tuner or Tuner()
-        self._tuned = False  # whether the tuner has been told of the present pair
-        self._examined = False  # whether anybody has been told how its drafter did
+        self._examined = False  # whether anybody has been told how the present drafter did
         self._store = store or PrefixStore()
         self.main: LoadedModel | None = None
         self.draft: LoadedModel | None = None
@@ -58,7 +57,7 @@ class Scheduler:
         self._read_tokens = 0  # of prompts, since the last step of what is being written
         self._batches: bool | None = None  # whether the main model can run them; None: not tried yet
         self.load: BackgroundLoad | None = None  # what is being loaded
-        self._forget_pair()
+        self._recall_costs()
 
     @property
     def busy(self) -> bool:
@@ -67,18 +66,14 @@ class Scheduler:
     @property
     def has_idle_work(self) -> bool:
         """Whether there is something to do for `idle_step`."""
-        return (
-            self.load is not None
-            or self._store.has_unwritten
-            or self._tuner.pending
-            or (self.main is not None and not self._tuned)
-        )
+        return self.load is not None or self._store.has_unwritten or self._tuner.pending
 
     def set_main(self, main: LoadedModel | None) -> None:
         """Another main model, without a draft: running replies end, waiting ones will use the new model."""
         self._end_running(FinishReason.MODEL_CHANGED)
         self._forget_pair()
         self.main, self.draft = main, None
+        self._recall_costs()
         self._set_limits()
 
     def load_in_background(self, load: BackgroundLoad) -> None:
@@ -101,7 +96,7 @@ class Scheduler:
     def set_draft(self, draft: LoadedModel | None) -> None:
         """Another draft, or none: running replies go on with it from their next round."""
         self.draft = draft
-        self._forget_costs()
+        self._recall_costs()
         for reply in self._running:
             self._draft_with_pair(reply)
         self._store.drop_other_models(self.main, draft)
@@ -158,15 +153,12 @@ class Scheduler:
             self._load_slice(self.load)
         elif self._store.has_unwritten:
             self._store.write_step()
-        elif self._tuned:
+        elif self._tuner.pending:
             self._tuner.step()
-        elif self.main is not None:
-            self._tuned = True
-            self._tuner.begin(self.main, self.draft, self._history.costs)
 
     def take_examined(self) -> DrafterExamined | None:
         """How the loaded drafter did, once it has been examined; None at any other time."""
-        if not self._tuned or self._tuner.pending or self._examined or self.draft is None:
+        if self._tuner.pending or self._examined or self.draft is None:
             return None
         self._examined = True
         share = self._history.costs.calibration.agreement
@@ -295,14 +287,16 @@ class Scheduler:
         controller = make_controller(reply.request.speculation, self._history)
         reply.draft_with(Drafting(proposers, controller))
 
-    def _forget_costs(self) -> None:
+    def _recall_costs(self) -> None:
+        """Of another pair: what was measured of it before, so that its first reply knows too."""
         self._history = History()
         self._sharing = Sharing(self._history)
         self._tuner.stop()
-        self._tuned = self._examined = False
+        self._examined = False
+        if self.main is not None:
+            self._tuner.begin(self.main, self.draft, self._history.costs)
 
     def _forget_pair(self) -> None:
-        self._forget_costs()
         try:
             self._store.save(SAVING_S)
         except Exception:  # noqa: BLE001  the pair goes all the same
