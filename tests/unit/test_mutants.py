@@ -39,7 +39,16 @@ def test_fault_is_made(source: str, changes: set[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "source", ["assert a < 3", "def f():\n  'words'", "_log.info(3)", "def f():\n  a = b", "x: Literal[3]", "import a"]
+    "source",
+    [
+        "assert a < 3",
+        "def f():\n  'words'",
+        "_log.info(3)",
+        "def f():\n  a = b",
+        "def f(): return None",
+        "x: Literal[3]",
+        "import a",
+    ],
 )
 def test_what_no_test_could_see_is_left(source: str) -> None:
     assert mutants("a.py", source) == []
