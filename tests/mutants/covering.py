@@ -36,6 +36,7 @@ _TESTS = {
     "engine/drafting/costs": ("unit/test_costs", "unit/test_verdict", "unit/test_controller"),
     "engine/drafting/planner": ("engine/test_planner", *_ROUND, "engine/test_draft_model"),
     "engine/drafting/proposers/lookup": ("unit/test_lookup",),
+    "engine/drafting/proposers/draft_model": ("engine/test_draft_model", "engine/test_invariants"),
     "engine/drafting/proposers": ("engine/test_draft_model", *_ROUND),
     "engine/caches/checkpoints": (*_CACHES, "engine/test_prefix_choice", "engine/test_prefix_disk"),
     "engine/caches/hooks": ("engine/test_hooks", "engine/test_hidden_states"),
