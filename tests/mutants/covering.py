@@ -40,7 +40,7 @@ _TESTS = {
     "engine/drafting/proposers": ("engine/test_draft_model", *_ROUND),
     "engine/caches/checkpoints": (*_CACHES, "engine/test_prefix_choice", "engine/test_prefix_disk"),
     "engine/caches/hooks": ("engine/test_hooks", "engine/test_hidden_states"),
-    "engine/caches/merging": ("engine/test_batch_trial", "engine/test_batch"),
+    "engine/caches/merging": ("engine/test_merging", "engine/test_batch_trial"),
     "engine/caches/window": _CACHES,
     "engine/caches": (*_CACHES, "families/test_cache_contract"),
     "engine/prefix/memory": ("engine/test_prefix_choice", "engine/test_prefix", "engine/test_prefix_disk"),
