@@ -10,7 +10,7 @@ import pytest
 from mlx_lm.models.cache import ArraysCache, CacheList, ChunkedKVCache, KVCache, QuantizedKVCache, RotatingKVCache
 
 from engine.caches.base import CacheSet
-from engine.caches.kinds import leaves
+from engine.caches.kinds import CacheMisuse, leaves
 from engine.caches.merging import MergedCaches, can_merge
 from engine.caches.window import WindowCache
 
@@ -144,6 +144,16 @@ def test_a_batch_that_everybody_left_begins_anew() -> None:
     assert batch.merged.layers == []
     batch.append(6)
     batch.step()
+    batch.check()
+
+
+def test_a_step_before_others_joined_cannot_be_undone() -> None:
+    batch = Batch()
+    batch.append(4, 9)
+    batch.step()
+    batch.append(6)
+    with pytest.raises(CacheMisuse, match="undone"):
+        batch.merged.extract(0, CacheSet(fresh()), 4, back=True)
     batch.check()
 
 

@@ -666,3 +666,43 @@ def test_thinking_costs_the_next_turn_nothing_but_itself(folders: dict[str, Path
     opened = len(b"assistant\n<think>\n") + 1  # a token a byte, and one for <|im_start|>
     turn_end = first.stats.prompt_tokens - opened
     assert turn_end <= second.stats.cached_tokens <= turn_end + len(b"assistant\n") + 1
+
+
+@pytest.mark.expect_log("dropping a kept cache")
+def test_a_file_may_go_at_any_moment(dense: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another program that shares the folder evicts, too: what is read, what is too much, what a dead process left."""
+
+    def gone(path: Path) -> Stretch:
+        path.unlink()
+        raise FileError(f"{path.name}: gone")
+
+    write(dense, PrefixDisk(tmp_path))
+    with monkeypatch.context() as patch:
+        patch.setattr("engine.prefix.disk.read_index", gone)
+        assert cached(dense, tmp_path) == 0
+
+    write(dense, PrefixDisk(tmp_path))
+    listed = PrefixDisk._files
+
+    def listed_and_gone(disk: PrefixDisk) -> dict[Path, os.stat_result]:
+        found = listed(disk)
+        for path in found:
+            path.unlink(missing_ok=True)
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr(PrefixDisk, "_files", listed_and_gone)
+        PrefixDisk(tmp_path, limit_bytes=1)
+    assert files(tmp_path) == []
+
+    write(dense, PrefixDisk(tmp_path))
+    half = files(tmp_path)[0].with_suffix(".999.part")
+    half.write_bytes(b"")
+
+    def dead_and_gone(process: str) -> bool:
+        half.unlink()
+        return False
+
+    monkeypatch.setattr("engine.prefix.disk._is_alive", dead_and_gone)
+    PrefixDisk(tmp_path)
+    assert len(files(tmp_path)) > 0

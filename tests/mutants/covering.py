@@ -22,6 +22,7 @@ _TESTS = {
         "engine/test_broken_logits",
     ),
     "engine/decoding/sequence": (
+        "engine/test_sequence",
         "engine/test_prefix_choice",
         "engine/test_cache_misuse",
         *_ROUND[:2],
@@ -41,6 +42,7 @@ _TESTS = {
     "engine/caches/checkpoints": (*_CACHES, "engine/test_prefix_choice", "engine/test_prefix_disk"),
     "engine/caches/hooks": ("engine/test_hooks", "engine/test_hidden_states"),
     "engine/caches/merging": ("engine/test_merging", "engine/test_batch_trial"),
+    "engine/caches/replay": ("engine/test_replay", *_CACHES, "families/test_cache_contract"),
     "engine/caches/window": _CACHES,
     "engine/caches": (*_CACHES, "families/test_cache_contract"),
     "engine/prefix/memory": ("engine/test_prefix_choice", "engine/test_prefix", "engine/test_prefix_disk"),
