@@ -12,7 +12,7 @@ import mlx.core as mx
 from mlx_lm.models import cache as mlx_cache
 
 from engine.caches.base import CacheSet
-from engine.caches.kinds import leaves
+from engine.caches.kinds import leaves, require
 from engine.caches.window import WindowCache
 
 # Exactly these can become rows. Chunked and quantized caches cannot, nor can what a family brings along itself.
@@ -54,6 +54,9 @@ class MergedCaches:
 
     def extract(self, row: int, caches: CacheSet, position: int, *, back: bool) -> CacheSet:
         """A row, poured into fresh `caches` that then hold `position` tokens. With `back` its last step never was."""
+        require(
+            not back or len(self._before) == len(_recurrent(self.layers)), "the last step cannot be undone any more"
+        )
         before = iter(self._before)
         for leaf, merged in zip(leaves(caches.layers), leaves(self.layers), strict=True):
             if isinstance(merged, mlx_cache.ArraysCache):

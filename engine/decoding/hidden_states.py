@@ -47,6 +47,8 @@ class HiddenStates:
 
     def keep(self, position: int, kept: int) -> None:
         """Of the latest step, which began at `position`, the first `kept` tokens stand."""
+        if not self._rows:
+            self._position = position
         if kept and self._outputs:
             self.add(position, self.latest()[0, :kept])
         self._outputs = {}

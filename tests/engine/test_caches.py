@@ -283,6 +283,7 @@ def test_of_a_step_that_stands_in_part_only_what_changed_a_state_runs_again(
         ((1, 1, 6, 6), mx.bool_, (1, 1, 4, 4)),  # a mask of a step on an empty cache
         ((1, 1, 6, 9), mx.bool_, (1, 1, 4, 7)),  # and behind three tokens
         ((6, 9), mx.bool_, (4, 7)),
+        ((1, 6, 3), mx.bool_, (1, 4, 3)),  # flags of a token
         ((6,), mx.float32, (6,)),  # one value a channel
         ((1, 5, 8), mx.float32, (1, 5, 8)),  # of something else than the tokens
     ],

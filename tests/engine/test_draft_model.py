@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from types import SimpleNamespace
+from typing import Any
 
+import mlx.core as mx
 import pytest
 
-from engine import Sampling
+from engine import Acceptance, Sampling
+from engine.api.types import MAX_DRAFT_TOKENS
 from engine.decoding.accept import integers
 from engine.decoding.sampling import Sampler
-from engine.drafting.acceptance import StopRule, Worth
-from engine.drafting.plans import Plan
+from engine.drafting.acceptance import Sharpness, StopRule, Worth
+from engine.drafting.plans import Offer, Plan
 from engine.drafting.proposers.draft_model import DraftModelProposer
 from engine.models.loading import LoadedModel, load_model
 from engine.prefix.memory import PrefixStore
+from tests.engine.batch_harness import model as family
+from tests.engine.batch_harness import prompt
 from tests.engine.conftest import Zoo
 
 PROMPT = list(range(40, 80))
@@ -80,3 +86,161 @@ def test_what_it_reads_ahead_changes_no_guess(model: LoadedModel) -> None:
         proposer.offer(tokens)
         proposer.read_on()
         tokens += range(100, 100 + others)
+
+
+def reading(model: LoadedModel, store: PrefixStore | None = None, tokens: list[int] = PROMPT) -> DraftModelProposer:
+    """One that has read all but the last token."""
+    proposer = DraftModelProposer(model, store or PrefixStore())
+    while proposer.offer(tokens).behind:
+        proposer.read_on()
+    return proposer
+
+
+@pytest.mark.parametrize(
+    ("room", "most"), [(-5, 0), (0, 0), (1, 1), (7, 7), (MAX_DRAFT_TOKENS, MAX_DRAFT_TOKENS), (900, MAX_DRAFT_TOKENS)]
+)
+def test_an_offer_is_what_fits_the_context_once_the_chat_is_read(model: LoadedModel, room: int, most: int) -> None:
+    narrow = replace(model, info=replace(model.info, context_tokens=len(PROMPT) + room))
+    proposer = DraftModelProposer(narrow, PrefixStore())
+    first = proposer.offer(PROMPT)
+    assert first == Offer("draft", 0, tells_probabilities=True, behind=len(PROMPT) - 1 if room > 0 else 0)
+    if room > 0:
+        proposer.read_on()
+        assert proposer.offer(PROMPT) == Offer("draft", most, tells_probabilities=True)
+
+
+@pytest.mark.parametrize(("unread", "behind"), [(1, 0), (2, 0), (3, 2), (9, 8)])
+def test_tokens_of_others_put_it_behind_but_for_the_last_two(model: LoadedModel, unread: int, behind: int) -> None:
+    """After a draft that stood as a whole it lacks two, and drafts again at once."""
+    proposer = reading(model)
+    offer = proposer.offer([*PROMPT, *range(90, 90 + unread - 1)])
+    assert (offer.behind, offer.most > 0) == (behind, behind == 0)
+
+
+class Counting:
+    """A network that notes how wide its forwards are."""
+
+    def __init__(self, network: Any) -> None:
+        self._network, self.widths = network, list[int]()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._network, name)
+
+    def __call__(self, tokens: mx.array, cache: Any) -> mx.array:
+        self.widths.append(tokens.shape[1])
+        logits: mx.array = self._network(tokens, cache=cache)
+        return logits
+
+
+@pytest.mark.parametrize(("accepted", "lacks"), [(0, 1), (1, 1), (3, 1), (4, 2)])
+def test_a_token_costs_one_forward_and_nothing_is_read_twice(model: LoadedModel, accepted: int, lacks: int) -> None:
+    counted = replace(model, network=Counting(model.network))
+    proposer, sampler = reading(counted), Sampler(Sampling(temperature=0), 0, model.logit_width, PROMPT)
+    counted.network.widths.clear()
+    guesses = integers(proposer.propose(PROMPT, Plan("draft", 4), sampler).tokens)
+    assert counted.network.widths == [1, 1, 1, 1]
+
+    counted.network.widths.clear()
+    emitted = [*guesses[:accepted], 5]
+    proposer.commit(emitted)
+    tokens = [*PROMPT, *emitted]
+    assert proposer.offer(tokens).behind == 0
+    proposer.read_on()
+    assert counted.network.widths == [lacks]
+    proposer.propose(tokens, Plan("draft", 3), sampler)
+    assert counted.network.widths == [lacks, 1, 1]
+
+
+def test_little_is_drafted_behind_an_end_before_it_is_seen(model: LoadedModel) -> None:
+    free = drafted(model)
+    end = next(token for at, token in enumerate(free) if at >= 3 and token not in free[:at])
+    ending = replace(model, network=Counting(model.network), tokenizer=SimpleNamespace(eos_token_ids={end}))
+    for stop, ahead in ((None, 2), (stop_below(1e-30), 1), (StopRule((0.9,) * LIMIT, Worth().by_grade), 0)):
+        proposer = reading(ending)
+        ending.network.widths.clear()
+        proposer.propose(
+            PROMPT, Plan("draft", LIMIT, stop=stop), Sampler(Sampling(temperature=0), 0, model.logit_width, PROMPT)
+        )
+        assert len(ending.network.widths) <= free.index(end) + 1 + ahead
+
+
+def test_a_draft_that_may_stop_waits_for_each_token_and_one_that_will_not_for_the_one_before(
+    model: LoadedModel,
+) -> None:
+    """How many tokens it drafts behind the one at which its rule stops: none where it had doubts, one where none."""
+    sure, unsure = (1.0,) * len(Worth().by_grade), (0.5,) * len(Worth().by_grade)
+    for worth, floors, length in (
+        (sure, (0.0, 0.0, 1.1, 1.1, 1.1), 4),
+        (unsure, (0.0, 0.0, 1.1, 1.1, 1.1), 3),
+        (unsure, (1.1,), 1),
+    ):
+        assert len(drafted(model, StopRule(floors, worth))) == length
+
+
+@pytest.mark.parametrize("stop", [None, StopRule((0.0,) * LIMIT, Worth().by_grade)])
+@pytest.mark.parametrize("sampling", [Sampling(temperature=0), Sampling(temperature=0.8, seed=3)])
+@pytest.mark.parametrize("acceptance", Acceptance)
+def test_a_draft_says_of_each_token_what_the_network_does(
+    model: LoadedModel, stop: StopRule | None, sampling: Sampling, acceptance: Acceptance
+) -> None:
+    """Its probability where the rule asks for it, all of its law where that is needed to reject it; row by row."""
+    level = 1 if sampling.temperature else 0
+    sampler = Sampler(sampling, 3, model.logit_width, PROMPT, (), acceptance)
+    draft = reading(model).propose(PROMPT, Plan("draft", 5, stop=stop, sharpness=level), sampler)
+    tokens = integers(draft.tokens)
+    logits = model.network(mx.array([[*PROMPT, *tokens[:-1]]]))[0, len(PROMPT) - 1 :]
+    scale = Sharpness.LEVELS[level] / (sampling.temperature or 1.0)
+    logprobs = logits * scale - mx.logsumexp(logits * scale, axis=-1, keepdims=True)
+    chances = [math.exp(logprobs[at, token].item()) for at, token in enumerate(tokens)]
+
+    assert len(tokens) == 5
+    assert (draft.probabilities is not None) == (stop is not None)
+    if draft.probabilities is not None:
+        assert draft.probabilities.tolist() == pytest.approx(chances, rel=1e-3)
+    assert (draft.logprobs is not None) == (acceptance is Acceptance.REJECTION and sampling.temperature > 0)
+    if draft.logprobs is not None:
+        assert mx.allclose(mx.exp(draft.logprobs), mx.exp(logprobs), atol=1e-4)
+    assert (draft.guesses is not None) == (sampling.temperature > 0)
+    if draft.guesses is not None:
+        assert draft.guesses.shape == (5, len(Sharpness.LEVELS))
+        assert draft.guesses[:, level].tolist() == tokens
+
+
+@pytest.mark.parametrize("kind", ["qwen3", "qwen3_5"])
+@pytest.mark.parametrize("last", ["read", "read ahead", "committed"])
+def test_what_it_has_read_serves_the_next_turn(kind: str, last: str) -> None:
+    """Whatever it did last: the next one goes on from all that stands, and drafts as one who read all afresh."""
+    network, store, tokens = family(kind), PrefixStore(), list(prompt(40))
+    sampler = Sampler(Sampling(temperature=0), 0, network.logit_width, tokens)
+    proposer = DraftModelProposer(network, store, turn_end=30)
+    assert proposer.offer(tokens).behind
+    while proposer.offer(tokens).behind:
+        proposer.read_on()
+    if last == "read ahead":
+        proposer.read_on()
+    if last == "committed":
+        guesses = integers(proposer.propose(tokens, Plan("draft", 3), sampler).tokens)
+        proposer.commit([guesses[0], 5])
+        tokens += [guesses[0], 5]
+    proposer.close()
+    proposer.close()
+
+    assert len(store._kept) == 1
+    kept = store._kept[0].sequence
+    assert kept.turn_end == 30
+    assert len(tokens) - 2 <= kept.caches.position < len(tokens)
+    following = [*tokens, *range(50, 60)]
+    told = [
+        integers(reading(network, where, following).propose(following, Plan("draft", 4), sampler).tokens)
+        for where in (store, PrefixStore())
+    ]
+    assert told[0] == told[1]
+
+
+def test_one_that_was_never_asked_keeps_nothing(model: LoadedModel) -> None:
+    store = PrefixStore()
+    proposer = DraftModelProposer(model, store)
+    proposer.close()
+    assert store._kept == []
+    with pytest.raises(RuntimeError, match="offer"):
+        proposer.read_on()

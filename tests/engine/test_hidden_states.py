@@ -297,3 +297,39 @@ def test_states_that_come_again_replace_those_from_there_on() -> None:
     position, states = kept.take()
     assert states is not None
     assert (position, states[:, 0].tolist()) == (12, [12])
+
+
+def stepped(tokens: list[int]) -> tuple[HiddenStates, Network]:
+    network = Network(same)
+    states = HiddenStates(network, [0])
+    with states.step():
+        network(mx.array([tokens]))
+    return states, network
+
+
+def test_a_step_of_which_nothing_stands_leaves_no_states() -> None:
+    states, _ = stepped([5, 6])
+    states.keep(4, 0)
+    assert states.take() == (4, None)
+
+
+def test_the_states_of_a_step_are_kept_once_and_taken_once() -> None:
+    """And their position is that of the first that was not taken, however many steps there were since."""
+    states, network = stepped([5, 6])
+    states.keep(4, 2)
+    states.keep(6, 1)
+    with states.step():
+        network(mx.array([[7]]))
+    states.keep(6, 1)
+    position, rows = states.take()
+    assert position == 4
+    assert rows is not None
+    assert rows.tolist() == [[6, 51], [7, 61], [8, 71]]
+    states.keep(9, 3)
+    assert states.take() == (9, None)
+
+
+def test_the_forward_that_looks_at_the_layers_leaves_no_states() -> None:
+    states = HiddenStates(Network(same), [0])
+    states.keep(0, 2)
+    assert states.take() == (0, None)

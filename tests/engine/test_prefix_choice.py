@@ -12,7 +12,8 @@ from engine.caches.checkpoints import bytes_in
 from engine.decoding.sequence import CHECKPOINTS, PREFILL_CHUNK_TOKENS, Sequence
 from engine.models.loading import LoadedModel, load_model
 from engine.prefix.disk import PrefixDisk
-from engine.prefix.memory import PrefixStore
+from engine.prefix.memory import SEQUENCES, PrefixStore
+from engine.runtime.scheduler import MAX_REPLIES
 from tests.helpers.tiny_families import FAMILIES, save_family
 
 SYSTEM = list(range(100, 140))
@@ -423,3 +424,34 @@ def test_caches_that_no_file_can_hold_stay_in_memory(
     assert len(store._kept) == 2
     other = PrefixStore(disk=PrefixDisk(tmp_path))
     assert [other.take(dense, [*chat(start), 3]).caches.position for start in (10, 100)] == [0, 40]
+
+
+def test_a_whole_batch_is_kept_with_its_drafts() -> None:
+    assert SEQUENCES == 2 * MAX_REPLIES
+
+
+def test_a_single_token_that_is_shared_is_gone_on_from(dense: LoadedModel) -> None:
+    sequence = read(dense, [9, 8])
+    assert store_of(sequence).take(dense, [9, 3]).caches.position == 1
+
+
+def test_memory_is_over_its_limit_only_where_something_may_go(models: dict[str, LoadedModel]) -> None:
+    """The newest of each model never goes, however large."""
+    store, over = PrefixStore(limit_bytes=1), list[bool]()
+    for kind in ("dense", "window"):
+        over.append(store.over_limit)
+        store.put(read(models[kind], chat(10)))
+    assert [*over, store.over_limit] == [False] * 3
+
+
+def test_what_waits_to_be_written_makes_memory_be_over_its_limit(dense: LoadedModel, tmp_path: Path) -> None:
+    sequences = [read(dense, chat(10)), read(dense, chat(100))]
+    store = PrefixStore(limit_bytes=int(1.6 * sequences[0].caches.nbytes), disk=PrefixDisk(tmp_path))
+    over = []
+    for sequence in sequences:
+        store.put(sequence)
+        over.append(store.over_limit)
+    while store.has_unwritten and store.over_limit:
+        store.write_step()
+    assert [*over, store.over_limit] == [False, True, False]
+    assert [kept.sequence for kept in store._kept] == sequences[1:]

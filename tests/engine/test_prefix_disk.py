@@ -13,11 +13,8 @@ from pathlib import Path
 
 import mlx.core as mx
 import pytest
-from mlx_lm.models.cache import KVCache, QuantizedKVCache
 
 from engine import Engine, Message, MessageRole, ModelReady, Request, Sampling, Speculation
-from engine.caches.base import CacheSet
-from engine.caches.checkpoints import append_rows, arrays_in, rows_between, truncate
 from engine.decoding.sequence import Sequence
 from engine.models.loading import LoadedModel, load_model
 from engine.models.model_files import FileError
@@ -324,53 +321,6 @@ def test_a_half_file_of_another_user_stays(tmp_path: Path, monkeypatch: pytest.M
     assert half.exists()
 
 
-def stretch_at(path: Path, tokens: int = 3) -> Stretch:
-    return Stretch(path, 2, "digest", tuple(range(tokens)), True)
-
-
-def test_a_step_writes_one_tensor_and_half_a_file_is_removed(tmp_path: Path) -> None:
-    rows, state = [[mx.zeros((1, 2, 3, 4)), mx.zeros((1, 2, 3, 4))]], [mx.zeros(3)]
-    stretch = stretch_at(tmp_path / "a.safetensors")
-    assert len(list(write_stretch(stretch, rows, state))) == 3
-    stretch.path.unlink()
-    steps = write_stretch(stretch, rows, state)
-    next(steps)
-    assert [path.suffix for path in tmp_path.iterdir()] == [".part"]
-    steps.close()
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("tokens", range(1, 9))
-def test_the_numbers_in_a_file_are_aligned(tokens: int, tmp_path: Path) -> None:
-    """As the format asks, by padding the header, whose length depends on the tokens."""
-    stretch = stretch_at(tmp_path / "a.safetensors", tokens)
-    for _ in write_stretch(stretch, [[mx.ones((1, 1, tokens, 4))]], None):
-        pass
-    data = stretch.path.read_bytes()
-    length = int.from_bytes(data[:8], "little")
-    assert length % 8 == 0
-    assert len(data) == 8 + length + 16 * tokens + 4
-    assert json.loads(data[8 : 8 + length])["checksum"]["shape"] == [1]
-
-
-@pytest.mark.parametrize("piece", [1, 7])
-def test_a_file_is_checked_piece_by_piece(piece: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stretch = stretch_at(tmp_path / "a.safetensors")
-    for _ in write_stretch(stretch, [[mx.ones((1, 1, 3, 4))]], None):
-        pass
-    monkeypatch.setattr("engine.prefix.file._PIECE_BYTES", piece)
-    assert mx.array_equal(read_stretch(stretch.path)[0][0][0], mx.ones((1, 1, 3, 4)))
-
-
-def test_a_file_that_was_cut_short_shows_from_outside(tmp_path: Path) -> None:
-    stretch = stretch_at(tmp_path / "a.safetensors")
-    for _ in write_stretch(stretch, [[mx.ones((1, 1, 3, 40))]], None):
-        pass
-    shorten(stretch.path)
-    with pytest.raises(FileError):
-        read_index(stretch.path)
-
-
 def test_nobody_else_may_read_it(model: LoadedModel, tmp_path: Path) -> None:
     folder = tmp_path / "prefixes"
     write(model, PrefixDisk(folder))
@@ -610,48 +560,6 @@ def test_a_chat_larger_than_half_the_disk_is_not_written(model: LoadedModel, tmp
     assert not files(tmp_path)
 
 
-@pytest.mark.parametrize("dtype", [mx.bfloat16, mx.float16, mx.float32, mx.uint32, mx.int8, mx.bool_], ids=str)
-def test_every_kind_of_number_survives_a_file(dtype: mx.Dtype, tmp_path: Path) -> None:
-    stored = (mx.arange(24).reshape(1, 2, 3, 4) % 7).astype(dtype)
-    state = [[stored, None, 3], "name", [True, stored[..., :1, :]]]
-    stretch = Stretch(tmp_path / "a.safetensors", 2, "digest", (5, 6, 7), True)
-    for _ in write_stretch(stretch, [[stored, stored], [], [stored]], state):
-        pass
-
-    rows, read = read_stretch(stretch.path)
-    assert read_index(stretch.path) == stretch
-    assert [len(arrays) for arrays in rows] == [2, 0, 1]
-    assert read is not None
-    (first, nothing, three), name, (yes, part) = read
-    assert (nothing, three, name, yes) == (None, 3, "name", True)
-    for array in (rows[0][0], rows[2][0], first):
-        assert array.dtype == dtype
-        assert mx.array_equal(array, stored)
-    assert mx.array_equal(part, stored[..., :1, :])
-
-
-def test_quantized_rows_are_carried_too() -> None:
-    def made() -> CacheSet:
-        return CacheSet([QuantizedKVCache(group_size=32, bits=8), KVCache()])
-
-    one, other = made(), made()
-    fed = mx.random.normal((1, 2, 40, 32))
-    for layer in one.layers:
-        layer.update_and_fetch(fed, fed + 1)
-    one.position = 40
-    for start, end in ((0, 16), (16, 40)):
-        append_rows(other, [rows_between(one, start, end)], end, None)
-    truncate(one, 30)
-    truncate(other, 30)
-    for layer in (*one.layers, *other.layers):
-        layer.update_and_fetch(fed[..., :9, :], fed[..., :9, :])
-
-    for left, right in zip(one.layers, other.layers, strict=True):
-        pairs = zip(arrays_in(left.keys_and_values()), arrays_in(right.keys_and_values()), strict=True)
-        assert all(mx.array_equal(a, b) for a, b in pairs)
-    assert left.offset == right.offset == 39
-
-
 THINKING_TEMPLATE = (
     "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n{% endfor %}"
     "{% if add_generation_prompt %}<|im_start|>assistant\n<think>\n{% endif %}"
@@ -678,3 +586,43 @@ def test_thinking_costs_the_next_turn_nothing_but_itself(folders: dict[str, Path
     opened = len(b"assistant\n<think>\n") + 1  # a token a byte, and one for <|im_start|>
     turn_end = first.stats.prompt_tokens - opened
     assert turn_end <= second.stats.cached_tokens <= turn_end + len(b"assistant\n") + 1
+
+
+@pytest.mark.expect_log("dropping a kept cache")
+def test_a_file_may_go_at_any_moment(dense: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another program that shares the folder evicts, too: what is read, what is too much, what a dead process left."""
+
+    def gone(path: Path) -> Stretch:
+        path.unlink()
+        raise FileError(f"{path.name}: gone")
+
+    write(dense, PrefixDisk(tmp_path))
+    with monkeypatch.context() as patch:
+        patch.setattr("engine.prefix.disk.read_index", gone)
+        assert cached(dense, tmp_path) == 0
+
+    write(dense, PrefixDisk(tmp_path))
+    listed = PrefixDisk._files
+
+    def listed_and_gone(disk: PrefixDisk) -> dict[Path, os.stat_result]:
+        found = listed(disk)
+        for path in found:
+            path.unlink(missing_ok=True)
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr(PrefixDisk, "_files", listed_and_gone)
+        PrefixDisk(tmp_path, limit_bytes=1)
+    assert files(tmp_path) == []
+
+    write(dense, PrefixDisk(tmp_path))
+    half = files(tmp_path)[0].with_suffix(".999.part")
+    half.write_bytes(b"")
+
+    def dead_and_gone(process: str) -> bool:
+        half.unlink()
+        return False
+
+    monkeypatch.setattr("engine.prefix.disk._is_alive", dead_and_gone)
+    PrefixDisk(tmp_path)
+    assert len(files(tmp_path)) > 0

@@ -407,3 +407,29 @@ def test_filters_keep_these_tokens(sampling: dict[str, Any], kept: set[int], con
     left: list[float] = mx.isinf(filtered(logprobs, replace(SAMPLED, **sampling)))[0].tolist()  # type: ignore[assignment]
 
     assert {token for token, out in enumerate(left) if not out} == kept
+
+
+@pytest.mark.parametrize("columns", [VOCABULARY - 2, VOCABULARY - 1, VOCABULARY, VOCABULARY + 1, VOCABULARY + 3])
+@pytest.mark.parametrize("sampling", [Sampling(temperature=0), SAMPLED])
+def test_only_tokens_that_both_know_are_drawn(columns: int, sampling: Sampling) -> None:
+    """However wide the output layer: each draw is what it would be with -inf, or nothing, at the end."""
+    logits = mx.concatenate([law(seed, VOCABULARY + 3) for seed in range(50)])[:, :columns]
+    known = min(columns, VOCABULARY)
+    filled = mx.pad(logits[:, :known], [(0, 0), (0, VOCABULARY - known)], constant_values=-1e9)
+    drawn = sampler(sampling).draw(logits, 3)
+    assert drawn.tolist() == sampler(sampling).draw(filled, 3).tolist()
+    assert len(set(drawn.tolist())) > 2  # type: ignore[arg-type]
+
+
+def test_at_temperature_0_rejection_says_what_coupling_does() -> None:
+    """There is no draw to accept or reject: the verdicts are the likeliest tokens."""
+    logits = mx.concatenate([law(seed) for seed in range(4)])
+    greedy = Sampling(temperature=0)
+    verdicts = []
+    for acceptance in Acceptance:
+        by = sampler(greedy, acceptance=acceptance)
+        guess = by.draft(logits[:1], 5, None, SCALES, 0)
+        assert guess.logprobs is None
+        draft = Draft(mx.concatenate([guess.tokens, mx.array([1, 2], dtype=mx.uint32)]))
+        verdicts.append(by.verify(logits, 5, draft)[0].tolist())
+    assert verdicts == [mx.argmax(logits, axis=-1).tolist()] * len(Acceptance)

@@ -84,3 +84,123 @@ def test_spans_equal_what_cutting_the_whole_text_gives(thinker: LoadedModel, tex
     at = min((text.index(stop) for stop in stops if stop in text), default=len(text))
 
     assert spans(thinker, text, stops)[SpanKind.ANSWER].lstrip("\n") == text[:at].lstrip("\n")
+
+
+OPENS, CLOSES = "<think>", "</think>"
+
+
+def cut(text: str, stops: tuple[str, ...]) -> list[tuple[SpanKind, str]]:
+    """Read letter by letter: a marker counts once its last letter is there, the longest if several end there."""
+    kind, said, spans = SpanKind.ANSWER, "", list[tuple[SpanKind, str]]()
+    for letter in text:
+        said += letter
+        switch = CLOSES if kind is SpanKind.THINKING else OPENS
+        ended = max((marker for marker in (*stops, switch) if said.endswith(marker)), key=len, default="")
+        if ended:
+            spans.append((kind, said.removesuffix(ended)))
+            if ended in stops:
+                return spans
+            kind, said = SpanKind.ANSWER if kind is SpanKind.THINKING else SpanKind.THINKING, ""
+    return [*spans, (kind, said)]
+
+
+PIECES = ("a", "b", "END", "EN", "D", OPENS, CLOSES, "</", "think>", "\n", "\n\n", "가", "é", "😀", "ENDED")
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    pieces=st.lists(st.sampled_from(PIECES), max_size=14),
+    stops=st.sampled_from([(), ("END",), ("NDa", "END"), ("b\n", "가"), ("ENDED", "b"), ("a", "")]),
+)
+def test_thoughts_and_answers_are_those_of_the_whole_text(
+    thinker: LoadedModel, pieces: list[str], stops: tuple[str, ...]
+) -> None:
+    """Blank lines at the start of a span are none of it; nothing comes behind a stop string."""
+    text = "".join(pieces)
+    expected = {SpanKind.ANSWER: "", SpanKind.THINKING: ""}
+    for kind, said in cut(text, tuple(filter(None, stops))):
+        expected[kind] += said.lstrip("\n")
+
+    assert spans(thinker, text, stops) == expected
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    pieces=st.lists(st.sampled_from(["a", "b", "E", "EN", "NE", "N", "D", "EE"]), max_size=14),
+    stops=st.sampled_from([(), ("END",), ("EEND", "ENa"), ("NN", "bED")]),
+)
+def test_only_what_may_become_a_marker_is_held_back(
+    thinker: LoadedModel, pieces: list[str], stops: tuple[str, ...]
+) -> None:
+    """After each token everything is out but the longest end of the text that a stop string starts with."""
+    reply, said, out = ReplyText(thinker, [], stops), "", ""
+    for letter in "".join(pieces):
+        (token,) = encode(letter, thinker)
+        out += "".join(span.text for span in reply.push(token))
+        said += letter
+        if any(stop in said for stop in stops):
+            assert reply.stopped
+            assert (reply.push(token), reply.finish()) == ([], [])
+            return
+        starts = {stop[:length] for stop in stops for length in range(1, len(stop))}
+        held = max((start for start in starts if said.endswith(start)), key=len, default="")
+        assert out == said.removesuffix(held)
+    assert not reply.stopped
+
+
+def test_half_a_marker_at_the_end_of_a_reply_is_text(thinker: LoadedModel) -> None:
+    reply = ReplyText(thinker, [], ("END",))
+    out = [span.text for token in encode("go EN", thinker) for span in reply.push(token)]
+    assert "".join(out) == "go "
+    assert [(span.kind, span.text) for span in reply.finish()] == [(SpanKind.ANSWER, "EN")]
+    assert reply.finish() == []
+
+
+@pytest.mark.parametrize(
+    ("prompt", "kind"),
+    [
+        ("<think>", SpanKind.THINKING),
+        ("a<think>b", SpanKind.THINKING),
+        ("<think>a</think>b<think>c", SpanKind.THINKING),
+        ("<think>a</think>", SpanKind.ANSWER),
+        ("</think>", SpanKind.ANSWER),
+        ("abc", SpanKind.ANSWER),
+        ("<think>" + 63 * "a", SpanKind.THINKING),
+        ("<think>" + 64 * "a", SpanKind.ANSWER),  # so far back a user has quoted it
+    ],
+)
+def test_a_reply_begins_within_the_thinking_that_its_prompt_leaves_open(
+    thinker: LoadedModel, prompt: str, kind: SpanKind
+) -> None:
+    assert spans(thinker, "x", prompt=prompt)[kind] == "x"
+
+
+@pytest.fixture(scope="module")
+def speller(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
+    """A model whose thinking begins with a marker of eight tokens, as Gemma 4's."""
+    tokenizer = byte_tokenizer()
+    tokenizer.add_tokens([AddedToken("<|channel>"), AddedToken("<channel|>")])
+    config = qwen3_config(num_hidden_layers=1)
+    return load_model(save(build(config), config, Path(tmp_path_factory.mktemp("speller")), tokenizer))
+
+
+@pytest.mark.parametrize(
+    ("prompt", "kind"),
+    [
+        ("<|channel>thought", SpanKind.THINKING),
+        ("<channel|>a<|channel>thoughtb", SpanKind.THINKING),
+        ("<|channel>thought a<channel|>", SpanKind.ANSWER),
+        ("<|channel>thoug", SpanKind.ANSWER),
+        ("thought", SpanKind.ANSWER),
+    ],
+)
+def test_markers_of_several_tokens_are_found_in_the_prompt(speller: LoadedModel, prompt: str, kind: SpanKind) -> None:
+    assert len(speller.tokenizer.think_start_tokens) == 8
+    assert spans(speller, "x", prompt=prompt)[kind] == "x"
+
+
+def test_without_thinking_a_text_keeps_its_blank_lines_and_markers(tmp_path: Path) -> None:
+    config = qwen3_config(num_hidden_layers=1)
+    model = load_model(save(build(config), config, tmp_path))
+    text = "\n\n<think>a</think>\nb"
+    assert spans(model, text, prompt="<think>") == {SpanKind.ANSWER: text, SpanKind.THINKING: ""}

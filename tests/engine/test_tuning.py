@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import importlib.metadata
+import json
+from collections.abc import Callable
+from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
+import mlx.core as mx
 import pytest
 
+from engine.api.types import MAX_DRAFT_TOKENS
 from engine.caches.base import CacheSet
 from engine.drafting import calibration
 from engine.drafting.calibration import WIDTHS, Tuner
@@ -131,3 +137,121 @@ def test_widths_that_save_nothing_are_measured_once(main: LoadedModel, monkeypat
     assert costs.calibration.verify_s[17] == 17
     assert measured.count(17) == 1
     assert measured.count(4) > measured.count(1) > 1
+
+
+def test_wide_forwards_are_measured_where_tiles_end() -> None:
+    """And every width that an ordinary round has, that of one token included."""
+    wide = [width for width in WIDTHS if width > 17]
+    assert set(range(1, 18)) <= set(WIDTHS)
+    assert len(wide) >= 5
+    assert wide[-1] == MAX_DRAFT_TOKENS + 1
+    assert all(width % 4 == 0 for width in wide[:-1])
+
+
+def test_measuring_can_be_stopped(main: LoadedModel) -> None:
+    tuner, costs = Tuner(), RoundCosts()
+    before = costs.calibration
+    tuner.begin(main, None, costs)
+    tuner.step()
+    tuner.stop()
+    assert not tuner.pending
+    assert costs.calibration == before
+
+
+def test_a_forward_that_fails_ends_the_measuring(main: LoadedModel) -> None:
+    """The error goes to who stepped; a second step would measure with caches in doubt."""
+
+    class Fault(Exception):
+        pass
+
+    def broken(tokens: mx.array, cache: object) -> mx.array:
+        raise Fault
+
+    tuner = Tuner()
+    tuner.begin(replace(main, network=broken), None, RoundCosts())
+    with pytest.raises(Fault):
+        tuner.step()
+    assert not tuner.pending
+
+
+def test_what_is_measured_are_forwards_after_a_context_and_rollbacks(
+    main: LoadedModel, draft: LoadedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each width is forgotten again, so all are measured at one depth; a rollback keeps one token of several."""
+    steps: list[tuple[int, int, int]] = []  # depth, width, kept
+    commit = CacheSet.commit
+
+    def recorded(caches: CacheSet, kept: int) -> None:
+        steps.append((caches.position, caches.width, kept))
+        commit(caches, kept)
+
+    monkeypatch.setattr(CacheSet, "commit", recorded)
+    costs, slices = tuned(Tuner(), main, draft)
+
+    (opened, depth, kept), *measured = steps
+    assert opened == 0
+    assert depth == kept > 0
+    assert {(at, kept) for at, width, kept in measured[: len(WIDTHS)]} == {(depth, 0)}
+    assert [width for _, width, _ in measured[: len(WIDTHS)]] == list(WIDTHS)
+    rollbacks = [(at, width) for at, width, kept in measured if width > kept == 1]
+    assert [at for at, _ in rollbacks] == [depth + count for count in range(len(rollbacks))]
+    assert len(rollbacks) > 1
+    assert all(width > 1 for _, width in rollbacks)
+    assert slices == len(steps) - 2 + 1  # one forward each, but the two that read a context; and the end
+    assert 0 < costs.calibration.rollback_s < 1e6
+
+
+def test_a_model_that_cannot_roll_back_has_no_price_for_it(main: LoadedModel) -> None:
+    def without_rollback() -> CacheSet:
+        caches = main.make_caches()
+        caches.can_roll_back = False
+        return caches
+
+    assert tuned(Tuner(), replace(main, make_caches=without_rollback), None)[0].calibration.rollback_s == 0
+
+
+def test_the_shortest_of_several_times_counts(main: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What else the machine does can only add to a time."""
+    passes: dict[int, int] = {}
+
+    def forward_s(model: LoadedModel, caches: CacheSet, width: int) -> float:
+        caches.width = width
+        passes[width] = passes.get(width, 0) + 1
+        return 2.0 if passes[width] == 2 else 5.0 - passes[width] / 10
+
+    monkeypatch.setattr(calibration, "_forward_s", forward_s)
+    monkeypatch.setattr(CacheSet, "commit", lambda caches, kept: setattr(caches, "width", 0))
+    costs, _ = tuned(Tuner(), main, None)
+    assert set(costs.calibration.verify_s.values()) == {2.0, 4.9}  # 4.9: measured once, as it saves nothing
+    assert costs.calibration.verify_s[1] == 2.0
+
+
+@pytest.mark.parametrize(
+    ("change", "kept"),
+    [
+        (lambda told: told["verify_s"].update({"1": 0}), False),
+        (lambda told: told["verify_s"].update({"1": 1e999}), False),
+        (lambda told: told["draft_s"].update({"draft": -1.0}), False),
+        (lambda told: told.update(rollback_s=0.0), False),
+        (lambda told: told.pop("rollback_s"), False),
+        (lambda told: told["verify_s"].pop("20"), False),
+        (lambda told: told["verify_s"].update({"50": 3.0}), True),
+        (lambda told: told["draft_s"].update({"draft": 0.5}), True),
+    ],
+)
+def test_only_whole_and_positive_times_are_read_back(
+    main: LoadedModel, draft: LoadedModel, tmp_path: Path, change: Callable[[dict[str, Any]], object], kept: bool
+) -> None:
+    tuned(Tuner(tmp_path), main, draft)
+    (path,) = tmp_path.iterdir()
+    told = json.loads(path.read_text())
+    change(told)
+    path.write_text(json.dumps(told))
+
+    costs = RoundCosts()
+    tuner = Tuner(tmp_path)
+    tuner.begin(main, draft, costs)
+    assert tuner.pending != kept
+    if kept:
+        widths = {int(width): seconds for width, seconds in told["verify_s"].items()}
+        assert asdict(costs.calibration) == told | {"verify_s": widths}

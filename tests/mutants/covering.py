@@ -14,7 +14,7 @@ _CACHES = ("engine/test_caches", "engine/test_cache_misuse", "engine/test_prefix
 _TESTS = {
     "engine/decoding/accept": ("engine/test_accept", "engine/test_sampling", "engine/test_draft_model"),
     "engine/decoding/hidden_states": ("engine/test_hidden_states",),
-    "engine/decoding/round": (*_ROUND, "engine/test_exactness"),
+    "engine/decoding/round": ("engine/test_round", *_ROUND, "engine/test_broken_logits"),
     "engine/decoding/sampling": (
         "engine/test_sampling",
         "engine/test_accept",
@@ -22,12 +22,13 @@ _TESTS = {
         "engine/test_broken_logits",
     ),
     "engine/decoding/sequence": (
+        "engine/test_sequence",
         "engine/test_prefix_choice",
         "engine/test_cache_misuse",
         *_ROUND[:2],
         "engine/test_padding",
     ),
-    "engine/decoding/text": ("engine/test_text", "engine/test_bad_input", "engine/test_replies"),
+    "engine/decoding/text": ("engine/test_text", "engine/test_prompts", "engine/test_bad_input", "engine/test_replies"),
     "engine/drafting/calibration": ("engine/test_tuning", "engine/test_rounding"),
     "engine/drafting/agreement": ("engine/test_drafters",),
     "engine/drafting/drafters": ("engine/test_drafters",),
@@ -39,13 +40,17 @@ _TESTS = {
     "engine/drafting/plans": ("unit/test_controller", "engine/test_draft_model"),
     "engine/drafting/costs": ("unit/test_costs", "unit/test_verdict", "unit/test_controller"),
     "engine/drafting/planner": ("engine/test_planner", *_ROUND, "engine/test_draft_model"),
-    "engine/drafting/proposers": ("unit/test_lookup", "engine/test_draft_model", *_ROUND),
+    "engine/drafting/proposers/lookup": ("unit/test_lookup",),
+    "engine/drafting/proposers/draft_model": ("engine/test_draft_model", "engine/test_invariants"),
+    "engine/drafting/proposers": ("engine/test_draft_model", *_ROUND),
     "engine/caches/checkpoints": (*_CACHES, "engine/test_prefix_choice", "engine/test_prefix_disk"),
     "engine/caches/hooks": ("engine/test_hooks", "engine/test_hidden_states"),
-    "engine/caches/merging": ("engine/test_batch_trial", "engine/test_batch"),
+    "engine/caches/merging": ("engine/test_merging", "engine/test_batch_trial"),
+    "engine/caches/replay": ("engine/test_replay", *_CACHES, "families/test_cache_contract"),
     "engine/caches/window": _CACHES,
     "engine/caches": (*_CACHES, "families/test_cache_contract"),
     "engine/prefix/memory": ("engine/test_prefix_choice", "engine/test_prefix", "engine/test_prefix_disk"),
+    "engine/prefix/file": ("engine/test_prefix_file", "engine/test_prefix_disk"),
     "engine/prefix": ("engine/test_prefix_disk", "engine/test_prefix_limits", "engine/test_prefix_families"),
 }
 

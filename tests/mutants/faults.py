@@ -125,9 +125,10 @@ def _faults_of_flow(node: ast.AST, within: ast.AST | None) -> Iterator[_Fault]:
             yield node, called, "attr", _CALLED[name]
         case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test):
             yield test, node, "test", _negated(test)
-        case ast.Return(value=ast.expr()) if isinstance(within, ast.FunctionDef):
+        case ast.Return(value=ast.expr() as value) if isinstance(within, ast.FunctionDef):
             nothing = _NOTHING.get(ast.unparse(within.returns) if within.returns else "")
-            yield node, node, "value", ast.Constant(nothing)
+            if ast.unparse(value) != str(nothing):
+                yield node, node, "value", ast.Constant(nothing)
 
 
 def _negated(test: ast.expr) -> ast.expr:

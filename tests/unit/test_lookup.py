@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -37,6 +40,52 @@ def test_long_matches_draft_more() -> None:
     assert drafted(LookupProposer(), [*text, 30, *text[:5]]) == text[5:10]
 
 
+@pytest.mark.parametrize(
+    ("match", "most", "grade"),
+    [
+        (2, 0, 0),
+        (3, 3, 1),
+        (4, 4, 2),
+        (5, 5, 2),
+        (6, 6, 3),
+        (7, 7, 3),
+        (8, 16, 4),
+        (12, 24, 4),
+        (16, 32, 4),
+        (40, 32, 4),
+    ],
+)
+def test_a_longer_match_drafts_more_and_is_of_a_higher_grade(match: int, most: int, grade: int) -> None:
+    """As many tokens as it is long, from eight on twice as many, up to what may be drafted."""
+    text = list(range(100))
+    tokens = [*text, 200, *text[:match]]
+    offer = LookupProposer().offer(tokens)
+    assert (offer.source, offer.most, offer.grade) == ("lookup", most, grade)
+
+
+def test_a_match_that_reaches_back_to_the_start_of_the_chat_ends_there() -> None:
+    proposer = LookupProposer()
+    assert drafted(proposer, [1, 2, 3, 4, 1, 2, 3]) == [4, 1, 2]
+    assert drafted(LookupProposer(), [5, 5, 5, 5, 5]) == [5]
+
+
+def test_a_proposer_that_was_closed_remembers_nothing() -> None:
+    proposer = LookupProposer()
+    tokens = [9, 1, 2, 3, 4, 5, 6, 7, 1, 2, 3]
+    assert drafted(proposer, tokens)
+    proposer.close()
+    assert drafted(proposer, tokens) == []
+
+
+def test_no_more_is_drafted_than_the_plan_says() -> None:
+    proposer, tokens = LookupProposer(), [*range(20), 30, *range(10)]
+    assert proposer.offer(tokens).most > 2
+    for length in (1, 2):
+        draft = proposer.propose(tokens, Plan("lookup", length), SAMPLER)
+        assert draft.tokens.tolist() == list(range(10, 10 + length))
+        assert (draft.logprobs, draft.probabilities) == (None, None)
+
+
 def test_nothing_is_drafted_behind_an_end() -> None:
     proposer = LookupProposer(ends=frozenset({7}))
 
@@ -55,3 +104,22 @@ def test_growing_token_by_token_finds_what_a_search_finds(tokens: list[int], dat
         assert bool(found) == bool(runs)
         assert not found or found == seen[runs[-1] : runs[-1] + len(found)]
         length += data.draw(st.integers(1, 5))
+
+
+class CountingList(list[int]):
+    """Counts how often something of it is looked at."""
+
+    looks = 0
+
+    def __getitem__(self, at: Any) -> Any:
+        self.looks += 1
+        return super().__getitem__(at)
+
+
+def test_an_offer_looks_at_what_is_new_only() -> None:
+    proposer, tokens = LookupProposer(), CountingList(range(3000))
+    proposer.offer(tokens)
+    tokens.looks = 0
+    tokens += [5000]
+    proposer.offer(tokens)
+    assert tokens.looks < 20

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ast
+import signal
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +13,7 @@ from tests.architecture.project import ROOT
 from tests.mutants.__main__ import equivalent
 from tests.mutants.covering import covering, modules
 from tests.mutants.faults import mutants, mutated
+from tests.mutants.trial import Limit, Outcome, Trials, outcome
 
 
 @pytest.mark.parametrize(
@@ -35,7 +39,16 @@ def test_fault_is_made(source: str, changes: set[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "source", ["assert a < 3", "def f():\n  'words'", "_log.info(3)", "def f():\n  a = b", "x: Literal[3]", "import a"]
+    "source",
+    [
+        "assert a < 3",
+        "def f():\n  'words'",
+        "_log.info(3)",
+        "def f():\n  a = b",
+        "def f(): return None",
+        "x: Literal[3]",
+        "import a",
+    ],
 )
 def test_what_no_test_could_see_is_left(source: str) -> None:
     assert mutants("a.py", source) == []
@@ -57,3 +70,47 @@ def test_every_module_is_examined_by_tests_that_exist() -> None:
 def test_equivalent_faults_are_still_there() -> None:
     made = {mutant.key for file in modules() for mutant in mutants(file, (ROOT / file).read_text(encoding="utf-8"))}
     assert equivalent() - made == set()
+
+
+@pytest.mark.parametrize(
+    ("code", "ended", "noticed"),
+    [
+        (0, Outcome.PASSED, False),
+        (1, Outcome.FAILED, True),
+        (2, Outcome.NOT_COLLECTED, True),
+        (3, Outcome.UNDECIDED, False),  # pytest itself broke
+        (4, Outcome.UNDECIDED, False),  # it was called wrongly
+        (5, Outcome.UNDECIDED, False),  # there was no test
+        (-signal.SIGXCPU, Outcome.ENDLESS, True),
+        (-signal.SIGSEGV, Outcome.CRASHED, True),
+        (-signal.SIGKILL, Outcome.UNDECIDED, False),  # by the system, when memory runs out
+        (-signal.SIGTERM, Outcome.UNDECIDED, False),
+    ],
+)
+def test_only_what_a_test_or_the_fault_did_counts_as_noticed(code: int, ended: Outcome, noticed: bool) -> None:
+    assert (outcome(code), outcome(code).is_noticed) == (ended, noticed)
+
+
+@pytest.fixture(scope="module")
+def trials() -> Iterator[Trials]:
+    with Trials() as made:
+        yield made
+
+
+_LIMIT = Limit(processor_s=60.0, wall_s=600.0)
+_PROBE = "engine/prefix/file.py"
+_ENDINGS = {
+    "def f():\n    g()\ndef g(): pass\nf()\nwhile True: pass": Outcome.ENDLESS,
+    "def f(): g()\nraise ValueError": Outcome.NOT_IMPORTED,
+    "def f(): g()\nimport os, signal\nos.kill(os.getpid(), signal.SIGKILL)": Outcome.UNDECIDED,
+    "def f(): g()": Outcome.PASSED,
+}
+
+
+@pytest.mark.parametrize("source", _ENDINGS, ids=lambda source: _ENDINGS[source].name)
+def test_how_a_real_run_ends_is_told_apart(trials: Trials, tmp_path: Path, source: str) -> None:
+    """The module's only fault leaves `g` out; what the module does besides decides how the run ends."""
+    (trials.folder / "tree" / _PROBE).write_text(source)
+    test = tmp_path / "test_it.py"
+    test.write_text("def test_it():\n    import engine.prefix.file")
+    assert trials.outcome(_PROBE, 0, [str(test)], Limit(2.0, 600.0)) is _ENDINGS[source]

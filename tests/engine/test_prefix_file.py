@@ -1,0 +1,108 @@
+"""The file of one stretch of a kept cache: whole or not at all, aligned, checked, in every kind of number."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import mlx.core as mx
+import pytest
+from mlx_lm.models.cache import KVCache, QuantizedKVCache
+
+from engine.caches.base import CacheSet
+from engine.caches.checkpoints import append_rows, arrays_in, rows_between, truncate
+from engine.models.model_files import FileError
+from engine.prefix.file import Stretch, read_index, read_stretch, write_stretch
+
+
+def stretch_at(path: Path, tokens: int = 3) -> Stretch:
+    return Stretch(path, 2, "digest", tuple(range(tokens)), True)
+
+
+def test_a_step_writes_one_tensor_and_half_a_file_is_removed(tmp_path: Path) -> None:
+    rows, state = [[mx.zeros((1, 2, 3, 4)), mx.zeros((1, 2, 3, 4))]], [mx.zeros(3)]
+    stretch = stretch_at(tmp_path / "a.safetensors")
+    assert len(list(write_stretch(stretch, rows, state))) == 3
+    stretch.path.unlink()
+    steps = write_stretch(stretch, rows, state)
+    next(steps)
+    assert [path.suffix for path in tmp_path.iterdir()] == [".part"]
+    steps.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("tokens", range(1, 9))
+def test_the_numbers_in_a_file_are_aligned(tokens: int, tmp_path: Path) -> None:
+    """As the format asks, by padding the header, whose length depends on the tokens."""
+    stretch = stretch_at(tmp_path / "a.safetensors", tokens)
+    for _ in write_stretch(stretch, [[mx.ones((1, 1, tokens, 4))]], None):
+        pass
+    data = stretch.path.read_bytes()
+    length = int.from_bytes(data[:8], "little")
+    assert length % 8 == 0
+    assert len(data) == 8 + length + 16 * tokens + 4
+    assert json.loads(data[8 : 8 + length])["checksum"]["shape"] == [1]
+
+
+@pytest.mark.parametrize("piece", [1, 7])
+def test_a_file_is_checked_piece_by_piece(piece: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stretch = stretch_at(tmp_path / "a.safetensors")
+    for _ in write_stretch(stretch, [[mx.ones((1, 1, 3, 4))]], None):
+        pass
+    monkeypatch.setattr("engine.prefix.file._PIECE_BYTES", piece)
+    assert mx.array_equal(read_stretch(stretch.path)[0][0][0], mx.ones((1, 1, 3, 4)))
+
+
+def shorten(path: Path) -> None:
+    os.truncate(path, path.stat().st_size - 100)
+
+
+def test_a_file_that_was_cut_short_shows_from_outside(tmp_path: Path) -> None:
+    stretch = stretch_at(tmp_path / "a.safetensors")
+    for _ in write_stretch(stretch, [[mx.ones((1, 1, 3, 40))]], None):
+        pass
+    shorten(stretch.path)
+    with pytest.raises(FileError):
+        read_index(stretch.path)
+
+
+@pytest.mark.parametrize("dtype", [mx.bfloat16, mx.float16, mx.float32, mx.uint32, mx.int8, mx.bool_], ids=str)
+def test_every_kind_of_number_survives_a_file(dtype: mx.Dtype, tmp_path: Path) -> None:
+    stored = (mx.arange(24).reshape(1, 2, 3, 4) % 7).astype(dtype)
+    state = [[stored, None, 3], "name", [True, stored[..., :1, :]]]
+    stretch = Stretch(tmp_path / "a.safetensors", 2, "digest", (5, 6, 7), True)
+    for _ in write_stretch(stretch, [[stored, stored], [], [stored]], state):
+        pass
+
+    rows, read = read_stretch(stretch.path)
+    assert read_index(stretch.path) == stretch
+    assert [len(arrays) for arrays in rows] == [2, 0, 1]
+    assert read is not None
+    (first, nothing, three), name, (yes, part) = read
+    assert (nothing, three, name, yes) == (None, 3, "name", True)
+    for array in (rows[0][0], rows[2][0], first):
+        assert array.dtype == dtype
+        assert mx.array_equal(array, stored)
+    assert mx.array_equal(part, stored[..., :1, :])
+
+
+def test_quantized_rows_are_carried_too() -> None:
+    def made() -> CacheSet:
+        return CacheSet([QuantizedKVCache(group_size=32, bits=8), KVCache()])
+
+    one, other = made(), made()
+    fed = mx.random.normal((1, 2, 40, 32))
+    for layer in one.layers:
+        layer.update_and_fetch(fed, fed + 1)
+    one.position = 40
+    for start, end in ((0, 16), (16, 40)):
+        append_rows(other, [rows_between(one, start, end)], end, None)
+    truncate(one, 30)
+    truncate(other, 30)
+    for layer in (*one.layers, *other.layers):
+        layer.update_and_fetch(fed[..., :9, :], fed[..., :9, :])
+
+    for left, right in zip(one.layers, other.layers, strict=True):
+        pairs = zip(arrays_in(left.keys_and_values()), arrays_in(right.keys_and_values()), strict=True)
+        assert all(mx.array_equal(a, b) for a, b in pairs)
+    assert left.offset == right.offset == 39

@@ -1,0 +1,230 @@
+"""From a request to the tokens of its prompt: what the template is given, and how much of it a next turn repeats."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tokenizers import processors
+
+from engine import Message, MessageRole, Request
+from engine.api.errors import EmptyConversation, TemplateFailed, TokenizerBroken
+from engine.decoding.text import encode, prompt_tokens, spared_tokens, turn_end
+from engine.models.loading import LoadedModel, load_model
+from engine.models.templates import ChatTemplate
+from tests.helpers.tiny_models import VOCABULARY, build, byte_tokenizer, qwen3_config, save
+
+BEGINNING = "<|endoftext|>"
+# Every turn, then what announces a reply: thinking that is switched off is closed at once.
+TEMPLATE = (
+    "{{ enable_thinking }}|{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}"
+    "{% if add_generation_prompt %}assistant: {% if not enable_thinking %}<done>{% endif %}{% endif %}"
+)
+ENDLESS = "{% for a in range(9999) %}" * 4 + "{% endfor %}" * 4
+SYSTEM, USER, ASSISTANT = MessageRole.SYSTEM, MessageRole.USER, MessageRole.ASSISTANT
+
+
+def made(folder: Path) -> Path:
+    """A model whose tokenizer begins each text with a token of its own."""
+    tokenizer = byte_tokenizer()
+    begins = [(BEGINNING, tokenizer.token_to_id(BEGINNING))]
+    tokenizer.post_processor = processors.TemplateProcessing(single=f"{BEGINNING} $A", special_tokens=begins)
+    config = qwen3_config(num_hidden_layers=1)
+    return save(build(config), config, folder, tokenizer)
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
+    """Without a template."""
+    folder = made(tmp_path_factory.mktemp("plain"))
+    settings = folder / "tokenizer_config.json"
+    told = json.loads(settings.read_text())
+    del told["chat_template"]
+    settings.write_text(json.dumps(told))
+    return load_model(folder)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
+    return with_template(load_model(made(tmp_path_factory.mktemp("chat"))), TEMPLATE)
+
+
+def with_template(model: LoadedModel, template: str) -> LoadedModel:
+    return replace(model, template=ChatTemplate(template, {}))
+
+
+def chat(*turns: tuple[MessageRole, str], **changes: Any) -> Request:
+    return Request(messages=tuple(Message(role, content) for role, content in turns), **changes)
+
+
+def text(model: LoadedModel, request: Request) -> str:
+    return str(model.tokenizer.decode(prompt_tokens(request, model)))
+
+
+def width(written: str) -> int:
+    return len(written.encode())
+
+
+@pytest.mark.parametrize(
+    ("turns", "thinking", "written"),
+    [
+        ([(USER, "가?")], True, "True|user: 가?\nassistant: "),
+        (
+            [(USER, "a"), (ASSISTANT, "b"), (USER, "c")],
+            False,
+            "False|user: a\nassistant: b\nuser: c\nassistant: <done>",
+        ),
+        ([(SYSTEM, "s"), (USER, "a"), (ASSISTANT, "b and")], True, "True|system: s\nuser: a\nassistant: b and"),
+    ],
+)
+def test_the_template_gets_the_whole_chat(
+    model: LoadedModel, turns: list[tuple[MessageRole, str]], thinking: bool, written: str
+) -> None:
+    """A reply is announced, but one that goes on; no token begins the text but what the template writes."""
+    assert text(model, chat(*turns, thinking=thinking)) == written
+
+
+def test_without_a_template_the_messages_are_joined(plain: LoadedModel) -> None:
+    assert text(plain, chat((SYSTEM, "s"), (USER, "a"), (ASSISTANT, "b"))) == f"{BEGINNING}s\n\na\n\nb"
+
+
+def test_a_renderer_of_mlx_lms_own_is_asked_for_the_same(model: LoadedModel) -> None:
+    """Where no template of the folder's is kept, the tokenizer's own method is called, with the same variables."""
+
+    class Renderer:
+        has_chat_template = True
+
+        @staticmethod
+        def apply_chat_template(turns: list[dict[str, str]], **variables: bool) -> list[int]:
+            told = [turns, variables["continue_final_message"], variables["add_generation_prompt"]]
+            return encode(json.dumps([*told, variables["enable_thinking"]]), model, special=False)
+
+    own = replace(model, template=None, tokenizer=Renderer())
+    for turns, goes_on in (([(USER, "a")], False), ([(USER, "a"), (ASSISTANT, "b")], True)):
+        for thinking in (False, True):
+            said = model.tokenizer.decode(prompt_tokens(chat(*turns, thinking=thinking), own))
+            given = [{"role": role.value, "content": content} for role, content in turns]
+            assert json.loads(said) == [given, goes_on, not goes_on, thinking]
+
+
+def test_tokens_are_taken_as_they_are(model: LoadedModel) -> None:
+    assert prompt_tokens(Request(tokens=(5, 6, 7)), model) == [5, 6, 7]
+
+
+@pytest.mark.parametrize("turns", [[], [(SYSTEM, "s")], [(USER, "a"), (SYSTEM, "s")]])
+def test_a_chat_that_asks_nothing_is_refused(model: LoadedModel, turns: list[tuple[MessageRole, str]]) -> None:
+    with pytest.raises(EmptyConversation):
+        prompt_tokens(chat(*turns), model)
+
+
+def test_a_template_that_writes_nothing_leaves_an_empty_chat(model: LoadedModel) -> None:
+    with pytest.raises(EmptyConversation):
+        prompt_tokens(chat((USER, "a")), with_template(model, "{# nothing #}"))
+
+
+@pytest.mark.parametrize(
+    ("template", "reason"),
+    [("{{ raise_exception('no ' * 9999) }}", "TemplateError: no no"), ("{{ 1 / 0 }}", "ZeroDivisionError: ")],
+)
+def test_what_a_template_raises_is_told_in_short(model: LoadedModel, template: str, reason: str) -> None:
+    with pytest.raises(TemplateFailed, match=reason) as caught:
+        prompt_tokens(chat((USER, "a")), with_template(model, template))
+    assert len(str(caught.value)) < 600
+
+
+def test_a_template_without_end_is_the_templates_fault(model: LoadedModel) -> None:
+    template = ChatTemplate(ENDLESS, {}, limit_s=0.1)
+    with pytest.raises(TemplateFailed):
+        prompt_tokens(chat((USER, "a")), replace(model, template=template))
+
+
+class Panic(BaseException):
+    """As a tokenizer written in Rust raises."""
+
+
+class Broken:
+    has_chat_template = False
+
+    @staticmethod
+    def encode(text: str, **keywords: object) -> list[int]:
+        raise Panic("lost " * 999)
+
+
+class BrokenRenderer(Broken):
+    has_chat_template = True
+
+    @staticmethod
+    def apply_chat_template(turns: object, **variables: object) -> list[int]:
+        raise Panic("lost " * 999)
+
+
+@pytest.mark.parametrize("tokenizer", [Broken(), BrokenRenderer()])
+def test_a_tokenizer_that_panics_is_told_from_a_template_that_fails(model: LoadedModel, tokenizer: Broken) -> None:
+    with pytest.raises(TokenizerBroken, match="Panic: lost lost") as caught:
+        prompt_tokens(chat((USER, "a")), replace(model, tokenizer=tokenizer, template=None))
+    assert len(str(caught.value)) < 700
+
+
+@pytest.mark.parametrize("thinking", [True, False])
+@pytest.mark.parametrize(
+    ("turns", "stays"),
+    [
+        ([(USER, "가?")], "|user: 가?\n"),
+        ([(USER, "a"), (ASSISTANT, "b"), (USER, "c")], "|user: a\nassistant: b\nuser: c\n"),
+        ([(SYSTEM, "s"), (USER, "a"), (ASSISTANT, "b and so")], "|system: s\nuser: a\n"),
+    ],
+)
+def test_what_announces_a_reply_is_no_part_of_the_turn(
+    model: LoadedModel, turns: list[tuple[MessageRole, str]], stays: str, thinking: bool
+) -> None:
+    request = chat(*turns, thinking=thinking)
+    assert turn_end(request, model, prompt_tokens(request, model)) == width(f"{thinking}{stays}")
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{% for m in messages %}{{ m.content }}{% endfor %}",  # announces nothing
+        "{% if not add_generation_prompt %}{{ raise_exception('an answer has to follow') }}{% endif %}hello",
+        f"{{% if not add_generation_prompt %}}{ENDLESS}{{% endif %}}hello",
+    ],
+)
+def test_where_a_turn_has_no_end_of_its_own_all_but_the_last_token_stays(model: LoadedModel, template: str) -> None:
+    other = replace(model, template=ChatTemplate(template, {}, limit_s=0.1))
+    request = chat((USER, "hello"))
+    prompt = prompt_tokens(request, other)
+    assert turn_end(request, other, prompt) == len(prompt) - 1
+
+
+def test_a_reply_that_answers_nobody_has_no_turn_before_it(model: LoadedModel) -> None:
+    request = chat((ASSISTANT, "once upon"))
+    prompt = prompt_tokens(request, model)
+    assert turn_end(request, model, prompt) == len(prompt) - 1
+
+
+def test_without_a_template_or_messages_all_but_the_last_token_stays(plain: LoadedModel, model: LoadedModel) -> None:
+    request = chat((USER, "hello"), (ASSISTANT, "and"))
+    prompt = prompt_tokens(request, plain)
+    assert turn_end(request, plain, prompt) == len(prompt) - 1
+    assert turn_end(Request(tokens=(5, 6, 7)), model, [5, 6, 7]) == 2
+
+
+class Ending:
+    """A tokenizer that names `ends`."""
+
+    def __init__(self, model: LoadedModel, *ends: object) -> None:
+        self._tokenizer, self.eos_token_ids = model.tokenizer, ends
+
+    def encode(self, text: str, **keywords: bool) -> Any:
+        return self._tokenizer.encode(text, **keywords)
+
+
+def test_the_ends_of_a_reply_and_its_line_breaks_are_spared(model: LoadedModel) -> None:
+    """What is no token of the output layer is left out, or it would be written to behind its end."""
+    (line_break,) = encode("\n", model, special=False)
+    tokenizer = Ending(model, 0, VOCABULARY - 1, VOCABULARY, -1, None, "1")
+    spared = spared_tokens(replace(model, tokenizer=tokenizer))
+    assert sorted(spared) == sorted({0, line_break, VOCABULARY - 1})

@@ -1,0 +1,158 @@
+"""One round at a time, against a network that is asked for every token anew and has no cache."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import mlx.core as mx
+import pytest
+
+from engine import LogitsBroken, Sampling
+from engine.decoding.accept import NO_TOKEN, Draft, integers
+from engine.decoding.round import Round, plain_round, sound, speculative_round
+from engine.decoding.sampling import Sampler
+from engine.decoding.sequence import Sequence
+from tests.engine.batch_harness import model, prompt
+
+FAMILIES = ["qwen3", "gemma3_text", "qwen3_5"]
+PROMPT = prompt(24, salt=5)
+
+
+@cache
+def verdict(family: str, tokens: tuple[int, ...]) -> int:
+    (token,) = integers(mx.argmax(model(family).network(mx.array([tokens]))[0, -1:], axis=-1))
+    return token
+
+
+def plain(family: str, length: int) -> list[int]:
+    """What the network says after the prompt."""
+    tokens = PROMPT
+    for _ in range(length):
+        tokens += (verdict(family, tokens),)
+    return list(tokens[len(PROMPT) :])
+
+
+def draft_of(family: str, right: int, length: int) -> list[int]:
+    """`length` tokens, of which the first `right` are what the network will say."""
+    return [*plain(family, right), *((verdict(family, PROMPT) + 1 + at) % 20 for at in range(length - right))]
+
+
+def begun(family: str, unread: int = 1) -> tuple[Sequence, Sampler]:
+    sequence = Sequence(model(family), list(PROMPT))
+    while sequence.unread > unread:
+        mx.eval(sequence.feed(mx.array(sequence.tokens[sequence.caches.position : len(PROMPT) - unread])))
+        sequence.close_step(len(PROMPT) - unread)
+    return sequence, Sampler(Sampling(temperature=0), 0, model(family).logit_width, PROMPT)
+
+
+def whole(emitted: list[int]) -> int:
+    return len(emitted)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("unread", [1, 3])
+@pytest.mark.parametrize(("right", "length"), [(0, 1), (0, 4), (2, 2), (2, 5), (4, 4)])
+@pytest.mark.parametrize("limit", [1, 2, 3, 9])
+def test_a_drafted_round_tells_what_it_did(family: str, unread: int, right: int, length: int, limit: int) -> None:
+    """A reply that ends within the round has drafted and accepted nothing behind its end."""
+    sequence, sampler = begun(family, unread)
+    drafted = draft_of(family, right, length)
+    assert verdict(family, (*PROMPT, *drafted[:right])) not in drafted[right : right + 1]
+    draft = Draft(mx.array(drafted, dtype=mx.uint32))
+
+    done = speculative_round(sequence, sampler, lambda: draft, lambda emitted: min(limit, len(emitted)))
+
+    emitted = plain(family, right + 1)[:limit]
+    assert done.emitted == tuple(emitted)
+    assert done.accepted == min(right, limit)
+    assert done.drafted == (length if limit > right else min(length, limit))
+    assert done.verdicts == tuple(verdict(family, (*PROMPT, *drafted[:at])) for at in range(length + 1))
+    assert done.draft is draft
+    assert (done.draft_s, done.verify_s, done.typical) == (0.0, 0.0, True)
+    assert done.seconds > 0
+    assert sequence.tokens == [*PROMPT, *emitted]
+    assert sequence.unread == 1
+    following = verdict(family, tuple(sequence.tokens))
+    assert plain_round(sequence, sampler, whole).emitted == (following,)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_rounds_that_look_ahead_say_the_same_and_which_are_typical(family: str) -> None:
+    """Typical are those with one forward's work: not one that starts the next as well, nor one that finds its own."""
+    sequence, sampler = begun(family)
+    said, typical = list[int](), list[bool]()
+    for look_ahead in (False, True, True, False, False):
+        done = plain_round(sequence, sampler, whole, look_ahead=look_ahead)
+        said.extend(done.emitted)
+        typical.append(done.typical)
+        assert (sequence.in_flight is not None) == look_ahead
+        assert (done.drafted, done.accepted, done.verdicts) == (0, 0, ())
+        assert done.seconds > 0
+    assert said == plain(family, 5)
+    assert typical == [True, False, True, False, True]
+
+
+@pytest.mark.parametrize("look_ahead", [False, True])
+def test_a_round_that_reads_the_end_of_the_prompt_is_not_typical(look_ahead: bool) -> None:
+    sequence, sampler = begun("qwen3", unread=3)
+    done = plain_round(sequence, sampler, whole, look_ahead=look_ahead)
+    assert done.emitted == tuple(plain("qwen3", 1))
+    assert not done.typical
+
+
+def test_the_end_of_a_reply_is_asked_for_in_a_plain_round_too() -> None:
+    asked: list[list[int]] = []
+
+    def ending(emitted: list[int]) -> int:
+        asked.append(emitted)
+        return len(emitted)
+
+    sequence, sampler = begun("qwen3")
+    plain_round(sequence, sampler, ending)
+    assert asked == [plain("qwen3", 1)]
+
+
+def test_a_timed_round_counts_the_work_of_the_draft_as_the_drafts() -> None:
+    """The draft takes far longer than the verifying forward here; nobody has computed it when it is handed over."""
+
+    def timed() -> Round:
+        sequence, sampler = begun("qwen3")
+        factor = mx.random.normal((700, 700))
+        work = factor
+        for _ in range(6):
+            work = mx.tanh(work @ factor)
+        tokens = mx.array(draft_of("qwen3", 2, 4), dtype=mx.uint32) + (mx.sum(work) > 1e9)
+        return speculative_round(sequence, sampler, lambda: Draft(tokens.astype(mx.uint32)), whole, timed=True)
+
+    rounds = [timed() for _ in range(3)]
+    assert all(done.draft_s > 0 and done.verify_s > 0 for done in rounds)
+    assert all(done.draft_s + done.verify_s <= done.seconds for done in rounds)
+    assert max(done.draft_s / done.verify_s for done in rounds) > 1
+
+
+@pytest.mark.parametrize(
+    ("drawn", "stands"), [([4, 5], [4, 5]), ([4, NO_TOKEN, 6], [4]), ([4, 5, 6, NO_TOKEN], [4, 5, 6])]
+)
+def test_what_comes_before_the_first_token_that_could_not_be_drawn_stands(drawn: list[int], stands: list[int]) -> None:
+    assert sound(drawn, begun("qwen3")[0]) == stands
+
+
+def test_a_round_without_any_token_breaks_the_reply() -> None:
+    with pytest.raises(LogitsBroken):
+        sound([NO_TOKEN, 4], begun("qwen3")[0])
+
+
+def test_penalties_see_what_a_round_has_emitted() -> None:
+    """The sampler is told: with every token that was said forbidden, none comes twice, drafted or not."""
+    sequence, _ = begun("qwen3")
+    sampler = Sampler(Sampling(temperature=0, presence_penalty=1e6), 0, model("qwen3").logit_width, PROMPT)
+    for length in (0, 2, 3, 0, 1):
+        tokens = mx.array([7] * length, dtype=mx.uint32)
+        if length:
+            speculative_round(sequence, sampler, lambda tokens=tokens: Draft(tokens), whole)  # type: ignore[misc]
+        else:
+            plain_round(sequence, sampler, whole)
+    said = sequence.tokens[len(PROMPT) :]
+    assert len(said) >= 5
+    assert len(set(said)) == len(said)
+    assert not set(said) & set(PROMPT)

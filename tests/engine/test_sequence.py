@@ -1,0 +1,103 @@
+"""The tokens and the cache of one conversation: how wide a forward is, what may be taken back, what is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import mlx.core as mx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.caches.kinds import CacheMisuse
+from engine.decoding.sequence import Sequence, common_prefix, within_vocabulary
+from engine.models.loading import LoadedModel
+from tests.engine.batch_harness import model, prompt
+from tests.families.configs import VOCABULARY
+
+PROMPT = list(prompt(24))
+
+
+def read(main: LoadedModel, tokens: list[int] = PROMPT) -> Sequence:
+    sequence = Sequence(main, list(tokens))
+    sequence.prefill_chunk()
+    return sequence
+
+
+def with_context(tokens: int) -> LoadedModel:
+    main = model("qwen3")
+    return replace(main, info=replace(main.info, context_tokens=tokens))
+
+
+@pytest.mark.parametrize(("context", "width"), [(26, 3), (27, 4), (28, 4), (2000, 4)])
+def test_a_forward_is_padded_only_within_the_context(context: int, width: int) -> None:
+    """After 23 tokens; the logits are those of the tokens asked for, and are what an unpadded forward gives."""
+    sequence, plain = read(with_context(context)), read(with_context(context))
+    sequence.padded_width = lambda tokens: tokens + 1
+    logits, expected = (one.feed(mx.array([7, 8, 9])) for one in (sequence, plain))
+    assert (sequence.caches.width, plain.caches.width) == (width, 3)
+    assert logits.shape == (3, VOCABULARY)
+    assert mx.allclose(logits, expected, atol=1e-4)
+
+
+def test_what_cannot_be_forgotten_is_not_padded() -> None:
+    sequence = read(model("qwen3"))
+    sequence.padded_width = lambda tokens: tokens + 1
+    sequence.caches.can_roll_back = False
+    sequence.feed(mx.array([7, 8, 9]))
+    assert sequence.caches.width == 3
+
+
+@pytest.mark.parametrize("family", ["qwen3", "gemma3_text", "qwen3_5"])
+def test_a_step_in_flight_is_taken_back_as_if_it_had_never_been(family: str) -> None:
+    sequence, other = read(model(family)), read(model(family))
+    first = sequence.feed(mx.array([sequence.tokens[-1]]))
+    sequence.close_step(1)
+    sequence.in_flight = mx.argmax(sequence.feed(mx.array([9])), axis=-1)
+    sequence.discard_in_flight()
+    sequence.discard_in_flight()
+    assert vars(sequence)["in_flight"] is None
+    assert (sequence.caches.width, sequence.caches.position, sequence.unread) == (0, len(PROMPT), 0)
+    second = sequence.feed(mx.array([11]))
+    logits = other.feed(mx.array([other.tokens[-1], 11]))
+    assert mx.allclose(mx.concatenate([first, second]), logits, atol=1e-3)
+
+
+def test_between_rounds_one_token_is_unread() -> None:
+    sequence = read(model("qwen3"))
+    assert sequence.unread == 1
+    sequence.feed(mx.array([sequence.tokens[-1], 5, 6]))
+    sequence.commit([5, 7])
+    assert (sequence.tokens, sequence.caches.position) == ([*PROMPT, 5, 7], len(PROMPT) + 1)
+    sequence.feed(mx.array([7]))
+    sequence.close_step(1)
+    sequence.in_flight = mx.array([3])
+    with pytest.raises(CacheMisuse, match="unread"):
+        sequence.commit([4, 5])
+
+
+@pytest.mark.parametrize(("tokens", "refused"), [(24, False), (23, True), (20, True), (0, True)])
+def test_a_cache_that_holds_all_of_the_tokens_is_refused(tokens: int, refused: bool) -> None:
+    """It holds 23: one has to be left to feed."""
+    caches = read(model("qwen3")).caches
+    if refused:
+        with pytest.raises(CacheMisuse, match="nothing is left"):
+            Sequence(model("qwen3"), PROMPT[:tokens], caches)
+    else:
+        assert Sequence(model("qwen3"), PROMPT[:tokens], caches).unread == 1
+
+
+def test_a_sequence_may_begin_with_nothing() -> None:
+    assert Sequence(model("qwen3"), []).unread == 0
+
+
+def test_tokens_beyond_the_vocabulary_are_read_as_its_last() -> None:
+    given_tokens = mx.array([0, VOCABULARY - 2, VOCABULARY - 1, VOCABULARY, 2**32 - 1], dtype=mx.uint32)
+    last = VOCABULARY - 1
+    assert within_vocabulary(given_tokens, model("qwen3")).tolist() == [0, last - 1, last, last, last]
+
+
+@given(st.lists(st.integers(0, 2), max_size=8), st.lists(st.integers(0, 2), max_size=8))
+def test_the_common_beginning_is_the_longest_that_both_have(a: list[int], b: list[int]) -> None:
+    shared = max(length for length in range(9) if length <= min(len(a), len(b)) and a[:length] == b[:length])
+    assert common_prefix(a, b) == common_prefix(b, a) == shared
