@@ -14,7 +14,7 @@ from tests.helpers.bad_templates import BAD_TEMPLATES
 from tests.helpers.bad_tokenizers import BAD_TOKENIZERS
 
 ROOT = Path(__file__).resolve().parents[2]
-MOST_GAP_S = 0.1  # of processor time
+MOST_GAP_S = 0.2  # of processor time; MEASURED: up to 0.14 on a machine with seven times the work that it can do
 MOST_STOP_S = 30.0  # rendering may take two seconds of processor time, on a machine that is shared
 EVERY = sorted([*BAD_TEMPLATES, *BAD_TOKENIZERS], key=lambda name: name != "loops")
 
