@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import errno
+import json
+import os
+import shutil
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
@@ -13,14 +18,30 @@ import pytest
 from app.storage import Database, ReplyStatus, ReplyText, Stores, copies
 from engine import RequestStats
 from tests.helpers.chat_files import PAGE_BYTES, fill, look, wipe
-from tests.helpers.faulty_disk import EVERYTHING, READS, WRITES, Fault, dies, failing, is_possible
+from tests.helpers.faulty_disk import EVERYTHING, READS, SYNCS, WRITES, Fault, dies, failing, is_possible
 
 pytestmark = [
     pytest.mark.skipif(not is_possible(), reason="Python's SQLite is not a shared library here"),
     pytest.mark.expect_log("the database was damaged"),
 ]
 
+_ROOT = Path(__file__).resolve().parents[2]
+_CAN_TRACE = (
+    shutil.which("strace") is not None
+    and subprocess.run(["strace", "-qq", "-o", os.devnull, "true"], capture_output=True, check=False).returncode == 0
+)
 _MOST = 3000  # calls; no run here makes as many
+_SESSION = """
+import json, sqlite3, sys
+from pathlib import Path
+from tests.drills.test_failing_disk import write_a_session
+stored = []
+try:
+    write_a_session(Path(sys.argv[1]), stored)
+except (sqlite3.Error, OSError):
+    pass
+print(json.dumps(stored))
+"""
 _REFUSALS = (sqlite3.Error, OSError)
 
 Prepare = Callable[[Path], frozenset[str]]
@@ -119,6 +140,36 @@ def fail_while_writing(path: Path, number: int, persistent: bool, step: int) -> 
     pytest.fail("it never got through")
 
 
+def fail_syncs(path: Path, persistent: bool, step: int) -> None:
+    """What SQLite has acknowledged is there, whichever of its syncs the system refuses."""
+    texts = fill(path)
+    files, told = kept(path), path.with_name("trace")
+    for at in range(1, _MOST, step):
+        put_back(files, path)
+        injected = f"inject=fsync,fdatasync:error=EIO:when={at}{'+' if persistent else ''}"
+        trace = ["strace", "-f", "-qq", "-o", str(told), "-e", "trace=fsync,fdatasync", "-e", injected]
+        done = subprocess.run(
+            [*trace, sys.executable, "-c", _SESSION, str(path)], cwd=_ROOT, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr[-1000:]
+        assert texts | set(json.loads(done.stdout)) <= look(path).texts, f"sync {at}"
+        if "INJECTED" not in told.read_text():
+            return
+    pytest.fail("it never got through")
+
+
+@pytest.mark.drill
+@pytest.mark.skipif(not _CAN_TRACE, reason="needs strace")
+@pytest.mark.parametrize("persistent", [False, True])
+def test_every_sync_of_a_session_fails(tmp_path: Path, persistent: bool) -> None:
+    fail_syncs(tmp_path / "chats.db", persistent, 1)
+
+
+@pytest.mark.skipif(not _CAN_TRACE, reason="needs strace")
+def test_some_syncs_of_a_session_fail(tmp_path: Path) -> None:
+    fail_syncs(tmp_path / "chats.db", persistent=True, step=13)
+
+
 @pytest.mark.drill
 @pytest.mark.parametrize("persistent", [False, True])
 @pytest.mark.parametrize("prepare", [whole, damaged])
@@ -148,6 +199,13 @@ def test_every_write_of_a_session_fails(tmp_path: Path, number: int, persistent:
 @pytest.mark.parametrize("prepare", [whole, damaged])
 def test_some_calls_fail_while_opening(tmp_path: Path, prepare: Prepare) -> None:
     fail_while_opening(tmp_path / "chats.db", EVERYTHING, prepare, persistent=False, step=5)
+
+
+@pytest.mark.parametrize("persistent", [False, True])
+@pytest.mark.parametrize("prepare", [whole, damaged])
+def test_every_sync_and_mapping_fails_while_opening(tmp_path: Path, prepare: Prepare, persistent: bool) -> None:
+    """Of what Python syncs, and of what SQLite maps; SQLite's own syncs are no call that can be replaced."""
+    fail_while_opening(tmp_path / "chats.db", SYNCS, prepare, persistent, 1)
 
 
 def test_the_process_dies_at_some_calls_of_a_rescue(tmp_path: Path) -> None:

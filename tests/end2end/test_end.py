@@ -131,3 +131,20 @@ sys.exit(application.run(Path(sys.argv[1])))
     )
     assert done.stdout.startswith("True ")
     assert done.returncode == 0
+
+
+def test_what_was_copied_does_not_crash_the_end(tmp_path: Path) -> None:
+    """Qt's clipboard deletes it after Python has ended."""
+    copies = """
+opened = Telling._on_storage_open
+def copy(self, found):
+    edit = self.window.composer.edit
+    edit.set_text("some words")
+    edit.selectAll()
+    edit.copy()
+    opened(self, found)
+Telling._on_storage_open = copy
+"""
+    with running(copies, tmp_path) as process:
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(PATIENCE_S) == 0

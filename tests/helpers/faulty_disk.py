@@ -24,11 +24,13 @@ _TYPES = {
     "pwrite64": (_SIZE, _INT, _DATA, _SIZE, ctypes.c_int64),
     "ftruncate": (_INT, _INT, ctypes.c_int64),
     "unlink": (_INT, _PATH),
+    "mmap": (_DATA, _DATA, ctypes.c_size_t, _INT, _INT, _INT, ctypes.c_int64),  # of the index of the log
 }
 READS = frozenset({"pread64"})
 WRITES = frozenset({"pwrite64", "ftruncate"})
 _STEPS = frozenset({"open", "os.rename", "os.remove", "os.rmdir", "os.mkdir", "shutil.copyfile", "shutil.rmtree"})
-EVERYTHING = frozenset(_TYPES) | _STEPS
+SYNCS = frozenset({"os.fsync", "mmap"})
+EVERYTHING = frozenset(_TYPES) | _STEPS | SYNCS
 
 
 class _Vfs(ctypes.Structure):
@@ -70,6 +72,7 @@ class Fault:
         return self.counted >= self.at
 
 
+_real_sync = os.fsync
 _fault: Fault | None = None
 _folder = ""
 _kept: list[object] = []  # what C calls must not be freed
@@ -122,6 +125,12 @@ def _install() -> None:
     sys.addaudithook(_watch)
 
 
+def _sync(descriptor: int) -> None:
+    if _fault is not None and _fault.strikes("os.fsync"):
+        raise OSError(_fault.number, os.strerror(_fault.number))
+    _real_sync(descriptor)
+
+
 def _watch(event: str, arguments: tuple[Any, ...]) -> None:
     if _fault is None or event not in _STEPS or _folder not in str(arguments[0]):
         return
@@ -135,10 +144,12 @@ def failing(fault: Fault, folder: Path) -> Iterator[Fault]:
     global _fault, _folder  # noqa: PLW0603  SQLite has one set of system calls for the whole process
     _install()
     _fault, _folder = fault, str(folder)
+    os.fsync = _sync  # type: ignore[assignment]
     try:
         yield fault
     finally:
         _fault = None
+        os.fsync = _real_sync
 
 
 def dies(fault: Fault, folder: Path, act: Callable[[], object]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
-from PySide6.QtGui import QFontMetrics, QPainter, QPalette, QWheelEvent
+from PySide6.QtGui import QFontMetrics, QPainter, QPalette, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -62,7 +62,6 @@ class RequestTable(Translated, QTableView):
         header.setHighlightSections(False)
         header.setSectionsClickable(False)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
-        header.setSectionResizeMode(RequestColumn.CHAT, QHeaderView.ResizeMode.Stretch)
 
     def _restyle(self) -> None:
         colors, font = self.theme.palette, self.theme.ui_font(FOOTER_PX, tabular=True)
@@ -74,8 +73,20 @@ class RequestTable(Translated, QTableView):
         self.verticalHeader().setDefaultSectionSize(self.theme.px(_ROW_PX))
         for column in RequestColumn:
             self.setColumnWidth(column, self.theme.px(_NUMBER_COLUMN_PX))
+        self._fit_first_column()
         header.setMinimumSectionSize(self.theme.px(_NUMBER_COLUMN_PX) - 8)
         self._retranslate()
+
+    def _fit_first_column(self) -> None:
+        """The chat gets what the numbers leave, but stays legible where large text leaves nothing."""
+        room = self.viewport().width()
+        shown = sum(not self.isColumnHidden(column) for column in RequestColumn) - 1
+        left = room - shown * self.theme.px(_NUMBER_COLUMN_PX)
+        self.setColumnWidth(RequestColumn.CHAT, max(left, min(self.theme.px(_FIRST_COLUMN_PX), round(room * 0.4))))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_first_column()
 
     def sizeHint(self) -> QSize:
         rows = min(self._requests.rowCount(), _SHOWN_ROWS)

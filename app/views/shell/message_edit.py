@@ -113,7 +113,10 @@ class MessageEdit(Composing, QPlainTextEdit):
 
     def createMimeDataFromSelection(self) -> QMimeData:  # noqa: N802  Qt's name
         cursor = self.textCursor()
-        result = QMimeData()
+        # Qt's own: one that Python made would be deleted by Qt's clipboard after Python has ended, and crash the end.
+        result = super().createMimeDataFromSelection()
+        result.text()  # it is filled when it is first asked
+        result.clear()
         result.setText(long_lines.text_between(self.document(), cursor.selectionStart(), cursor.selectionEnd()))
         return result
 

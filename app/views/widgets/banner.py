@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QRect, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app.theme import RADIUS_CARD, Theme
 from app.views.icons import icon
@@ -19,6 +19,7 @@ from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.translated import Translated
 
 _BRIEF_MS = 10_000
+_MOST_BUTTONS_SHARE = 0.35  # of the width
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,16 +63,19 @@ class Banner(Translated, QWidget):
         for label in (self.title, self.sentence, self.hint):
             label.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
             words.addWidget(label)
+        self._buttons = QVBoxLayout()
+        self._buttons.setSpacing(6)
+        self._buttons.addStretch(1)
+        self._buttons.addWidget(self.button)
+        self._buttons.addWidget(self.other_button)
+        self._buttons.addStretch(1)
+        self._content = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._content.setSpacing(12)
+        self._content.addLayout(words, 1)
+        self._content.addLayout(self._buttons)
         self._row = row = QHBoxLayout(self)
         row.setSpacing(12)
-        row.addLayout(words, 1)
-        buttons = QVBoxLayout()
-        buttons.setSpacing(6)
-        buttons.addStretch(1)
-        buttons.addWidget(self.button)
-        buttons.addWidget(self.other_button)
-        buttons.addStretch(1)
-        row.addLayout(buttons)
+        row.addLayout(self._content, 1)
         row.addWidget(self.close_button, 0, Qt.AlignmentFlag.AlignTop)
 
     def show_info(self, text: Callable[[], BannerText], act: Callable[[], None] | None = None) -> None:
@@ -100,6 +104,10 @@ class Banner(Translated, QWidget):
     def place(self, left: int, bottom: int, width: int) -> None:
         """Sets the geometry: the lower edge at `bottom`, the height as the text needs."""
         self._row.setContentsMargins(self._theme.px(44), 10, 10, 10)
+        # Beside the words there must be room for them; otherwise the buttons stand below.
+        beside = self._buttons.sizeHint().width() <= width * _MOST_BUTTONS_SHARE
+        direction = QBoxLayout.Direction
+        self._content.setDirection(direction.LeftToRight if beside else direction.TopToBottom)
         height = self._row.totalHeightForWidth(width)
         self.setGeometry(left, bottom - height, width, height)
 

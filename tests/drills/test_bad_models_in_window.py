@@ -1,0 +1,45 @@
+"""Templates and tokenizers that never end, chosen and asked in the real window: it stays alive, stops and closes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.helpers.bad_templates import BAD_TEMPLATES
+from tests.helpers.bad_tokenizers import BAD_TOKENIZERS
+
+ROOT = Path(__file__).resolve().parents[2]
+MOST_GAP_S = 0.2  # of processor time; MEASURED: up to 0.14 on a machine with seven times the work that it can do
+MOST_STOP_S = 30.0  # rendering may take two seconds of processor time, on a machine that is shared
+EVERY = sorted([*BAD_TEMPLATES, *BAD_TOKENIZERS], key=lambda name: name != "loops")
+
+
+def tried(folder: Path, names: list[str], with_trial: bool) -> list[list[Any]]:
+    command = [sys.executable, "-m", "tests.helpers.bad_model_window", str(folder), str(int(with_trial)), *names]
+    child = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert child.returncode == 0, child.stdout[-300:] + child.stderr[-1500:]
+    return [json.loads(line) for line in child.stdout.splitlines()]
+
+
+def judge(answers: list[list[Any]], names: list[str]) -> None:
+    assert [answer[0] for answer in answers] == [*names, ""]
+    for answer in answers:
+        print(answer)  # noqa: T201  the drill's report
+    assert not [answer for answer in answers if answer[1] > MOST_GAP_S]
+    assert not [answer for answer in answers if answer[3] > MOST_STOP_S]
+
+
+@pytest.mark.drill
+@pytest.mark.parametrize("with_trial", [False, True])
+def test_no_template_or_tokenizer_holds_the_window(tmp_path: Path, with_trial: bool) -> None:
+    judge(tried(tmp_path, EVERY, with_trial), EVERY)
+
+
+def test_a_sample_of_them(tmp_path: Path) -> None:
+    names = ["loops", "slice", "doubling", "replacements"]  # the first is the one that the window is closed over
+    judge(tried(tmp_path, names, with_trial=False), names)

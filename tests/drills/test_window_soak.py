@@ -1,0 +1,48 @@
+"""Thousands of short turns in the real window with its real engine: what it holds comes to a height and stays there."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+CACHE_MOST_BYTES = 64 << 20  # of a tiny model's 128 conversations
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+
+
+def soak(folder: Path, turns: int) -> list[dict[str, int]]:
+    """What the window holds after each tenth of the turns."""
+    command = [sys.executable, "-m", "tests.helpers.soak_window", str(folder), str(turns)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    told = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    for each in told:
+        print(each)  # noqa: T201  the drill's report
+    assert len(told) == 10
+    return told
+
+
+def most(told: list[dict[str, int]], what: str) -> tuple[int, int]:
+    """The most of something in the first and in the second half: with the text size it goes up and down."""
+    return max(each[what] for each in told[:5]), max(each[what] for each in told[5:])
+
+
+def test_widgets_do_not_pile_up(tmp_path: Path) -> None:
+    told = soak(tmp_path, turns=40)
+    for what in ("widgets", "qt_objects"):
+        before, after = most(told, what)
+        assert after <= 1.1 * before, f"{what}: {[each[what] for each in told]}"
+
+
+@pytest.mark.drill
+def test_thousands_of_turns_pile_nothing_up(tmp_path: Path) -> None:
+    told = soak(tmp_path, turns=3000)
+    for what, growth in (("widgets", 1.02), ("qt_objects", 1.02), ("python_blocks", 1.05), ("resident_bytes", 1.1)):
+        before, after = most(told, what)
+        assert after < growth * before, f"{what}: {[each[what] for each in told]}"
+    assert told[-1]["cache_bytes"] < CACHE_MOST_BYTES

@@ -1,0 +1,109 @@
+"""The real app in its window with its real engine, used for long: asks, leaves chats, deletes, searches, renames.
+
+python -m tests.helpers.soak_window FOLDER TURNS: prints a JSON line at each tenth of the turns with what the process
+holds, all in exact counts but the resident pages.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QCoreApplication, QEvent, QEventLoop, QObject, QTimer
+from PySide6.QtWidgets import QApplication
+
+from app.application import Application, qt_application
+from app.system.paths import Paths
+from app.view_models.model_list import PairState
+from tests.helpers.tiny_models import make_pair
+
+PAGE_BYTES = 4096
+PATIENCE_MS = 120_000
+CHAT_TURNS = 5  # then it goes on in another chat
+ANSWER_TOKENS = 24
+
+
+def until(condition: Callable[[], bool]) -> None:
+    """Looks after each turn of the event loop."""
+    loop, look = QEventLoop(), QTimer(interval=1)
+
+    def look_after() -> None:
+        if condition():
+            loop.quit()
+
+    look.timeout.connect(look_after)
+    look.start()
+    QTimer.singleShot(PATIENCE_MS, loop, lambda: loop.exit(1))
+    if not condition() and loop.exec():
+        raise TimeoutError
+
+
+class Soak(QObject):
+    def __init__(self, application: Application, turns: int) -> None:
+        super().__init__()
+        self._application = application
+        self._turns = turns
+
+    def run(self) -> None:
+        app = self._application
+        until(lambda: app.models.pair.state is PairState.READY and app.models.pair.draft_state != "loading")
+        for turn in range(self._turns):
+            self._turn(turn)
+            if turn % (self._turns // 10) == self._turns // 10 - 1:
+                sys.stdout.write(json.dumps(self._held(turn + 1)) + "\n")
+                sys.stdout.flush()
+        app.window.close_at_once()
+
+    def _turn(self, turn: int) -> None:
+        app, chats = self._application, self._application.chats
+        if turn % CHAT_TURNS == 0:
+            chats.new_chat()
+        app.window.composer.send(f"{turn} " + "question " * (turn % 7))
+        until(lambda: not chats.generating and not app.storage.pending)
+        acts: dict[int, Callable[[], object]] = {
+            1: lambda: chats.regenerate(chats.transcript.messages[-1].id),
+            2: lambda: chats.search(f"{turn % 9}"),
+            3: lambda: chats.rename_chat(chats.chat_id, f"chat {turn}"),
+            4: lambda: chats.delete_chat(chats.chat_id),
+        }
+        acts.get(turn % CHAT_TURNS, lambda: None)()
+        until(lambda: not chats.generating and not app.storage.pending)
+        chats.search("")
+        if turn % 20 == 0:
+            app.show_settings("sampling")
+            app.settings.text_scale = 1.0 + 0.5 * (turn // 20 % 2)
+            app.settings.appearance = ("light", "dark")[turn // 20 % 2]
+
+    def _held(self, turns: int) -> dict[str, int]:
+        QApplication.processEvents()
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+        gc.collect()
+        folder = self._application.paths.cache
+        return {
+            "turns": turns,
+            "python_blocks": sys.getallocatedblocks(),
+            "widgets": len(QApplication.allWidgets()),
+            "qt_objects": len(self._application.window.findChildren(QObject)),
+            "resident_bytes": int(Path("/proc/self/statm").read_text().split()[1]) * PAGE_BYTES,
+            "cache_bytes": sum(file.stat().st_size for file in folder.rglob("*.safetensors")),
+            "chats_bytes": self._application.paths.database.stat().st_size,
+        }
+
+
+def main(folder: Path, turns: int) -> int:
+    make_pair(folder / "starter")
+    qt = qt_application()
+    application = Application(Paths.for_user(folder / "profile"), starter=folder / "starter")
+    application.settings.max_tokens = ANSWER_TOKENS
+    soak = Soak(application, turns)
+    application.opened.connect(lambda: QTimer.singleShot(0, soak.run))
+    application.ended.connect(qt.quit)
+    application.show()
+    return qt.exec()
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]), int(sys.argv[2])))
