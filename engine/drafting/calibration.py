@@ -217,14 +217,11 @@ def _read(path: Path | None) -> Calibration | None:
         share = None if kept["agreement"] is None else float(kept["agreement"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
-    positive = rounding >= 0 and all(
-        0 < seconds < math.inf for seconds in (*verify_s.values(), *draft_s.values(), rollback_s)
-    )
-    return (
-        Calibration(verify_s, draft_s, rollback_s, round_s, rounding, share)
-        if positive and set(WIDTHS) <= set(verify_s)
-        else None
-    )
+    measured = all(0 < seconds < math.inf for seconds in (*verify_s.values(), *draft_s.values()))
+    others = all(0 <= value < math.inf for value in (*round_s.values(), rollback_s, rounding))
+    if not measured or not others or not set(WIDTHS) <= set(verify_s):
+        return None
+    return Calibration(verify_s, draft_s, rollback_s, round_s, rounding, share)
 
 
 def _write(path: Path | None, calibration: Calibration) -> None:

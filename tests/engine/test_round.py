@@ -143,16 +143,38 @@ def test_a_round_without_any_token_breaks_the_reply() -> None:
 
 
 def test_penalties_see_what_a_round_has_emitted() -> None:
-    """The sampler is told: with every token that was said forbidden, none comes twice, drafted or not."""
-    sequence, _ = begun("qwen3")
-    sampler = Sampler(Sampling(temperature=0, presence_penalty=1e6), 0, model("qwen3").logit_width, PROMPT)
-    for length in (0, 2, 3, 0, 1):
-        tokens = mx.array([7] * length, dtype=mx.uint32)
-        if length:
-            speculative_round(sequence, sampler, lambda tokens=tokens: Draft(tokens), whole)  # type: ignore[misc]
-        else:
-            plain_round(sequence, sampler, whole)
-    said = sequence.tokens[len(PROMPT) :]
-    assert len(said) >= 5
-    assert len(set(said)) == len(said)
-    assert not set(said) & set(PROMPT)
+    """The sampler is told. Without a penalty this chat says one token over and over; with it none comes twice."""
+    said = []
+    for penalty in (0.0, 1e6):
+        sequence = Sequence(model("qwen3"), list(prompt(24)))
+        sequence.prefill_chunk()
+        sampling = Sampling(temperature=0, presence_penalty=penalty)
+        sampler = Sampler(sampling, 0, model("qwen3").logit_width, prompt(24))
+        for length in (0, 2, 3, 0, 1):
+            tokens = mx.array([7] * length, dtype=mx.uint32)
+            if length:
+                speculative_round(sequence, sampler, lambda tokens=tokens: Draft(tokens), whole)  # type: ignore[misc]
+            else:
+                plain_round(sequence, sampler, whole)
+        said.append(sequence.tokens[24:])
+    assert len(set(said[0])) < len(said[0])
+    assert len(set(said[1])) == len(said[1]) >= 5
+    assert not set(said[1]) & set(prompt(24))
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_what_is_drawn_ahead_is_drawn_with_the_noise_of_its_position(family: str) -> None:
+    """So a round that looks ahead, one that does not, and one with a draft all say the same at a temperature, too."""
+    said = []
+    for look_ahead in ((False,) * 12, (True,) * 11 + (False,), (True, True, False) * 4):
+        sequence, _ = begun(family)
+        sampler = Sampler(Sampling(temperature=1.5, seed=3), 3, model(family).logit_width, PROMPT)
+        for ahead in look_ahead:
+            plain_round(sequence, sampler, whole, look_ahead=ahead)
+        said.append(sequence.tokens)
+    assert said[0] == said[1] == said[2]
+    sequence, _ = begun(family)
+    sampler = Sampler(Sampling(temperature=1.5, seed=3), 3, model(family).logit_width, PROMPT)
+    draft = Draft(mx.array(said[0][len(PROMPT) : len(PROMPT) + 8], dtype=mx.uint32))
+    assert speculative_round(sequence, sampler, lambda: draft, whole).accepted == 8
+    assert len(set(said[0][len(PROMPT) :])) > 6

@@ -204,3 +204,12 @@ def test_without_thinking_a_text_keeps_its_blank_lines_and_markers(tmp_path: Pat
     model = load_model(save(build(config), config, tmp_path))
     text = "\n\n<think>a</think>\nb"
     assert spans(model, text, prompt="<think>") == {SpanKind.ANSWER: text, SpanKind.THINKING: ""}
+
+
+def test_half_a_character_at_the_end_of_a_reply_is_shown_as_such(thinker: LoadedModel) -> None:
+    """It waits for its other bytes as long as tokens come, and behind it nothing is lost."""
+    reply = ReplyText(thinker, [], ())
+    whole, half = encode("a가", thinker), encode("나", thinker)[:2]
+    out = [span.text for token in (*whole, *half) for span in reply.push(token)]
+    assert "".join(out) == "a가"
+    assert "".join(span.text for span in reply.finish()) in ("\ufffd", "\ufffd\ufffd")

@@ -232,7 +232,10 @@ def test_the_shortest_of_several_times_counts(main: LoadedModel, monkeypatch: py
         (lambda told: told["verify_s"].update({"1": 0}), False),
         (lambda told: told["verify_s"].update({"1": 1e999}), False),
         (lambda told: told["draft_s"].update({"draft": -1.0}), False),
-        (lambda told: told.update(rollback_s=0.0), False),
+        (lambda told: told.update(rollback_s=0.0), True),  # of caches that cannot be rolled back
+        (lambda told: told.update(rollback_s=-1.0), False),
+        (lambda told: told.update(rounding=1e999), False),
+        (lambda told: told["round_s"].update({"draft": -1.0}), False),
         (lambda told: told.pop("rollback_s"), False),
         (lambda told: told["verify_s"].pop("20"), False),
         (lambda told: told["verify_s"].update({"50": 3.0}), True),
