@@ -16,6 +16,7 @@ _HOPE, _DOUBT = 0.6, 0.0  # how often the first token stands, before anything is
 _FIRST_PRIOR_TRIALS, _PRIOR_TRIALS = 2.0, 8.0  # a later position is taken to be like the one before it
 _FADING, _ROUND_FADING = 0.995, 0.997  # of older trials: for each new one, and each round
 _RECENT_FADING, _RECENT_PRIOR_TRIALS = 0.92, 2.0
+_DOUBTED_TRIALS = 4.0  # what is left of a rate that has misled
 
 _GRADES = (0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95, 0.98, 0.995)
 _GRADE_MIDDLES = (0.1, 0.27, 0.42, 0.57, 0.72, 0.85, 0.92, 0.96, 0.98, 0.99)
@@ -41,6 +42,11 @@ class _Rate:
         self._recent_right *= _RECENT_FADING
         self._recent_trials *= _RECENT_FADING
 
+    def doubt(self) -> None:
+        kept = min(1.0, _DOUBTED_TRIALS / self._trials) if self._trials else 1.0
+        self._right *= kept
+        self._trials *= kept
+
     def average(self, prior: float, weight: float) -> float:
         """`prior` is what is thought of it before any trial, as if from `weight` trials."""
         return (self._right + weight * prior) / (self._trials + weight)
@@ -64,6 +70,11 @@ class AcceptRates:
         """A round is over, whether it drafted or not: what was seen lately says a little less of the next one."""
         for bucket in self._buckets:
             bucket.end_round()
+
+    def doubt(self) -> None:
+        """What was seen until now has misled: it counts for little beside what comes."""
+        for bucket in self._buckets:
+            bucket.doubt()
 
     def by_position(self, *, hopeful: bool, recent: bool = False) -> list[float]:
         """For positions 1 to MAX_DRAFT_TOKENS, on average or of late.

@@ -18,7 +18,7 @@ from engine.drafting.plans import PLAIN, Offer, Outcome, Plan
 
 _ADVANTAGE = 1.02  # a change of plan must promise this much
 _FIRST_TOKENS = 4  # a draft may be twice as long as its longest run so far, or as this
-_START_CREDIT, _CREDIT_PER_ROUND, _MOST_CREDIT = 0.8, 0.004, 2.0  # in tokens of plain decoding
+_START_CREDIT, _CREDIT_PER_ROUND, _MOST_CREDIT = 0.8, 0.004, 3.0  # in tokens of plain decoding
 _LEAST_CREDIT = 0.0
 _PROBE_EVERY_ROUNDS = 3
 # No probe in a reply's first rounds: what it is about is decided in its first words, where a draft is at its worst.
@@ -37,6 +37,7 @@ class History:
     sharpness: dict[str, Sharpness] = field(default_factory=dict)
     records: dict[str, Record] = field(default_factory=dict)
     credit: float = _START_CREDIT  # what trying out drafts may still cost
+    trusted: bool = False  # drafting has gained all the credit there is, and not lost it since
     rounds: int = 0
     longest: dict[str, int] = field(default_factory=dict)  # run of drafted tokens of a source that stood
     draft_speed: float = 0.0  # while a draft rests: what drafting would bring, as a multiple of plain speed
@@ -47,6 +48,14 @@ class History:
 
     def record_of(self, source: str) -> Record:
         return self.records.setdefault(source, Record())
+
+    def doubt(self, source: str) -> None:
+        """Its drafts have gained and then lost all that there was to lose: the text is not what it was; nearly anew."""
+        self.trusted = False
+        self.credit = _START_CREDIT
+        for (name, _), rates in self.rates.items():
+            if name == source:
+                rates.doubt()
 
     def learn(self, plan: Plan, outcome: Outcome) -> None:
         """What a drafted round showed about its source."""
@@ -151,6 +160,9 @@ class AutoController:
 
     def observe_reading(self, source: str, tokens: int, seconds: float) -> None:
         self._costs.observe_reading(source, tokens, seconds)
+        self._behind[source] = max(0, self._behind.get(source, 0) - tokens)
+        if self.parked and self._costs.plain_s:
+            self._spend(self._costs.reading_s(source, tokens) / self._costs.plain_s)
 
     def learn_unused(self, offer: Offer, drafted: int, accepted: int) -> None:
         self._history.rates_of(offer.source, offer.grade).learn(drafted, accepted)
@@ -179,15 +191,23 @@ class AutoController:
             rates.end_round()
         self._tokens += outcome.accepted + 1
         self._since_plain = self._since_plain + 1 if outcome.drafted else 0
-        gain = _CREDIT_PER_ROUND
+        cost = -_CREDIT_PER_ROUND
         if outcome.drafted:
             history.last_drafted[plan.source] = history.rounds
             history.learn(plan, outcome)
             price_s = self._costs.price_s(plan.source, outcome.drafted)
-            gain += outcome.accepted + 1 - price_s / self._costs.plain_s  # both of one moment, whatever this round took
+            cost += price_s / self._costs.plain_s - (outcome.accepted + 1)  # both prices of one moment
             if choice := self._choices.get(plan.source):
                 choice.teach(history.record_of(plan.source), outcome)
-        history.credit = max(_LEAST_CREDIT, min(_MOST_CREDIT, history.credit + gain))
+        self._spend(cost)
+        if history.credit == _MOST_CREDIT:
+            history.trusted = True
+        elif history.trusted and outcome.drafted and history.credit == _LEAST_CREDIT:
+            history.doubt(plan.source)
+
+    def _spend(self, cost: float) -> None:
+        """In tokens of plain decoding; what is gained is less than nothing."""
+        self._history.credit = max(_LEAST_CREDIT, min(_MOST_CREDIT, self._history.credit - cost))
 
     def _choose(self, options: Sequence[Option], plain_s: float) -> Option | None:
         """The fastest, if it is faster than plain decoding; the source of the round before needs less of a lead."""
@@ -212,9 +232,18 @@ class AutoController:
     def _may_try(self, source: str) -> bool:
         history = self._history
         rested = history.rounds - history.last_drafted.get(source, -_PROBE_EVERY_ROUNDS)
-        plain_s = self._costs.plain_s
-        reading = self._costs.reading_s(source, self._behind.get(source, 0)) / plain_s if plain_s else 0.0
-        return self._rounds >= _START_ROUNDS and rested >= _PROBE_EVERY_ROUNDS and history.credit > reading
+        return (
+            self._rounds >= _START_ROUNDS
+            and rested >= _PROBE_EVERY_ROUNDS
+            and history.credit > self._cost_before_a_try(source)
+        )
+
+    def _cost_before_a_try(self, source: str) -> float:
+        """Of reading what it is behind and of the shortest draft after that; reading for no draft is waste."""
+        plain_s, behind = self._costs.plain_s, self._behind.get(source, 0)
+        if not plain_s or not behind:
+            return 0.0
+        return (self._costs.reading_s(source, behind) + self._costs.price_s(source, 1)) / plain_s - 1
 
     def _expected_saving_s(self, offer: Offer) -> float:
         """What drafting should save over the rest of the reply, taken to be as long as what is there already."""

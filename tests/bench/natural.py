@@ -102,13 +102,17 @@ class Natural:
         return Cell(name, auto, fixed_rate, their_rate, plain, (best, their_best))
 
     def _rounds(self, sides: Sequence[Side], prompts: Sequence[Sequence[int]]) -> list[tuple[float, ...]]:
-        """Of each run and side the rate over all prompts; the sides take turns prompt by prompt."""
+        """Of each run and side the rate over all prompts; the sides take turns reply by reply.
+
+        Each side is a prompt behind the one before it: our engine keeps the newest caches, so after auto the same
+        prompt is already read for a fixed length. MEASURED: that made short replies of a fixed length 4 % faster.
+        """
         rounds = []
         for _ in range(self._runs):
             times = [(0, 0.0)] * len(sides)
-            for prompt in prompts:
+            for number in range(len(prompts)):
                 for at, side in enumerate(sides):
-                    run = side(prompt)
+                    run = side(prompts[number - at])
                     times[at] = (times[at][0] + len(run.tokens), times[at][1] + run.seconds)
             rounds.append(tuple(tokens / seconds for tokens, seconds in times))
         return rounds
@@ -172,25 +176,20 @@ def ttft_vs_mlx_lm(stage: Stage, runs: int) -> Row:
 
 
 def simulated_regret(stage: Stage, runs: int) -> Row:
-    """The worst machine and text of the simulator, after 100 tokens of learning."""
-    from tests.helpers.round_simulator import MACHINES, best_fixed_speed, make_history, make_text
-    from tests.helpers.round_simulator import Run as Simulated
+    """The worst machine and text of the simulator, after 100 tokens of learning.
 
-    shares: dict[str, float] = {}
-    for machine_name, machine in MACHINES.items():
-        for kind in ("steady", "bursty", "decay"):
-            for informative in (True, False):
-                for mean in (0.05, 0.15, 0.3, 0.5, 0.7, 0.85, 0.95):
-                    of_seeds = []
-                    for seed in range(4):
-                        text = make_text(kind, mean, informative=informative, tokens=1000, seed=seed)
-                        run = Simulated(machine, text, make_history(machine), seed).write(1000)
-                        of_seeds.append(run.speed(100) / best_fixed_speed(machine, text, 1000, 100))
-                    name = f"{machine_name}, {kind}, {mean:g}, {'telling' if informative else 'useless'} confidence"
-                    shares[name] = statistics.fmean(of_seeds)
-    worst = min(shares, key=lambda name: shares[name])
-    detail = f"worst of {len(shares)}: {worst}; mean {1 - statistics.fmean(shares.values()):.3f}"
-    return Row("engine.simulated.regret", 1 - shares[worst], "share", "≤ 0.03", detail)
+    One text says little: its regret varies by 0.02. So the cells that look worst on four texts are measured anew on
+    sixteen others, and the worst of these counts; the worst of 252 noisy figures would be the noisiest.
+    """
+    from tests.helpers.round_simulator import CELLS, regret
+
+    first = {cell: statistics.fmean(regret(cell, seed) for seed in range(4)) for cell in CELLS}
+    suspects = sorted(CELLS, key=lambda cell: -first[cell])[:12]
+    again = {cell: statistics.fmean(regret(cell, seed) for seed in range(10, 26)) for cell in suspects}
+    worst = max(again, key=lambda cell: again[cell])
+    detail = f"worst of {len(first)}: {worst}; before the second look {max(first.values()):.3f}"
+    mean = statistics.fmean(first.values())
+    return Row("engine.simulated.regret", again[worst], "share", "≤ 0.03", f"{detail}; mean {mean:.3f}")
 
 
 NATURAL: tuple[Callable[[Stage, int], Row], ...] = (

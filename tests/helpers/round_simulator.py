@@ -9,6 +9,7 @@ import math
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 
 from engine.drafting.controller import AutoController, History
 from engine.drafting.costs import MAX_WIDTH, Calibration, RoundCosts
@@ -167,3 +168,31 @@ class Run:
         if drafted and not any(self.lengths):
             seconds *= self.first_draft
         return Outcome(drafted, self.text.accepted(at, drafted), seconds, said if plan.stop is not None else ())
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A machine and a kind of text."""
+
+    machine: str
+    kind: str
+    mean: float
+    telling: bool
+
+    def __str__(self) -> str:
+        confidence = "telling" if self.telling else "useless"
+        return f"{self.machine}, {self.kind}, {self.mean:g}, {confidence} confidence"
+
+
+CELLS = tuple(
+    Cell(*cell)
+    for cell in product(MACHINES, ("steady", "bursty", "decay"), (0.05, 0.15, 0.3, 0.5, 0.7, 0.85, 0.95), (True, False))
+)
+
+
+def regret(cell: Cell, seed: int, tokens: int = 1000, learning: int = 100) -> float:
+    """How much slower auto is than the fixed length that proves best on the same text, after `learning` tokens."""
+    machine = MACHINES[cell.machine]
+    text = make_text(cell.kind, cell.mean, informative=cell.telling, tokens=tokens, seed=seed)
+    run = Run(machine, text, make_history(machine), seed).write(tokens)
+    return 1 - run.speed(learning) / best_fixed_speed(machine, text, tokens, learning)

@@ -34,7 +34,11 @@ _TESTS = {
     "engine/drafting/proposers/features": ("engine/test_drafters",),
     "engine/decoding/text": ("engine/test_text", "engine/test_prompts"),
     "engine/drafting/acceptance": ("unit/test_acceptance", "unit/test_controller", "unit/test_controller_simulated"),
-    "engine/drafting/controller": ("unit/test_controller", "unit/test_controller_simulated"),
+    "engine/drafting/controller": (
+        "unit/test_controller",
+        "unit/test_controller_credit",
+        "unit/test_controller_simulated",
+    ),
     "engine/drafting/options": ("unit/test_options", "unit/test_controller", "unit/test_controller_simulated"),
     "engine/drafting/plans": ("unit/test_controller", "engine/test_draft_model"),
     "engine/drafting/costs": ("unit/test_costs", "unit/test_verdict", "unit/test_controller"),

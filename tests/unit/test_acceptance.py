@@ -272,3 +272,24 @@ def test_between_equals_the_honest_level_stays() -> None:
         sharpness.learn([token] * 4, truth=token)
 
     assert sharpness.level == 0
+
+
+def test_rates_in_doubt_follow_what_comes_next() -> None:
+    """Ninety of a hundred tokens stood; then four in a row do not. Rates of few trials lose nothing by it."""
+    misled, trusted, young = AcceptRates(), AcceptRates(), AcceptRates()
+    for rates in (misled, trusted):
+        for trial in range(100):
+            rates.learn(1, int(trial % 10 > 0))
+    young.learn(1, 1)
+    before = misled.by_position(hopeful=False)[0], young.by_position(hopeful=False)[0]
+    for rates in (misled, young):
+        rates.doubt()
+    AcceptRates().doubt()  # of nothing nothing is forgotten
+    assert misled.by_position(hopeful=True)[0] == pytest.approx(before[0], abs=0.1)
+    assert young.by_position(hopeful=False)[0] == before[1]
+    for rates in (misled, trusted):
+        for _ in range(4):
+            rates.learn(1, 0)
+
+    assert misled.by_position(hopeful=False)[0] < 0.6
+    assert trusted.by_position(hopeful=False)[0] > 0.8
