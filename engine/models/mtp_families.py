@@ -6,8 +6,6 @@ behind. Its tensors lie in the main model's own repository, which mlx-lm passes 
 Not here, and so refused by name:
 
 - mimo_v2_flash, step3p5, ernie4_5_moe: a head for each depth, or without a norm at its end
-- nemotron_h: an attention and an expert layer, of which mlx-lm's own loader would take neither
-- deepseek_v32, glm_moe_dsa: their attention chooses what it sees, by a part whose rows a head would have to share
 - deepseek_v41, kimi_k3, kimi_linear, longcat_flash, bailing_moe_v3, exaone_moe: their layout could not be checked
 - gemma4_assistant: reads the main model's own keys and values, which a cache does not give away
 - deepseek_v4, glm5_next, hy_v4, inkling, qwen4_exp: mlx-lm 0.32.2 knows no such main model
@@ -15,8 +13,8 @@ Not here, and so refused by name:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 
@@ -28,7 +26,9 @@ class Family:
     own_prefixes: tuple[str, ...]  # in a folder of its own; "": none
     names: Mapping[str, str]  # of what is no ordinary layer, and what it is here
     layers: tuple[str, ...] = ("layers.0.",)  # what stands before an ordinary layer's names; "": nothing
-    changes: Mapping[str, Any] = field(default_factory=dict)  # of the main model's config, to make that one layer
+    changes: Callable[[Mapping[str, Any]], dict[str, Any]] = (
+        dict  # of the main model's config, to make the head's layers
+    )
     state_first: bool = False  # the state, then the embedding
     zero_centred: bool = False  # norms of raw shards lack 1, and are known by convolutions that nobody turned round
     mask_array: bool = False  # its attention adds to the mask
@@ -38,7 +38,7 @@ _QWEN = Family(
     prefixes=("mtp.", "language_model.mtp."),
     own_prefixes=("mtp.", ""),
     names={"fc": "join", "pre_fc_norm_embedding": "token_norm", "pre_fc_norm_hidden": "state_norm", "norm": "norm"},
-    changes={"full_attention_interval": 1},
+    changes=lambda config: {"num_hidden_layers": 1, "full_attention_interval": 1},
     zero_centred=True,
 )
 _DEEPSEEK = Family(
@@ -55,7 +55,7 @@ _DEEPSEEK = Family(
         "embed_tokens": "embed_tokens",
     },
     layers=("mtp_block.", ""),
-    changes={"first_k_dense_replace": 0},
+    changes=lambda config: {"num_hidden_layers": 1, "first_k_dense_replace": 0},
     mask_array=True,
 )
 _MIMO = Family(
@@ -68,7 +68,31 @@ _MIMO = Family(
         "final_layernorm": "norm",
     },
     layers=("",),
+    changes=lambda config: {"num_hidden_layers": 1},
     state_first=True,
+)
+
+
+def _nemotron_layers(config: Mapping[str, Any]) -> dict[str, Any]:
+    """An attention and an expert layer, in the order that the config says."""
+    said = config.get("mtp_hybrid_override_pattern") or config.get("mtp_layers_block_type") or "*E"
+    marks = {"attention": "*", "full_attention": "*", "moe": "E"}
+    pattern = [marks.get(str(part), str(part)) for part in said]
+    if sorted(pattern) != ["*", "E"]:
+        raise ValueError(f"config.json: mtp_hybrid_override_pattern {str(said)[:40]}")
+    return {"num_hidden_layers": 2, "hybrid_override_pattern": pattern, "layers_block_type": None, "layer_types": None}
+
+
+_NEMOTRON = Family(
+    prefixes=("mtp.",),
+    own_prefixes=("mtp.", ""),
+    names={
+        "layers.0.eh_proj": "join",
+        "layers.0.enorm": "token_norm",
+        "layers.0.hnorm": "state_norm",
+        "layers.1.final_layernorm": "norm",
+    },
+    changes=_nemotron_layers,
 )
 FAMILIES: dict[str, Family] = {
     "qwen3_next": _QWEN,
@@ -77,7 +101,10 @@ FAMILIES: dict[str, Family] = {
     "deepseek_v3": _DEEPSEEK,
     "glm4_moe": _DEEPSEEK,
     "glm4_moe_lite": _DEEPSEEK,
+    "deepseek_v32": _DEEPSEEK,
+    "glm_moe_dsa": _DEEPSEEK,
     "mimo": _MIMO,
+    "nemotron_h": _NEMOTRON,
 }
 
 

@@ -27,7 +27,7 @@ from engine.caches.making import CacheMaker
 from engine.drafting.proposers.chain import Head, rehearsed
 from engine.drafting.proposers.eagle3 import EagleDrafter
 from engine.drafting.proposers.mtp import MtpDrafter
-from engine.models.access import ModelAccess
+from engine.models.access import ModelAccess, body_of
 from engine.models.drafters import EagleConfig, drafter_config
 from engine.models.mtp_families import FAMILIES
 from tests.engine.conftest import Zoo
@@ -67,6 +67,9 @@ FIGURES: dict[str, list[list[int]]] = {
     "glm4_moe_lite": [[218, 202, 278, 113], [100, 113, 64, 192], [28, 4, 246, 154]],
     "glm4_moe": [[208, 175, 192, 16], [275, 31, 253, 231], [99, 7, 29, 162]],
     "mimo": [[167, 25, 273, 9], [274, 254, 119, 223], [250, 59, 266, 160]],
+    "deepseek_v32": [[172, 32, 16, 133], [94, 230, 287, 287], [70, 278, 100, 136]],
+    "glm_moe_dsa": [[172, 32, 16, 133], [94, 230, 287, 287], [70, 278, 100, 136]],
+    "nemotron_h": [[202, 32, 253, 104], [228, 50, 241, 12], [242, 217, 245, 13]],
 }
 
 
@@ -182,7 +185,7 @@ def engine() -> Iterator[EngineClient]:
     assert engine.close()
 
 
-@pytest.mark.parametrize("family", ["qwen3_5", "qwen3_5_moe", "glm4_moe_lite", "glm4_moe", "mimo"])
+@pytest.mark.parametrize("family", ["qwen3_5", "qwen3_5_moe", "glm4_moe_lite", "glm_moe_dsa", "mimo", "nemotron_h"])
 def test_a_main_model_drafts_with_the_head_in_its_own_folder(engine: EngineClient, family: str, tmp_path: Path) -> None:
     folder = heads.save_main_with_head(family, tmp_path, heads.head_weights(family))
     info = inspect_model(folder)
@@ -340,18 +343,19 @@ def copied_head(family: str) -> tuple[Any, MtpDrafter]:
 
     Embeddings are scaled as a norm would scale them. All that the head does not see is the first token.
     """
-    one: dict[str, Any] = {"num_hidden_layers": 1, **FAMILIES[family].changes}
-    main = heads.build_main(family, **one)
-    access = ModelAccess(main)
-    table = main.model.embed_tokens.weight
-    main.model.embed_tokens.weight = table * mx.rsqrt((table * table).mean(axis=-1, keepdims=True) + 1e-6)
+    main = heads.build_main(family, **FAMILIES[family].changes(heads.text_of(heads.MAINS[family])))
+    access, body = ModelAccess(main), body_of(main)
+    embedding = body.embeddings if family == "nemotron_h" else body.embed_tokens
+    table = embedding.weight
+    embedding.weight = table * mx.rsqrt((table * table).mean(axis=-1, keepdims=True) + 1e-6)
     width = table.shape[-1]
     head = MtpDrafter(heads.parsed_head(family), access)
-    head.layers[0].update(main.layers[0].parameters())
+    for copied, layer in zip(head.layers, main.layers, strict=True):
+        copied.update(layer.parameters())
     taken, ignored = mx.eye(width), mx.zeros((width, width))
     state_first = FAMILIES[family].state_first
     head.join.weight = mx.concatenate([ignored, taken] if state_first else [taken, ignored], axis=1)
-    head.norm.weight = main.model.norm.weight
+    head.norm.weight = (body.norm_f if family == "nemotron_h" else body.norm).weight
     return main, head
 
 
@@ -361,7 +365,7 @@ def agreement(main: Any, head: MtpDrafter, prompts: int = 3, length: int = 160) 
     right = count = 0
     for _ in range(prompts):
         tokens = mx.random.randint(0, 250, (1, length))
-        states = main.model(tokens)[0]
+        states = body_of(main)(tokens)[0]
         verdicts = mx.argmax(main(tokens)[0], axis=-1)
         own = head.read(tokens[0, 1:].astype(mx.uint32), states[:-1], CacheMaker(head)())
         right += int((mx.argmax(head.logits(own), axis=-1) == verdicts[1:])[80:].sum().item())  # type: ignore[arg-type]

@@ -50,6 +50,19 @@ _LATENT: dict[str, Any] = _COMMON | {
     "first_k_dense_replace": 1,
     "num_nextn_predict_layers": 1,
 }
+_CHOOSING: dict[str, Any] = {
+    "index_head_dim": 16,
+    "index_n_heads": 2,
+    "index_topk": 24,
+    "n_group": 1,
+    "topk_group": 1,
+    "topk_method": "noaux_tc",
+    "scoring_func": "sigmoid",
+    "norm_topk_prob": True,
+    "routed_scaling_factor": 1.0,
+    "moe_layer_freq": 1,
+    "attention_bias": False,
+}
 MAINS: dict[str, dict[str, Any]] = {
     "qwen3_next": TINY["hybrid"] | _EXPERTS | {"shared_expert_intermediate_size": 32},
     "qwen3_5": {
@@ -90,6 +103,36 @@ MAINS: dict[str, dict[str, Any]] = {
         "partial_rotary_factor": 0.5,
     },
     "mimo": _COMMON | {"model_type": "mimo", "head_dim": 12},
+    "deepseek_v32": _LATENT | _CHOOSING | {"model_type": "deepseek_v32"},
+    "glm_moe_dsa": _LATENT | _CHOOSING | {"model_type": "glm_moe_dsa", "rope_parameters": {"rope_theta": 10000.0}},
+    "nemotron_h": _COMMON
+    | {
+        "model_type": "nemotron_h",
+        "hybrid_override_pattern": "M*E",
+        "num_hidden_layers": 3,
+        "mtp_hybrid_override_pattern": "*E",
+        "num_nextn_predict_layers": 1,
+        "attention_bias": False,
+        "mamba_num_heads": 4,
+        "mamba_head_dim": 16,
+        "mamba_proj_bias": False,
+        "ssm_state_size": 16,
+        "conv_kernel": 4,
+        "n_groups": 2,
+        "mlp_bias": False,
+        "layer_norm_epsilon": 1e-6,
+        "use_bias": False,
+        "use_conv_bias": True,
+        "n_routed_experts": 4,
+        "n_shared_experts": 1,
+        "num_experts_per_tok": 2,
+        "moe_intermediate_size": 32,
+        "moe_shared_expert_intermediate_size": 32,
+        "n_group": 1,
+        "topk_group": 1,
+        "norm_topk_prob": True,
+        "routed_scaling_factor": 1.0,
+    },
 }
 
 
@@ -133,11 +176,11 @@ def head_weights(family: str, seed: int = 7, *, own_ends: bool = False) -> Weigh
     weights = {name: _random(name, array) for name, array in arrays}
     theirs = {ours: theirs for theirs, ours in reversed(list(FAMILIES[family].names.items()))}
     layers = FAMILIES[family].layers
-    before = layers[0] if layers == ("layers.0.",) else ""
     named = {}
     for name, weight in weights.items():
         part, _, kind = name.rpartition(".")
-        named[f"{theirs[part]}.{kind}" if part in theirs else before + name.removeprefix("layers.0.")] = weight
+        ordinary = name if layers == ("layers.0.",) else name.removeprefix("layers.0.")
+        named[f"{theirs[part]}.{kind}" if part in theirs else ordinary] = weight
     return named
 
 

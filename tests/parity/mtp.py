@@ -1,4 +1,4 @@
-"""MTP heads beside mlx-vlm's of the Qwen3.5 family. It has no others whose main models mlx-lm has, too.
+"""MTP heads beside mlx-vlm's of the Qwen3.5 family and of Nemotron-H.
 
 It keeps the rows of drafted tokens that stand as it drafted them, where ours reads them again with the main model's
 states; so rounds in which none stands are compared, at every depth up to five.
@@ -24,6 +24,7 @@ CASES: tuple[tuple[str, str, bool], ...] = (
     ("Qwen3.5 MTP, raw", "qwen3_5", True),
     ("Qwen3.5 MTP, experts", "qwen3_5_moe", False),
     ("Qwen3.5 MTP, experts, raw", "qwen3_5_moe", True),
+    ("Nemotron-H MTP", "nemotron_h", False),
 )
 
 
@@ -51,9 +52,13 @@ def _ours(family: str, weights: tiny.Weights, main: Any) -> MtpDrafter:
 
 
 def _theirs(family: str, weights: tiny.Weights, main: Any) -> Any:
-    package = importlib.import_module("mlx_vlm.speculative.drafters.qwen3_5_mtp")
+    name = "nemotron_h_mtp" if family == "nemotron_h" else "qwen3_5_mtp"
+    package = importlib.import_module(f"mlx_vlm.speculative.drafters.{name}")
     config = json.loads(json.dumps(tiny.head_config(family)))
     theirs = package.Model(package.ModelConfig.from_dict(config))
     theirs.update(tree_unflatten(list(theirs.sanitize(weights).items())))
-    theirs.bind(main)
+    if family == "nemotron_h":  # theirs takes none but its own main models
+        theirs._input_embed, theirs._lm_head_fn = main.backbone.embeddings, main.lm_head
+    else:
+        theirs.bind(main)
     return theirs

@@ -108,17 +108,23 @@ class MtpDrafter(nn.Module):
     def _rows(self, joined: mx.array, caches: list[Any]) -> mx.array:
         rows = joined[None]
         mask = create_attention_mask(rows, next(leaves(caches)), return_array=self._family.mask_array)
-        for layer, cache in zip(self.layers, caches, strict=True):
-            rows = layer(rows, mask, cache)
+        kept = iter(caches)
+        for layer in self.layers:
+            rows = layer(rows, mask, next(kept) if _keeps_rows(layer) else None)
         return self.norm(rows)[0]
 
 
+def _keeps_rows(layer: Any) -> bool:
+    """Where attention and experts are layers of their own, only the former has a cache."""
+    return bool(getattr(layer, "block_type", "*") == "*")
+
+
 class _OneLayer:
-    """A main model of one layer, of which only that layer is ever used; the rest is never computed."""
+    """A main model of the head's one layer (in a few families two), the only part that is ever used or computed."""
 
     def __init__(self, config: MtpConfig) -> None:
-        text = copy.deepcopy(dict(config.text_config)) | dict(FAMILIES[config.family].changes)
-        text |= {"model_type": config.family, "num_hidden_layers": 1}
+        text = copy.deepcopy(dict(config.text_config)) | {"model_type": config.family}
+        text |= FAMILIES[config.family].changes(text)
         classes: tuple[Any, Any] = checked_classes({"model_type": config.family, "text_config": text, **text})
         nested = "text_config" in inspect.signature(classes[1]).parameters
         said = {"model_type": config.family, "text_config": text} if nested else text
