@@ -150,14 +150,16 @@ def _quantize_like(network: nn.Module, weights: dict[str, mx.array], path: Path)
     if not isinstance(said, dict) or "bits" not in said:
         return
 
-    def chosen(name: str, module: nn.Module) -> bool | dict[str, Any]:
-        if f"{name}.scales" not in weights or not hasattr(module, "to_quantized"):
+    def chosen(name: str, module: Any) -> bool | dict[str, Any]:
+        """Widths tell bits and groups: a config names its exceptions by the main model's names."""
+        scales = weights.get(f"{name}.scales")
+        if scales is None or not hasattr(module, "to_quantized"):
             return False
-        own = said.get(name)
-        return own if isinstance(own, dict) else True
+        width, packed = module.weight.shape[-1], weights[f"{name}.weight"].shape[-1]
+        return {"group_size": width // scales.shape[-1], "bits": 32 * packed // width, "mode": mode}
 
     mode = said.get("mode", "affine")
-    nn.quantize(network, said.get("group_size", 64), said["bits"], mode=mode, class_predicate=chosen)
+    nn.quantize(network, class_predicate=chosen)
 
 
 def _memory_need(network: nn.Module) -> MemoryNeed:

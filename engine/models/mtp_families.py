@@ -43,7 +43,7 @@ _QWEN = Family(
 )
 _DEEPSEEK = Family(
     prefixes=("layers.{layers}.",),
-    own_prefixes=("layers.{layers}.", ""),
+    own_prefixes=("layers.{layers}.", "mtp.", ""),
     names={
         "eh_proj": "join",
         "enorm": "token_norm",

@@ -264,6 +264,58 @@ def published(shard: Path) -> None:
     mx.save_safetensors(str(shard), held, {"format": "pt"})
 
 
+def test_a_raw_repository_with_experts_one_by_one_drafts_with_its_own_head(
+    engine: EngineClient, tmp_path: Path
+) -> None:
+    folder = heads.save_main_with_head("qwen3_next", tmp_path, heads.head_weights("qwen3_next"))
+    shard = folder / "model.safetensors"
+    published(shard)
+    one_by_one = dict(mx.load(str(shard)))  # type: ignore[arg-type]
+    for name in [name for name in one_by_one if ".switch_mlp." in name]:
+        together, (before, after) = one_by_one.pop(name), name.split(".switch_mlp.")
+        one_by_one |= {f"{before}.experts.{n}.{after}": together[n] for n in range(together.shape[0])}
+    mx.save_safetensors(str(shard), one_by_one, {"format": "pt"})
+    assert isinstance(engine.load(folder), ModelReady)
+    plain = engine.run(request(Speculation.off(), SAMPLINGS[0])).tokens
+
+    assert isinstance(engine.set_draft(folder), ModelReady)
+
+    outcome = engine.run(request(Speculation.fixed(3), SAMPLINGS[0]))
+    assert outcome.tokens == plain
+    assert outcome.stats.drafted > 20
+
+
+def quantized(weights: dict[str, mx.array], bits: Callable[[str], int]) -> dict[str, mx.array]:
+    packed: dict[str, mx.array] = {}
+    for name, weight in weights.items():
+        if weight.ndim == 2 and weight.shape[-1] % 32 == 0 and name.endswith(".weight"):
+            stem = name.removesuffix(".weight")
+            parts = mx.quantize(weight, group_size=32, bits=bits(name))
+            packed |= dict(zip((name, f"{stem}.scales", f"{stem}.biases"), parts, strict=True))
+        else:
+            packed[name] = weight
+    return packed
+
+
+def test_quantized_heads_draft_nearly_as_they_did(engine: EngineClient, zoo: Zoo, tmp_path: Path) -> None:
+    """Each tensor with bits of its own, of which the config tells one."""
+    config = tiny.eagle_config()
+    weights = tiny.eagle_weights(config)
+    said = {"quantization": {"group_size": 32, "bits": 8}}
+    packed = quantized(weights, lambda name: 8 if "self_attn" in name else 6)
+    whole = tiny.save_drafter(tmp_path / "whole", config, weights)
+    folder = tiny.save_drafter(tmp_path / "quantized", config | said, packed)
+    assert isinstance(engine.load(zoo.main), ModelReady)
+
+    outcomes = []
+    for draft in (whole, folder):
+        assert isinstance(engine.set_draft(draft), ModelReady)
+        outcomes.append(engine.run(request(Speculation.fixed(3), SAMPLINGS[0])))
+
+    assert outcomes[0].tokens == outcomes[1].tokens
+    assert outcomes[1].stats.drafted > 20
+
+
 def test_a_head_in_a_folder_of_its_own_drafts_as_it_does_in_its_main_models(
     engine: EngineClient, tmp_path: Path
 ) -> None:

@@ -1,4 +1,4 @@
-"""MTP heads beside mlx-vlm's of the Qwen3.5 family and of Nemotron-H.
+"""MTP heads beside mlx-vlm's of the Qwen3.5 family, of Nemotron-H and of GLM-5, whose head is DeepSeek-V3's.
 
 It keeps the rows of drafted tokens that stand as it drafted them, where ours reads them again with the main model's
 states; so rounds in which none stands are compared, at every depth up to five.
@@ -25,6 +25,7 @@ CASES: tuple[tuple[str, str, bool], ...] = (
     ("Qwen3.5 MTP, experts", "qwen3_5_moe", False),
     ("Qwen3.5 MTP, experts, raw", "qwen3_5_moe", True),
     ("Nemotron-H MTP", "nemotron_h", False),
+    ("GLM-5 MTP", "glm_moe_dsa", True),
 )
 
 
@@ -33,7 +34,7 @@ def mtp_cases() -> Iterator[tuple[str, int, int, float]]:
         main = tiny.build_main(family)
         weights = tiny.head_weights(family)
         if raw:
-            weights = {f"mtp.{part}": weight for part, weight in weights.items()}
+            weights = {f"mtp.{part.replace('head.norm', 'head_norm')}": weight for part, weight in weights.items()}
         ours, theirs = _ours(family, weights, main), _theirs(family, weights, main)
 
         def logits(state: mx.array, theirs: Any = theirs) -> mx.array:
@@ -52,11 +53,11 @@ def _ours(family: str, weights: tiny.Weights, main: Any) -> MtpDrafter:
 
 
 def _theirs(family: str, weights: tiny.Weights, main: Any) -> Any:
-    name = "nemotron_h_mtp" if family == "nemotron_h" else "qwen3_5_mtp"
-    package = importlib.import_module(f"mlx_vlm.speculative.drafters.{name}")
+    package = importlib.import_module(f"mlx_vlm.speculative.drafters.{family.removesuffix('_moe')}_mtp")
     config = json.loads(json.dumps(tiny.head_config(family)))
     theirs = package.Model(package.ModelConfig.from_dict(config))
-    theirs.update(tree_unflatten(list(theirs.sanitize(weights).items())))
+    sanitized = theirs.sanitize(weights) if hasattr(theirs, "sanitize") else weights
+    theirs.update(tree_unflatten(list(sanitized.items())))
     if family == "nemotron_h":  # theirs takes none but its own main models
         theirs._input_embed, theirs._lm_head_fn = main.backbone.embeddings, main.lm_head
     else:
