@@ -5,8 +5,9 @@ behind. Its tensors lie in the main model's own repository, which mlx-lm passes 
 
 Not here, and so refused by name:
 
-- mimo_v2_flash, step3p5, ernie4_5_moe: a head for each depth, or without a norm at its end
-- deepseek_v41, kimi_k3, kimi_linear, longcat_flash, bailing_moe_v3, exaone_moe: their layout could not be checked
+- step3p5: three heads, one a depth, of sliding layers, each with an output layer of its own
+- mimo_v2_flash, ernie4_5_moe, deepseek_v41, kimi_k3, kimi_linear, longcat_flash, bailing_moe_v3, exaone_moe: their
+  layout was not at hand to be checked, and a wrong one shows nowhere but in how often a draft is right
 - gemma4_assistant: reads the main model's own keys and values, which a cache does not give away
 - deepseek_v4, glm5_next, hy_v4, inkling, qwen4_exp: mlx-lm 0.32.2 knows no such main model
 """
@@ -26,9 +27,7 @@ class Family:
     own_prefixes: tuple[str, ...]  # in a folder of its own; "": none
     names: Mapping[str, str]  # of what is no ordinary layer, and what it is here
     layers: tuple[str, ...] = ("layers.0.",)  # what stands before an ordinary layer's names; "": nothing
-    changes: Callable[[Mapping[str, Any]], dict[str, Any]] = (
-        dict  # of the main model's config, to make the head's layers
-    )
+    changes: Callable[[Mapping[str, Any]], dict[str, Any]] = dict  # of the main model's config, for the head's layers
     state_first: bool = False  # the state, then the embedding
     zero_centred: bool = False  # norms of raw shards lack 1, and are known by convolutions that nobody turned round
     mask_array: bool = False  # its attention adds to the mask
