@@ -155,7 +155,7 @@ class DrafterInfo:
     main_width: int  # of the hidden states that it reads
     main_layers: int
     vocabulary_rows: int
-    layers: tuple[int, ...]  # whose output it reads, counted from 0
+    layers: tuple[int, ...]  # whose output it reads, counted from 0; -1: what the head is given
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +175,7 @@ class ModelInfo:
     layers: int = 0
     vocabulary_rows: int = 0  # with the padding of its output layer
     drafter: DrafterInfo | None = None  # set: it is no chat model and can only draft
+    own_drafter: DrafterInfo | None = None  # a head in its own folder that drafts for it: set_draft(folder)
 
 
 @dataclass(frozen=True, slots=True)

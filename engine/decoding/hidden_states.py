@@ -13,6 +13,8 @@ from typing import Any
 import mlx.core as mx
 
 from engine.caches.hooks import hooked
+from engine.models.access import NoAccess, body_of
+from engine.models.drafters import BODY
 
 
 class NoHiddenStates(Exception):
@@ -24,11 +26,14 @@ class NoHiddenStates(Exception):
 
 
 class HiddenStates:
-    """Keeps what the layers `layers` of a network return (0 is the first) in forwards inside of `step`."""
+    """Keeps what the layers `layers` of a network return (0 is the first) in forwards inside of `step`.
+
+    BODY in place of a layer is what the network's head is given: behind the last norm.
+    """
 
     def __init__(self, network: Any, layers: Sequence[int]) -> None:
         """Raises NoHiddenStates, after a forward over two tokens that is never computed."""
-        self._modules = [network.layers[layer] for layer in layers]
+        self._modules = [_module(network, layer) for layer in layers]
         self._outputs: dict[int, list[Any]] = {}  # of the latest step, by module
         self._rows: list[mx.array] = []
         self._position = 0  # of the first row that was not taken yet
@@ -82,6 +87,15 @@ class HiddenStates:
         output = run(*arguments, **keywords)
         self._outputs.setdefault(id(module), []).append(output)
         return output
+
+
+def _module(network: Any, layer: int) -> Any:
+    if layer != BODY:
+        return network.layers[layer]
+    try:
+        return body_of(network)
+    except NoAccess as error:
+        raise NoHiddenStates(str(getattr(network, "model_type", type(network).__name__)), str(error)) from error
 
 
 def _states(output: Any) -> Any:

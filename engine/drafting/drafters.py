@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,11 +20,14 @@ from engine.api.errors import ModelDamaged, ModelUnsupported
 from engine.api.types import DrafterKind
 from engine.caches.making import CacheMaker
 from engine.drafting.proposers.base import Proposer
+from engine.drafting.proposers.chain import ChainProposer
 from engine.drafting.proposers.dflash import BlockDrafter, BlockProposer
 from engine.drafting.proposers.draft_model import DraftModelProposer
+from engine.drafting.proposers.eagle3 import EagleDrafter
+from engine.drafting.proposers.mtp import MtpDrafter
 from engine.models.access import ModelAccess, NoAccess
 from engine.models.compatibility import draft_problem
-from engine.models.drafters import DrafterConfig
+from engine.models.drafters import DrafterConfig, MtpConfig
 from engine.models.inspect import WEIGHTS, inspect_drafter, inspect_model
 from engine.models.loading import (
     LoadedModel,
@@ -38,6 +41,7 @@ from engine.models.loading import (
 )
 from engine.models.memory import MemoryNeed
 from engine.models.model_files import read_object
+from engine.models.mtp_families import FAMILIES
 from engine.models.watch import Question, never
 from engine.prefix.memory import PrefixStore
 
@@ -52,15 +56,21 @@ class Kind:
     proposer: Callable[[LoadedModel, LoadedModel, PrefixStore], Proposer]
 
 
-KINDS: dict[DrafterKind, Kind] = dict.fromkeys(
-    (DrafterKind.DFLASH, DrafterKind.DSPARK, DrafterKind.DFLASH2), Kind(BlockDrafter, BlockProposer)
-)
+_BLOCK = Kind(BlockDrafter, BlockProposer)
+KINDS: dict[DrafterKind, Kind] = {
+    DrafterKind.DFLASH: _BLOCK,
+    DrafterKind.DSPARK: _BLOCK,
+    DrafterKind.DFLASH2: _BLOCK,
+    DrafterKind.EAGLE3: Kind(EagleDrafter, ChainProposer),
+    DrafterKind.MTP: Kind(MtpDrafter, ChainProposer),
+}
 
 
 def loading_any_draft(folder: Path | str, main: LoadedModel, given_up: Question = never) -> Slices:
     """Whatever is in `folder`: a model of the same vocabulary, or a drafter that was made for `main`."""
     path = Path(folder).absolute()
-    config = inspect_drafter(path) if inspect_model(path).drafter is not None else None
+    info, own = inspect_model(path), path.resolve() == Path(main.info.folder).resolve()
+    config = inspect_drafter(path) if info.drafter is not None or own else None
     yield
     if config is None:
         return (yield from loading_draft(path, main, given_up))
@@ -78,6 +88,9 @@ def _loading_drafter(path: Path, config: DrafterConfig, main: LoadedModel, given
     info = inspect_model(path)
     if problem := draft_problem(main.info, info):
         raise problem
+    info = replace(info, drafter=config.info)
+    if isinstance(config, MtpConfig) and config.family not in FAMILIES:
+        raise ModelUnsupported(str(path), config.family)
     kind = KINDS.get(config.info.kind)
     if kind is None:
         raise ModelUnsupported(str(path), config.info.kind.value)
@@ -110,6 +123,8 @@ def _with_weights(network: nn.Module, path: Path) -> nn.Module:
     weights = {}
     for file in sorted(path.glob(WEIGHTS)):
         weights.update({_plain(name): weight for name, weight in mx.load(str(file)).items()})  # type: ignore[union-attr]
+    if hasattr(network, "sanitize"):
+        weights = network.sanitize(weights)
     _quantize_like(network, weights, path)
     wanted = dict(tree_flatten(network.parameters()))
     missing = sorted(wanted.keys() - weights.keys())
@@ -134,14 +149,16 @@ def _quantize_like(network: nn.Module, weights: dict[str, mx.array], path: Path)
     if not isinstance(said, dict) or "bits" not in said:
         return
 
-    def chosen(name: str, module: nn.Module) -> bool | dict[str, Any]:
-        if f"{name}.scales" not in weights or not hasattr(module, "to_quantized"):
+    def chosen(name: str, module: Any) -> bool | dict[str, Any]:
+        """Widths tell bits and groups: a config names its exceptions by the main model's names."""
+        scales = weights.get(f"{name}.scales")
+        if scales is None or not hasattr(module, "to_quantized"):
             return False
-        own = said.get(name)
-        return own if isinstance(own, dict) else True
+        width, packed = module.weight.shape[-1], weights[f"{name}.weight"].shape[-1]
+        return {"group_size": width // scales.shape[-1], "bits": 32 * packed // width, "mode": mode}
 
     mode = said.get("mode", "affine")
-    nn.quantize(network, said.get("group_size", 64), said["bits"], mode=mode, class_predicate=chosen)
+    nn.quantize(network, class_predicate=chosen)
 
 
 def _memory_need(network: nn.Module) -> MemoryNeed:

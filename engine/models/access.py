@@ -27,8 +27,12 @@ class ModelAccess:
     def __init__(self, network: Any) -> None:
         """Raises NoAccess, after a forward over a few tokens of which only the embedding is computed."""
         self._network = network
-        self._body = _body(network)
+        self._body = body_of(network)
         self._embedding, self._scale = self._find_embedding()
+
+    @property
+    def layers(self) -> int:
+        return len(self._network.layers)
 
     def embed(self, tokens: mx.array) -> mx.array:
         """What the first layer is given for `tokens` (n,): (n, width)."""
@@ -65,7 +69,7 @@ class ModelAccess:
         return module, _scale(rows, inputs[0])
 
 
-def _body(network: Any) -> Any:
+def body_of(network: Any) -> Any:
     """The part that holds the layers, and that the head is applied to."""
     first = network.layers[0]
     for _, module in network.named_modules():

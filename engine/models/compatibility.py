@@ -10,9 +10,12 @@ from engine.models.vocabulary import first_difference, read_vocabulary, token_te
 
 
 def draft_problem(main: ModelInfo, draft: ModelInfo) -> DraftError | None:
-    """None when `draft` can draft for `main`. Opens no file; vocabulary_difference tells which token differs."""
+    """None when `draft` can draft for `main`. Opens no file; vocabulary_difference tells which token differs.
+
+    The same folder can where it holds a drafter beside the model.
+    """
     if Path(main.folder).resolve() == Path(draft.folder).resolve():
-        return DraftIsMain(draft.folder)
+        return DraftIsMain(draft.folder) if main.own_drafter is None else None
     if draft.drafter is not None:
         return _misfit(main, draft.folder, draft.drafter)
     if main.vocabulary_digest != draft.vocabulary_digest:

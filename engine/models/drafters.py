@@ -15,17 +15,22 @@ A wrong reading shows nowhere but in how often a draft is right.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from engine.api.types import DrafterInfo, DrafterKind
 from engine.models.model_files import FileError, JsonObject, object_at
+from engine.models.mtp_families import FAMILIES, family_of, own_name
 from engine.models.numbers import check_numbers
+from engine.models.safetensors_header import Tensor
 
 _NAMES = {kind.value for kind in DrafterKind}
 _MARKOV_HEADS = ("vanilla", "gated")
+_MTP_PARTS = ("join", "token_norm", "state_norm", "norm")
+BODY = -1  # in place of a layer: what the head of the main model is given
 _DEFAULT_THETA = 10_000.0
 _MOST_BLOCK = 64
+_MOST_READ, _MOST_LAYERS = 32, 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +90,9 @@ class EagleConfig:
     norm_before_fc: bool = False
     norms_of_layers: bool = False  # a norm for each layer that is read
     feeds_back_normed: bool = False
+    norms_of_heads: bool = False  # of queries and keys
+    own_embedding: bool = False  # where its width is not the main model's
+    own_head: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +100,12 @@ class MtpConfig:
     """A head that a main model was trained with; its layers are of the main model's own kind."""
 
     info: DrafterInfo
-    model_type: str  # of the main model
-    text_config: Mapping[str, Any] = field(default_factory=dict)
+    family: str  # of the main model; unknown ones are refused when they are loaded
+    text_config: Mapping[str, Any] = field(default_factory=dict)  # of the main model
+    in_main: bool = False  # it lies in the main model's own folder
+    raw_norms: bool = False  # they lack 1
+    own_embedding: bool = False
+    own_head: bool = False
 
 
 DrafterConfig = BlockConfig | EagleConfig | MtpConfig
@@ -108,8 +120,8 @@ def drafter_config(config: JsonObject, tensors: Collection[str] = ()) -> Drafter
     check_numbers(flat)
     try:
         if kind is DrafterKind.MTP:
-            return _mtp(config, flat)
-        return _eagle(config, flat) if kind is DrafterKind.EAGLE3 else _block(kind, flat, tensors)
+            return _mtp(config, tensors)
+        return _eagle(config, flat, tensors) if kind is DrafterKind.EAGLE3 else _block(kind, flat, tensors)
     except (TypeError, ValueError, OverflowError) as error:
         raise FileError(f"config.json: {error}") from error
 
@@ -183,26 +195,57 @@ def _block(kind: DrafterKind, flat: dict[str, Any], tensors: Collection[str]) ->
     )
 
 
-def _eagle(config: JsonObject, flat: dict[str, Any]) -> EagleConfig:
+def _eagle(config: JsonObject, flat: dict[str, Any], tensors: Collection[str]) -> EagleConfig:
     backbone, layers = _backbone(flat), _layers({**object_at(config, "eagle_config"), **flat}, of_inputs=True)
+    info, names = _info(DrafterKind.EAGLE3, flat, backbone, layers), {name.removeprefix("model.") for name in tensors}
+    reduced = _reduced_vocabulary(flat)
+    widths_differ = info.main_width != backbone.width
+    if widths_differ and tensors and "embed_tokens.weight" not in names:
+        raise FileError("embed_tokens.weight is missing")
+    if reduced and tensors and "lm_head.weight" not in names:
+        raise FileError("lm_head.weight is missing")
     return EagleConfig(
-        info=_info(DrafterKind.EAGLE3, flat, backbone, layers),
+        info=info,
         backbone=backbone,
-        draft_vocabulary=_reduced_vocabulary(flat),
+        draft_vocabulary=reduced,
         norm_before_residual=bool(flat.get("norm_before_residual")),
         norm_before_fc=bool(flat.get("norm_before_fc")),
         norms_of_layers=bool(flat.get("fc_norm")),
         feeds_back_normed=bool(flat.get("norm_output")),
+        norms_of_heads=any(name.endswith("self_attn.q_norm.weight") for name in names),
+        own_embedding=widths_differ,
+        own_head=not tensors or "lm_head.weight" in names,
     )
 
 
-def _mtp(config: JsonObject, flat: dict[str, Any]) -> MtpConfig:
+def own_drafter_config(config: JsonObject, tensors: Mapping[str, Tensor]) -> MtpConfig | None:
+    """Of the head in a main model's own folder; None where there is none that could be used."""
+    if family_of(str(config.get("model_type", "")), object_at(config, "text_config") or config) not in FAMILIES:
+        return None
+    mtp = _mtp(config, tensors, in_main=True)
+    names = {_head_tensor(mtp, name) for name in tensors}
+    if not {f"{part}.weight" for part in _MTP_PARTS} <= names:
+        return None
+    convolutions = [tensor for name, tensor in tensors.items() if name.endswith("conv1d.weight")]
+    return replace(mtp, raw_norms=any(tensor.shape[-1] != 1 for tensor in convolutions))
+
+
+def _mtp(config: JsonObject, tensors: Collection[str], *, in_main: bool = False) -> MtpConfig:
     text = dict(object_at(config, "text_config")) or dict(config)
-    model_type = str(text.get("model_type") or config["model_type"]).removesuffix("_mtp")
-    info = DrafterInfo(
-        DrafterKind.MTP, _int(flat, "hidden_size"), _int(flat, "num_hidden_layers"), _int(flat, "vocab_size"), ()
+    width, layers, rows = (_int(text, key) for key in ("hidden_size", "num_hidden_layers", "vocab_size"))
+    family = family_of(str(config.get("model_type", "")), text)
+    mtp = MtpConfig(DrafterInfo(DrafterKind.MTP, width, layers, rows, (BODY,)), family, text, in_main)
+    names = {_head_tensor(mtp, name) for name in tensors} if family in FAMILIES else set()
+    return replace(
+        mtp,
+        raw_norms=not in_main and any(name.startswith("mtp.") for name in tensors),
+        own_embedding="embed_tokens.weight" in names,
+        own_head="lm_head.weight" in names,
     )
-    return MtpConfig(info, model_type, text)
+
+
+def _head_tensor(mtp: MtpConfig, name: str) -> str | None:
+    return own_name(FAMILIES[mtp.family], name, mtp.info.main_layers, in_main=mtp.in_main)
 
 
 def _info(kind: DrafterKind, flat: dict[str, Any], backbone: Backbone, layers: tuple[int, ...]) -> DrafterInfo:
@@ -237,13 +280,15 @@ def _layers(flat: dict[str, Any], *, of_inputs: bool) -> tuple[int, ...]:
     if not all(type(layer) is int for layer in named):
         raise FileError("config.json: layers that are no numbers")
     layers = tuple(layer - 1 if inputs or of_inputs else layer for layer in named)
-    if min(layers, default=0) < 0:
-        raise FileError("config.json: the state before the first layer is read")
+    if len(layers) > _MOST_READ or not all(0 <= layer < _MOST_LAYERS for layer in layers):
+        raise FileError(f"config.json: layers {str(named)[:80]}")
     return layers
 
 
 def default_eagle_layers(main_layers: int) -> tuple[int, ...]:
     """Where the config names none: the inputs of layers 2, the middle one and the last but two."""
+    if main_layers < 5:
+        raise ValueError(f"the layers to read are not named, and {main_layers} are too few to guess them")
     return 1, main_layers // 2 - 1, main_layers - 4
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from engine.api.errors import ModelDamaged, ModelHasNoWeights, ModelNotFound, ModelRunsCode, ModelUnsupported
 from engine.api.types import ModelInfo
 from engine.models.architectures import is_known
-from engine.models.drafters import DrafterConfig, drafter_config, drafter_kind
+from engine.models.drafters import DrafterConfig, drafter_config, drafter_kind, own_drafter_config
 from engine.models.model_files import (
     CONFIG_LIMIT_BYTES,
     INDEX_LIMIT_BYTES,
@@ -46,6 +46,7 @@ def inspect_model(folder: Path | str) -> ModelInfo:
         weight_bytes = sum(file.stat().st_size for file in files)
         context = _context_tokens(path, config)
         drafter = drafter_config(config, tensors)
+        own = own_drafter_config(config, tensors) if drafter is None else None
     except (FileError, OSError) as error:
         raise ModelDamaged(str(path), str(error)) from error
     vocabulary = read_vocabulary(path) if drafter is None else Vocabulary(0, "")  # a drafter has its main model's
@@ -64,13 +65,15 @@ def inspect_model(folder: Path | str) -> ModelInfo:
         layers=_number(config, "num_hidden_layers"),
         vocabulary_rows=rows,
         drafter=drafter.info if drafter is not None else None,
+        own_drafter=own.info if own is not None else None,
     )
 
 
 def inspect_drafter(folder: Path) -> DrafterConfig | None:
-    """The config of a folder that was inspected; None where it holds no drafter."""
+    """The config of the drafter in a folder that was inspected, be it a main model's; None where there is none."""
     try:
-        return drafter_config(read_config(folder), _tensors(folder, _weight_files(folder)))
+        config, tensors = read_config(folder), _tensors(folder, _weight_files(folder))
+        return drafter_config(config, tensors) or own_drafter_config(config, tensors)
     except (FileError, OSError) as error:
         raise ModelDamaged(str(folder), str(error)) from error
 

@@ -220,14 +220,14 @@ def _most_parts(path: Path) -> int:
 
 def _build_network(path: Path) -> Any:
     """With weights that nobody has read yet."""
-    network, _ = mlx_utils.load_model(path, lazy=True, get_model_classes=_checked_classes, trust_remote_code=False)
+    network, _ = mlx_utils.load_model(path, lazy=True, get_model_classes=checked_classes, trust_remote_code=False)
     if widens():
         network.set_dtype(mx.float32)
     network.eval()
     return network
 
 
-def _checked_classes(config: JsonObject) -> tuple[type, type]:
+def checked_classes(config: JsonObject) -> tuple[type, type]:
     """mlx-lm's classes for a config, once it is known that they can be given its numbers."""
     network, arguments = mlx_utils._get_classes(config)  # noqa: SLF001  the default of the parameter
     check_read_numbers(config, inspect.signature(arguments).parameters)

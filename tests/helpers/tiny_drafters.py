@@ -10,6 +10,7 @@ import mlx.core as mx
 
 YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 512}
 WIDTH, MAIN_LAYERS, VOCABULARY = 64, 2, 288
+REDUCED = 96  # rows of a reduced vocabulary
 SIZES: dict[str, Any] = {
     "hidden_size": WIDTH,
     "num_hidden_layers": 2,
@@ -119,6 +120,81 @@ def block_weights(config: dict[str, Any], seed: int = 5) -> dict[str, mx.array]:
         shapes["candidate_selector.predecessor_codebook"] = (VOCABULARY, rank)
         shapes["candidate_selector.successor_codebook"] = (VOCABULARY, rank)
     return {name: _random(name, shape) for name, shape in shapes.items()}
+
+
+def eagle_config(**changes: Any) -> dict[str, Any]:
+    """As speculators publishes them, with a reduced vocabulary."""
+    layer = {**SIZES, "num_hidden_layers": 1, "model_type": "llama"}
+    return {
+        "architectures": ["Eagle3Speculator"],
+        "speculators_model_type": "eagle3",
+        "draft_vocab_size": REDUCED,
+        "eagle_aux_hidden_state_layer_ids": [1, 2, 2],
+        "transformer_layer_config": {**layer, **changes.pop("layer", {})},
+        **changes,
+    }
+
+
+def eagle_author_config(**changes: Any) -> dict[str, Any]:
+    """As SafeAILab and AngelSlim publish them."""
+    return {
+        "architectures": ["LlamaForCausalLMEagle3"],
+        "model_type": "llama",
+        "draft_vocab_size": REDUCED,
+        "eagle_config": {"eagle_aux_hidden_state_layer_ids": [1, 2, 2]},
+        **SIZES,
+        "num_hidden_layers": 1,
+        **changes,
+    }
+
+
+def eagle_weights(config: dict[str, Any], seed: int = 5, *, head_norms: bool = False) -> dict[str, mx.array]:
+    mx.random.seed(seed)
+    flat = {**config, **config.get("transformer_layer_config", {})}
+    width, read = flat["hidden_size"], flat.get("target_hidden_size", WIDTH)
+    drafted = flat["draft_vocab_size"]
+    first = "layers.0" if "speculators_model_type" in config else "midlayer"
+    shapes: dict[str, tuple[int, ...]] = {
+        "fc.weight": (width, 3 * read),
+        "norm.weight": (width,),
+        "lm_head.weight": (drafted, width),
+        f"{first}.hidden_norm.weight": (width,),
+    }
+    for layer in range(flat["num_hidden_layers"]):
+        at, fed = (first, 2 * width) if layer == 0 else (f"layers.{layer}", width)
+        shapes |= _layer_shapes(at, flat, fed, head_norms=head_norms)
+    if flat.get("norm_before_fc"):
+        shapes["input_norm.weight"] = (3 * read,)
+    if flat.get("fc_norm"):
+        shapes |= {f"fc_norm.{part}.weight": (read,) for part in range(3)}
+    if width != read:
+        shapes["embed_tokens.weight"] = (VOCABULARY, width)
+    weights = {name: _random(name, shape) for name, shape in shapes.items()}
+    weights["lm_head.weight"] = 3 * weights["lm_head.weight"]
+    if drafted != VOCABULARY:
+        kept: list[int] = mx.sort(mx.random.permutation(VOCABULARY)[:drafted]).tolist()  # type: ignore[assignment]
+        weights["d2t"] = mx.array(kept, dtype=mx.int64) - mx.arange(drafted)
+        weights["t2d"] = mx.array([token in kept for token in range(VOCABULARY)])
+    return weights
+
+
+def _layer_shapes(at: str, flat: dict[str, Any], fed: int, *, head_norms: bool) -> dict[str, tuple[int, ...]]:
+    width, head, mlp = flat["hidden_size"], flat["head_dim"], flat["intermediate_size"]
+    queries, keys = flat["num_attention_heads"] * head, flat["num_key_value_heads"] * head
+    shapes: dict[str, tuple[int, ...]] = {
+        f"{at}.input_layernorm.weight": (width,),
+        f"{at}.post_attention_layernorm.weight": (width,),
+        f"{at}.self_attn.q_proj.weight": (queries, fed),
+        f"{at}.self_attn.k_proj.weight": (keys, fed),
+        f"{at}.self_attn.v_proj.weight": (keys, fed),
+        f"{at}.self_attn.o_proj.weight": (width, queries),
+        f"{at}.mlp.gate_proj.weight": (mlp, width),
+        f"{at}.mlp.up_proj.weight": (mlp, width),
+        f"{at}.mlp.down_proj.weight": (width, mlp),
+    }
+    if head_norms:
+        shapes |= {f"{at}.self_attn.{part}_norm.weight": (head,) for part in ("q", "k")}
+    return shapes
 
 
 def _random(name: str, shape: tuple[int, ...]) -> mx.array:

@@ -55,12 +55,12 @@ def save_family(kind: str, folder: Path, seed: int = 0, scale: float = 3.0) -> P
     classes = mlx_utils._get_classes(config)
     mx.random.seed(seed)
     network = classes[0](classes[1].from_dict(config))
-    grown = tree_map_with_path(_scaled(scale), network.parameters())
+    grown = tree_map_with_path(scaled(scale), network.parameters())
     network.update(grown)
     mx.eval(network.parameters())
     return save(network, config, folder)
 
 
-def _scaled(scale: float) -> Any:
+def scaled(scale: float) -> Any:
     kept = ("norm", "A_log", "dt_bias", "conv")
     return lambda path, weight: weight if any(name in path for name in kept) else weight * scale

@@ -10,6 +10,8 @@ import sys
 from collections.abc import Iterator
 
 from tests.parity.blocks import block_cases
+from tests.parity.eagle3 import eagle_cases
+from tests.parity.mtp import mtp_cases
 
 
 def main() -> int:
@@ -25,6 +27,8 @@ def main() -> int:
 def cases() -> Iterator[tuple[str, int, int, float]]:
     """(name, prefixes, how many of them were drafted otherwise, the largest difference of logits)."""
     yield from block_cases()
+    yield from eagle_cases()
+    yield from mtp_cases()
 
 
 if __name__ == "__main__":

@@ -108,7 +108,7 @@ def test_the_sharpness_learnt_is_a_part_of_the_plan() -> None:
 def test_fixed_lengths_are_kept(speculation: Speculation, length: int) -> None:
     controller = make_controller(speculation, history(STEEP, rates=rounds(0.02)))
     for _ in range(50):
-        plan = controller.plan([Offer("lookup", 0), DRAFT])
+        plan = controller.plan([Offer("lookup", 0, free=True), DRAFT])
         controller.observe(plan, Outcome(plan.length, 0, 10.0))
 
     assert controller.plan([DRAFT]) == (Plan("draft", 5) if length else PLAIN)
@@ -130,7 +130,7 @@ def test_a_fixed_length_teaches_what_it_shows() -> None:
 
 
 def test_what_is_not_said_is_nothing() -> None:
-    assert Offer("lookup", 3) == Offer("lookup", 3, 0, False, 0)
+    assert Offer("lookup", 3, free=True) == Offer("lookup", 3, 0, False, 0, free=True)
     assert Outcome() == Outcome(0, 0, None, (), (), ())
     assert Plan("", 0, 0, None, 0) == PLAIN
     assert (History().draft_speed, AutoController(History()).parked) == (0, False)
@@ -140,8 +140,8 @@ def test_nothing_is_drafted_where_nothing_is_offered_or_asked() -> None:
     controller = FixedController(3, history(FLAT))
 
     assert controller.plan([]) == PLAIN
-    assert controller.plan([Offer("lookup", 0), Offer("draft", 0)]) == PLAIN
-    assert controller.plan([Offer("lookup", 0), Offer("draft", 2, 5)]) == Plan("draft", 2, 5)
+    assert controller.plan([Offer("lookup", 0, free=True), Offer("draft", 0)]) == PLAIN
+    assert controller.plan([Offer("lookup", 0, free=True), Offer("draft", 2, 5)]) == Plan("draft", 2, 5)
     assert FixedController(0, history(FLAT)).plan([DRAFT]) == PLAIN
     assert controller.may_read(Offer("draft", 0, behind=10**6))
     assert [FixedController(tokens, history(FLAT)).wants("draft") for tokens in (0, 1, 5)] == [False, True, True]
@@ -153,7 +153,7 @@ def test_every_controller_learns_what_reading_takes_and_what_was_not_used(specul
     controller = make_controller(speculation, known)
     controller.observe_reading("draft", 512, 0.512)
     for _ in range(40):
-        controller.learn_unused(Offer("lookup", 4, 2), 4, 4)
+        controller.learn_unused(Offer("lookup", 4, 2, free=True), 4, 4)
 
     assert known.costs.reading_s("draft", 1000) == pytest.approx(1.0)
     assert known.rates_of("lookup", 2).by_position(hopeful=False)[0] > 0.9
@@ -437,7 +437,7 @@ def test_of_two_plans_the_present_one_needs_less_of_a_lead() -> None:
     for _ in range(3000):
         known.learn(Plan("lookup", 1), Outcome(1, 1))
     controller = AutoController(known)
-    offers = [Offer("draft", 1), Offer("lookup", 1)]
+    offers = [Offer("draft", 1), Offer("lookup", 1, free=True)]
     chosen = []
     for draft, lookup in ((0.5, 0.6), (0.5, 0.495), (0.5, 0.4), (0.395, 0.4), (0.3, 0.4)):
         known.costs.calibration = Calibration({1: 1.0, 33: 1.0}, {"draft": draft, "lookup": lookup})
@@ -557,16 +557,16 @@ def test_the_better_of_two_sources_is_chosen_each_round() -> None:
         known.learn(Plan("lookup", 3, 1), Outcome(3, 0))
     controller = AutoController(known)
 
-    assert controller.plan([DRAFT, Offer("lookup", 16, 4)]).source == "lookup"
-    assert controller.plan([DRAFT, Offer("lookup", 0)]).source == "draft"
-    assert controller.plan([DRAFT, Offer("lookup", 3, 1)]).source == "draft"
-    assert controller.plan([Offer("lookup", 3, 1)]) == PLAIN
+    assert controller.plan([DRAFT, Offer("lookup", 16, 4, free=True)]).source == "lookup"
+    assert controller.plan([DRAFT, Offer("lookup", 0, free=True)]).source == "draft"
+    assert controller.plan([DRAFT, Offer("lookup", 3, 1, free=True)]).source == "draft"
+    assert controller.plan([Offer("lookup", 3, 1, free=True)]) == PLAIN
 
 
 def test_a_lookup_that_does_not_pay_parks_no_draft() -> None:
     known = history(STEEP, rates=rounds(0.9))
     controller = AutoController(known)
-    controller.plan([Offer("lookup", 8, 1)])
+    controller.plan([Offer("lookup", 8, 1, free=True)])
 
     assert not controller.parked
     assert known.draft_speed == 0
@@ -576,10 +576,10 @@ def test_an_offer_not_taken_up_teaches_all_the_same() -> None:
     known = history(FLAT)
     controller = AutoController(known)
     for _ in range(200):
-        controller.learn_unused(Offer("lookup", 4, 2), 4, 0)
+        controller.learn_unused(Offer("lookup", 4, 2, free=True), 4, 0)
 
-    assert controller.plan([Offer("lookup", 4, 2)]) == PLAIN
-    assert controller.plan([Offer("lookup", 4, 3)]).length > 0
+    assert controller.plan([Offer("lookup", 4, 2, free=True)]) == PLAIN
+    assert controller.plan([Offer("lookup", 4, 3, free=True)]).length > 0
 
 
 # Reading.

@@ -14,9 +14,8 @@ from engine.api.types import MAX_DRAFT_TOKENS
 from engine.decoding.accept import NO_TOKENS, Draft
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
-from engine.drafting.acceptance import Sharpness
 from engine.drafting.plans import Offer, Plan
-from engine.drafting.proposers.base import joined
+from engine.drafting.proposers.chain import draft_chain
 from engine.prefix.memory import PrefixStore
 
 if TYPE_CHECKING:
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
 # After a round that was accepted whole the draft lacks two tokens. Reading more than that in the drafting forward
 # itself would compute logits that nobody wants.
 _TAIL_TOKENS = 2
-_UNSEEN_TOKENS = 2
-_SURE = 0.8
 
 
 class DraftModelProposer:
@@ -62,23 +59,13 @@ class DraftModelProposer:
         sequence = self._follow(tokens)
         self._read_tail(sequence)
         sequence.caches.keep_rollback_points()
-        logits, drafts = self._logits, list[Draft]()
-        seen: list[float] = []  # probabilities of the tokens that were waited for
-        while len(drafts) < plan.length:
-            if drafts:
-                logits = sequence.feed(drafts[-1].tokens)
-                sequence.caches.commit(1)
-            ahead = mx.concatenate([draft.tokens for draft in drafts]) if drafts else None
-            position = len(tokens) + len(drafts)
-            drafts.append(sampler.draft(logits, position, ahead, Sharpness.LEVELS, plan.sharpness))
-            mx.async_eval([drafts[-1].tokens] if plan.stop is None else [drafts[-1].tokens, drafts[-1].probabilities])
-            for draft in drafts[len(seen) : len(drafts) - _unseen(plan, seen)]:
-                seen.append(_probability(draft) if plan.stop is not None else 1.0)
-                if draft.tokens.item() in self._ends:
-                    return joined(drafts[: len(seen)], with_probabilities=plan.stop is not None)
-            if seen and plan.stop is not None and not plan.stop.goes_on(seen):
-                break
-        return joined(drafts, with_probabilities=plan.stop is not None)
+
+        def step(drafted: mx.array) -> mx.array:
+            logits = sequence.feed(drafted)
+            sequence.caches.commit(1)
+            return logits
+
+        return draft_chain(self._logits, step, len(tokens), plan, sampler, self._ends)
 
     def commit(self, emitted: Tokens[int]) -> None:
         """The draft has read all that it drafted but the last token; what was rejected goes."""
@@ -114,17 +101,3 @@ class DraftModelProposer:
             self._sequence.turn_end = self._turn_end
         self._sequence.tokens.extend(tokens[len(self._sequence.tokens) :])
         return self._sequence
-
-
-def _unseen(plan: Plan, seen: Tokens[float]) -> int:
-    """How many tokens may be under way before the next one is waited for, so that the device always has work.
-
-    A draft that may well stop at the next token waits for it; on a GPU, where waiting costs more, no draft does.
-    """
-    if plan.stop is None or not plan.stop.floors:
-        return _UNSEEN_TOKENS  # nobody asks but for an end
-    return int(mx.default_device() == mx.gpu or (bool(seen) and plan.stop.chance(seen) > _SURE))
-
-
-def _probability(draft: Draft) -> float:
-    return draft.probabilities.item() if draft.probabilities is not None else 1.0  # type: ignore[return-value]

@@ -1,0 +1,172 @@
+"""EAGLE-3: a layer or a few that read three layers of the main model, and draft a token at a time.
+
+A row is made of the main model's states at a token, in one vector, and of the embedding of the token after it. The
+first layer attends over both; what it adds to is the state alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mlx.core as mx
+import mlx.nn as nn
+from mlx_lm.models.base import create_attention_mask
+from mlx_lm.models.cache import KVCache
+from mlx_lm.models.rope_utils import initialize_rope
+
+from engine.caches.base import CacheSet
+from engine.drafting.proposers.chain import REHEARSED_TOKENS, rehearsed, widened
+from engine.drafting.proposers.dflash import MLP
+from engine.models.access import ModelAccess
+from engine.models.drafters import Backbone, EagleConfig, default_eagle_layers
+
+_FIRST_LAYER = "midlayer."  # as the authors call it
+
+
+class Attention(nn.Module):
+    def __init__(self, sizes: Backbone, read_width: int, *, norms: bool) -> None:
+        super().__init__()
+        self._sizes = sizes
+        bias = sizes.attention_bias
+        self.q_proj = nn.Linear(read_width, sizes.heads * sizes.head_width, bias=bias)
+        self.k_proj = nn.Linear(read_width, sizes.kv_heads * sizes.head_width, bias=bias)
+        self.v_proj = nn.Linear(read_width, sizes.kv_heads * sizes.head_width, bias=bias)
+        self.o_proj = nn.Linear(sizes.heads * sizes.head_width, sizes.width, bias=bias)
+        self._normed = norms
+        if norms:
+            self.q_norm = nn.RMSNorm(sizes.head_width, eps=sizes.norm_eps)
+            self.k_norm = nn.RMSNorm(sizes.head_width, eps=sizes.norm_eps)
+
+    def __call__(self, rows: mx.array, rope: Any, mask: Any, cache: KVCache) -> mx.array:
+        sizes, position = self._sizes, cache.offset
+        queries = self._heads(self.q_proj(rows), sizes.heads)
+        keys = self._heads(self.k_proj(rows), sizes.kv_heads)
+        if self._normed:
+            queries, keys = self.q_norm(queries), self.k_norm(keys)
+        values = self._heads(self.v_proj(rows), sizes.kv_heads)
+        keys, values = cache.update_and_fetch(rope(keys, offset=position), values)
+        queries, scale = rope(queries, offset=position), sizes.head_width**-0.5
+        mixed = mx.fast.scaled_dot_product_attention(queries, keys, values, scale=scale, mask=mask)
+        return self.o_proj(mixed.transpose(0, 2, 1, 3).reshape(1, rows.shape[1], -1))
+
+    def _heads(self, rows: mx.array, heads: int) -> mx.array:
+        return rows.reshape(1, rows.shape[1], heads, -1).transpose(0, 2, 1, 3)
+
+
+class Layer(nn.Module):
+    """The first reads embeddings beside the states; the others are ordinary."""
+
+    def __init__(self, config: EagleConfig, index: int) -> None:
+        super().__init__()
+        sizes, first = config.backbone, index == 0
+        self._norm_before_residual = config.norm_before_residual
+        self.self_attn = Attention(sizes, (1 + first) * sizes.width, norms=config.norms_of_heads)
+        self.mlp = MLP(sizes)
+        self.input_layernorm = nn.RMSNorm(sizes.width, eps=sizes.norm_eps)
+        self.post_attention_layernorm = nn.RMSNorm(sizes.width, eps=sizes.norm_eps)
+        if first:
+            self.hidden_norm = nn.RMSNorm(sizes.width, eps=sizes.norm_eps)
+
+    def first(self, embedded: mx.array, states: mx.array, rope: Any, mask: Any, cache: KVCache) -> mx.array:
+        normed = self.hidden_norm(states)
+        read = mx.concatenate([self.input_layernorm(embedded), normed], axis=-1)
+        residual = normed if self._norm_before_residual else states
+        return self._fed(residual + self.self_attn(read, rope, mask, cache))
+
+    def __call__(self, states: mx.array, rope: Any, mask: Any, cache: KVCache) -> mx.array:
+        return self._fed(states + self.self_attn(self.input_layernorm(states), rope, mask, cache))
+
+    def _fed(self, states: mx.array) -> mx.array:
+        return states + self.mlp(self.post_attention_layernorm(states))
+
+
+class EagleDrafter(nn.Module):
+    """The network of a folder, with what it borrows of its main model."""
+
+    reads_next_token = True
+    tokens = REHEARSED_TOKENS
+
+    def __init__(self, config: EagleConfig, main: ModelAccess) -> None:
+        super().__init__()
+        self._config, self._main = config, main
+        sizes, rows = config.backbone, config.info.vocabulary_rows
+        self._reads = config.info.layers or default_eagle_layers(main.layers)
+        self.fc = nn.Linear(self.reads_width, sizes.width, bias=False)
+        if config.norm_before_fc:
+            self.input_norm = nn.RMSNorm(self.reads_width, eps=sizes.norm_eps)
+        if config.norms_of_layers:
+            self.fc_norm = [nn.RMSNorm(config.info.main_width, eps=sizes.norm_eps) for _ in self._reads]
+        self.layers = [Layer(config, index) for index in range(sizes.layers)]
+        self.norm = nn.RMSNorm(sizes.width, eps=sizes.norm_eps)
+        self._rope = initialize_rope(
+            sizes.head_width, sizes.rope_theta, sizes.rope_interleaved, sizes.rope_scaling, sizes.context_tokens
+        )
+        if config.own_embedding:
+            self.embed_tokens = nn.Embedding(rows, sizes.width)
+        if config.own_head:
+            self.lm_head = nn.Linear(sizes.width, config.draft_vocabulary or rows, bias=False)
+        if config.draft_vocabulary:
+            self.d2t = mx.zeros((config.draft_vocabulary,), dtype=mx.int32)
+
+    @property
+    def reads(self) -> tuple[int, ...]:
+        return self._reads
+
+    @property
+    def reads_width(self) -> int:
+        return len(self._reads) * self._config.info.main_width
+
+    @property
+    def row_bytes(self) -> int:
+        """Of the keys and values of one token."""
+        sizes = self._config.backbone
+        return 2 * sizes.layers * sizes.kv_heads * sizes.head_width * int(self.fc.weight.dtype.size)
+
+    def make_cache(self) -> list[KVCache]:
+        return [KVCache() for _ in self.layers]
+
+    def sanitize(self, weights: dict[str, mx.array]) -> dict[str, mx.array]:
+        """Names as here. Raises ValueError where a drafted token would be none of the main model's."""
+        named = {name.replace(_FIRST_LAYER, "layers.0."): weight for name, weight in weights.items()}
+        if self._config.draft_vocabulary and "d2t" in named:
+            places = mx.arange(named["d2t"].size) + named["d2t"]
+            if not mx.all((places >= 0) & (places < self._config.info.vocabulary_rows)).item():
+                raise ValueError("d2t points beyond the vocabulary")
+        return named
+
+    def read(self, tokens: mx.array, states: mx.array, caches: CacheSet) -> mx.array:
+        return self._forward(tokens, self._fused(states), caches)
+
+    def step(self, token: mx.array, state: mx.array, caches: CacheSet) -> mx.array:
+        return self._forward(token, state, caches)
+
+    def logits(self, state: mx.array) -> mx.array:
+        config = self._config
+        normed = state if config.feeds_back_normed else self.norm(state)
+        logits = self.lm_head(normed) if config.own_head else self._main.logits(normed)
+        return widened(logits, self.d2t, config.info.vocabulary_rows) if config.draft_vocabulary else logits
+
+    def rehearse(self, length: int, caches: CacheSet) -> mx.array:
+        return rehearsed(self, length, caches)
+
+    def _fused(self, states: mx.array) -> mx.array:
+        """Of what was read of the main model (n, layers × width), one state a row."""
+        config = self._config
+        if config.norms_of_layers:
+            parts = mx.split(states, len(self._reads), axis=-1)
+            states = mx.concatenate([norm(part) for norm, part in zip(self.fc_norm, parts, strict=True)], axis=-1)
+        return self.fc(self.input_norm(states) if config.norm_before_fc else states)
+
+    def _forward(self, tokens: mx.array, states: mx.array, caches: CacheSet) -> mx.array:
+        embedded = self.embed_tokens(tokens) if self._config.own_embedding else self._main.embed(tokens)
+
+        def run() -> mx.array:
+            mask = create_attention_mask(states[None], caches.layers[0])
+            rows = self.layers[0].first(embedded[None], states[None], self._rope, mask, caches.layers[0])
+            for layer, cache in zip(self.layers[1:], caches.layers[1:], strict=True):
+                rows = layer(rows, self._rope, mask, cache)
+            return self.norm(rows)[0] if self._config.feeds_back_normed else rows[0]
+
+        made = caches.forward(tokens.size, run)
+        caches.commit(tokens.size)
+        return made

@@ -1,0 +1,160 @@
+"""MTP: the head that a main model was trained with, which predicts one token further, and from its own states on.
+
+Its layer is the main model's own family's, built by mlx-lm for a model of one layer; names of tensors, and how experts
+and projections are laid out, are translated by that family's own loader. The families are in `models/mtp_families.py`.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import re
+from typing import Any
+
+import mlx.core as mx
+import mlx.nn as nn
+from mlx_lm.models.base import create_attention_mask
+from mlx_lm.models.cache import make_prompt_cache
+
+from engine.caches.base import CacheSet
+from engine.caches.checkpoints import arrays_in
+from engine.caches.kinds import leaves
+from engine.drafting.proposers.chain import REHEARSED_TOKENS, rehearsed
+from engine.models.access import ModelAccess, body_of
+from engine.models.drafters import MtpConfig
+from engine.models.loading import checked_classes
+from engine.models.mtp_families import FAMILIES, own_name
+
+_EXPERT = re.compile(r"(.*)\.experts\.(\d+)\.(\w+)\.(\w+)")
+_EPS_NAMES = ("rms_norm_eps", "layer_norm_epsilon")
+
+
+class MtpDrafter(nn.Module):
+    """The head of a main model, with what it borrows of it."""
+
+    reads_next_token = True
+    tokens = REHEARSED_TOKENS
+
+    def __init__(self, config: MtpConfig, main: ModelAccess) -> None:
+        super().__init__()
+        self._config, self._main, self._family = config, main, FAMILIES[config.family]
+        self._one = _OneLayer(config)
+        width, rows, eps = config.info.main_width, config.info.vocabulary_rows, _norm_eps(config)
+        self.join = nn.Linear(2 * width, width, bias=False)
+        self.token_norm = nn.RMSNorm(width, eps=eps)
+        self.state_norm = nn.RMSNorm(width, eps=eps)
+        self.norm = nn.RMSNorm(width, eps=eps)
+        self.layers = self._one.layers
+        if config.own_embedding:
+            self.embed_tokens = nn.Embedding(rows, width)
+        if config.own_head:
+            self.lm_head = nn.Linear(width, rows, bias=False)
+
+    @property
+    def reads(self) -> tuple[int, ...]:
+        return self._config.info.layers
+
+    @property
+    def reads_width(self) -> int:
+        return self._config.info.main_width
+
+    @property
+    def row_bytes(self) -> int:
+        """Of what the layer keeps of one token; looks at shapes, nothing is computed."""
+        caches = self.make_cache()
+        self._rows(mx.zeros((1, self.reads_width)), caches)
+        kept = (array for leaf in leaves(caches) for array in arrays_in(leaf.state))
+        return sum(array.nbytes // array.shape[-2] for array in kept)
+
+    def make_cache(self) -> list[Any]:
+        return self._one.make_cache()
+
+    def sanitize(self, weights: dict[str, mx.array]) -> dict[str, mx.array]:
+        """Names as here, experts and projections as mlx-lm has them, norms as they are multiplied by."""
+        named = self._named(weights)
+        layer = {name: weight for name, weight in named.items() if name.startswith("layers.")}
+        rest = {name: weight for name, weight in named.items() if name not in layer}
+        rest |= self._one.translated(_with_experts_together(layer) if self._family.zero_centred else layer)
+        if self._family.zero_centred and self._config.raw_norms:
+            return {name: weight + 1 if name.endswith("norm.weight") else weight for name, weight in rest.items()}
+        return rest
+
+    def _named(self, weights: dict[str, mx.array]) -> dict[str, mx.array]:
+        config = self._config
+        named: dict[str, mx.array] = {}
+        for name, weight in weights.items():
+            own = own_name(self._family, name, config.info.main_layers, in_main=config.in_main)
+            if own is not None:
+                named[own] = weight
+        return named
+
+    def read(self, tokens: mx.array, states: mx.array, caches: CacheSet) -> mx.array:
+        embedded = self.embed_tokens(tokens) if self._config.own_embedding else self._main.embed(tokens)
+        parts = [self.token_norm(embedded), self.state_norm(states)]
+        joined = self.join(mx.concatenate(parts[::-1] if self._family.state_first else parts, axis=-1))
+        made = caches.forward(tokens.size, lambda: self._rows(joined, caches.layers))
+        caches.commit(tokens.size)
+        return made
+
+    def step(self, token: mx.array, state: mx.array, caches: CacheSet) -> mx.array:
+        return self.read(token, state, caches)
+
+    def logits(self, state: mx.array) -> mx.array:
+        return self.lm_head(state) if self._config.own_head else self._main.logits(state)
+
+    def rehearse(self, length: int, caches: CacheSet) -> mx.array:
+        return rehearsed(self, length, caches)
+
+    def _rows(self, joined: mx.array, caches: list[Any]) -> mx.array:
+        rows = joined[None]
+        mask = create_attention_mask(rows, next(leaves(caches)), return_array=self._family.mask_array)
+        kept = iter(caches)
+        for layer in self.layers:
+            rows = layer(rows, mask, next(kept) if _keeps_rows(layer) else None)
+        return self.norm(rows)[0]
+
+
+def _keeps_rows(layer: Any) -> bool:
+    """Where attention and experts are layers of their own, only the former has a cache."""
+    return bool(getattr(layer, "block_type", "*") == "*")
+
+
+class _OneLayer:
+    """A main model of the head's one layer (in a few families two), the only part that is ever used or computed."""
+
+    def __init__(self, config: MtpConfig) -> None:
+        text = copy.deepcopy(dict(config.text_config)) | {"model_type": config.family}
+        text |= FAMILIES[config.family].changes(text)
+        classes: tuple[Any, Any] = checked_classes({"model_type": config.family, "text_config": text, **text})
+        nested = "text_config" in inspect.signature(classes[1]).parameters
+        said = {"model_type": config.family, "text_config": text} if nested else text
+        self._network = classes[0](classes[1].from_dict(said))
+        self.layers = list(self._network.layers)
+        body = body_of(self._network)
+        self._path = next(path for path, module in self._network.named_modules() if module is body)
+
+    def make_cache(self) -> list[Any]:
+        return make_prompt_cache(self._network)
+
+    def translated(self, weights: dict[str, mx.array]) -> dict[str, mx.array]:
+        """Tensors of the layer, as the family publishes them, as its layer has them."""
+        before = f"{self._path}."
+        found = self._network.sanitize({before + name: weight for name, weight in weights.items()})
+        return {name.removeprefix(before): weight for name, weight in found.items()}
+
+
+def _with_experts_together(weights: dict[str, mx.array]) -> dict[str, mx.array]:
+    """`experts.<n>.gate_proj.weight` of all experts as one array, in their order."""
+    together: dict[str, dict[int, mx.array]] = {}
+    for name, weight in weights.items():
+        if match := _EXPERT.fullmatch(name):
+            together.setdefault(f"{match[1]}.switch_mlp.{match[3]}.{match[4]}", {})[int(match[2])] = weight
+    rest = {name: weight for name, weight in weights.items() if not _EXPERT.fullmatch(name)}
+    return rest | {name: mx.stack([parts[n] for n in sorted(parts)]) for name, parts in together.items()}
+
+
+def _norm_eps(config: MtpConfig) -> float:
+    said = next((config.text_config[name] for name in _EPS_NAMES if name in config.text_config), 1e-6)
+    if not isinstance(said, float) or not 0 <= said < 1:
+        raise ValueError(f"config.json: rms_norm_eps {str(said)[:40]}")
+    return said

@@ -1,0 +1,134 @@
+"""The heads for multi-token prediction that main models were trained with: a row a family. Names only, no MLX.
+
+A head joins the embedding of a token with the main model's state before it, and puts an ordinary layer of the family
+behind. Its tensors lie in the main model's own repository, which mlx-lm passes over, or in a folder of their own.
+
+Not here, and so refused by name:
+
+- step3p5: three heads, one a depth, of sliding layers, each with an output layer of its own
+- mimo_v2_flash, ernie4_5_moe, deepseek_v41, kimi_k3, kimi_linear, longcat_flash, bailing_moe_v3, exaone_moe: their
+  layout was not at hand to be checked, and a wrong one shows nowhere but in how often a draft is right
+- gemma4_assistant: reads the main model's own keys and values, which a cache does not give away
+- deepseek_v4, glm5_next, hy_v4, inkling, qwen4_exp: mlx-lm 0.32.2 knows no such main model
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Where a head's tensors lie and what they are called. `{layers}` is how many layers the main model has."""
+
+    prefixes: tuple[str, ...]  # in the main model's repository
+    own_prefixes: tuple[str, ...]  # in a folder of its own; "": none
+    names: Mapping[str, str]  # of what is no ordinary layer, and what it is here
+    layers: tuple[str, ...] = ("layers.0.",)  # what stands before an ordinary layer's names; "": nothing
+    changes: Callable[[Mapping[str, Any]], dict[str, Any]] = dict  # of the main model's config, for the head's layers
+    state_first: bool = False  # the state, then the embedding
+    zero_centred: bool = False  # norms of raw shards lack 1, and are known by convolutions that nobody turned round
+    mask_array: bool = False  # its attention adds to the mask
+
+
+_QWEN = Family(
+    prefixes=("mtp.", "language_model.mtp."),
+    own_prefixes=("mtp.", ""),
+    names={"fc": "join", "pre_fc_norm_embedding": "token_norm", "pre_fc_norm_hidden": "state_norm", "norm": "norm"},
+    changes=lambda config: {"num_hidden_layers": 1, "full_attention_interval": 1},
+    zero_centred=True,
+)
+_DEEPSEEK = Family(
+    prefixes=("layers.{layers}.",),
+    own_prefixes=("layers.{layers}.", "mtp.", ""),
+    names={
+        "eh_proj": "join",
+        "enorm": "token_norm",
+        "hnorm": "state_norm",
+        "shared_head.norm": "norm",
+        "shared_head_norm": "norm",
+        "shared_head.head": "lm_head",
+        "lm_head": "lm_head",
+        "embed_tokens": "embed_tokens",
+    },
+    layers=("mtp_block.", ""),
+    changes=lambda config: {"num_hidden_layers": 1, "first_k_dense_replace": 0},
+    mask_array=True,
+)
+_MIMO = Family(
+    prefixes=("mtp_layers.0.",),
+    own_prefixes=("mtp_layers.0.", ""),
+    names={
+        "input_proj": "join",
+        "token_layernorm": "token_norm",
+        "hidden_layernorm": "state_norm",
+        "final_layernorm": "norm",
+    },
+    layers=("",),
+    changes=lambda config: {"num_hidden_layers": 1},
+    state_first=True,
+)
+
+
+def _nemotron_layers(config: Mapping[str, Any]) -> dict[str, Any]:
+    """An attention and an expert layer, in the order that the config says."""
+    said = config.get("mtp_hybrid_override_pattern") or config.get("mtp_layers_block_type") or "*E"
+    marks = {"attention": "*", "full_attention": "*", "moe": "E"}
+    pattern = [marks.get(str(part), str(part)) for part in said]
+    if sorted(pattern) != ["*", "E"]:
+        raise ValueError(f"config.json: mtp_hybrid_override_pattern {str(said)[:40]}")
+    return {"num_hidden_layers": 2, "hybrid_override_pattern": pattern, "layers_block_type": None, "layer_types": None}
+
+
+_NEMOTRON = Family(
+    prefixes=("mtp.",),
+    own_prefixes=("mtp.", ""),
+    names={
+        "layers.0.eh_proj": "join",
+        "layers.0.enorm": "token_norm",
+        "layers.0.hnorm": "state_norm",
+        "layers.1.final_layernorm": "norm",
+    },
+    changes=_nemotron_layers,
+)
+FAMILIES: dict[str, Family] = {
+    "qwen3_next": _QWEN,
+    "qwen3_5": _QWEN,
+    "qwen3_5_moe": _QWEN,
+    "deepseek_v3": _DEEPSEEK,
+    "glm4_moe": _DEEPSEEK,
+    "glm4_moe_lite": _DEEPSEEK,
+    "deepseek_v32": _DEEPSEEK,
+    "glm_moe_dsa": _DEEPSEEK,
+    "mimo": _MIMO,
+    "nemotron_h": _NEMOTRON,
+}
+
+
+def family_of(model_type: str, config: Mapping[str, Any]) -> str:
+    """The name of the family of a main model's text part, known here or not."""
+    named = str(config.get("model_type") or model_type).removesuffix("_mtp").removesuffix("_text")
+    name = named if named in FAMILIES else model_type.removesuffix("_mtp").removesuffix("_text")
+    return "qwen3_5_moe" if name == "qwen3_5" and config.get("num_experts") else name
+
+
+def own_name(family: Family, name: str, layers: int, *, in_main: bool) -> str | None:
+    """What tensor `name` of a folder is called here; None for one that is not the head's."""
+    name = name.removeprefix("model.")
+    prefixes = family.prefixes if in_main else family.own_prefixes
+    for prefix in (prefix.format(layers=layers) for prefix in prefixes):
+        if name.startswith(prefix):
+            return _renamed(family, name.removeprefix(prefix))
+    return None
+
+
+def _renamed(family: Family, name: str) -> str:
+    part, _, kind = name.rpartition(".")
+    if part in family.names:
+        return f"{family.names[part]}.{kind}"
+    for before in family.layers:
+        if name.startswith(before):
+            return f"layers.0.{name.removeprefix(before)}"
+    return name

@@ -1,0 +1,491 @@
+"""Drafters that draft token by token: EAGLE-3 and MTP heads, each dialect and family."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import mlx.core as mx
+import pytest
+
+from engine import (
+    DraftIsMain,
+    Engine,
+    ModelDamaged,
+    ModelFailed,
+    ModelReady,
+    ModelUnsupported,
+    Request,
+    Sampling,
+    Speculation,
+    draft_problem,
+    inspect_model,
+)
+from engine.caches.making import CacheMaker
+from engine.drafting.proposers.chain import Head, rehearsed
+from engine.drafting.proposers.eagle3 import EagleDrafter
+from engine.drafting.proposers.mtp import MtpDrafter
+from engine.models.access import ModelAccess, body_of
+from engine.models.drafters import EagleConfig, drafter_config
+from engine.models.mtp_families import FAMILIES
+from tests.engine.conftest import Zoo
+from tests.helpers import tiny_drafters as tiny
+from tests.helpers import tiny_heads as heads
+from tests.helpers.engine_client import EngineClient
+from tests.helpers.taught_heads import Taught, knows, norms_swapped, offsets_off_by_one, teach
+from tests.helpers.tiny_models import build, qwen3_config
+
+DEPTH, PROMPT = 4, tuple(range(40, 80))
+DIALECTS: dict[str, tuple[dict[str, Any], bool]] = {
+    "authors": (tiny.eagle_author_config(), False),
+    "speculators": (tiny.eagle_config(), False),
+    "norm before residual": (tiny.eagle_config(norm_before_residual=True), False),
+    "norm before fc": (tiny.eagle_config(norm_before_fc=True), False),
+    "norms of layers": (tiny.eagle_config(fc_norm=True), False),
+    "feeds back normed": (tiny.eagle_config(norm_output=True), False),
+    "whole vocabulary": (tiny.eagle_config(draft_vocab_size=tiny.VOCABULARY), False),
+    "three layers": (tiny.eagle_config(layer={"num_hidden_layers": 3}), False),
+    "norms of heads": (tiny.eagle_config(), True),
+}
+# What each drafts after every one of three readings. `make parity` shows that another program drafts alike.
+FIGURES: dict[str, list[list[int]]] = {
+    "authors": [[235, 123, 196, 196], [254, 228, 228, 228], [56, 18, 56, 164]],
+    "speculators": [[235, 123, 196, 196], [254, 228, 228, 228], [56, 18, 56, 164]],
+    "norm before residual": [[130, 130, 269, 269], [228, 228, 164, 164], [56, 56, 164, 56]],
+    "norm before fc": [[119, 182, 182, 182], [239, 69, 69, 69], [69, 69, 69, 69]],
+    "norms of layers": [[234, 229, 214, 214], [250, 231, 231, 231], [77, 77, 175, 175]],
+    "feeds back normed": [[235, 11, 255, 56], [254, 228, 128, 164], [56, 18, 56, 164]],
+    "whole vocabulary": [[278, 181, 181, 63], [237, 262, 262, 262], [129, 244, 266, 266]],
+    "three layers": [[227, 256, 256, 227], [262, 137, 137, 137], [225, 225, 225, 225]],
+    "norms of heads": [[231, 145, 145, 255], [7, 7, 7, 137], [81, 277, 277, 126]],
+    "qwen3_next": [[43, 177, 171, 46], [215, 190, 85, 42], [277, 253, 95, 99]],
+    "qwen3_5": [[10, 278, 112, 28], [275, 10, 278, 141], [141, 248, 223, 137]],
+    "qwen3_5_moe": [[110, 273, 59, 190], [94, 70, 125, 260], [268, 113, 219, 255]],
+    "deepseek_v3": [[218, 202, 72, 208], [209, 46, 173, 218], [28, 16, 46, 260]],
+    "glm4_moe_lite": [[218, 202, 278, 113], [100, 113, 64, 192], [28, 4, 246, 154]],
+    "glm4_moe": [[208, 175, 192, 16], [275, 31, 253, 231], [99, 7, 29, 162]],
+    "mimo": [[167, 25, 273, 9], [274, 254, 119, 223], [250, 59, 266, 160]],
+    "deepseek_v32": [[172, 32, 16, 133], [94, 230, 287, 287], [70, 278, 100, 136]],
+    "glm_moe_dsa": [[172, 32, 16, 133], [94, 230, 287, 287], [70, 278, 100, 136]],
+    "nemotron_h": [[202, 32, 253, 104], [228, 50, 241, 12], [242, 217, 245, 13]],
+}
+
+
+@pytest.fixture(scope="module")
+def main_network() -> Any:
+    return build(qwen3_config())
+
+
+def eagle(name: str, network: Any, seed: int = 5) -> EagleDrafter:
+    config, head_norms = DIALECTS[name]
+    weights = tiny.eagle_weights(config, seed, head_norms=head_norms)
+    parsed = drafter_config(config, weights)
+    assert isinstance(parsed, EagleConfig)
+    head: EagleDrafter = loaded(EagleDrafter(parsed, ModelAccess(network)), weights)
+    return head
+
+
+def loaded(head: Any, weights: dict[str, mx.array]) -> Any:
+    named = head.sanitize(weights)
+    named.pop("t2d", None)
+    head.load_weights(list(named.items()), strict=True)
+    return head
+
+
+def mtp_head(family: str, weights: dict[str, mx.array] | None = None) -> MtpDrafter:
+    weights = weights or heads.head_weights(family)
+    head: MtpDrafter = loaded(
+        MtpDrafter(heads.parsed_head(family, weights), ModelAccess(heads.build_main(family))), weights
+    )
+    return head
+
+
+def drafted(head: Head) -> list[list[int]]:
+    """Three readings of some rows, and a draft after each."""
+    mx.random.seed(2)
+    caches = CacheMaker(head)()
+    drafts = []
+    for rows in (9, 1, 3):
+        tokens = mx.random.randint(0, 250, (rows,)).astype(mx.uint32)
+        state = head.read(tokens, mx.random.normal((rows, head.reads_width)), caches)[-1:]
+        drafts.append(chain(head, state, caches))
+    return drafts
+
+
+def chain(head: Head, state: mx.array, caches: Any) -> list[int]:
+    position, tokens = caches.position, list[int]()
+    while len(tokens) < DEPTH:
+        token = mx.argmax(head.logits(state), axis=-1)
+        tokens.append(int(token.item()))  # type: ignore[arg-type]
+        state = head.step(token, state, caches)
+    caches.roll_back(position)
+    return tokens
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_frozen_figures_of_eagle_dialects(name: str, main_network: Any) -> None:
+    assert drafted(eagle(name, main_network)) == FIGURES[name]
+
+
+@pytest.mark.parametrize("family", heads.MAINS)
+def test_frozen_figures_of_mtp_families(family: str) -> None:
+    assert drafted(mtp_head(family)) == FIGURES[family]
+
+
+def test_a_rehearsal_leaves_only_rows_that_were_read(main_network: Any) -> None:
+    head = eagle("speculators", main_network)
+    caches = CacheMaker(head)()
+
+    rehearsed(head, 3, caches)
+
+    held = caches.position
+    rehearsed(head, 8, caches)
+    assert caches.position == held + 1
+
+
+def test_experts_and_projections_of_raw_shards_are_those_of_converted_ones() -> None:
+    converted = heads.head_weights("deepseek_v3")
+    raw = dict(converted)
+    keys, values = raw.pop("self_attn.embed_q.weight"), raw.pop("self_attn.unembed_out.weight")
+    raw["self_attn.kv_b_proj.weight"] = mx.concatenate([keys.swapaxes(-1, -2), values], axis=1).reshape(-1, 16)
+    for part in ("gate_proj", "up_proj", "down_proj"):
+        together = raw.pop(f"mlp.switch_mlp.{part}.weight")
+        raw |= {f"mlp.experts.{n}.{part}.weight": together[n] for n in range(together.shape[0])}
+
+    assert drafted(mtp_head("deepseek_v3", raw)) == drafted(mtp_head("deepseek_v3", converted))
+
+
+@pytest.mark.parametrize("family", ["qwen3_next", "qwen3_5_moe"])
+def test_experts_one_by_one_are_those_in_one_array(family: str) -> None:
+    converted = heads.head_weights(family)
+    raw = dict(converted)
+    for part in ("gate_proj", "up_proj", "down_proj"):
+        together = raw.pop(f"layers.0.mlp.switch_mlp.{part}.weight")
+        raw |= {f"layers.0.mlp.experts.{n}.{part}.weight": together[n] for n in range(together.shape[0])}
+
+    assert drafted(mtp_head(family, raw)) == drafted(mtp_head(family, converted))
+
+
+def test_experts_in_one_array_of_two_parts_are_those_of_two_arrays() -> None:
+    converted = heads.head_weights("qwen3_5_moe")
+    raw, at = dict(converted), "layers.0.mlp"
+    gate, up = (raw.pop(f"{at}.switch_mlp.{part}_proj.weight") for part in ("gate", "up"))
+    raw[f"{at}.experts.gate_up_proj"] = mx.concatenate([gate, up], axis=1)
+    raw[f"{at}.experts.down_proj"] = raw.pop(f"{at}.switch_mlp.down_proj.weight")
+
+    assert drafted(mtp_head("qwen3_5_moe", raw)) == drafted(mtp_head("qwen3_5_moe", converted))
+
+
+@pytest.fixture
+def engine() -> Iterator[EngineClient]:
+    engine = Engine()
+    yield EngineClient(engine)
+    assert engine.close()
+
+
+@pytest.mark.parametrize("family", ["qwen3_5", "qwen3_5_moe", "glm4_moe_lite", "glm_moe_dsa", "mimo", "nemotron_h"])
+def test_a_main_model_drafts_with_the_head_in_its_own_folder(engine: EngineClient, family: str, tmp_path: Path) -> None:
+    folder = heads.save_main_with_head(family, tmp_path, heads.head_weights(family))
+    info = inspect_model(folder)
+    assert info.own_drafter is not None
+    assert info.drafter is None
+    assert draft_problem(info, info) is None
+    assert isinstance(engine.load(folder), ModelReady)
+    plain = [engine.run(request(Speculation.off(), sampling)).tokens for sampling in SAMPLINGS]
+
+    assert isinstance(engine.set_draft(folder), ModelReady)
+
+    for sampling, tokens in zip(SAMPLINGS, plain, strict=True):
+        outcome = engine.run(request(Speculation.fixed(3), sampling))
+        assert outcome.tokens == tokens
+        assert outcome.stats.drafted > 20
+
+
+SAMPLINGS = [Sampling(temperature=0), Sampling(temperature=0.8, seed=4)]
+
+
+def request(speculation: Speculation, sampling: Sampling) -> Request:
+    return Request(tokens=PROMPT, sampling=sampling, speculation=speculation, max_tokens=40)
+
+
+@pytest.mark.parametrize("name", ["authors", "speculators", "three layers"])
+def test_a_reply_drafted_by_eagle_is_the_plain_one(engine: EngineClient, name: str, zoo: Zoo, tmp_path: Path) -> None:
+    config, _ = DIALECTS[name]
+    folder = tiny.save_drafter(tmp_path, config, tiny.eagle_weights(config))
+    assert isinstance(engine.load(zoo.main), ModelReady)
+    plain = [engine.run(request(Speculation.off(), sampling)).tokens for sampling in SAMPLINGS]
+
+    assert isinstance(engine.set_draft(folder), ModelReady)
+
+    for sampling, tokens in zip(SAMPLINGS, plain, strict=True):
+        outcome = engine.run(request(Speculation.fixed(4), sampling))
+        assert outcome.tokens == tokens
+        assert outcome.stats.drafted > 20
+
+
+def test_a_main_model_without_a_head_is_not_its_own_draft(zoo: Zoo) -> None:
+    info = inspect_model(zoo.main)
+
+    assert info.own_drafter is None
+    assert isinstance(draft_problem(info, info), DraftIsMain)
+
+
+def test_raw_norms_are_known_by_convolutions_that_nobody_turned_round(engine: EngineClient, tmp_path: Path) -> None:
+    """A repository as published lacks 1 in its norms, the same one converted does not: both draft alike."""
+    weights = heads.head_weights("qwen3_5")
+    raw = {name: weight - 1 if "norm" in name else weight for name, weight in weights.items()}
+    folders = [
+        heads.save_main_with_head("qwen3_5", tmp_path / "converted", weights),
+        heads.save_main_with_head("qwen3_5", tmp_path / "raw", raw),
+    ]
+    published(folders[1] / "model.safetensors")
+
+    outcomes = []
+    for folder in folders:
+        assert isinstance(engine.load(folder), ModelReady)
+        assert isinstance(engine.set_draft(folder), ModelReady)
+        outcomes.append(engine.run(request(Speculation.fixed(3), SAMPLINGS[0])))
+
+    assert outcomes[0].tokens == outcomes[1].tokens
+    assert outcomes[0].stats.accepted == outcomes[1].stats.accepted
+
+
+def published(shard: Path) -> None:
+    """A converted main model's weights as they were before."""
+    shifted = ("input_layernorm.weight", "post_attention_layernorm.weight", "model.norm.weight", "q_norm.weight")
+    held = dict(mx.load(str(shard)))  # type: ignore[arg-type]
+    for name, weight in held.items():
+        if "conv1d.weight" in name:
+            held[name] = weight.moveaxis(2, 1)
+        elif not name.startswith("mtp.") and name.endswith((*shifted, "k_norm.weight")):
+            held[name] = weight - 1
+    mx.save_safetensors(str(shard), held, {"format": "pt"})
+
+
+def test_a_raw_repository_with_experts_one_by_one_drafts_with_its_own_head(
+    engine: EngineClient, tmp_path: Path
+) -> None:
+    folder = heads.save_main_with_head("qwen3_next", tmp_path, heads.head_weights("qwen3_next"))
+    shard = folder / "model.safetensors"
+    published(shard)
+    one_by_one = dict(mx.load(str(shard)))  # type: ignore[arg-type]
+    for name in [name for name in one_by_one if ".switch_mlp." in name]:
+        together, (before, after) = one_by_one.pop(name), name.split(".switch_mlp.")
+        one_by_one |= {f"{before}.experts.{n}.{after}": together[n] for n in range(together.shape[0])}
+    mx.save_safetensors(str(shard), one_by_one, {"format": "pt"})
+    assert isinstance(engine.load(folder), ModelReady)
+    plain = engine.run(request(Speculation.off(), SAMPLINGS[0])).tokens
+
+    assert isinstance(engine.set_draft(folder), ModelReady)
+
+    outcome = engine.run(request(Speculation.fixed(3), SAMPLINGS[0]))
+    assert outcome.tokens == plain
+    assert outcome.stats.drafted > 20
+
+
+def quantized(weights: dict[str, mx.array], bits: Callable[[str], int]) -> dict[str, mx.array]:
+    packed: dict[str, mx.array] = {}
+    for name, weight in weights.items():
+        if weight.ndim == 2 and weight.shape[-1] % 32 == 0 and name.endswith(".weight"):
+            stem = name.removesuffix(".weight")
+            parts = mx.quantize(weight, group_size=32, bits=bits(name))
+            packed |= dict(zip((name, f"{stem}.scales", f"{stem}.biases"), parts, strict=True))
+        else:
+            packed[name] = weight
+    return packed
+
+
+def test_quantized_heads_draft_nearly_as_they_did(engine: EngineClient, zoo: Zoo, tmp_path: Path) -> None:
+    """Each tensor with bits of its own, of which the config tells one."""
+    config = tiny.eagle_config()
+    weights = tiny.eagle_weights(config)
+    said = {"quantization": {"group_size": 32, "bits": 8}}
+    packed = quantized(weights, lambda name: 8 if "self_attn" in name else 6)
+    whole = tiny.save_drafter(tmp_path / "whole", config, weights)
+    folder = tiny.save_drafter(tmp_path / "quantized", config | said, packed)
+    assert isinstance(engine.load(zoo.main), ModelReady)
+
+    outcomes = []
+    for draft in (whole, folder):
+        assert isinstance(engine.set_draft(draft), ModelReady)
+        outcomes.append(engine.run(request(Speculation.fixed(3), SAMPLINGS[0])))
+
+    assert outcomes[0].tokens == outcomes[1].tokens
+    assert outcomes[1].stats.drafted > 20
+
+
+def test_a_head_in_a_folder_of_its_own_drafts_as_it_does_in_its_main_models(
+    engine: EngineClient, tmp_path: Path
+) -> None:
+    weights = heads.head_weights("glm4_moe_lite", own_ends=True)
+    main = heads.save_main_with_head("glm4_moe_lite", tmp_path / "main", weights)
+    named = {"shared_head.norm.weight": "model.shared_head_norm.weight", "shared_head.head.weight": "lm_head.weight"}
+    block = ("self_attn", "mlp", "input_layernorm", "post_attention_layernorm")
+    split = {
+        named.get(name, f"model.mtp_block.{name}" if name.startswith(block) else f"model.{name}"): weight
+        for name, weight in weights.items()
+    }
+    folder = tiny.save_drafter(tmp_path / "head", heads.head_config("glm4_moe_lite"), split)
+    assert isinstance(engine.load(main), ModelReady)
+
+    counts = []
+    for draft in (main, folder):
+        assert isinstance(engine.set_draft(draft), ModelReady)
+        stats = engine.run(request(Speculation.fixed(3), SAMPLINGS[0])).stats
+        counts.append((stats.drafted, stats.accepted))
+
+    assert counts[0] == counts[1]
+
+
+def refused(engine: EngineClient, main: Path, folder: Path) -> Exception:
+    assert isinstance(engine.load(main), ModelReady)
+    result = engine.set_draft(folder)
+    assert isinstance(result, ModelFailed)
+    return result.error
+
+
+Weights = dict[str, mx.array]
+
+
+def without(name: str) -> Callable[[Weights], Weights]:
+    return lambda weights: {each: weight for each, weight in weights.items() if each != name}
+
+
+DAMAGED: dict[str, tuple[dict[str, Any], Callable[[Weights], Weights]]] = {
+    "no head": (tiny.eagle_config(), without("lm_head.weight")),
+    "no fc": (tiny.eagle_config(), without("fc.weight")),
+    "places beyond the vocabulary": (
+        tiny.eagle_config(),
+        lambda weights: weights | {"d2t": weights["d2t"] + tiny.VOCABULARY},
+    ),
+    "places before the vocabulary": (tiny.eagle_config(), lambda weights: weights | {"d2t": weights["d2t"] - 1000}),
+    "a layer that is none": (tiny.eagle_config(eagle_aux_hidden_state_layer_ids=[0, 1, 2]), dict),
+    "layers without end": (tiny.eagle_config(eagle_aux_hidden_state_layer_ids=[1] * 5000), dict),
+    "a width that is none": (tiny.eagle_config(target_hidden_size=-5), dict),
+    "layers that are not named": (tiny.eagle_config(eagle_aux_hidden_state_layer_ids=None), dict),
+}
+
+
+@pytest.mark.expect_log("could not load")
+@pytest.mark.parametrize("name", DAMAGED)
+def test_damaged_eagle_folders_are_refused(engine: EngineClient, name: str, zoo: Zoo, tmp_path: Path) -> None:
+    config, damage = DAMAGED[name]
+    folder = tiny.save_drafter(tmp_path, config, damage(tiny.eagle_weights(tiny.eagle_config())))
+
+    assert isinstance(refused(engine, zoo.main, folder), ModelDamaged)
+
+
+@pytest.mark.expect_log("could not load")
+def test_heads_of_families_that_are_not_known_are_refused_by_name(
+    engine: EngineClient, zoo: Zoo, tmp_path: Path
+) -> None:
+    config = {"model_type": "step3p5_mtp", "text_config": qwen3_config() | {"model_type": "step3p5"}}
+    folder = tiny.save_drafter(tmp_path, config, {"fc.weight": mx.zeros((4, 4))})
+
+    error = refused(engine, zoo.main, folder)
+
+    assert isinstance(error, ModelUnsupported)
+    assert error.model_type == "step3p5"
+
+
+def copied_head(family: str) -> tuple[Any, MtpDrafter]:
+    """A main model of one layer, and a head that is the same: it takes the token's embedding, and nothing of the state.
+
+    Embeddings are scaled as a norm would scale them. All that the head does not see is the first token.
+    """
+    main = heads.build_main(family, **FAMILIES[family].changes(heads.text_of(heads.MAINS[family])))
+    access, body = ModelAccess(main), body_of(main)
+    embedding = body.embeddings if family == "nemotron_h" else body.embed_tokens
+    table = embedding.weight
+    embedding.weight = table * mx.rsqrt((table * table).mean(axis=-1, keepdims=True) + 1e-6)
+    width = table.shape[-1]
+    head = MtpDrafter(heads.parsed_head(family), access)
+    for copied, layer in zip(head.layers, main.layers, strict=True):
+        copied.update(layer.parameters())
+    taken, ignored = mx.eye(width), mx.zeros((width, width))
+    state_first = FAMILIES[family].state_first
+    head.join.weight = mx.concatenate([ignored, taken] if state_first else [taken, ignored], axis=1)
+    head.norm.weight = (body.norm_f if family == "nemotron_h" else body.norm).weight
+    return main, head
+
+
+def agreement(main: Any, head: MtpDrafter, prompts: int = 3, length: int = 160) -> float:
+    """How many of the main model's own next tokens the head drafts, over all prefixes of some texts."""
+    mx.random.seed(9)
+    right = count = 0
+    for _ in range(prompts):
+        tokens = mx.random.randint(0, 250, (1, length))
+        states = body_of(main)(tokens)[0]
+        verdicts = mx.argmax(main(tokens)[0], axis=-1)
+        own = head.read(tokens[0, 1:].astype(mx.uint32), states[:-1], CacheMaker(head)())
+        right += int((mx.argmax(head.logits(own), axis=-1) == verdicts[1:])[80:].sum().item())  # type: ignore[arg-type]
+        count += length - 81
+    return right / count
+
+
+@pytest.mark.parametrize("family", heads.MAINS)
+def test_a_head_that_is_a_copy_of_its_main_model_agrees_with_it(family: str) -> None:
+    assert agreement(*copied_head(family)) > 0.8
+
+
+def other_order(main: Any, head: MtpDrafter) -> None:
+    head._family = replace(head._family, state_first=not head._family.state_first)
+
+
+def norms_shifted_twice(main: Any, head: MtpDrafter) -> None:
+    for norm in (head.token_norm, head.layers[0].input_layernorm, head.layers[0].post_attention_layernorm):
+        norm.weight = norm.weight + 1
+
+
+def norms_not_shifted(main: Any, head: MtpDrafter) -> None:
+    for norm in (head.token_norm, head.layers[0].input_layernorm, head.norm):
+        norm.weight = norm.weight - 1
+
+
+def other_rotation(main: Any, head: MtpDrafter) -> None:
+    rope = head.layers[0].self_attn.rope
+    rope.traditional = not rope.traditional
+
+
+BROKEN: dict[str, Callable[[Any, MtpDrafter], None]] = {
+    "order of the join": other_order,
+    "norms shifted twice": norms_shifted_twice,
+    "norms not shifted": norms_not_shifted,
+    "rotation": other_rotation,
+}
+
+
+@pytest.mark.parametrize("convention", BROKEN)
+@pytest.mark.parametrize("family", ["qwen3_5", "deepseek_v3", "mimo"])
+def test_a_convention_that_is_broken_shows_in_the_agreement(family: str, convention: str) -> None:
+    main, head = copied_head(family)
+    whole = agreement(main, head)
+
+    BROKEN[convention](main, head)
+
+    assert agreement(main, head) < 0.9 * whole
+
+
+@pytest.fixture(scope="module")
+def taught() -> Taught:
+    """A sample; more of it in tests/drills/test_taught_heads.py."""
+    return teach(100, 50)
+
+
+def test_what_a_head_was_taught_it_drafts(taught: Taught) -> None:
+    assert knows(taught, taught.head()) > 0.9
+
+
+@pytest.mark.parametrize("broken", [offsets_off_by_one, norms_swapped])
+def test_a_convention_of_eagle_that_is_broken_shows(taught: Taught, broken: Callable[[EagleDrafter], None]) -> None:
+    head = taught.head()
+
+    broken(head)
+
+    assert knows(taught, head) < 0.9
+
+
+def test_a_flag_read_wrongly_shows(taught: Taught) -> None:
+    assert knows(taught, taught.head(norm_before_residual=True)) < 0.9

@@ -1,0 +1,206 @@
+"""Tiny main models of the families that are trained with a head, and heads for them with each family's names."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import mlx.core as mx
+from mlx.utils import tree_flatten, tree_map_with_path
+from mlx_lm import utils as mlx_utils
+
+from engine.drafting.proposers.mtp import MtpDrafter
+from engine.models.access import ModelAccess
+from engine.models.drafters import MtpConfig, drafter_config
+from engine.models.mtp_families import FAMILIES
+from tests.helpers.tiny_families import FAMILIES as TINY
+from tests.helpers.tiny_families import scaled
+from tests.helpers.tiny_models import VOCABULARY, save
+
+Weights = dict[str, mx.array]
+
+_EXPERTS: dict[str, Any] = {"num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 32}
+_COMMON: dict[str, Any] = {
+    "hidden_size": 48,
+    "num_hidden_layers": 2,
+    "intermediate_size": 64,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "head_dim": 16,
+    "rms_norm_eps": 1e-6,
+    "vocab_size": VOCABULARY,
+    "max_position_embeddings": 2048,
+    "tie_word_embeddings": False,
+    "rope_theta": 10000.0,
+}
+_LINEAR = {name: value for name, value in TINY["hybrid"].items() if name.startswith("linear_")}
+_ROPE = {"type": "default", "rope_theta": 10000.0, "partial_rotary_factor": 0.5, "mrope_section": [2, 1, 1]}
+_LATENT: dict[str, Any] = _COMMON | {
+    "kv_lora_rank": 16,
+    "q_lora_rank": 24,
+    "qk_rope_head_dim": 8,
+    "qk_nope_head_dim": 8,
+    "v_head_dim": 12,
+    "num_key_value_heads": 4,
+    "n_routed_experts": 4,
+    "n_shared_experts": 1,
+    "num_experts_per_tok": 2,
+    "moe_intermediate_size": 32,
+    "first_k_dense_replace": 1,
+    "num_nextn_predict_layers": 1,
+}
+_CHOOSING: dict[str, Any] = {
+    "index_head_dim": 16,
+    "index_n_heads": 2,
+    "index_topk": 24,
+    "n_group": 1,
+    "topk_group": 1,
+    "topk_method": "noaux_tc",
+    "scoring_func": "sigmoid",
+    "norm_topk_prob": True,
+    "routed_scaling_factor": 1.0,
+    "moe_layer_freq": 1,
+    "attention_bias": False,
+}
+MAINS: dict[str, dict[str, Any]] = {
+    "qwen3_next": TINY["hybrid"] | _EXPERTS | {"shared_expert_intermediate_size": 32},
+    "qwen3_5": {
+        "model_type": "qwen3_5",
+        "text_config": _COMMON
+        | _LINEAR
+        | {"model_type": "qwen3_5_text", "rope_parameters": _ROPE, "full_attention_interval": 2},
+    },
+    "qwen3_5_moe": {
+        "model_type": "qwen3_5_moe",
+        "text_config": _COMMON
+        | _LINEAR
+        | _EXPERTS
+        | {
+            "model_type": "qwen3_5_moe_text",
+            "rope_parameters": _ROPE,
+            "full_attention_interval": 2,
+            "shared_expert_intermediate_size": 32,
+        },
+    },
+    "deepseek_v3": _LATENT | {"model_type": "deepseek_v3"},
+    "glm4_moe_lite": _LATENT | {"model_type": "glm4_moe_lite"},
+    "glm4_moe": _COMMON
+    | {
+        "model_type": "glm4_moe",
+        "n_routed_experts": 4,
+        "n_shared_experts": 1,
+        "num_experts_per_tok": 2,
+        "moe_intermediate_size": 32,
+        "first_k_dense_replace": 1,
+        "n_group": 1,
+        "topk_group": 1,
+        "routed_scaling_factor": 1.0,
+        "norm_topk_prob": True,
+        "use_qk_norm": True,
+        "rope_scaling": None,
+        "attention_bias": True,
+        "partial_rotary_factor": 0.5,
+    },
+    "mimo": _COMMON | {"model_type": "mimo", "head_dim": 12},
+    "deepseek_v32": _LATENT | _CHOOSING | {"model_type": "deepseek_v32"},
+    "glm_moe_dsa": _LATENT | _CHOOSING | {"model_type": "glm_moe_dsa", "rope_parameters": {"rope_theta": 10000.0}},
+    "nemotron_h": _COMMON
+    | {
+        "model_type": "nemotron_h",
+        "hybrid_override_pattern": "M*E",
+        "num_hidden_layers": 3,
+        "mtp_hybrid_override_pattern": "*E",
+        "num_nextn_predict_layers": 1,
+        "attention_bias": False,
+        "mamba_num_heads": 4,
+        "mamba_head_dim": 16,
+        "mamba_proj_bias": False,
+        "ssm_state_size": 16,
+        "conv_kernel": 4,
+        "n_groups": 2,
+        "mlp_bias": False,
+        "layer_norm_epsilon": 1e-6,
+        "use_bias": False,
+        "use_conv_bias": True,
+        "n_routed_experts": 4,
+        "n_shared_experts": 1,
+        "num_experts_per_tok": 2,
+        "moe_intermediate_size": 32,
+        "moe_shared_expert_intermediate_size": 32,
+        "n_group": 1,
+        "topk_group": 1,
+        "norm_topk_prob": True,
+        "routed_scaling_factor": 1.0,
+    },
+}
+
+
+def text_of(config: dict[str, Any]) -> dict[str, Any]:
+    return config.get("text_config", config)  # type: ignore[no-any-return]
+
+
+def build_main(family: str, scale: float = 3.0, **changes: Any) -> Any:
+    config = with_changes(family, **changes)
+    network_class, arguments = mlx_utils._get_classes(config)
+    mx.random.seed(0)
+    network = network_class(arguments.from_dict(json.loads(json.dumps(config))))
+    network.update(tree_map_with_path(scaled(scale), network.parameters()))
+    network.eval()
+    mx.eval(network.parameters())
+    return network
+
+
+def with_changes(family: str, **changes: Any) -> dict[str, Any]:
+    config = MAINS[family]
+    return config | ({"text_config": text_of(config) | changes} if "text_config" in config else changes)
+
+
+def head_config(family: str, **changes: Any) -> dict[str, Any]:
+    """As heads lie in folders of their own."""
+    return {"model_type": f"{family.removesuffix('_moe')}_mtp", "text_config": text_of(with_changes(family, **changes))}
+
+
+def parsed_head(family: str, tensors: Any = ()) -> MtpConfig:
+    parsed = drafter_config(head_config(family), tensors)
+    assert isinstance(parsed, MtpConfig)
+    return parsed
+
+
+def head_weights(family: str, seed: int = 7, *, own_ends: bool = False) -> Weights:
+    """Random ones under the family's names, in the layout of mlx-lm and without what stands before them."""
+    ends = ("embed_tokens.weight", "shared_head.head.weight") if own_ends else ()
+    head = MtpDrafter(parsed_head(family, ends), ModelAccess(build_main(family)))
+    mx.random.seed(seed)
+    arrays: list[tuple[str, mx.array]] = tree_flatten(head.parameters())  # type: ignore[assignment]
+    weights = {name: _random(name, array) for name, array in arrays}
+    theirs = {ours: theirs for theirs, ours in reversed(list(FAMILIES[family].names.items()))}
+    layers = FAMILIES[family].layers
+    named = {}
+    for name, weight in weights.items():
+        part, _, kind = name.rpartition(".")
+        ordinary = name if layers == ("layers.0.",) else name.removeprefix("layers.0.")
+        named[f"{theirs[part]}.{kind}" if part in theirs else ordinary] = weight
+    return named
+
+
+def head_prefix(family: str) -> str:
+    prefix = FAMILIES[family].prefixes[0].format(layers=text_of(MAINS[family])["num_hidden_layers"])
+    return prefix if prefix.startswith("mtp.") else f"model.{prefix}"
+
+
+def save_main_with_head(family: str, folder: Path, weights: Weights, **changes: Any) -> Path:
+    """As the authors publish it, in that the head's tensors lie among the others."""
+    save(build_main(family, **changes), with_changes(family, **changes), folder)
+    shard = folder / "model.safetensors"
+    held = mx.load(str(shard))
+    head = {head_prefix(family) + name: weight for name, weight in weights.items()}
+    mx.save_safetensors(str(shard), {**held, **head}, {"format": "mlx"})  # type: ignore[dict-item]
+    return folder
+
+
+def _random(name: str, like: mx.array) -> mx.array:
+    values = mx.random.normal(like.shape)
+    if "norm" in name:
+        return 1 + 0.3 * values
+    return mx.array(1.5 / like.shape[-1] ** 0.5) * values
