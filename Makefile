@@ -24,7 +24,7 @@ families: dev ## Examine every model family of mlx-lm; some minutes
 	@$(PYTHON) -m pytest tests/families -m "families or not families" -q $(ARGS)
 
 drills: dev ## Attack the app and the engine with faults, damage and random input; about an hour
-	@$(PYTHON) -m pytest tests/drills -m drill -q $(ARGS)
+	@$(PYTHON) -m pytest tests -m drill -q $(ARGS)
 
 smoke: venv ## Ask the real app one question, offscreen; a screenshot goes to build/smoke.png
 	@$(PYTHON) -m app --smoke build/smoke.png

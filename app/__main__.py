@@ -9,9 +9,15 @@ import time
 from pathlib import Path
 
 STARTED_AT = time.perf_counter()
+_TRY_MODEL = "--try-model"  # engine.TRY_MODEL, which is not imported for it
 
 
 def main(arguments: list[str] | None = None) -> int:
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments[:1] == [_TRY_MODEL]:
+        from engine import try_model
+
+        try_model(Path(arguments[1]))
     options = _parse(arguments)
     alone = not _has_display()
     if alone:
@@ -37,7 +43,7 @@ def _prove_itself(options: argparse.Namespace, alone: bool) -> int:
     return smoke(options.smoke, STARTED_AT)
 
 
-def _parse(arguments: list[str] | None) -> argparse.Namespace:
+def _parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m app", description="Chat with language models on your own Mac.")
     parser.add_argument("--profile-dir", type=Path, help="keep chats, settings and models in this folder")
     parser.add_argument("--smoke", type=Path, metavar="PNG", help="ask one question, save a screenshot, print JSON")

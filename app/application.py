@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -34,7 +35,7 @@ from app.views.shell.kept_words import problem_text
 from app.views.shell.main_window import MainWindow
 from app.views.widgets.banner import BannerText
 from app.words.formats import count, fill
-from app.words.languages import Translation, compile_stale
+from app.words.languages import Translation, compiled_sentences
 from engine import ChatEngine, Engine, ModelLibrary, ModelStore, Sink, write_atomically
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ class Application(QObject):
         self._starter = starter
         self.errors = ErrorWatch()
         self.settings = Settings(paths.settings, paths.hub_token, self)
-        self.translation = Translation()
+        self.translation = Translation(compiled_sentences())
         self.translation.switch(self.settings.language)
         self.theme = Theme(self)
         self._apply_looks()
@@ -121,7 +122,14 @@ class Application(QObject):
             self._refuse_newer_database()
             return
         problem = self.storage.refusal(error)
-        self.window.banner.show_warning(lambda: problem_text(problem), self.open)
+
+        def text() -> BannerText:
+            return replace(problem_text(problem), other_button=self.tr("Chat without saving"))
+
+        self.window.banner.show_warning(text, self.open, self._open_in_memory)
+
+    def _open_in_memory(self) -> None:
+        self.storage.open_in_memory(self._on_storage_open, self._on_storage_refused)
 
     def _on_storage_open(self, opened: Opened) -> None:
         """Creates what the first frame does not need: engine, model store, controllers."""
@@ -154,7 +162,9 @@ class Application(QObject):
         self.mark.set_loading(pair.main_folder if pair.state == PairState.LOADING else "")
 
     def _show_last_session_notice(self, rescued: Rescued | None) -> None:
-        if rescued is not None:
+        if not self.storage.keeps:
+            self.window.banner.show_warning(self._not_kept_text)
+        elif rescued is not None:
             self.window.banner.show_warning(lambda: self._repaired_text(rescued))
             self.storage.write(lambda stores: stores.forget_rescue(), _ignore, _ignore)
         elif self.settings.set_aside:
@@ -166,9 +176,14 @@ class Application(QObject):
         sentence = self.tr(
             "The file with your chats was damaged. %1 messages were saved, %2 of them from daily copies."
         )
-        hint = fill(self.tr("The damaged file is kept beside it as %1."), rescued.damaged_file)
+        hint = self.tr("The damaged file is kept for 30 days as %1 in %2, with what you had deleted from your chats.")
+        hint = fill(hint, rescued.damaged_file, str(self.paths.data))
         figures = count(rescued.saved_messages), count(rescued.from_copies)
         return BannerText(fill(sentence, *figures), self.tr("Chats repaired"), hint)
+
+    def _not_kept_text(self) -> BannerText:
+        sentence = self.tr("The chats on your disk stay as they are. What is written now is gone when Hunch is closed.")
+        return BannerText(sentence, self.tr("Chatting without saving"))
 
     def _set_aside_text(self) -> BannerText:
         sentence = self.tr("Your settings could not be read, so the usual ones are used. The old file is kept as %1.")
@@ -270,7 +285,7 @@ class Application(QObject):
     def _keep_unsent(self) -> None:
         """Where the database could not be opened, which keeps it otherwise."""
         text = self.window.composer.text()
-        if not self.is_open and text:
+        if text and not (self.is_open and self.storage.keeps):
             write_atomically(self.paths.unsent, text.encode("utf-8", "replace"))
         self.is_open = False
 
@@ -312,7 +327,6 @@ def run(profile_dir: Path | None) -> int:
             sys.stderr.write("Another Hunch keeps these chats and does not answer.\n")
             return 1
     open_log(paths.logs)
-    compile_stale()
     application = Application(paths)
     application.errors.install()
     interrupts = Interrupts(END_S)

@@ -19,7 +19,6 @@ from app.application import STARTER, Application, qt_application
 from app.system.logs import open_log
 from app.system.paths import Paths
 from app.view_models.model_list import PairState
-from app.words.languages import compile_stale
 from app.words.notices_for_errors import Problem, notice_for
 from app.words.replies import footer_line
 from engine import Event, Failed, Finished, ModelFailed, RequestStats
@@ -115,7 +114,6 @@ def smoke(screenshot: Path | None, started_at: float, starter: Path = STARTER) -
     with tempfile.TemporaryDirectory(prefix="hunch-smoke-", ignore_cleanup_errors=True) as profile:
         paths = Paths.for_user(Path(profile))
         open_log(paths.logs)
-        compile_stale()
         application = Application(paths, starter=starter)
         application.errors.install()
         test = SmokeTest(application, screenshot, started_at)

@@ -98,11 +98,13 @@ from engine.api.types import (
 from engine.hub.store import ModelStore
 from engine.models.compatibility import draft_problem
 from engine.models.inspect import inspect_model, model_name
+from engine.models.trial import TRY_MODEL, try_model
 from engine.runtime.service import Engine
 
 __all__ = [
     "MAX_DRAFT_TOKENS",
     "MAX_SEED",
+    "TRY_MODEL",
     "Acceptance",
     "AccessDenied",
     "ChatEngine",
@@ -190,5 +192,6 @@ __all__ = [
     "draft_problem",
     "inspect_model",
     "model_name",
+    "try_model",
     "write_atomically",
 ]

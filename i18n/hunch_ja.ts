@@ -4,16 +4,28 @@
 <context>
     <name>Application</name>
     <message>
+        <source>Chat without saving</source>
+        <translation>保存せずにチャット</translation>
+    </message>
+    <message>
         <source>The file with your chats was damaged. %1 messages were saved, %2 of them from daily copies.</source>
         <translation>チャットのファイルが破損していました。メッセージ %1 件を復元しました（うち %2 件は毎日のコピーから）。</translation>
     </message>
     <message>
-        <source>The damaged file is kept beside it as %1.</source>
-        <translation>破損したファイルは %1 として同じフォルダに残してあります。</translation>
+        <source>The damaged file is kept for 30 days as %1 in %2, with what you had deleted from your chats.</source>
+        <translation>破損したファイルは %2 に %1 として 30 日間保管されます。削除した内容も含まれています。</translation>
     </message>
     <message>
         <source>Chats repaired</source>
         <translation>チャットを修復しました</translation>
+    </message>
+    <message>
+        <source>The chats on your disk stay as they are. What is written now is gone when Hunch is closed.</source>
+        <translation>ディスク上のチャットはそのままです。いま書いた内容は Hunch を閉じると消えます。</translation>
+    </message>
+    <message>
+        <source>Chatting without saving</source>
+        <translation>保存されないチャット</translation>
     </message>
     <message>
         <source>Your settings could not be read, so the usual ones are used. The old file is kept as %1.</source>
@@ -1787,6 +1799,14 @@
     <message>
         <source>Reply finished</source>
         <translation>回答が完了しました</translation>
+    </message>
+    <message>
+        <source>Link: %1</source>
+        <translation>リンク: %1</translation>
+    </message>
+    <message>
+        <source>Messages</source>
+        <translation>メッセージ</translation>
     </message>
 </context>
 <context>

@@ -4,16 +4,28 @@
 <context>
     <name>Application</name>
     <message>
+        <source>Chat without saving</source>
+        <translation>저장하지 않고 채팅</translation>
+    </message>
+    <message>
         <source>The file with your chats was damaged. %1 messages were saved, %2 of them from daily copies.</source>
         <translation>채팅 파일이 손상되어 메시지 %1개를 복구했어요. 그중 %2개는 매일 만드는 사본에서 가져왔어요.</translation>
     </message>
     <message>
-        <source>The damaged file is kept beside it as %1.</source>
-        <translation>손상된 파일은 같은 폴더에 %1 이름으로 남겨 두었어요.</translation>
+        <source>The damaged file is kept for 30 days as %1 in %2, with what you had deleted from your chats.</source>
+        <translation>손상된 파일은 %2 폴더에 %1 이름으로 30일 동안 보관돼요. 그 파일에는 삭제한 내용도 들어 있어요.</translation>
     </message>
     <message>
         <source>Chats repaired</source>
         <translation>채팅을 복구했어요</translation>
+    </message>
+    <message>
+        <source>The chats on your disk stay as they are. What is written now is gone when Hunch is closed.</source>
+        <translation>디스크에 있는 채팅은 그대로 있어요. 지금 쓰는 내용은 Hunch를 닫으면 사라져요.</translation>
+    </message>
+    <message>
+        <source>Chatting without saving</source>
+        <translation>저장하지 않는 채팅</translation>
     </message>
     <message>
         <source>Your settings could not be read, so the usual ones are used. The old file is kept as %1.</source>
@@ -1787,6 +1799,14 @@
     <message>
         <source>Reply finished</source>
         <translation>답변 완료</translation>
+    </message>
+    <message>
+        <source>Link: %1</source>
+        <translation>링크: %1</translation>
+    </message>
+    <message>
+        <source>Messages</source>
+        <translation>메시지</translation>
     </message>
 </context>
 <context>

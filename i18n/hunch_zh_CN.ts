@@ -4,16 +4,28 @@
 <context>
     <name>Application</name>
     <message>
+        <source>Chat without saving</source>
+        <translation>不保存，继续对话</translation>
+    </message>
+    <message>
         <source>The file with your chats was damaged. %1 messages were saved, %2 of them from daily copies.</source>
         <translation>对话文件已损坏。已恢复 %1 条消息，其中 %2 条来自每日副本。</translation>
     </message>
     <message>
-        <source>The damaged file is kept beside it as %1.</source>
-        <translation>损坏的文件以 %1 为名保留在同一文件夹中。</translation>
+        <source>The damaged file is kept for 30 days as %1 in %2, with what you had deleted from your chats.</source>
+        <translation>损坏的文件会以 %1 的名称在 %2 中保留 30 天，其中也包含已删除的内容。</translation>
     </message>
     <message>
         <source>Chats repaired</source>
         <translation>对话已修复</translation>
+    </message>
+    <message>
+        <source>The chats on your disk stay as they are. What is written now is gone when Hunch is closed.</source>
+        <translation>磁盘上的对话保持不变。现在写的内容会在关闭 Hunch 后消失。</translation>
+    </message>
+    <message>
+        <source>Chatting without saving</source>
+        <translation>对话不会保存</translation>
     </message>
     <message>
         <source>Your settings could not be read, so the usual ones are used. The old file is kept as %1.</source>
@@ -1787,6 +1799,14 @@
     <message>
         <source>Reply finished</source>
         <translation>回复完成</translation>
+    </message>
+    <message>
+        <source>Link: %1</source>
+        <translation>链接：%1</translation>
+    </message>
+    <message>
+        <source>Messages</source>
+        <translation>消息</translation>
     </message>
 </context>
 <context>

@@ -85,10 +85,10 @@ class Connection:
 
 
 class Reader(Connection):
-    """A connection that cannot write; for a file that a `Database` has open."""
+    """A connection that cannot write; for what a `Database` has open at this address."""
 
-    def __init__(self, path: Path) -> None:
-        super().__init__(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None))
+    def __init__(self, address: str) -> None:
+        super().__init__(sqlite3.connect(f"{address}mode=ro", uri=True, isolation_level=None))
         self.connection.execute(f"PRAGMA busy_timeout = {_BUSY_MS // 50}")
 
 
@@ -97,7 +97,6 @@ class Database(Connection):
 
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        self.path = path
         rescue.finish(path)
         _make_private(path)
         if not is_sound(path):
@@ -118,6 +117,22 @@ class Database(Connection):
     def checkpoint(self) -> None:
         """Moves what was written from the log to the database itself, as far as nobody reads."""
         self.connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+
+
+class MemoryDatabase(Database):
+    """One that is gone with its last connection, for a run that may not write to the disk."""
+
+    def __init__(self, address: str) -> None:
+        connection = sqlite3.connect(address, uri=True, isolation_level=None)
+        connection.execute(f"PRAGMA busy_timeout = {_BUSY_MS}")
+        connection.execute("PRAGMA foreign_keys = ON")
+        _make_tables(connection)
+        Connection.__init__(self, connection)
+
+
+def address_of(path: Path) -> str:
+    """As SQLite takes it, ready for a parameter more."""
+    return f"{path.absolute().as_uri()}?"
 
 
 def is_sound(path: Path) -> bool:

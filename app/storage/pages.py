@@ -6,7 +6,7 @@ Follows the file format: https://www.sqlite.org/fileformat2.html. Nothing here i
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +14,8 @@ Value = int | float | str | bytes | None
 
 _PAGE_BYTES = 4096  # of our files; also where the header cannot be read
 _LEAF = 0x0D  # a page with rows of a table
+_HEAD_BYTES = 8  # of such a page
+_LEAST_CELL_BYTES = 6  # with its pointer
 _LOG_HEADER_BYTES = 32
 _FRAME_HEADER_BYTES = 24
 _MAGIC = (0x377F0682, 0x377F0683)
@@ -107,13 +109,31 @@ class Pages:
         return free
 
     def _rows_of(self, page: bytes, start: int) -> Iterator[tuple[int, list[Value]]]:
-        if len(page) < start + 8 or page[start] != _LEAF:
+        if len(page) < start + _HEAD_BYTES:
             return
-        cells = int.from_bytes(page[start + 3 : start + 5], "big")
-        for index in range(min(cells, self.page_bytes // 4)):
-            at = start + 8 + 2 * index
+        if page[start] == _LEAF:
+            yield from self._rows_at(page, self._cells_of(page, start))
+        elif (cells := int.from_bytes(page[start + 3 : start + 5], "big")) <= self.page_bytes // _LEAST_CELL_BYTES:
+            # Its first byte may be the damaged one: then everything else in it fits.
+            found = list(self._rows_at(page, self._cells_of(page, start)))
+            if len(found) >= cells:
+                yield from found
+
+    def _cells_of(self, page: bytes, start: int) -> Iterator[int]:
+        """Where its cells are; also behind their number, which may be damaged, up to a place that none can be at."""
+        at = start + _HEAD_BYTES
+        while at + 2 <= len(page):
+            cell = int.from_bytes(page[at : at + 2], "big")
+            at += 2
+            if cell >= at:
+                yield cell
+            elif at > start + _HEAD_BYTES + 2 * int.from_bytes(page[start + 3 : start + 5], "big"):
+                return
+
+    def _rows_at(self, page: bytes, cells: Iterable[int]) -> Iterator[tuple[int, list[Value]]]:
+        for cell in cells:
             try:
-                yield self._row(page, int.from_bytes(page[at : at + 2], "big"))
+                yield self._row(page, cell)
             except (IndexError, ValueError, struct.error):
                 continue
 

@@ -26,6 +26,7 @@ log = logging.getLogger(__name__)
 
 _LOG, _INDEX = "-wal", "-shm"  # what SQLite keeps beside a database
 _READ_BYTES = 1 << 20
+_STAMP, _STAMP_CHARS = "%Y%m%d-%H%M%S", 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,22 @@ def finish(path: Path) -> None:
     shutil.rmtree(path.with_name(f"{path.stem}-rescue"), ignore_errors=True)
 
 
+def forget_old(path: Path, kept_s: float) -> None:
+    """Deletes damaged files that were set aside longer ago: what was deleted from the chats is still in them."""
+    for damaged in path.parent.glob(f"{path.stem}-damaged-*.db"):
+        when = _set_aside_at(damaged.stem.removeprefix(f"{path.stem}-damaged-"))
+        if when is not None and when < time.time() - kept_s:
+            for suffix in (_LOG, ""):  # the file itself last, so that one that is interrupted is found again
+                _beside(damaged, suffix).unlink(missing_ok=True)
+
+
+def _set_aside_at(stamp: str) -> float | None:
+    try:
+        return time.mktime(time.strptime(stamp[:_STAMP_CHARS], _STAMP))
+    except (ValueError, OverflowError):
+        return None
+
+
 def _merge(path: Path, work: Path, fresh: sqlite3.Connection) -> Merge:
     """Newest first: what stands in the log, what SQLite reads, what single pages hold, then the copies."""
     merge = Merge(fresh)
@@ -124,7 +141,7 @@ def _beside(path: Path, suffix: str) -> Path:
 
 
 def _free_stamp(path: Path) -> str:
-    stamp = time.strftime("%Y%m%d-%H%M%S")
+    stamp = time.strftime(_STAMP)
     taken = len(list(path.parent.glob(f"{path.stem}-damaged-{stamp}*.db")))
     return f"{stamp}-{taken}" if taken else stamp
 

@@ -36,6 +36,9 @@ _LATEST_S = 4e10
 _FAULTS = (sqlite3.DatabaseError, UnicodeDecodeError)
 
 _TIES = (
+    # What was deleted before it was made was never deleted: the Trash would forget it at once.
+    "UPDATE chats SET deleted_at = NULL WHERE deleted_at < created_at",
+    "UPDATE messages SET deleted_at = NULL WHERE deleted_at < created_at",
     # A message of no chat belongs where the message before it does; otherwise it gets a chat.
     "UPDATE messages SET chat_id = 0 WHERE typeof(chat_id) != 'integer'",
     """UPDATE messages SET chat_id = (SELECT chat_id FROM messages AS earlier WHERE earlier.id = messages.parent_id)
@@ -51,6 +54,10 @@ _TIES = (
     (SELECT 1 FROM messages AS parent WHERE parent.id = messages.parent_id AND parent.chat_id = messages.chat_id))""",
     """UPDATE chats SET leaf_id = (SELECT max(id) FROM messages WHERE chat_id = chats.id AND deleted_at IS NULL)
     WHERE leaf_id IS NULL OR leaf_id NOT IN (SELECT id FROM messages WHERE chat_id = chats.id)""",
+    # A chat shows its branch to the end: the number of that may be damaged, or have been given to another message.
+    """UPDATE chats SET leaf_id = (WITH RECURSIVE below(id) AS (SELECT chats.leaf_id UNION
+    SELECT messages.id FROM messages JOIN below ON parent_id = below.id WHERE deleted_at IS NULL)
+    SELECT max(id) FROM below) WHERE leaf_id IS NOT NULL""",
 )
 
 Row = dict[str, Any]
@@ -135,6 +142,14 @@ def _as_of_today(values: Row) -> Row:
 
 
 @dataclass
+class _Source:
+    """Rows that stand for another one's id are damaged ones: what refers to that id means the first row that had it."""
+
+    moved: dict[tuple[str, object], int] = field(default_factory=dict)  # rows that got another id
+    met: set[tuple[str, object]] = field(default_factory=set)
+
+
+@dataclass
 class Merge:
     """Rows of several sources in one database, the best source first.
 
@@ -149,24 +164,28 @@ class Merge:
 
     def add(self, rows: Rows, is_copy: bool = False, is_carved: bool = False) -> None:
         """`is_carved`: its ids are in doubt, so a row with known words is known."""
-        moved: dict[tuple[str, object], int] = {}  # rows of this source that got another id
+        source = _Source()
         for table, row in rows:
             if is_carved and _words(table, row) in self._said:
                 continue
-            if self._add(table, row, moved) and table == "messages":
+            if self._add(table, row, source) and table == "messages":
                 self.messages += 1
                 self.from_copies += is_copy
 
-    def _add(self, table: str, row: Row, moved: dict[tuple[str, object], int]) -> bool:
+    def _add(self, table: str, row: Row, source: _Source) -> bool:
         key, made = _KEY[table], self._made[table]
         number, when = row.get(key), row.get("created_at")
         if not isinstance(number, int) or self._has(table, number, when):
+            source.met.add((table, number))
             return False
         if number in made:
-            row[key] = moved[table, number] = max(made) + 1
+            row[key] = max(made) + 1
+            if (table, number) not in source.met:
+                source.moved[table, number] = row[key]
+        source.met.add((table, number))
         for column, of in (("chat_id", "chats"), ("parent_id", "messages"), ("leaf_id", "messages")):
             if column in row and column != key:
-                row[column] = moved.get((of, row[column]), row[column])
+                row[column] = source.moved.get((of, row[column]), row[column])
         if not self._insert(table, row):
             return False
         made[row[key]] = when

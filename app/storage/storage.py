@@ -17,11 +17,11 @@ from typing import TypeVar
 
 from app.storage import copies, rescue
 from app.storage.chats import ChatStore
-from app.storage.database import Connection, Database, Reader
+from app.storage.database import Connection, Database, MemoryDatabase, Reader, address_of
 from app.storage.messages import MessageStore
 from app.storage.problems import NotOpened, NotStored, reason_of
 from app.storage.records import ChatSummary, Purged
-from app.storage.trash import Trash
+from app.storage.trash import KEPT_S, Trash
 from app.storage.unsent import UnsentStore
 from app.storage.worker import Deliver, Worker
 
@@ -60,6 +60,7 @@ class Storage:
 
     def __init__(self, path: Path, deliver: Deliver) -> None:
         self.path = path
+        self._address = address_of(path)
         self.pending = 0  # changes and searches that are not answered yet
         self._writer = Worker("storage writer", deliver)
         self._searcher = Worker("storage reader", deliver)
@@ -74,13 +75,22 @@ class Storage:
 
         def opened(found: Opened) -> None:
             try:
-                self._read = Stores(Reader(self.path))
+                self._read = Stores(Reader(self._address))
             except sqlite3.Error as error:
                 refused(error)
                 return
             done(found)
 
         self._ask(self._writer, self._open, opened, refused)
+
+    def open_in_memory(self, done: Callable[[Opened], None], refused: Callable[[Exception], None]) -> None:
+        """For a run that may not write to the disk: the file stays as it is, and nothing is kept."""
+        self._address = f"file:/hunch-{id(self)}?vfs=memdb&"
+        self.open(done, refused)
+
+    @property
+    def keeps(self) -> bool:
+        return self._address == address_of(self.path)
 
     def refusal(self, error: Exception) -> NotOpened:
         log.warning("the database cannot be opened: %s", _name(error))
@@ -99,13 +109,21 @@ class Storage:
 
     def _open(self) -> Opened:
         if self._database is None:
-            self._database = Database(self.path)
+            self._database = Database(self.path) if self.keeps else MemoryDatabase(self._address)
         stores = Stores(self._database)
         self._database.execute("UPDATE messages SET status = 'interrupted' WHERE status = 'streaming'")
         purged = stores.trash.purge()
         if purged:
             copies.forget(self.path, purged)
+        if self.keeps:
+            self._forget_damaged()
         return Opened(self._database.rescued, purged)
+
+    def _forget_damaged(self) -> None:
+        try:
+            rescue.forget_old(self.path, KEPT_S)
+        except OSError as error:
+            log.warning("an old damaged file could not be deleted: %s", _name(error))
 
     def _close_database(self) -> None:
         if self._database is not None:
@@ -123,7 +141,7 @@ class Storage:
     def search(self, query: str, limit: int, done: Callable[[list[ChatSummary]], None]) -> None:
         """A newer search ends this one, which is then never answered. What cannot be read is not found."""
         self.stop_search()
-        search = self._searching = _Search(self.path, query, limit)
+        search = self._searching = _Search(self._address, query, limit)
 
         def found(chats: list[ChatSummary]) -> None:
             if not search.cancelled:
@@ -168,7 +186,8 @@ class Storage:
             self._database.checkpoint()
 
     def _copy_if_due(self) -> None:
-        copies.make_if_due(self.path)
+        if self.keeps:
+            copies.make_if_due(self.path)
 
     def _copy_failed(self, error: Exception) -> None:
         log.warning("the copy of the day could not be made: %s", _name(error))
@@ -192,9 +211,9 @@ class Storage:
 class _Search:
     """One search with a connection of its own, so that any thread may interrupt it."""
 
-    def __init__(self, path: Path, query: str, limit: int) -> None:
+    def __init__(self, address: str, query: str, limit: int) -> None:
         self.cancelled = False
-        self._path = path
+        self._address = address
         self._query = query
         self._limit = limit
         self._reader: Reader | None = None
@@ -209,7 +228,7 @@ class _Search:
     def run(self) -> list[ChatSummary]:
         if self.cancelled:
             return []
-        reader = Reader(self._path)
+        reader = Reader(self._address)
         with self._lock:
             self._reader = reader
         try:

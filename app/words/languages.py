@@ -6,8 +6,12 @@ cache folder (where the app is installed nobody may write) whenever that was not
 
 from __future__ import annotations
 
+import atexit
+import logging
 import os
+import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 import platformdirs
@@ -18,6 +22,9 @@ from app.system.paths import APP_NAME
 
 SOURCES = Path(__file__).resolve().parents[2] / "i18n"
 COMPILED = platformdirs.user_cache_path(APP_NAME, appauthor=False) / "i18n"
+
+_log = logging.getLogger(__name__)
+_REFUSALS = (OSError, subprocess.SubprocessError)
 
 # Each in its own words, because somebody who looks for a language reads that one.
 LANGUAGES = {"en": "English", "ko": "한국어", "ja": "日本語", "zh_CN": "简体中文"}
@@ -66,6 +73,27 @@ def system_language() -> str:
     return "en"
 
 
+def compiled_sentences() -> Path:
+    """The folder with the compiled sentences: the user's, or one of this run where nothing can be written there."""
+    try:
+        compile_stale()
+    except _REFUSALS as error:
+        _log.info("the sentences are compiled for this run only: %s", type(error).__name__)
+        return _compiled_for_this_run()
+    return COMPILED
+
+
+def _compiled_for_this_run() -> Path:
+    try:
+        folder = Path(tempfile.mkdtemp(prefix="hunch-"))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        compile_stale(compiled=folder)
+    except _REFUSALS as error:  # then the window is in English
+        _log.warning("the sentences cannot be compiled: %s", type(error).__name__)
+        return COMPILED
+    return folder
+
+
 def compile_stale(sources: Path = SOURCES, compiled: Path = COMPILED) -> list[Path]:
     """Compiles each .ts whose .qm is missing or of another time; some stat calls when there is nothing to do."""
     written = []
@@ -81,7 +109,8 @@ def compile_stale(sources: Path = SOURCES, compiled: Path = COMPILED) -> list[Pa
 
 def _release(source: Path, target: Path) -> None:
     folder = Path(PySide6.__file__).parent
-    tool = next(path for path in (folder / "lrelease", folder / "Qt" / "libexec" / "lrelease") if path.exists())
+    known = [folder / "lrelease", folder / "Qt" / "libexec" / "lrelease"]
+    tool = next((path for path in known if path.exists()), known[0])
     partial = target.with_suffix(".partial")
     subprocess.run([tool, "-silent", source, "-qm", partial], check=True, timeout=60)
     os.utime(partial, ns=(source.stat().st_atime_ns, source.stat().st_mtime_ns))

@@ -22,7 +22,7 @@ Rows = list[list[mx.array]]  # for each cache with rows, its arrays (…, tokens
 
 _WITH_ROWS = (mlx_cache.KVCache, mlx_cache.QuantizedKVCache)
 _SPARE_ROWS = 256  # as many as mlx-lm adds at a time
-_PLACES = ("_start", "_end", "_first")  # of a window, in its buffers
+_PLACES = ("_end", "_first")  # of a window, in its buffers
 _IDLE_ROWS = 4096  # more spare rows than this are freed
 
 
@@ -144,7 +144,7 @@ def _window_state(leaf: WindowCache) -> list[Any]:
     """All its attributes, but of the entries only those that a next token can see."""
     state = dict(vars(leaf))
     if leaf.keys is not None:
-        first, end = max(state["_start"], state["_end"] - leaf.max_size + 1), state["_end"]
+        first, end = max(0, state["_end"] - leaf.max_size + 1), state["_end"]
         state |= {name: _copy(state[name][..., first:end, :]) for name in ("keys", "values")}
         state |= {name: max(0, at - first) for name, at in state.items() if name in _PLACES}
     return [[name, value] for name, value in state.items()]

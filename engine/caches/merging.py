@@ -97,7 +97,7 @@ def _rotating(window: WindowCache) -> Any:
 
 def _newest(window: WindowCache, held: mx.array) -> mx.array:
     """As many entries as the window is wide; the oldest, which no later token will see, may be gone."""
-    entries = held[..., window._start : window._end, :]  # noqa: SLF001  its module says what these two promise
+    entries = held[..., : window._end, :]  # noqa: SLF001  its module says what it promises
     wanted = min(window.offset, window.max_size)
     missing = max(0, wanted - entries.shape[2])
     return mx.pad(entries, [(0, 0), (0, 0), (missing, 0), (0, 0)])[..., -wanted:, :]

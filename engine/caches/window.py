@@ -20,7 +20,7 @@ _GROWTH_TOKENS = 256
 
 
 class WindowCache(RotatingKVCache):
-    """Entries `[_start, _end)` of the buffers are valid and in order of time; the last `max_size` are the window."""
+    """Entries `[0, _end)` of the buffers are valid and in order of time; the last `max_size` are the window."""
 
     keys: Any
     values: Any
@@ -29,14 +29,13 @@ class WindowCache(RotatingKVCache):
 
     def __init__(self, max_size: int) -> None:
         super().__init__(max_size=max_size, keep=0)  # type: ignore[no-untyped-call]
-        self._start = 0
         self._end = 0
         self._first = 0  # of the entries that the last step saw
 
     def update_and_fetch(self, keys: mx.array, values: mx.array) -> tuple[mx.array, mx.array]:
         width = keys.shape[2]
         # A step of S tokens sees the window of each: max_size - 1 tokens before the first of them, at most.
-        seen = min(self._end - self._start, self.max_size - 1)
+        seen = min(self._end, self.max_size - 1)
         self._make_room(width, keys, values)
         self.keys[..., self._end : self._end + width, :] = keys
         self.values[..., self._end : self._end + width, :] = values
@@ -46,7 +45,7 @@ class WindowCache(RotatingKVCache):
         return self.keys_and_values()
 
     def trim(self, tokens: int) -> int:
-        held_after = self._end - self._start - tokens
+        held_after = self._end - tokens
         needed = min(self.offset - tokens, self.max_size - 1)
         if tokens > self.offset or held_after < needed:
             return 0
@@ -55,7 +54,7 @@ class WindowCache(RotatingKVCache):
         return tokens
 
     def can_trim(self, tokens: int) -> bool:
-        return self._end - self._start - tokens >= min(self.offset - tokens, self.max_size - 1)
+        return self._end - tokens >= min(self.offset - tokens, self.max_size - 1)
 
     def is_trimmable(self) -> bool:
         return True
@@ -64,7 +63,7 @@ class WindowCache(RotatingKVCache):
         window = window_size or self.max_size
         if N <= SLACK_TOKENS:  # a step sees no more than its tokens would one by one
             window = min(window, self.max_size)
-        before = min(self._end - self._start, self.offset, self.max_size - 1)
+        before = min(self._end, self.offset, self.max_size - 1)
         if N == 1 and before + 1 <= window:
             return None
         if before + N > window or return_array:
@@ -77,23 +76,23 @@ class WindowCache(RotatingKVCache):
 
     @property
     def state(self) -> Any:
-        return self.keys, self.values, self.offset, self._start, self._end, self._first, self.max_size
+        return self.keys, self.values, self.offset, self._end, self._first, self.max_size
 
     @state.setter
     def state(self, value: Any) -> None:
-        self.keys, self.values, self.offset, self._start, self._end, self._first, self.max_size = value
+        self.keys, self.values, self.offset, self._end, self._first, self.max_size = value
 
     def _make_room(self, width: int, keys: mx.array, values: mx.array) -> None:
         """Space for `width` more entries: drop what lies behind the window and its slack, then grow if need be."""
         capacity = 0 if self.keys is None else self.keys.shape[2]
         if self._end + width <= capacity:
             return
-        kept = min(self._end - self._start, self.max_size - 1 + SLACK_TOKENS)
+        kept = min(self._end, self.max_size - 1 + SLACK_TOKENS)
         first = self._end - kept
         room = width + _GROWTH_TOKENS
         self.keys = _moved(self.keys, first, self._end, room, keys)
         self.values = _moved(self.values, first, self._end, room, values)
-        self._start, self._end = 0, kept
+        self._end = kept
 
 
 def _moved(buffer: mx.array | None, first: int, end: int, room: int, like: mx.array) -> mx.array:

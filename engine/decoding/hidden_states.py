@@ -56,10 +56,17 @@ class HiddenStates:
         return mx.concatenate([_states(self._outputs[id(module)][0]) for module in self._modules], axis=-1)
 
     def add(self, position: int, states: mx.array) -> None:
-        """The states (tokens, layers × width) of tokens that follow those kept so far, the first at `position`."""
-        if not self._rows:
-            self._position = position
-        self._rows.append(states)
+        """Keep the states (tokens, layers × width) of tokens that begin at `position`.
+
+        They replace what was kept from there on: a step that was opened ahead and taken back is done again.
+        """
+        held = sum(rows.shape[0] for rows in self._rows)
+        if not self._position <= position <= self._position + held or not self._rows:
+            self._position, self._rows = position, [states]
+        elif position == self._position + held:
+            self._rows.append(states)
+        else:
+            self._rows = [mx.concatenate(self._rows)[: position - self._position], states]
 
     def evaluate(self) -> None:
         mx.eval(self._rows)

@@ -6,7 +6,7 @@ Knows nothing of requests, events, text or who drafts; `engine/runtime` calls it
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 
 import mlx.core as mx
@@ -37,6 +37,7 @@ class Round:
     typical: bool = True
     draft: Draft = NO_DRAFT
     verdicts: tuple[int, ...] = ()
+    second_looks: int = 0  # verdicts that were left to a forward over one token
 
 
 def plain_round(sequence: Sequence, sampler: Sampler, ending: Ending, *, look_ahead: bool = False) -> Round:
@@ -48,7 +49,7 @@ def plain_round(sequence: Sequence, sampler: Sampler, ending: Ending, *, look_ah
     verdict, sequence.in_flight = sequence.in_flight, None
     typical = look_ahead == (verdict is not None) and sequence.unread == 1
     if verdict is None:
-        verdict = verify(sequence, NO_DRAFT, sampler)
+        verdict, _ = verify(sequence, NO_DRAFT, sampler)
     if look_ahead:
         start_next_forward(sequence, verdict, sampler)
     emitted = sound(integers(verdict), sequence)  # waits for the device
@@ -62,19 +63,28 @@ def speculative_round(
 ) -> Round:
     """Append at least one token to `sequence`: the main model's own draws, as far as the draft foresaw them and one.
 
-    Nothing may be in flight. With `timed` the device is waited for once more, between drafting and verifying.
+    A verdict that rounding could have turned counts for nothing: a forward over one token decides it, as plain decoding
+    would. Nothing may be in flight. With `timed` the device is waited for once more, between drafting and verifying.
     """
     started = perf_counter()
     draft = propose()
     if timed:
         mx.eval(draft.tokens)
     proposed = perf_counter()
-    chosen = verify(sequence, draft, sampler)
-    mx.eval([chosen, *(array for array in (draft.tokens, draft.probabilities, draft.guesses) if array is not None)])
+    chosen, doubts = verify(sequence, draft, sampler)
+    known = (chosen, doubts, draft.tokens, draft.probabilities, draft.guesses)
+    mx.eval([array for array in known if array is not None])
     verified = perf_counter()
 
     drafted, verdicts = integers(draft.tokens), integers(chosen)
     accepted = accepted_prefix(drafted, verdicts)
+    certain = _first(doubts)
+    if certain == 0:
+        sequence.close_step(0)
+        decided = plain_round(sequence, sampler, ending)
+        return replace(decided, seconds=perf_counter() - started, typical=False, second_looks=1)
+    if in_doubt := certain is not None and certain <= accepted:
+        accepted, drafted = certain - 1, drafted[: certain - 1]  # its last token counts as the main model's own
     emitted = sound(verdicts[: accepted + 1], sequence)
     kept = ending(emitted)
     if kept < len(emitted):  # the reply ends within the draft: what was drafted behind its end counts for nothing
@@ -89,14 +99,25 @@ def speculative_round(
         *((proposed - started, verified - proposed) if timed else (0.0, 0.0)),
         draft=draft,
         verdicts=tuple(verdicts),
+        typical=not in_doubt,
+        second_looks=int(in_doubt),
     )
 
 
-def verify(sequence: Sequence, draft: Draft, sampler: Sampler) -> mx.array:
-    """The main model's verdict after the last committed token and after each drafted one (len(draft) + 1,)."""
+def verify(sequence: Sequence, draft: Draft, sampler: Sampler) -> tuple[mx.array, mx.array | None]:
+    """The main model's verdict after the last committed token and after each drafted one (len(draft) + 1,).
+
+    And which of them are in doubt, where rounding depends on how wide a forward is.
+    """
     unread = mx.array(sequence.tokens[sequence.caches.position :], dtype=mx.uint32)  # one, but for the first round
     logits = sequence.feed(mx.concatenate([unread, draft.tokens.astype(mx.uint32)]))
-    return sampler.verify(logits[unread.size - 1 :], len(sequence.tokens), draft)
+    return sampler.verify(logits[unread.size - 1 :], len(sequence.tokens), draft, sequence.rounding)
+
+
+def _first(doubts: mx.array | None) -> int | None:
+    """The first row that is in doubt, if one is."""
+    listed: list[bool] = doubts.tolist() if doubts is not None else []  # type: ignore[assignment]
+    return listed.index(True) if True in listed else None
 
 
 def start_next_forward(sequence: Sequence, verdict: mx.array, sampler: Sampler) -> None:

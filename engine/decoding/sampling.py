@@ -16,7 +16,7 @@ from dataclasses import replace
 import mlx.core as mx
 
 from engine.api.types import Acceptance, Sampling
-from engine.decoding.accept import Draft, coupled, likeliest, rejection
+from engine.decoding.accept import Draft, coupled, doubtful, likeliest, rejection
 
 _MASK = 2**64 - 1
 # What sets other draws at a position apart from the noise of the same seed there.
@@ -57,9 +57,13 @@ class Sampler:
         `ahead` are the drafted tokens before the last row: the last row comes after all of them, the one above it
         after all but one, and so on.
         """
+        return likeliest(self._values(logits, position, ahead))
+
+    def _values(self, logits: mx.array, position: int, ahead: mx.array | None) -> mx.array:
+        """What each row's token is the first maximum of."""
         if self._sampling.temperature == 0:
-            return likeliest(normalised(self._processed(logits, ahead)))
-        return coupled(self._law(logits, position, ahead, self._sampling), self._noise(position, logits.shape[0]))
+            return normalised(self._processed(logits, ahead))
+        return self._law(logits, position, ahead, self._sampling) + self._noise(position, logits.shape[0])
 
     def draft(
         self, logits: mx.array, position: int, ahead: mx.array | None, scales: Sequence[float], level: int
@@ -80,15 +84,22 @@ class Sampler:
         probability = mx.exp(logprobs[0, token[0]] - mx.logsumexp(logprobs))
         return Draft(token, normalised(logprobs) if self._rejects else None, probability[None], guesses[None])
 
-    def verify(self, logits: mx.array, position: int, draft: Draft) -> mx.array:
-        """The main model's verdict (len(draft) + 1,) on the tokens of `draft`, the first of which is at `position`."""
+    def verify(
+        self, logits: mx.array, position: int, draft: Draft, rounding: float = 0.0
+    ) -> tuple[mx.array, mx.array | None]:
+        """The main model's verdict (len(draft) + 1,) on the tokens of `draft`, the first of which is at `position`.
+
+        With `rounding`, by how much a logit may be off in so wide a forward, also where that puts a verdict in doubt.
+        """
         drafted = draft.tokens.size
         if not self._rejects or not drafted:
-            return self.draw(logits, position, draft.tokens)
+            values = self._values(logits, position, draft.tokens)
+            margin = 2 * rounding / (self._sampling.temperature or 1.0)
+            return likeliest(values), doubtful(values, margin) if rounding and drafted else None
         logprobs = normalised(self._law(logits, position, draft.tokens, self._sampling))
         coins = keyed_uniform(self._seed ^ _COIN_OF_VERIFY, position, drafted)[:, 0]
         noise = gumbel_noise(self._seed ^ _NOISE_OF_VERIFY, position, drafted + 1, self._vocabulary)
-        return rejection(logprobs, draft, coins, noise)
+        return rejection(logprobs, draft, coins, noise), None
 
     def draws_alike(self, other: Sampler) -> bool:
         """Whether nothing but the seed sets the two apart, and no prefix or coin has a say."""

@@ -35,6 +35,7 @@ class Sequence:
         self.turn_end = 0  # where another reply, or a next turn that forgets this one's thinking, would start from
         self.checkpoints: dict[int, Checkpoint] = {}  # by position, the latest last
         self.padded_width: Callable[[int], int] = int  # of a forward over so many tokens; by itself, no wider
+        self.rounding = 0.0  # by how much a logit differs between wide forwards and those over one token
         self.in_flight: mx.array | None = None  # the draw of a step that was opened ahead, on a token not yet read
         require(self.caches.position < max(1, len(tokens)), "nothing is left to feed")
 

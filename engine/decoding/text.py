@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from engine.api.errors import EmptyConversation, EngineError, TemplateFailed, TokenizerBroken
 from engine.api.types import Message, MessageRole, Request, SpanKind
 from engine.decoding.sequence import common_prefix
-from engine.models.watch import TooLong
+from engine.models import encoding
+from engine.models.watch import GivenUp, Question, TooLong, never
 
 if TYPE_CHECKING:
     from mlx_lm.tokenizer_utils import StreamingDetokenizer
@@ -17,15 +19,15 @@ if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
 
 
-def prompt_tokens(request: Request, model: LoadedModel) -> list[int]:
-    """The tokens that the reply continues."""
+def prompt_tokens(request: Request, model: LoadedModel, given_up: Question = never) -> list[int]:
+    """The tokens that the reply continues. Raises GivenUp soon after `given_up` says that nobody wants them."""
     if request.tokens:
         return list(request.tokens)
     if not request.messages or request.messages[-1].role is MessageRole.SYSTEM:
         raise EmptyConversation
     try:
-        tokens = _render(request, model)
-    except EngineError:
+        tokens = _render(request, model, given_up)
+    except (EngineError, GivenUp):
         raise
     except (Exception, TooLong) as error:
         raise TemplateFailed(f"{type(error).__name__}: {error}"[:500]) from error
@@ -36,7 +38,7 @@ def prompt_tokens(request: Request, model: LoadedModel) -> list[int]:
     return tokens
 
 
-def turn_end(request: Request, model: LoadedModel, prompt: list[int]) -> int:
+def turn_end(request: Request, model: LoadedModel, prompt: list[int], given_up: Question = never) -> int:
     """How much of `prompt` stays the same in another reply or a next turn: all but what announces this reply.
 
     Templates may open or close a thinking span there, and drop it from the turn when it has become history.
@@ -46,16 +48,18 @@ def turn_end(request: Request, model: LoadedModel, prompt: list[int]) -> int:
     if not asked or not model.tokenizer.has_chat_template:
         return whole
     try:
-        before = _with_template(asked, model, request.thinking, announced=False, unfinished=False)
-    except (Exception, TooLong):  # noqa: BLE001  some templates want an answer to follow; then the whole prompt has to do
+        before = _with_template(asked, model, request.thinking, given_up, announced=False, unfinished=False)
+    except (Exception, TooLong, GivenUp):  # noqa: BLE001  some templates want an answer to follow
         return whole
     return min(common_prefix(before, prompt), whole)
 
 
-def encode(text: str, model: LoadedModel, *, special: bool = True) -> list[int]:
+def encode(text: str, model: LoadedModel, given_up: Question = never, *, special: bool = True) -> list[int]:
     """`special`: with the tokens that begin a text; a template writes them itself."""
     try:
-        return list(model.tokenizer.encode(text, add_special_tokens=special))
+        return encoding.encode(model.tokenizer, text, special=special, given_up=given_up)
+    except GivenUp:
+        raise
     except BaseException as error:
         raise TokenizerBroken(model.info.folder, f"{type(error).__name__}: {error}"[:500]) from error
 
@@ -69,22 +73,32 @@ def spared_tokens(model: LoadedModel) -> list[int]:
     return [token for token in named if type(token) is int and 0 <= token < model.logit_width]
 
 
-def _render(request: Request, model: LoadedModel) -> list[int]:
+def _render(request: Request, model: LoadedModel, given_up: Question) -> list[int]:
     if not model.tokenizer.has_chat_template:
-        return encode("\n\n".join(message.content for message in request.messages), model)
+        return encode("\n\n".join(message.content for message in request.messages), model, given_up)
     unfinished = goes_on(request)
-    return _with_template(request.messages, model, request.thinking, announced=not unfinished, unfinished=unfinished)
+    return _with_template(
+        request.messages, model, request.thinking, given_up, announced=not unfinished, unfinished=unfinished
+    )
 
 
 def _with_template(
-    messages: Sequence[Message], model: LoadedModel, thinking: bool, *, announced: bool, unfinished: bool
+    messages: Sequence[Message],
+    model: LoadedModel,
+    thinking: bool,
+    given_up: Question,
+    *,
+    announced: bool,
+    unfinished: bool,
 ) -> list[int]:
     """`announced`: the start of a reply follows; `unfinished`: the last message goes on."""
     turns = [_as_dict(message) for message in messages]
     variables = {"add_generation_prompt": announced, "enable_thinking": thinking}
     if model.template is None:  # a renderer of mlx-lm's or transformers' own
-        return list(model.tokenizer.apply_chat_template(turns, continue_final_message=unfinished, **variables))
-    return encode(model.template.render(turns, unfinished=unfinished, **variables), model, special=False)
+        render = partial(model.tokenizer.apply_chat_template, turns, continue_final_message=unfinished, **variables)
+        return list(encoding.apart(render, given_up))
+    text = model.template.render(turns, unfinished=unfinished, given_up=given_up, **variables)
+    return encode(text, model, given_up, special=False)
 
 
 def goes_on(request: Request) -> bool:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 import mlx.core as mx
 
 from engine.api.files import write_atomically
+from engine.decoding.sampling import normalised
 from engine.drafting.agreement import agreement
 from engine.drafting.costs import MAX_WIDTH, Calibration, RoundCosts
 from engine.models.openblas import is_in_front
@@ -38,6 +39,8 @@ _REPEATS = 4
 _HOPELESS = 0.8
 _CONTEXT_TOKENS = 64
 _ROLLBACK_WIDTH = 4
+_ROUNDING_WIDTHS = (1, 2, 4, 8, 16)
+_ROUNDING_TOKENS = 16
 
 Slices = Generator[None, None, Calibration]
 
@@ -85,14 +88,44 @@ def measure(main: LoadedModel, draft: LoadedModel | None) -> Slices:
     caches = main.make_caches()
     verify_s = yield from _forward_times(main, caches, WIDTHS)
     rollback_s = (yield from _rollback_s(main, caches)) if caches.can_roll_back else 0.0
+    rounding = (yield from _rounding(main)) if caches.can_roll_back else 0.0
     if draft is None:
-        return Calibration(verify_s, {}, rollback_s)
+        return Calibration(verify_s, {}, rollback_s, rounding=rounding)
     if draft.info.drafter is None:
         token_s, round_s = (yield from _forward_times(draft, draft.make_caches(), (1,)))[1], 0.0
     else:
         token_s, round_s = yield from _rehearsal_s(draft)
     share = (yield from agreement(main, draft)) if draft.info.drafter is not None else None
-    return Calibration(verify_s, {draft.source: token_s}, rollback_s, {draft.source: round_s}, share)
+    return Calibration(verify_s, {draft.source: token_s}, rollback_s, {draft.source: round_s}, rounding, share)
+
+
+def _rounding(main: LoadedModel) -> Generator[None, None, float]:
+    """The largest difference between log-probabilities of tokens read one by one, and of the same read together."""
+    end = _CONTEXT_TOKENS + _ROUNDING_TOKENS
+    tokens = mx.array([3 + 7 * token % 89 for token in range(end)])
+    alone: mx.array | None = None
+    largest = 0.0
+    for width in _ROUNDING_WIDTHS:
+        caches, rows = main.make_caches(), list[mx.array]()
+        yield
+        _logprobs(main, caches, tokens[:_CONTEXT_TOKENS])
+        for at in range(_CONTEXT_TOKENS, end, width):
+            yield
+            rows.append(_logprobs(main, caches, tokens[at : at + width]))
+        together = mx.concatenate(rows)
+        alone = together if alone is None else alone
+        difference: float = mx.abs(together - alone).max().item()  # type: ignore[assignment]
+        largest = max(largest, difference)
+    return largest if math.isfinite(largest) else 0.0
+
+
+def _logprobs(model: LoadedModel, caches: CacheSet, tokens: mx.array) -> mx.array:
+    """Of one forward over `tokens`, which then stand."""
+    logits = caches.forward(tokens.size, lambda: model.network(tokens[None], cache=caches.layers))
+    caches.commit(tokens.size)
+    logprobs = normalised(logits[0].astype(mx.float32))
+    mx.eval(logprobs)
+    return logprobs
 
 
 def _rehearsal_s(draft: LoadedModel) -> Generator[None, None, tuple[float, float]]:
@@ -180,12 +213,15 @@ def _read(path: Path | None) -> Calibration | None:
         draft_s = {str(source): float(seconds) for source, seconds in kept["draft_s"].items()}
         round_s = {str(source): float(seconds) for source, seconds in kept["round_s"].items()}
         rollback_s = float(kept["rollback_s"])
+        rounding = float(kept["rounding"])
         share = None if kept["agreement"] is None else float(kept["agreement"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
-    positive = all(0 < seconds < math.inf for seconds in (*verify_s.values(), *draft_s.values(), rollback_s))
+    positive = rounding >= 0 and all(
+        0 < seconds < math.inf for seconds in (*verify_s.values(), *draft_s.values(), rollback_s)
+    )
     return (
-        Calibration(verify_s, draft_s, rollback_s, round_s, share)
+        Calibration(verify_s, draft_s, rollback_s, round_s, rounding, share)
         if positive and set(WIDTHS) <= set(verify_s)
         else None
     )

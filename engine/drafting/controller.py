@@ -173,7 +173,6 @@ class AutoController:
         history = self._history
         self._rounds += 1
         history.rounds += 1
-        plain_s = self._costs.plain_s
         if outcome.seconds is not None:
             self._costs.observe(plan.source, outcome.drafted, outcome.seconds)
         for rates in history.rates.values():
@@ -185,7 +184,7 @@ class AutoController:
             history.last_drafted[plan.source] = history.rounds
             history.learn(plan, outcome)
             price_s = self._costs.price_s(plan.source, outcome.drafted)
-            gain += outcome.accepted + 1 - price_s / (plain_s or self._costs.plain_s)
+            gain += outcome.accepted + 1 - price_s / self._costs.plain_s  # both of one moment, whatever this round took
             if choice := self._choices.get(plan.source):
                 choice.teach(history.record_of(plan.source), outcome)
         history.credit = max(_LEAST_CREDIT, min(_MOST_CREDIT, history.credit + gain))

@@ -37,6 +37,7 @@ class Calibration:
     draft_s: Mapping[str, float] = field(default_factory=dict)
     rollback_s: float = 0.0
     round_s: Mapping[str, float] = field(default_factory=dict)
+    rounding: float = 0.0  # by how much a logit differs between a wide forward and narrow ones
     agreement: float | None = None  # of a drafter with its main model, on a reply of that
 
 

@@ -28,18 +28,17 @@ from engine.models.drafters import DrafterConfig
 from engine.models.inspect import WEIGHTS, inspect_drafter, inspect_model
 from engine.models.loading import (
     LoadedModel,
-    Question,
     Slices,
     check_memory,
     guarded,
     handfuls,
     loading_draft,
     model_identity,
-    never,
     widens,
 )
 from engine.models.memory import MemoryNeed
 from engine.models.model_files import read_object
+from engine.models.watch import Question, never
 from engine.prefix.memory import PrefixStore
 
 _CONFIG_LIMIT_BYTES = 1 << 20

@@ -140,7 +140,10 @@ def _flat(config: JsonObject) -> dict[str, Any]:
 
 def _block(kind: DrafterKind, flat: dict[str, Any], tensors: Collection[str]) -> BlockConfig:
     speculators = "speculators_model_type" in flat
-    backbone, layers = _backbone(flat), _layers(flat, of_inputs=speculators)
+    backbone, main_layers = _backbone(flat), _int(flat, "num_target_layers")
+    layers = _layers(flat, of_inputs=speculators) or default_block_layers(main_layers, _int(flat, "num_hidden_layers"))
+    if not layers:
+        raise FileError("config.json: it says neither which layers it reads nor how many there are")
     anchor_first = kind is DrafterKind.DSPARK or any("DSpark" in str(name) for name in _list(flat, "architectures"))
     rows = _int(flat, "block_size")
     if not 1 < rows <= _MOST_BLOCK:
@@ -233,7 +236,10 @@ def _layers(flat: dict[str, Any], *, of_inputs: bool) -> tuple[int, ...]:
     named = inputs or _list(flat, "target_layer_ids")
     if not all(type(layer) is int for layer in named):
         raise FileError("config.json: layers that are no numbers")
-    return tuple(layer - 1 if inputs or of_inputs else layer for layer in named)
+    layers = tuple(layer - 1 if inputs or of_inputs else layer for layer in named)
+    if min(layers, default=0) < 0:
+        raise FileError("config.json: the state before the first layer is read")
+    return layers
 
 
 def default_eagle_layers(main_layers: int) -> tuple[int, ...]:
@@ -243,6 +249,8 @@ def default_eagle_layers(main_layers: int) -> tuple[int, ...]:
 
 def default_block_layers(main_layers: int, drafter_layers: int) -> tuple[int, ...]:
     """Where the config names none: spread evenly from the second layer to the last but three."""
+    if main_layers < 4 or drafter_layers < 1:
+        return ()
     if drafter_layers == 1:
         return (main_layers // 2,)
     span = (main_layers - 3) - 1

@@ -10,7 +10,6 @@ import json
 import logging
 import os
 import subprocess
-import sys
 import time
 from collections.abc import Generator
 from contextlib import suppress
@@ -20,6 +19,7 @@ from engine.api.errors import TokenizerBroken
 from engine.api.files import write_atomically
 from engine.models.first_use_child import CPU_S, GOOD, MEMORY_BYTES, TOO_MUCH
 from engine.models.model_files import CONFIG_LIMIT_BYTES, FileError, object_at, read_object
+from engine.models.trial import command
 
 PATIENCE_S = 60.0  # by the clock; on a machine so busy the answer is left for next time
 _BETWEEN_S = 0.01
@@ -71,10 +71,13 @@ def _try(folder: Path) -> Generator[None, None, int | None]:
         "PYTHONPATH": str(Path(__file__).resolve().parents[2]),
         "TOKENIZERS_PARALLELISM": "false",
     }
-    command = [sys.executable, "-P", "-m", "engine.models.first_use_child", str(folder)]
     try:
         child = subprocess.Popen(
-            command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            command(folder),
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         )
     except OSError as error:
         _log.info("a tokenizer is not tried: %s", error)
@@ -91,10 +94,10 @@ def _try(folder: Path) -> Generator[None, None, int | None]:
 
 
 def _problem(status: int) -> str:
-    """ "": none. Python's own exit status of 1 is a fault of ours, not of the model's."""
+    """ "": none. The statuses 1 and 2, of Python and of a command line, are faults of ours and not of the model's."""
     if status == TOO_MUCH:
         return f"tokenizer or chat template: more than {MEMORY_BYTES} bytes of memory"
-    if status not in {GOOD, 1}:
+    if status not in {GOOD, 1, 2}:
         return f"tokenizer or chat template: more than {CPU_S} seconds, or a crash ({status})"
     return ""
 

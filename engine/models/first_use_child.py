@@ -13,6 +13,7 @@ import threading
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import NoReturn
 
 from tokenizers import Tokenizer
 
@@ -114,10 +115,15 @@ def _templates(folder: Path) -> list[str]:
     return [source for source in found if isinstance(source, str)]
 
 
-if __name__ == "__main__":
+def run(folder: Path) -> NoReturn:
+    """Ends the process with the answer."""
     status = GOOD
     try:
-        status = main(Path(sys.argv[1]))
+        status = main(folder)
     except BaseException as error:  # noqa: BLE001  a panic of the tokenizer's library is one
         status = TOO_MUCH if isinstance(error, MemoryError) else GOOD
     os._exit(status)  # without asking the tokenizer's threads
+
+
+if __name__ == "__main__":
+    run(Path(sys.argv[1]))

@@ -1,4 +1,5 @@
-"""How much longer a tokenizer.json can make a text: bounded by what its parts say, before it is given one.
+"""How much longer a tokenizer.json can make a text, and in how many steps: bounded by what its parts say, before it is
+given one.
 
 A chain of replacements that each write two letters for one makes a terabyte of forty. Nothing can end that once it
 runs, and it may wait for a letter that nobody tried.
@@ -14,17 +15,25 @@ MOST_GROWTH = 4096.0  # times; real tokenizers come to about ten
 MOST_TEXT = 65_536  # characters of one token or one replacement
 MOST_PIECES = 64  # around a text
 MOST_PADDING = 2**16  # tokens
+MOST_PARTS = 128  # one after the other; real tokenizers have about ten
+MOST_WORD = 4096  # characters: WordPiece compares each part of a word with the vocabulary
+_GROWTH = {"ByteLevel": 2.0, "BertNormalizer": 3.0, "NFD": 3.0, "NFKD": 3.0}  # again and again, in a chain
 _STAGES = ("normalizer", "pre_tokenizer", "post_processor", "decoder")
 
 
 def check_growth(content: JsonObject) -> None:
     """Raises FileError."""
-    growth = 1.0
+    growth, parts = 1.0, 0
     for part in (part for stage in _STAGES for part in _objects(content.get(stage))):
-        growth *= _growth_of(part)
+        growth, parts = growth * _growth_of(part), parts + ("type" in part)
+        if parts > MOST_PARTS:
+            raise FileError("tokenizer.json: too many parts")
         if growth > MOST_GROWTH:
             raise FileError("tokenizer.json: makes a text too long")
     _check_padding(object_at(content, "padding"))
+    word = object_at(content, "model").get("max_input_chars_per_word")
+    if type(word) is int and word > MOST_WORD:
+        raise FileError(f"tokenizer.json: words of {word} characters")
     added = content.get("added_tokens")
     for entry in added if isinstance(added, list) else ():
         if isinstance(entry, dict):
@@ -39,7 +48,7 @@ def _growth_of(part: JsonObject) -> float:
         if isinstance(pieces, list | dict) and len(pieces) > MOST_PIECES:
             raise FileError(f"tokenizer.json: {len(pieces)} pieces around a text")
     if part.get("type") != "Replace":
-        return 1.0
+        return _GROWTH.get(str(part.get("type")), 1.0)
     written, pattern = str(part.get("content") or ""), object_at(part, "pattern").get("String")
     if isinstance(pattern, str) and pattern:
         return max(1.0, len(written) / len(pattern))

@@ -43,7 +43,7 @@ from engine.models.model_files import JsonObject
 from engine.models.numbers import check_read_numbers
 from engine.models.templates import ChatTemplate
 from engine.models.vocabulary import token_texts
-from engine.models.watch import GivenUp, watched
+from engine.models.watch import GivenUp, Question, never, watched
 
 # WORKAROUND: on a CPU, MLX has g++ compile small kernels at run time into a folder of /tmp that belongs to the
 # machine's first user: everybody else's replies fail. MEASURED: a token takes as long without (11.4 against 11.3 ms).
@@ -58,8 +58,6 @@ _PARTS_A_TENSOR = 8
 _PARTS_BESIDE = 256
 
 _NEW_PART = nn.Module.__init__.__code__
-
-Question = Callable[[], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +85,6 @@ class LoadedModel:
 
 
 Slices = Generator[None, None, LoadedModel]
-
-
-def never() -> bool:
-    return False
 
 
 def load_model(folder: Path | str) -> LoadedModel:

@@ -23,7 +23,7 @@ from jinja2.runtime import Context, Macro
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.utils import Namespace
 
-from engine.models.watch import watched
+from engine.models.watch import Question, never, watched
 
 RENDERING_S = 1.0  # of processor time
 MOST_AT_ONCE = 16 << 20  # characters of one value
@@ -31,8 +31,24 @@ MOST_WORK = 1 << 26  # characters that one step may have to look at or write
 MOST_IN_ALL = 1 << 28  # characters that one rendering may produce on its way
 ITEM = 32  # what an item of a list counts, in characters
 MOST_DIGITS = 1200  # of a number
+MOST_PATTERN = 4096  # characters of what tells how to write values
+MOST_LETTERS = 1 << 20  # of a text that is looked at letter by letter
 _WIDE = re.compile(r"%(?:\([^)]*\))?[^%a-zA-Z]*(?:\*|\d{5})|\{[^}]*\d{5}")  # in a pattern of text
 _BY_NUMBER = {"center", "ljust", "rjust", "zfill", "expandtabs", "to_bytes", "indent", "batch", "slice", "round"}
+_BY_LETTER = {
+    "batch",
+    "groupby",
+    "join",
+    "list",
+    "max",
+    "min",
+    "slice",
+    "sort",
+    "striptags",
+    "title",
+    "unique",
+    "wordcount",
+}
 _BY_TEXT = {"translate", "rfind", "rindex", "rsplit", "rpartition"}
 _UNUSED_FILTERS = ("pprint", "urlize", "wordwrap", "xmlattr")  # of web pages
 _UNFINISHED = "CONTINUE_FINAL_MESSAGE_TAG "
@@ -53,13 +69,23 @@ class ChatTemplate:
         self._environment = _Environment()
         self._compiled: jinja2.Template | None = None
 
-    def render(self, turns: Sequence[Turn], *, unfinished: bool = False, **variables: Any) -> str:
-        """`unfinished`: the last turn goes on. Raises a jinja2.TemplateError, TooLong, or what the template causes."""
+    def render(
+        self,
+        turns: Sequence[Turn],
+        *,
+        unfinished: bool = False,
+        given_up: Question = never,
+        **variables: Any,
+    ) -> str:
+        """`unfinished`: the last turn goes on.
+
+        Raises a jinja2.TemplateError, TooLong, GivenUp when `given_up` says so, or what the template causes.
+        """
         turns = [dict(turn) for turn in turns]
         if unfinished:
             turns[-1]["content"] += _UNFINISHED
         self._environment.spent = 0
-        with watched(self._limit_s):
+        with watched(self._limit_s, given_up):
             text = self._render(messages=turns, tools=None, documents=None, **{**self._variables, **variables})
         return _cut(text, turns[-1]["content"]) if unfinished else text
 
@@ -263,6 +289,8 @@ def _settled(name: str, args: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def _check_call(name: str, subject: Any, *given: Any) -> None:
     """What the filters and methods of that name may be asked for."""
+    if name in _BY_LETTER and isinstance(subject, str) and len(subject) > MOST_LETTERS:
+        raise TemplateTooCostly("a text as a list of its letters")
     numbers = [abs(each) for each in given if isinstance(each, int)]
     texts = [each for each in given if isinstance(each, str)]
     size = size_of(subject) + size_of(given)
@@ -285,8 +313,13 @@ def _check_call(name: str, subject: Any, *given: Any) -> None:
 
 
 def _check_pattern(pattern: Any) -> None:
-    if isinstance(pattern, str) and _WIDE.search(pattern):
-        raise TemplateTooCostly("a width without measure")
+    """Looking at one takes as long as the square of its length."""
+    if isinstance(pattern, str | bytes) and (len(pattern) > MOST_PATTERN or _WIDE.search(_as_text(pattern))):
+        raise TemplateTooCostly("a pattern without measure")
+
+
+def _as_text(pattern: str | bytes) -> str:
+    return pattern if isinstance(pattern, str) else pattern.decode("latin-1")
 
 
 def _check_work(size: int, *times: int) -> None:

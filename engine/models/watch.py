@@ -13,7 +13,9 @@ from contextlib import contextmanager
 from types import CodeType, FrameType
 from typing import Any
 
-_LINES_A_LOOK = 64
+_BETWEEN_S = 0.002  # from look to look
+
+Question = Callable[[], bool]
 
 
 class TooLong(BaseException):
@@ -24,10 +26,15 @@ class GivenUp(BaseException):
     """Somebody no longer wants the result."""
 
 
+def never() -> bool:
+    """For callers who always want the result."""
+    return False
+
+
 @contextmanager
 def watched(
     limit_s: float,
-    given_up: Callable[[], bool] = lambda: False,
+    given_up: Question = never,
     counted: CodeType | None = None,
     most_calls: int = sys.maxsize,
 ) -> Iterator[None]:
@@ -45,20 +52,18 @@ def watched(
 class _Watch:
     """A trace function, of every frame."""
 
-    __slots__ = ("_calls_left", "_counted", "_deadline", "_given_up", "_lines")
+    __slots__ = ("_calls_left", "_counted", "_deadline", "_given_up", "_next_look")
 
-    def __init__(
-        self, deadline: float, given_up: Callable[[], bool], counted: CodeType | None, most_calls: int
-    ) -> None:
+    def __init__(self, deadline: float, given_up: Question, counted: CodeType | None, most_calls: int) -> None:
         self._deadline, self._given_up = deadline, given_up
         self._counted, self._calls_left = counted, most_calls
-        self._lines = 0
+        self._next_look = 0.0
 
     def __call__(self, frame: FrameType, event: str, argument: Any) -> _Watch:
         if event == "call" and frame.f_code is self._counted:
             self._count()
-        self._lines += 1
-        if self._lines % _LINES_A_LOOK == 0:
+        if (now := time.monotonic()) >= self._next_look:
+            self._next_look = now + _BETWEEN_S
             self._look()
         return self
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import queue
 import threading
+from collections import Counter
 from dataclasses import dataclass, field
 
 from engine.api.errors import EngineError
@@ -69,24 +70,30 @@ class CommandQueue:
     def __init__(self) -> None:
         self._queue: queue.SimpleQueue[Command] = queue.SimpleQueue()
         self._lock = threading.Lock()
-        self._ending = 0  # commands in the queue that end a load
+        self._ending: Counter[RequestId | None] = Counter()  # commands in the queue, by what they end; None: everything
 
-    @property
-    def ends_a_load(self) -> bool:
-        """Whether a command waits after which nobody wants the main model that is being loaded."""
-        return self._ending > 0
+    def ends(self, request: RequestId | None) -> bool:
+        """Whether a command waits after which nobody wants what is being loaded or, of that request, started."""
+        return self._ending[None] > 0 or self._ending[request] > 0
 
     def put(self, command: Command) -> None:
-        with self._lock:
-            self._ending += isinstance(command, Load | Unload | Close)
+        self._count(command, 1)
         self._queue.put(command)
 
     def get(self, block: bool = True) -> Command:
         """The next; raises queue.Empty when there is none and it must not wait."""
         command = self._queue.get(block)
-        with self._lock:
-            self._ending -= isinstance(command, Load | Unload | Close)
+        self._count(command, -1)
         return command
+
+    def _count(self, command: Command, number: int) -> None:
+        if not isinstance(command, Load | Unload | Close | Cancel):
+            return
+        ended = command.id if isinstance(command, Cancel) else None
+        with self._lock:
+            self._ending[ended] += number
+            if not self._ending[ended]:
+                del self._ending[ended]
 
 
 def refusal(command: Command, error: EngineError) -> Event | None:

@@ -27,6 +27,7 @@ from engine.decoding.text import ReplyText, Span, goes_on, prompt_tokens, spared
 from engine.drafting.controller import History
 from engine.drafting.planner import Drafting
 from engine.drafting.plans import PLAIN, Plan
+from engine.models.watch import Question, never
 from engine.runtime.requests import check_tokens
 
 if TYPE_CHECKING:
@@ -45,16 +46,21 @@ class QueuedReply:
     It becomes a reply by `start`, or ends by `cancel` or `fail`.
     """
 
-    def __init__(self, request_id: RequestId, request: Request, sink: Sink) -> None:
+    def __init__(self, request_id: RequestId, request: Request, sink: Sink, given_up: Question = never) -> None:
+        """`given_up`: whether its start is not wanted any more, asked while that goes on."""
         self.id = request_id
         self.request = request
         self.sink = sink
+        self.given_up = given_up
         self.submitted_at = time.perf_counter()
         self.seed = request.sampling.seed if request.sampling.seed is not None else secrets.randbits(53)
 
     def start(self, model: LoadedModel, store: PrefixStore, history: History) -> Reply:
-        """Turn the request into tokens and take what the store already has of them."""
-        prompt = prompt_tokens(self.request, model)
+        """Turn the request into tokens and take what the store already has of them.
+
+        Raises GivenUp when it was given up meanwhile; it is as before, and may start again.
+        """
+        prompt = prompt_tokens(self.request, model, self.given_up)
         check_tokens("tokens", prompt, model.logit_width)
         check_tokens("logit_bias", [token for token, _ in self.request.sampling.logit_bias], model.logit_width)
         if len(prompt) >= model.info.context_tokens:
@@ -99,8 +105,9 @@ class Reply:
         self._drafting: Drafting | None = None
         self._sequence = store.take(model, prompt)
         self._sequence.padded_width = history.costs.padded
+        self._sequence.rounding = history.costs.calibration.rounding
         exact = needs_checkpoints(self._sequence.caches)  # others go back to anywhere
-        self._sequence.turn_end = turn_end(request, model, prompt) if exact else len(prompt) - 1
+        self._sequence.turn_end = turn_end(request, model, prompt, queued.given_up) if exact else len(prompt) - 1
         self._text = ReplyText(model, prompt, request.stop, within=goes_on(request))
         self._ends = model.ends
         limit = model.info.context_tokens
@@ -324,6 +331,7 @@ class Reply:
         if not stats.rounds:
             stats.first_token_at = stats.last_token_at
         stats.count_round(done.drafted, done.accepted, len(done.emitted), done.seconds)
+        stats.second_looks += done.second_looks
         if done.draft_s:
             stats.count_times(done.draft_s, done.verify_s, done.seconds)
         reading_s = self._drafting.reading_s if self._drafting is not None else 0.0

@@ -10,6 +10,7 @@ has the pair measured.
 from __future__ import annotations
 
 import logging
+import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from engine.api.errors import EngineError, NoModelLoaded
 from engine.api.events import DrafterExamined
-from engine.api.types import FinishReason, ModelRole, RequestId
+from engine.api.types import FinishReason, ModelRole, RequestId, SpeculationMode
 from engine.decoding.sequence import PREFILL_CHUNK_TOKENS
 from engine.drafting.calibration import Tuner
 from engine.drafting.controller import History, make_controller
@@ -26,10 +27,12 @@ from engine.drafting.planner import Drafting
 from engine.drafting.proposers.base import Proposer
 from engine.drafting.proposers.lookup import LookupProposer
 from engine.models.memory import is_short, set_limits
+from engine.models.watch import GivenUp
 from engine.prefix.memory import PrefixStore
 from engine.runtime.background_load import BackgroundLoad
 from engine.runtime.batch import Batch, can_batch
 from engine.runtime.reply import QueuedReply, Reply
+from engine.runtime.sharing import Sharing
 
 if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
@@ -43,8 +46,7 @@ SAVING_S = 4.0  # for caches that are not on disk yet when their models go
 class Scheduler:
     def __init__(self, tuner: Tuner | None = None, store: PrefixStore | None = None) -> None:
         self._tuner = tuner or Tuner()
-        self._tuned = False  # whether the tuner has been told of the present pair
-        self._examined = False  # whether anybody has been told how its drafter did
+        self._examined = False  # whether anybody has been told how the present drafter did
         self._store = store or PrefixStore()
         self.main: LoadedModel | None = None
         self.draft: LoadedModel | None = None
@@ -55,7 +57,7 @@ class Scheduler:
         self._read_tokens = 0  # of prompts, since the last step of what is being written
         self._batches: bool | None = None  # whether the main model can run them; None: not tried yet
         self.load: BackgroundLoad | None = None  # what is being loaded
-        self._forget_pair()
+        self._recall_costs()
 
     @property
     def busy(self) -> bool:
@@ -64,18 +66,14 @@ class Scheduler:
     @property
     def has_idle_work(self) -> bool:
         """Whether there is something to do for `idle_step`."""
-        return (
-            self.load is not None
-            or self._store.has_unwritten
-            or self._tuner.pending
-            or (self.main is not None and not self._tuned)
-        )
+        return self.load is not None or self._store.has_unwritten or self._tuner.pending
 
     def set_main(self, main: LoadedModel | None) -> None:
         """Another main model, without a draft: running replies end, waiting ones will use the new model."""
         self._end_running(FinishReason.MODEL_CHANGED)
         self._forget_pair()
         self.main, self.draft = main, None
+        self._recall_costs()
         self._set_limits()
 
     def load_in_background(self, load: BackgroundLoad) -> None:
@@ -98,7 +96,7 @@ class Scheduler:
     def set_draft(self, draft: LoadedModel | None) -> None:
         """Another draft, or none: running replies go on with it from their next round."""
         self.draft = draft
-        self._forget_costs()
+        self._recall_costs()
         for reply in self._running:
             self._draft_with_pair(reply)
         self._store.drop_other_models(self.main, draft)
@@ -155,15 +153,12 @@ class Scheduler:
             self._load_slice(self.load)
         elif self._store.has_unwritten:
             self._store.write_step()
-        elif self._tuned:
+        elif self._tuner.pending:
             self._tuner.step()
-        elif self.main is not None:
-            self._tuned = True
-            self._tuner.begin(self.main, self.draft, self._history.costs)
 
     def take_examined(self) -> DrafterExamined | None:
         """How the loaded drafter did, once it has been examined; None at any other time."""
-        if not self._tuned or self._tuner.pending or self._examined or self.draft is None:
+        if self._tuner.pending or self._examined or self.draft is None:
             return None
         self._examined = True
         share = self._history.costs.calibration.agreement
@@ -186,6 +181,8 @@ class Scheduler:
             reply = queued.start(self.main, self._store, self._history)
             self._draft_with_pair(reply)
             self._line_up(reply)
+        except GivenUp:  # a command says why, and what becomes of it
+            self._waiting.appendleft(queued)
         except BaseException as error:  # noqa: BLE001  a tokenizer's Rust panic is a BaseException
             queued.fail(error)
 
@@ -201,14 +198,26 @@ class Scheduler:
             self._line_up(reply)
 
     def _write(self) -> None:
-        if len(self._writing) + len(self._batch.replies) > 1 and self._can_batch():
+        replies = [*self._writing, *self._batch.replies]
+        started, before = time.perf_counter(), sum(len(reply.sequence.tokens) for reply in replies)
+        if len(replies) > 1 and self._can_batch() and not self._take_turns(replies):
             self._step_batch()
-            return
-        self._leave_batch(list(self._batch.replies))
+        else:
+            self._leave_batch(list(self._batch.replies))
+            self._write_one()
+        if len(replies) > 1:
+            written = sum(len(reply.sequence.tokens) for reply in replies) - before
+            self._sharing.observe(len(replies), written, time.perf_counter() - started)
+
+    def _write_one(self) -> None:
         if self._writing:
             reply = self._writing.popleft()
             if self._step(reply):
                 self._writing.append(reply)
+
+    def _take_turns(self, replies: Sequence[Reply]) -> bool:
+        auto = all(reply.request.speculation.mode is SpeculationMode.AUTO for reply in replies)
+        return self._sharing.choose(len(replies), may_draft=auto and self.draft is not None)
 
     def _step(self, reply: Reply) -> bool:
         """A step of one reply by itself; whether it goes on."""
@@ -278,13 +287,16 @@ class Scheduler:
         controller = make_controller(reply.request.speculation, self._history)
         reply.draft_with(Drafting(proposers, controller))
 
-    def _forget_costs(self) -> None:
+    def _recall_costs(self) -> None:
+        """Of another pair: what was measured of it before, so that its first reply knows too."""
         self._history = History()
+        self._sharing = Sharing(self._history)
         self._tuner.stop()
-        self._tuned = self._examined = False
+        self._examined = False
+        if self.main is not None:
+            self._tuner.begin(self.main, self.draft, self._history.costs)
 
     def _forget_pair(self) -> None:
-        self._forget_costs()
         try:
             self._store.save(SAVING_S)
         except Exception:  # noqa: BLE001  the pair goes all the same

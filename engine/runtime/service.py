@@ -44,7 +44,7 @@ class Engine:
         """
         self._commands = CommandQueue()
         self._make_worker: Callable[[], Worker] = partial(
-            _make_worker, cache_folder, cache_memory_share, cache_disk_bytes, self._tell, self._ends_a_load
+            _make_worker, cache_folder, cache_memory_share, cache_disk_bytes, self._tell, self._commands.ends
         )
         self._ids = itertools.count(1)
         self._lock = threading.Lock()  # of what follows; no sink is called under it
@@ -151,9 +151,6 @@ class Engine:
                 return
             command = self._next_command(worker)
 
-    def _ends_a_load(self) -> bool:
-        return self._commands.ends_a_load
-
     def _refuse_all(self, command: Command | None, error: EngineError) -> None:
         while command is not None and not isinstance(command, Close):
             self._refuse(command, error)
@@ -186,7 +183,7 @@ def _make_worker(
     memory_share: float,
     disk_bytes: int,
     tell: Callable[[Sink | None, Event], None],
-    ends_a_load: Callable[[], bool],
+    ends: Callable[[RequestId | None], bool],
 ) -> Worker:
     """Imports MLX, here and now: on the engine thread, after the caller has had its window up."""
     from engine.models.openblas import put_in_front
@@ -197,7 +194,7 @@ def _make_worker(
     prefixes = cache_folder / _PREFIXES if cache_folder is not None else None
     calibration = cache_folder / "calibration" if cache_folder is not None else None
     tried = cache_folder / "tried.json" if cache_folder is not None else None
-    return make_worker(calibration, prefixes, memory_share, disk_bytes, tell, ends_a_load, tried)
+    return make_worker(calibration, prefixes, memory_share, disk_bytes, tell, ends, tried)
 
 
 def _post(sink: Sink, event: Event) -> None:

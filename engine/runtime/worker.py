@@ -14,7 +14,7 @@ import mlx.core as mx
 
 from engine.api.errors import EngineClosed, EngineError, LoadAborted, NoModelLoaded, as_engine_error
 from engine.api.events import Event, ModelFailed, ModelLoading, ModelReady, ModelUnloaded, Sink
-from engine.api.types import ModelRole
+from engine.api.types import ModelRole, RequestId
 from engine.drafting.calibration import Tuner
 from engine.drafting.drafters import loading_any_draft
 from engine.models.first_use import FirstUse
@@ -31,6 +31,7 @@ _log = logging.getLogger(__name__)
 
 # Has a sink hear an event; of a model, the subscribers too. None: the subscribers alone.
 Tell = Callable[[Sink | None, Event], None]
+Ends = Callable[[RequestId | None], bool]  # `CommandQueue.ends`
 
 
 def make_worker(
@@ -39,11 +40,11 @@ def make_worker(
     memory_share: float,
     disk_bytes: int,
     tell: Tell,
-    ends_a_load: Callable[[], bool],
+    ends: Ends,
     tried: Path | None,
 ) -> Worker:
     store = PrefixStore(kept_caches_bytes(memory_share), _open_disk(prefixes, disk_bytes))
-    return Worker(Scheduler(Tuner(calibration), store), tell, ends_a_load, FirstUse(tried))
+    return Worker(Scheduler(Tuner(calibration), store), tell, ends, FirstUse(tried))
 
 
 def _open_disk(folder: Path | None, limit_bytes: int) -> PrefixDisk | None:
@@ -55,11 +56,10 @@ def _open_disk(folder: Path | None, limit_bytes: int) -> PrefixDisk | None:
 
 
 class Worker:
-    def __init__(self, scheduler: Scheduler, tell: Tell, ends_a_load: Callable[[], bool], first_use: FirstUse) -> None:
-        """`ends_a_load`: whether a command waits after which nobody wants what is being loaded."""
+    def __init__(self, scheduler: Scheduler, tell: Tell, ends: Ends, first_use: FirstUse) -> None:
         self._first_use = first_use
         self._scheduler = scheduler
-        self._ends_a_load = ends_a_load
+        self._ends = ends
         self._tell = tell
         self._next_draft: SetDraft | None = None  # waits for the main model that is being loaded
 
@@ -79,7 +79,8 @@ class Worker:
                 self._unload(command)
             case Submit():
                 sink = partial(self._tell, command.sink)
-                self._scheduler.add(QueuedReply(command.id, command.request, sink))
+                given_up = partial(self._ends, command.id)
+                self._scheduler.add(QueuedReply(command.id, command.request, sink, given_up))
             case Cancel():
                 self._scheduler.cancel(command.id)
             case Close():
@@ -118,7 +119,7 @@ class Worker:
             ModelRole.MAIN,
             command.folder,
             command.sink,
-            loading(command.folder, given_up=self._ends_a_load, first_use=self._first_use),
+            loading(command.folder, given_up=partial(self._ends, None), first_use=self._first_use),
         )
 
     def _set_draft(self, command: SetDraft) -> None:
@@ -140,7 +141,8 @@ class Worker:
         if main is None:
             self._tell(sink, ModelFailed(ModelRole.DRAFT, folder, NoModelLoaded()))
         else:
-            self._begin_load(ModelRole.DRAFT, folder, sink, loading_any_draft(folder, main, self._ends_a_load))
+            slices = loading_any_draft(folder, main, partial(self._ends, None))
+            self._begin_load(ModelRole.DRAFT, folder, sink, slices)
 
     def _unload(self, command: Unload) -> None:
         self._abort_loads(LoadAborted)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+import threading
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -44,13 +45,15 @@ class Oracle:
         command = [sys.executable, "-c", "from tests.drills.oracle import main; main()"]
         self._process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self._known: dict[Question, Answer] = {}
+        self._lock = threading.Lock()
 
     def ask(self, question: Question) -> Answer:
-        if question not in self._known:
-            pickle.dump(question, self._to)
-            self._to.flush()
-            self._known[question] = pickle.load(self._from)
-        return self._known[question]
+        with self._lock:
+            if question not in self._known:
+                pickle.dump(question, self._to)
+                self._to.flush()
+                self._known[question] = pickle.load(self._from)
+            return self._known[question]
 
     def close(self) -> None:
         self._to.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -17,8 +17,12 @@ from tests.helpers.chat_files import PAGE_BYTES, SECRET, fill, look, readable_te
 
 pytestmark = pytest.mark.expect_log("the database was damaged", "a copy could not be cleaned")
 
-_STEP = int(os.environ.get("DRILL_STEP", "1"))  # every byte takes half an hour
+_STEP = int(os.environ.get("DRILL_STEP", "1"))  # every byte takes minutes
+_HEAD_BYTES = 48
 _SAMPLE = 9601  # a prime, so that the sample meets every kind of place
+
+
+Damage = tuple[int, int]  # which byte, and which bits of it are turned round
 
 
 class Ear(logging.Handler):
@@ -40,18 +44,28 @@ def ear() -> Iterator[Ear]:
     logging.getLogger().removeHandler(ear)
 
 
-def turn_round(path: Path, step: int) -> None:
-    """One byte turned round costs the message that it is in, and no other."""
+def every_byte(whole: bytes) -> list[Damage]:
+    return [(at, 0xFF) for at in range(len(whole))]
+
+
+def every_bit_of_the_heads(whole: bytes) -> list[Damage]:
+    """Of the first bytes of each page: its kind, the number of its rows, and where they are."""
+    places = [page + at for page in range(0, len(whole), PAGE_BYTES) for at in range(_HEAD_BYTES)]
+    return [(at, 1 << bit) for at in places for bit in range(8)]
+
+
+def damage(path: Path, damages: Callable[[bytes], list[Damage]], step: int) -> None:
+    """One byte costs the message that it is in, and no other."""
     texts, whole = fill(path), path.read_bytes()
-    for at in range(0, len(whole), step):
+    for at, mask in damages(whole)[::step]:
         wipe(path)
         damaged = bytearray(whole)
-        damaged[at] ^= 0xFF
+        damaged[at] ^= mask
         path.write_bytes(damaged)
         seen = look(path)
         lost = texts - seen.texts
-        assert len(lost) <= 1, f"byte {at}: {[text[:12] for text in lost]}"
-        assert len(seen.titles) >= 2, f"byte {at}: {seen.titles}"
+        assert len(lost) <= 1, f"byte {at} by {mask}: {[text[:12] for text in lost]}"
+        assert len(seen.titles) >= 2, f"byte {at} by {mask}: {seen.titles}"
 
 
 def cut_off(path: Path, step: int) -> None:
@@ -111,14 +125,26 @@ def turn_round_the_log(path: Path, step: int) -> None:
 
 
 @pytest.mark.drill
-def test_every_byte_turned_round(tmp_path: Path, ear: Ear) -> None:
-    turn_round(tmp_path / "chats.db", _STEP)
+@pytest.mark.parametrize("damages", [every_byte, every_bit_of_the_heads])
+def test_every_byte_turned_round(tmp_path: Path, ear: Ear, damages: Callable[[bytes], list[Damage]]) -> None:
+    damage(tmp_path / "chats.db", damages, _STEP)
     assert not [line for line in ear.heard if SECRET in line]
 
 
 def test_some_bytes_turned_round(tmp_path: Path, ear: Ear) -> None:
-    turn_round(tmp_path / "chats.db", _SAMPLE)
+    damage(tmp_path / "chats.db", every_byte, _SAMPLE)
+    damage(tmp_path / "chats.db", every_bit_of_the_heads, 167)
     assert not [line for line in ear.heard if SECRET in line]
+
+
+def test_the_kind_of_a_page_costs_none_of_its_rows(tmp_path: Path) -> None:
+    damage(tmp_path / "chats.db", lambda whole: [(at, 0xFF) for at in range(0, len(whole), PAGE_BYTES)][1:], 1)
+
+
+@pytest.mark.parametrize("bit", [(PAGE_BYTES + 11, 8), (8122, 8), (8161, 8), (54251, 1)])
+def test_a_bit_that_costs_a_message_hides_no_other(tmp_path: Path, bit: Damage) -> None:
+    """Of a pointer to a chat, the kinds of its mark of deletion and of its newest message, and a message's number."""
+    damage(tmp_path / "chats.db", lambda _: [bit], 1)
 
 
 @pytest.mark.drill

@@ -12,6 +12,7 @@ import threading
 import time
 from asyncio import CancelledError
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -220,7 +221,9 @@ class Life:
         self.rnd = random.Random(seed)
         self._zoo, self._oracle = zoo, oracle
         share = self.rnd.choice([0.125, 1e-5])  # of the memory: caches wait there, or hardly do
-        self._engine = Engine(folder if self.rnd.random() < 0.7 else None, cache_memory_share=share)
+        disk_bytes = self.rnd.choice([8 << 30, 300_000])  # caches stay there, or push each other out
+        cache_folder = folder if self.rnd.random() < 0.7 else None
+        self._engine = Engine(cache_folder, cache_memory_share=share, cache_disk_bytes=disk_bytes)
         self._main = ""
         self._calls: list[Call] = []
         self._said: list[tuple[int, ...]] = []
@@ -417,4 +420,19 @@ def test_ten_minutes_of_requests_at_random(zoo: Zoo, oracle: Oracle, tmp_path: P
             raise AssertionError(f"seed {seed}, 30 actions") from error
         compared, seed = compared + life.compared, seed + 1
     print(f"{compared} tokens in {seed - len(SAMPLE)} lives")  # noqa: T201
+    assert compared > 1000
+
+
+@pytest.mark.drill
+@pytest.mark.expect_log("a sink raised", "could not load", "dropping a kept cache")
+def test_ten_minutes_of_two_engines_on_one_folder(zoo: Zoo, oracle: Oracle, tmp_path: Path) -> None:
+    """In one process, at the same time: each deletes what the other keeps, and neither can tell."""
+    ends, compared, seed = time.monotonic() + DRILL_S, 0, 10**6
+    with ThreadPoolExecutor(2) as threads:
+        while time.monotonic() < ends:
+            lives = [Life(seed + n, zoo, oracle, tmp_path / str(seed // 20)) for n in range(2)]
+            for done in [threads.submit(life.live, actions=30) for life in lives]:
+                assert done.exception() is None, f"seeds {seed} and {seed + 1}, 30 actions: {done.exception()}"
+            compared, seed = compared + sum(life.compared for life in lives), seed + 2
+    print(f"{compared} tokens in {seed - 10**6} lives")  # noqa: T201
     assert compared > 1000

@@ -116,8 +116,12 @@ def test_a_window_forgets_down_to_the_last_row_that_a_next_token_sees() -> None:
     assert not window.can_trim(4) or window.trim(4) == 0
     assert window.trim(3) == 3
     assert step(window, 3) == [0, 1, 2]
-    step(window, 7)
-    window._start = 5  # rows 5 to 9 are left: three of them must stay
+    step(window, 5)
+    caches = CacheSet([window])
+    caches.position = 8
+    truncate(caches, 8, make_checkpoint(caches))  # rows 5 to 7 are left
+    assert not window.can_trim(1)
+    step(window, 2)  # three of five rows must stay
     assert window.can_trim(2)
     assert not window.can_trim(3)
     assert window.trim(3) == 0

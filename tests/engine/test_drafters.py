@@ -1,6 +1,7 @@
 """Drafters of every kind, on every kind of main model: no text depends on them, and what they know of a chat is whole.
 
-A new kind is added to `tiny_drafters.KINDS`; nothing here has to change.
+A new kind is added to `tiny_drafters.KINDS`; nothing here has to change. A fair part runs in `make test`: each kind
+on a hybrid, where most can go wrong, and one of them on every family. All of them are a drill.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -23,6 +25,7 @@ from engine.drafting.plans import Plan
 from engine.drafting.proposers.features import Context
 from engine.models.loading import LoadedModel, at_once, load_model
 from engine.prefix.memory import PrefixStore
+from engine.runtime.sharing import Sharing
 from tests.helpers import tiny_drafters
 from tests.helpers.engine_client import EngineClient
 from tests.helpers.tiny_families import FAMILIES, save_family
@@ -47,9 +50,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("drafters")
 
 
-@pytest.fixture(
-    scope="module", params=[(kind, family) for kind in tiny_drafters.KINDS for family in FAMILIES], ids="-".join
-)
+def _pairs() -> Iterator[Any]:
+    for kind in tiny_drafters.KINDS:
+        for family in FAMILIES:
+            fair = family == "hybrid" or kind == "dflash"
+            yield pytest.param((kind, family), id=f"{kind}-{family}", marks=[] if fair else [pytest.mark.drill])
+
+
+@pytest.fixture(scope="module", params=list(_pairs()))
 def pair(request: pytest.FixtureRequest, folder: Path) -> Pair:
     kind, family = request.param
     main = folder / family
@@ -194,6 +202,21 @@ def test_several_replies_at_once_and_back(client: EngineClient, pair: Pair, draf
     lengths = (20, 30, 60)
     replies = client.run_all([asked(prompt, GREEDY, most) for prompt, most in zip(prompts, lengths, strict=True)])
     assert [reply.tokens for reply in replies] == [tokens[:most] for tokens, most in zip(plain, lengths, strict=True)]
+    whole(pair, drafts)
+
+
+def test_sharing_and_taking_turns_may_alternate_at_any_step(
+    client: EngineClient, pair: Pair, drafts: Drafts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prompts = [FIRST, (*FIRST[:30], *QUESTION), FIRST[20:]]
+    plain = [client.run(asked(prompt, GREEDY, 40, drafts=False)).finished.tokens for prompt in prompts]
+    coin = Random(4)
+    monkeypatch.setattr(Sharing, "choose", lambda *_, **__: coin.random() < 0.4)
+
+    replies = client.run_all([asked(prompt, GREEDY, 40) for prompt in prompts])
+
+    assert [reply.tokens for reply in replies] == plain
+    assert any(reply.stats.shared_rounds and reply.stats.draft_rounds for reply in replies)
     whole(pair, drafts)
 
 

@@ -18,7 +18,7 @@ from engine.models.growth import check_growth
 from engine.models.inspect import inspect_model
 from engine.models.model_files import FileError
 from tests.engine.conftest import Zoo
-from tests.helpers.bad_tokenizers import BAD_TOKENIZERS
+from tests.helpers.bad_tokenizers import BAD_TOKENIZERS, SLOW_TOKENIZERS
 from tests.helpers.engine_client import EngineClient
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,7 +28,7 @@ HANGS = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% en
 def spoiled(zoo: Zoo, folder: Path, name: str) -> Path:
     shutil.copytree(zoo.main, folder)
     path = folder / "tokenizer.json"
-    path.write_text(json.dumps(BAD_TOKENIZERS[name](json.loads(path.read_text()))))
+    path.write_text(json.dumps((BAD_TOKENIZERS | SLOW_TOKENIZERS)[name](json.loads(path.read_text()))))
     return folder
 
 

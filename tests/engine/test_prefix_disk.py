@@ -506,6 +506,18 @@ def test_old_versions_go_and_strangers_stay(tmp_path: Path) -> None:
     assert (stranger / "file").exists()
 
 
+def test_files_of_the_first_format_are_deleted_and_not_read(model: LoadedModel, tmp_path: Path) -> None:
+    """Their windows have a number more."""
+    write(model, PrefixDisk(tmp_path))
+    assert cached(model, tmp_path) > 0
+    (now,) = tmp_path.iterdir()
+    assert now.name.startswith("hunch-2-")
+    old = now.rename(tmp_path / now.name.replace("hunch-2-", "hunch-1-"))
+
+    assert cached(model, tmp_path) == 0
+    assert not old.exists()
+
+
 def test_bytes_are_bounded_and_the_oldest_chat_goes_first(model: LoadedModel, tmp_path: Path) -> None:
     chats = [tuple(first + n % 50 for n in range(100)) for first in (10, 70, 130)]
     write(model, PrefixDisk(tmp_path), chats[0])

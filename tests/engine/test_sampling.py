@@ -135,7 +135,7 @@ def judged(seed: int, drafted: mx.array, by: mx.array, target: mx.array) -> mx.a
     rows = drafted.size
     judge = sampler(SAMPLED, seed=seed, acceptance=Acceptance.REJECTION)
     draft = Draft(drafted, mx.repeat(by, rows, axis=0))
-    return judge.verify(mx.repeat(target, rows + 1, axis=0), 0, draft)
+    return judge.verify(mx.repeat(target, rows + 1, axis=0), 0, draft)[0]
 
 
 def test_rejection_draws_by_the_main_models_law() -> None:
@@ -154,7 +154,7 @@ def test_the_token_behind_an_accepted_draft_is_drawn_by_its_own_law() -> None:
     draft = Draft(mx.array([2], dtype=mx.uint32), certain)
     judges = [sampler(SAMPLED, seed=seed, acceptance=Acceptance.REJECTION) for seed in range(1000)]
 
-    verdicts = mx.stack([judge.verify(logits, 3, draft) for judge in judges])
+    verdicts = mx.stack([judge.verify(logits, 3, draft)[0] for judge in judges])
 
     assert set(verdicts[:, 0].tolist()) == {2}  # type: ignore[arg-type]
     assert distance(verdicts[:, 1], mx.softmax(target)[0]) < 4 * BOUND
@@ -231,7 +231,7 @@ def test_one_forward_draws_what_many_would(sampling: Sampling, drafted_by_it: in
     together = sampler(sampling, [1, 2])
     for at in range(drafted_by_it):
         together.draft(law(9), 2 + at, mx.array(drawn[:at], dtype=mx.uint32), SCALES, 1)
-    verdicts = together.verify(logits, 2, Draft(mx.array(drawn[:3], dtype=mx.uint32)))
+    verdicts, _ = together.verify(logits, 2, Draft(mx.array(drawn[:3], dtype=mx.uint32)))
 
     assert verdicts.tolist() == drawn
 

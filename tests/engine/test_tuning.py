@@ -12,6 +12,7 @@ from engine.drafting import calibration
 from engine.drafting.calibration import WIDTHS, Tuner
 from engine.drafting.costs import RoundCosts
 from engine.models.loading import LoadedModel, load_draft, load_model
+from engine.runtime.scheduler import Scheduler
 from tests.engine.conftest import Zoo
 
 
@@ -49,6 +50,23 @@ def test_a_second_start_knows_at_once(main: LoadedModel, draft: LoadedModel, tmp
 
     assert slices == 0
     assert again.calibration == first.calibration
+
+
+def test_the_first_reply_after_a_start_knows_what_was_measured_before(
+    main: LoadedModel, draft: LoadedModel, tmp_path: Path
+) -> None:
+    """Also one that was asked for while the models were loaded, so that nothing was idle before it."""
+    tuned(Tuner(tmp_path), main, None)
+    tuned(Tuner(tmp_path), main, draft)
+    scheduler = Scheduler(Tuner(tmp_path))
+    assert not scheduler.has_idle_work
+    scheduler.set_main(main)
+    assert not scheduler.has_idle_work  # nothing is left to measure
+    scheduler.set_draft(draft)
+    assert not scheduler.has_idle_work
+    scheduler.set_draft(None)
+    scheduler.set_main(None)
+    assert not scheduler.has_idle_work
 
 
 def test_another_pair_is_measured_by_itself(main: LoadedModel, draft: LoadedModel, tmp_path: Path) -> None:

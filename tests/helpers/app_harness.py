@@ -18,7 +18,6 @@ from app.settings import Settings
 from app.system.paths import Paths
 from app.view_models.model_list import PairState
 from app.views.shell.main_window import MainWindow
-from app.words.languages import compile_stale
 from engine import EngineError, InstalledModel, ModelInfo, ModelLibrary, Sink
 from tests.helpers.fake_engine import DRAFT, MAIN, FakeEngine, model_info
 from tests.helpers.fake_model_store import FakeModelStore
@@ -35,7 +34,6 @@ class AppHarness:
         put_settings: Mapping[str, object] | None = None,
         with_starter: bool = False,
     ) -> None:
-        compile_stale()
         self.paths = Paths.for_user(folder)
         starter = folder / "starter"
         self.engine = FakeEngine(_starter_models(starter) if with_starter else models)

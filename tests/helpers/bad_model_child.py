@@ -18,7 +18,7 @@ from pathlib import Path
 from engine import Engine, Event, Failed, Finished, Message, MessageRole, ModelFailed, ModelReady, Request
 from engine.models.first_use import FirstUse
 from tests.helpers.bad_templates import BAD_TEMPLATES
-from tests.helpers.bad_tokenizers import BAD_TOKENIZERS
+from tests.helpers.bad_tokenizers import BAD_TOKENIZERS, SLOW_TOKENIZERS
 from tests.helpers.tiny_models import build, qwen3_config, save
 
 QUESTION = Request(messages=(Message(MessageRole.USER, "a" * 2000 + "ꙮ"),), max_tokens=4)
@@ -39,7 +39,7 @@ def spoiled(folder: Path, name: str) -> Path:
         (folder / "chat_template.jinja").write_text(BAD_TEMPLATES[name])
     else:
         path = folder / "tokenizer.json"
-        path.write_text(json.dumps(BAD_TOKENIZERS[name](json.loads(path.read_text()))))
+        path.write_text(json.dumps((BAD_TOKENIZERS | SLOW_TOKENIZERS)[name](json.loads(path.read_text()))))
     return folder
 
 

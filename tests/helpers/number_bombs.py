@@ -1,13 +1,14 @@
-"""A child process that loads one tiny model again and again, each time with another number of its config.json absurd.
+"""A child process that loads one tiny model again and again, each time with another value of its config.json absurd.
 
-python -m tests.helpers.number_bombs FAMILY FOLDER SHARE: with a limit on its memory; SHARE of the fields, "1" for all.
-Prints one JSON list a load: field, value, outcome, seconds of processor time.
+python -m tests.helpers.number_bombs FAMILY FOLDER SHARE KINDS: with a limit on its memory; SHARE of the fields, "1" for
+all; KINDS "integers" or "others". Prints one JSON list a load: field, bomb, outcome, seconds of processor time.
 """
 
 from __future__ import annotations
 
 import copy
 import json
+import math
 import random
 import resource
 import sys
@@ -26,12 +27,29 @@ from tests.families.harness import build
 from tests.helpers.tiny_models import save
 
 MORE_BYTES = 3 << 30  # than the process has when it begins
-BOMBS = (10**6, 2**40)
+
+BOMBS: dict[str, dict[str, Any]] = {
+    "integers": {"10**6": 10**6, "2**40": 2**40},
+    "others": {
+        "1e308": 1e308,
+        "-1e308": -1e308,
+        "nan": math.nan,
+        "infinity": math.inf,
+        "text": "9" * 5000,
+        "a long list": [1] * 10**5,
+        "many texts": ["full_attention"] * 30_000,
+        "lists of lists": [[[8] * 30] * 30] * 30,
+        "nothing": None,
+        "true": True,
+        "objects": {"rope_type": "longrope", "factor": 1e308, "short_factor": [1.0] * 10**4, "long_factor": "x"},
+        "deep": json.loads('{"a": ' * 300 + "1" + "}" * 300),
+    },
+}
 
 Place = tuple[str | int, ...]
 
 
-def main(family: str, folder: Path, share: float) -> None:
+def main(family: str, folder: Path, share: float, kinds: str) -> None:
     sound = config(family)
     save(build(family), sound, folder)
     sound = json.loads((folder / "config.json").read_text())
@@ -40,13 +58,13 @@ def main(family: str, folder: Path, share: float) -> None:
     size_bytes = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (size_bytes + MORE_BYTES,) * 2)
     dice = random.Random(family)
-    for place in places(sound):
-        for bomb in BOMBS:
+    for place in places(sound, kinds):
+        for name, bomb in BOMBS[kinds].items():
             if dice.random() < share:
                 (folder / "config.json").write_text(json.dumps(changed(sound, place, bomb)))
                 started_s = time.process_time()
                 outcome = attempt(folder)
-                told = [".".join(map(str, place)), bomb, outcome, round(time.process_time() - started_s, 2)]
+                told = [".".join(map(str, place)), name, outcome, round(time.process_time() - started_s, 2)]
                 sys.stdout.write(json.dumps(told) + "\n")
                 sys.stdout.flush()
 
@@ -68,23 +86,23 @@ def load(folder: Path) -> None:
         raise AssertionError("loaded, but cannot read") from error
 
 
-def places(value: Any, place: Place = ()) -> Iterator[Place]:
-    """Where there are integers."""
+def places(value: Any, kinds: str, place: Place = ()) -> Iterator[Place]:
+    """Where there are integers, or anything at all."""
     parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, part in parts:
-        yield from places(part, (*place, key))
-    if type(value) is int:
+        yield from places(part, kinds, (*place, key))
+    if type(value) is int or (kinds == "others" and place):
         yield place
 
 
-def changed(value: Any, place: Place, number: int) -> Any:
+def changed(value: Any, place: Place, bomb: Any) -> Any:
     result = copy.deepcopy(value)
     inner = result
     for key in place[:-1]:
         inner = inner[key]
-    inner[place[-1]] = number
+    inner[place[-1]] = bomb
     return result
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]), float(sys.argv[3]))
+    main(sys.argv[1], Path(sys.argv[2]), float(sys.argv[3]), sys.argv[4])

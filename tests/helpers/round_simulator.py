@@ -127,6 +127,7 @@ class Run:
     text: Text
     history: History
     seed: int = 0
+    first_draft: float = 1.0  # the first drafted round takes so many times as long: it does what is done once
     lengths: list[int] = field(default_factory=list)
     stamps: list[tuple[int, float]] = field(default_factory=list)  # tokens and time after each round
 
@@ -163,4 +164,6 @@ class Run:
             said.append(self.text.said[at + len(said)])
         drafted = len(said)
         seconds = self.machine.round(drafted) * math.exp(self._noise.gauss(0, _NOISE))
+        if drafted and not any(self.lengths):
+            seconds *= self.first_draft
         return Outcome(drafted, self.text.accepted(at, drafted), seconds, said if plan.stop is not None else ())

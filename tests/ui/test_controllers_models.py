@@ -3,14 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from app.controllers.models import StarterPair
+from app.theme import Theme
 from app.view_models.model_list import DownloadState, DraftGroup, DraftState, PairState
-from engine import HubUnreachable, LoadAborted, ModelDamaged, ModelFailed, ModelRole, ModelSource, Speculation
+from app.views.shell.picker import Picker
+from app.views.widgets.option_list import Option, OptionList
+from app.words.notices_for_errors import notice_for
+from engine import (
+    DrafterExamined,
+    DrafterInfo,
+    DrafterKind,
+    HubUnreachable,
+    LoadAborted,
+    ModelDamaged,
+    ModelFailed,
+    ModelInfo,
+    ModelRole,
+    ModelSource,
+    Speculation,
+)
 from tests.helpers.controller_harness import ControllerHarness, open_harness, recorded
 from tests.helpers.fake_engine import DRAFT, MAIN, model_info
 from tests.helpers.fake_model_store import TOTAL_BYTES, installed
@@ -275,3 +295,62 @@ def test_speculation_is_part_of_the_pair(harness: ControllerHarness) -> None:
     harness.models.set_speculation("fixed", 6)
     assert harness.models.pair.speculation == Speculation.fixed(6)
     assert harness.models.pair.draft_state is DraftState.ACTIVE
+
+
+def drafter_for(main: ModelInfo, main_layers: int = 36) -> ModelInfo:
+    needs = DrafterInfo(DrafterKind.DFLASH, main.width, main_layers, main.vocabulary_rows, (1, 3))
+    info = replace(DRAFT, folder="/models/Main-8B-DFlash", name="Main-8B-DFlash", vocabulary_digest="")
+    return replace(info, drafter=needs)
+
+
+@pytest.fixture
+def with_drafter(tmp_path: Path, qtbot: QtBot) -> Iterator[ControllerHarness]:
+    main = replace(MAIN, width=4096, layers=36, vocabulary_rows=151_936)
+    drafters = [drafter_for(main), replace(drafter_for(main, main_layers=28), folder="/models/Other", name="Other")]
+    infos = [main, DRAFT, *drafters]
+    parts: dict[str, Any] = {
+        "models": {info.folder: info for info in infos},
+        "installed": [installed(info) for info in infos],
+    }
+    with open_harness(tmp_path, qtbot, **parts) as harness:
+        harness.models.start()
+        harness.qtbot.waitUntil(lambda: bool(harness.models.models))
+        harness.models.choose_main(main.folder)
+        harness.wait_for_pair()
+        yield harness
+
+
+def test_a_drafter_made_for_the_main_model_comes_with_it(with_drafter: ControllerHarness) -> None:
+    models = with_drafter.models
+    assert models.pair.draft_name == "Main-8B-DFlash"
+    by_name = {choice.model.name: choice for choice in models.drafts_for_main()}
+    assert by_name["Main-8B-DFlash"].group is DraftGroup.RECOMMENDED
+    assert by_name["Other"].group is DraftGroup.NOT_COMPATIBLE
+    error = by_name["Other"].error
+    assert error is not None
+    assert notice_for(error).sentence == "It expects a main model of 28 layers; this one has 36."
+
+
+def options_of(shown: OptionList) -> list[Option]:
+    model = shown.model()
+    return [model.index(row, 0).data(Qt.ItemDataRole.UserRole) for row in range(model.rowCount())]
+
+
+def test_a_drafter_is_offered_as_a_draft_only(with_drafter: ControllerHarness, qtbot: QtBot) -> None:
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    picker = Picker(Theme(parent), parent)
+    models = with_drafter.models
+
+    picker.show_models(models.models, models.drafts_for_main(), models.pair)
+
+    assert [option.text for option in options_of(picker.mains)] == ["Draft-1B", "Main-8B"]
+    details = {option.text: option.detail for option in options_of(picker.drafts)}
+    assert details["Main-8B-DFlash"].startswith("DFlash drafter · ")
+
+
+def test_a_drafter_that_hardly_agrees_is_told(with_drafter: ControllerHarness) -> None:
+    for folder, agreement in (("/models/Main-8B-DFlash", 0.7), ("/models/gone", 0.0), ("/models/Main-8B-DFlash", 0.03)):
+        with_drafter.bridge.post(DrafterExamined(folder, agreement))
+    with_drafter.qtbot.waitUntil(lambda: len(with_drafter.notices) == 1)
+    assert "only 3\u00a0%" in with_drafter.notices[0].sentence

@@ -276,8 +276,8 @@ def test_icons_come_with_the_pointer_and_nothing_moves(open_transcript: Opener) 
 )
 def test_icons_ask(open_transcript: Opener, qtbot: QtBot, message_id: int, act: str, signal: str) -> None:
     harness = open_transcript([question(1), reply(2, "Half", ReplyStatus.STOPPED)])
-    harness.view.step(-1)
-    harness.view.step(-1 if message_id == 1 else 1)
+    harness.view.message_keys.step(-1)
+    harness.view.message_keys.step(-1 if message_id == 1 else 1)
     with qtbot.waitSignal(getattr(harness.view, signal)) as asked:
         footer_of(harness, message_id).buttons[act].click()
     assert asked.args == [message_id]
@@ -288,9 +288,9 @@ def test_a_footer_that_tells_of_a_cost_has_a_way_out(open_transcript: Opener, qt
     harness = open_transcript([question(1), replace(reply(2, "Answer"), stats=slow), question(3), reply(4, "More")])
     assert not footer_of(harness, 4).link.isVisible()
     assert footer_of(harness, 2).link.focusPolicy() is Qt.FocusPolicy.NoFocus
-    harness.view.step(-1)
-    harness.view.step(-1)
-    harness.view.step(-1)
+    harness.view.message_keys.step(-1)
+    harness.view.message_keys.step(-1)
+    harness.view.message_keys.step(-1)
     assert footer_of(harness, 2).link.focusPolicy() is Qt.FocusPolicy.TabFocus
     with qtbot.waitSignal(harness.view.notice_action_requested) as asked:
         footer_of(harness, 2).link.click()
@@ -299,7 +299,7 @@ def test_a_footer_that_tells_of_a_cost_has_a_way_out(open_transcript: Opener, qt
 
 def test_a_reply_being_written_can_only_be_copied(open_transcript: Opener) -> None:
     harness = open_transcript([reply(1, "Half", ReplyStatus.STREAMING)])
-    harness.view.step(1)
+    harness.view.message_keys.step(1)
     assert shown_acts(footer_of(harness, 1)) == {"copy"}
 
 
@@ -334,14 +334,14 @@ def test_keys_step_through_messages(open_transcript: Opener) -> None:
     QTest.keyClick(harness.view, Qt.Key.Key_Down, Qt.KeyboardModifier.ControlModifier)
     assert shown_acts(footer_of(harness, 39))
     for _ in range(60):
-        harness.view.step(-1)
+        harness.view.message_keys.step(-1)
     assert harness.value == 0
     assert shown_acts(footer_of(harness, 1))
 
 
 def test_copy_takes_the_message_in_focus_as_markdown(open_transcript: Opener, qtbot: QtBot) -> None:
     harness = open_transcript([question(1), reply(2, "some **bold** `x`")])
-    harness.view.step(-1)
+    harness.view.message_keys.step(-1)
     with qtbot.waitSignal(harness.view.copied):
         QTest.keyClick(harness.view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
     assert QGuiApplication.clipboard().text() == "some **bold** `x`"
@@ -349,7 +349,7 @@ def test_copy_takes_the_message_in_focus_as_markdown(open_transcript: Opener, qt
 
 def test_escape_leaves_the_message(open_transcript: Opener) -> None:
     harness = open_transcript([question(1), reply(2, "Answer")])
-    harness.view.step(-1)
+    harness.view.message_keys.step(-1)
     QTest.keyClick(harness.view, Qt.Key.Key_Escape)
     assert not shown_acts(footer_of(harness, 2))
 

@@ -48,6 +48,21 @@ def test_the_first_reply_of_a_useless_draft_costs_next_to_nothing(machine: str, 
     assert statistics.mean(speeds) > 0.96
 
 
+@pytest.mark.parametrize("calibrated", [True, False])
+@pytest.mark.parametrize("slower", [1, 3, 60])
+@pytest.mark.parametrize("machine", ["saw", "metal_4bit", "small_m_kernel", "m1", "flat"])
+def test_a_first_drafted_round_that_takes_long_parks_no_good_draft(
+    machine: str, slower: float, *, calibrated: bool
+) -> None:
+    """Of eight first replies of 40 tokens all go on drafting. Its first round also does what is done once."""
+    for seed in range(8):
+        text = make_text("steady", 0.95, informative=False, tokens=100, seed=seed)
+        history = make_history(MACHINES[machine], calibrated=calibrated)
+        run = Run(MACHINES[machine], text, history, seed, first_draft=slower).write(40)
+        assert sum(run.lengths) > 12, (seed, run.lengths)
+        assert history.draft_speed > 1, (seed, run.lengths)
+
+
 @pytest.mark.parametrize("machine", ["saw", "metal_4bit", "flat"])
 def test_a_fresh_pair_is_near_its_best_in_its_second_reply(machine: str) -> None:
     shares = []

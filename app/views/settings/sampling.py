@@ -12,6 +12,7 @@ from app.settings import STARTER_TEMPERATURE, Settings
 from app.theme import Theme
 from app.views.widgets.buttons import PillButton
 from app.views.widgets.cards import Card, Page, Row
+from app.views.widgets.composing import Composing
 from app.views.widgets.fields import LineField, NumberField, Switch, WholeField, field_style
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.translated import Translated
@@ -160,7 +161,7 @@ class SamplingPage(Translated, Page):
         }
 
 
-class PromptField(QPlainTextEdit):
+class PromptField(Composing, QPlainTextEdit):
     """A few lines of text in the look of the other fields."""
 
     def __init__(self, theme: Theme) -> None:

@@ -158,7 +158,6 @@ class RenameField(LineField):
         self.selectAll()
         self.show()
         self.setFocus(Qt.FocusReason.OtherFocusReason)
-        # Qt sends Return here only once an input method has finished composing.
         self.returnPressed.connect(lambda: self._finish(keep=True))
         self.editingFinished.connect(lambda: self._finish(keep=True))
         self._later = QTimer(self, singleShot=True, interval=0)
@@ -188,6 +187,7 @@ class RenameField(LineField):
         if self._done:
             return
         self._done = True
+        self.commit()
         title = self.text().strip()
         if keep and title and title != self._title:
             self._chats.renamed.emit(self._chat_id, title)

@@ -77,6 +77,7 @@ class Composer(Translated, QWidget):
         self.edit.height_wanted.connect(self._show_button)
         self.edit.textChanged.connect(self._show_button)
         self.edit.textChanged.connect(self._keep.start)
+        self.edit.composition_changed.connect(self._keep.start)
         self._keep.timeout.connect(self.keep_unsent)
         self.button.clicked.connect(self._on_button)
         self.edit_line.cancelled.connect(self.end_edit)
@@ -103,6 +104,10 @@ class Composer(Translated, QWidget):
     def text(self) -> str:
         return self.edit.text()
 
+    @property
+    def is_empty(self) -> bool:
+        return not self.edit.is_composing and self.edit.document().isEmpty()
+
     def set_text(self, text: str) -> None:
         self.edit.set_text(text)
         self.edit.moveCursor(self.edit.textCursor().MoveOperation.End)
@@ -119,6 +124,7 @@ class Composer(Translated, QWidget):
         """Keeps the unsent text of the previous chat and restores that of this one."""
         if chat_id == self._chat_id:
             return
+        self.edit.commit()
         self.end_edit()
         self.keep_unsent()
         self._unsent[self._chat_id] = self.text()
@@ -130,21 +136,23 @@ class Composer(Translated, QWidget):
         """What waited when the app was closed; what was typed since then comes after it."""
         for chat_id, text in texts.items():
             if chat_id == self._chat_id:
+                self.edit.commit()
                 self.set_text(_joined(text, self.text()))
             else:
                 self._unsent[chat_id] = _joined(text, self._unsent.get(chat_id, ""))
 
     def keep_unsent(self) -> None:
-        """Has what waits here kept on disk."""
+        """Has what waits here kept on disk, with what is being composed."""
         self._keep.stop()
-        editing = self._edited_id is not None
-        self.unsent_changed.emit(self._chat_id, (self._set_aside or self.text()) if editing else self.text())
+        editing, text = self._edited_id is not None, self.edit.text_with_composed()
+        self.unsent_changed.emit(self._chat_id, (self._set_aside or text) if editing else text)
 
     def confirm_sent(self) -> None:
         """What was sent is on disk, so it leaves the field; what was typed since then stays."""
         sent, self._sent = self._sent, None
         if sent is None:
             return
+        self.edit.commit()
         if sent.edited_id is not None:
             if sent.edited_id == self._edited_id:
                 self.end_edit()
@@ -169,6 +177,7 @@ class Composer(Translated, QWidget):
 
     def begin_edit(self, message_id: int, text: str) -> None:
         """Puts a sent message into the field to be edited; the unsent text comes back afterwards."""
+        self.edit.commit()
         if self._edited_id is None:
             self._set_aside = self.text()
         self._edited_id = message_id
@@ -224,7 +233,7 @@ class Composer(Translated, QWidget):
     def _show_button(self) -> None:
         self.button.set_icon(STOP if self._stops() else "arrow-up")
         self.button.set_name(self.tr("Stop") if self._stops() else self.tr("Send"))
-        self.button.setEnabled(self._stops() or self.edit.is_composing or not self.edit.document().isEmpty())
+        self.button.setEnabled(self._stops() or not self.is_empty)
 
     def _fit(self) -> None:
         most = max(self._line_height() * 2, self.window().height() * _GROWS_TO - self._padding() * 2)

@@ -267,10 +267,10 @@ class MainWindow(Translated, QWidget):
 
     def _ask(self, question: str) -> None:
         """A question of the empty chat; it goes by the field, where it stays if it cannot be sent."""
-        if self.composer.text():
-            self._send(question)
-        else:
+        if self.composer.is_empty:
             self.composer.send(question)
+        else:
+            self._send(question)
 
     def _begin_edit(self, message_id: int) -> None:
         message = self.chats.transcript.message(message_id) if self.chats is not None else None
@@ -369,6 +369,7 @@ class MainWindow(Translated, QWidget):
         if self._kept_words is not None and not self._may_close and self._kept_words.warn_before_closing():
             event.ignore()
             return
+        self.composer.edit.commit()
         self.composer.keep_unsent()
         self._settings.window_geometry = bytes(self.saveGeometry().toBase64().data()).decode()
         super().closeEvent(event)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QMimeData, Qt, Signal
-from PySide6.QtGui import QGuiApplication, QInputMethodEvent, QKeyEvent, QPalette, QResizeEvent, QTextOption
-from PySide6.QtWidgets import QApplication, QFrame, QPlainTextEdit, QWidget
+from PySide6.QtGui import QInputMethodEvent, QKeyEvent, QPalette, QResizeEvent, QTextOption
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
 from app.markup import long_lines
 from app.theme import Theme
+from app.views.widgets.composing import Composing
 from app.views.widgets.scrolling import ThinScrollBars
 
 _RETURN_KEYS = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
-class MessageEdit(QPlainTextEdit):
+class MessageEdit(Composing, QPlainTextEdit):
     """A plain-text field as high as its lines. Return submits, except while an input method is composing.
 
     Very long lines stand in several blocks; `text` is what was typed or pasted.
@@ -22,11 +23,11 @@ class MessageEdit(QPlainTextEdit):
     submitted = Signal()
     escaped = Signal()
     height_wanted = Signal()
+    composition_changed = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._composed = ""  # what an input method has not committed yet
         self._has_cut_lines = False
         self._hint = ""
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -39,7 +40,7 @@ class MessageEdit(QPlainTextEdit):
 
     def set_hint(self, hint: str) -> None:
         self._hint = hint
-        self.setPlaceholderText("" if self._composed else hint)
+        self.setPlaceholderText("" if self.composed else hint)
 
     def restyle(self) -> None:
         colors = self._theme.palette
@@ -60,25 +61,20 @@ class MessageEdit(QPlainTextEdit):
             block = block.next()
         return height
 
-    @property
-    def is_composing(self) -> bool:
-        return bool(self._composed)
-
-    def commit(self) -> None:
-        """Ends a composition as if it had been confirmed, also where the input method does not answer."""
-        if self._composed:
-            QGuiApplication.inputMethod().commit()
-        if self._composed:
-            event = QInputMethodEvent()
-            event.setCommitString(self._composed)
-            QApplication.sendEvent(self, event)
-
     def text(self) -> str:
         if not self._has_cut_lines:
             return self.toPlainText()
         return long_lines.text_between(self.document(), 0, self.document().characterCount() - 1)
 
+    def text_with_composed(self) -> str:
+        """As if it were committed now."""
+        place, end = self.textCursor().position(), self.document().characterCount() - 1
+        around = [long_lines.text_between(self.document(), *each) for each in ((0, place), (place, end))]
+        return self.composed.join(around)
+
     def set_text(self, text: str) -> None:
+        """Replaces all, also what is being composed."""
+        self.drop_composed()
         self.setPlainText("")
         self._has_cut_lines = False
         self._insert(text)
@@ -89,9 +85,9 @@ class MessageEdit(QPlainTextEdit):
         self.ensureCursorVisible()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in _RETURN_KEYS and not self._composed:
+        if event.key() in _RETURN_KEYS and not self.composed:
             self._on_return(event)
-        elif event.key() == Qt.Key.Key_Escape and not self._composed:
+        elif event.key() == Qt.Key.Key_Escape and not self.composed:
             self.escaped.emit()
         else:
             super().keyPressEvent(event)
@@ -105,11 +101,11 @@ class MessageEdit(QPlainTextEdit):
     def inputMethodEvent(self, event: QInputMethodEvent) -> None:
         # WORKAROUND: on the Mac a Return that ends a Korean composition arrives once more as a key, after the commit;
         # only what is still being composed when the key comes may hold it back.
-        self._composed = event.preeditString()
-        # Qt goes on painting the placeholder under what is being composed.
-        self.setPlaceholderText("" if self._composed else self._hint)
         super().inputMethodEvent(event)
+        # Qt goes on painting the placeholder under what is being composed.
+        self.setPlaceholderText("" if self.composed else self._hint)
         self.height_wanted.emit()
+        self.composition_changed.emit()
 
     def insertFromMimeData(self, source: QMimeData) -> None:
         if source.hasText():

@@ -14,6 +14,7 @@ from app.view_models.conversation_list import ConversationListModel
 from app.views.icons import icon
 from app.views.shell.chat_list import ChatList
 from app.views.widgets.buttons import Emphasis, IconButton, PillButton
+from app.views.widgets.composing import Composing
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.translated import Translated
 
@@ -116,7 +117,7 @@ class Sidebar(Translated, QWidget):
         painter.end()
 
 
-class SearchField(QLineEdit):
+class SearchField(Composing, QLineEdit):
     """A line with a magnifier; Escape empties it and leaves, Down goes to what was found."""
 
     left = Signal()

@@ -6,6 +6,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QTextBlock, QTextDocument, QTextFragment
 
 from app.markup.document import CODE, QUOTE_DEPTH, QUOTE_STEP_PX, RULE, DocumentStyle
+from app.markup.lines import stretches
 from app.theme import Palette
 
 _CODE_RADIUS = 4
@@ -55,20 +56,9 @@ def _fragment_rects(
 ) -> list[QRectF]:
     """One rectangle for each line that the fragment stands on."""
     start = fragment.position() - block.position()
-    end = start + fragment.length()
     result: list[QRectF] = []
-    for number in range(block.layout().lineCount()):
-        line = block.layout().lineAt(number)
-        first, last = max(start, line.textStart()), min(end, line.textStart() + line.textLength())
-        if last > first:
-            left, right = _x(line.cursorToX(first)), _x(line.cursorToX(last))
-            baseline = corner.y() + line.y() + line.ascent()
-            top = baseline - metrics.ascent() - 1
-            rect = QRectF(corner.x() + left, top, right - left, metrics.height() + 2)
-            result.append(rect.adjusted(-_CODE_MARGIN_PX, 0, _CODE_MARGIN_PX, 0))
+    for line, left, right in stretches(block, start, start + fragment.length()):
+        top = corner.y() + line.y() + line.ascent() - metrics.ascent() - 1
+        rect = QRectF(corner.x() + left, top, right - left, metrics.height() + 2)
+        result.append(rect.adjusted(-_CODE_MARGIN_PX, 0, _CODE_MARGIN_PX, 0))
     return result
-
-
-def _x(answer: object) -> float:
-    """PySide returns the position together with the cursor."""
-    return float(answer[0] if isinstance(answer, tuple) else answer)  # type: ignore[arg-type]

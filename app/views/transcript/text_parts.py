@@ -7,8 +7,9 @@ import math
 from collections.abc import Iterator
 
 from markdown_it.token import Token
-from PySide6.QtCore import QPoint, Qt, QUrl
+from PySide6.QtCore import QPoint, QRectF, Qt, QUrl
 from PySide6.QtGui import (
+    QAbstractTextDocumentLayout,
     QContextMenuEvent,
     QFont,
     QFontMetricsF,
@@ -16,12 +17,13 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
     QPalette,
+    QTextCharFormat,
     QTextCursor,
     QTextDocument,
     QTextOption,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QFrame, QTextBrowser, QTextEdit, QWidget
+from PySide6.QtWidgets import QFrame, QTextBrowser, QWidget
 
 from app.markup.block import Block
 from app.markup.copying import length_of, table_of
@@ -46,6 +48,7 @@ class ReadOnlyText(Selectable, QTextBrowser):
         super().__init__(parent)
         self.context = context
         self._lit: Stretch | None = None
+        self._lit_cursors: list[QTextCursor] = []
         self.setOpenLinks(False)
         # Neither Qt's own selection nor its focus: the transcript has one of each.
         self.setTextInteractionFlags(Qt.TextInteractionFlag.LinksAccessibleByMouse)
@@ -62,7 +65,7 @@ class ReadOnlyText(Selectable, QTextBrowser):
         self.viewport().setAutoFillBackground(False)
         self.document().setDocumentMargin(0)
         self.document().setUndoRedoEnabled(False)
-        self.anchorClicked.connect(lambda url: context.link_requested.emit(url.toString()))
+        self.anchorClicked.connect(self.follow)
         self._set_colors()
 
     def _set_colors(self) -> None:
@@ -81,6 +84,10 @@ class ReadOnlyText(Selectable, QTextBrowser):
         self.setLineWrapColumnOrWidth(width_px)
         return math.ceil(self.document().size().height())
 
+    def follow(self, link: QUrl) -> None:
+        """Asks whether to open it; nothing is opened here."""
+        self.context.link_requested.emit(link.toString())
+
     def loadResource(self, _kind: int, _name: QUrl | str) -> QImage:
         return nothing_to_load()
 
@@ -98,6 +105,11 @@ class ReadOnlyText(Selectable, QTextBrowser):
         event.ignore()
 
     # Selection
+
+    @property
+    def lit_words(self) -> list[str]:
+        """What is shown as selected; in a table, cell by cell."""
+        return [cursor.selectedText().replace("\u2029", "\n") for cursor in self._lit_cursors]
 
     @property
     def length(self) -> int:
@@ -120,14 +132,37 @@ class ReadOnlyText(Selectable, QTextBrowser):
             return
         self._lit = stretch
         last = self.length if stretch is None or stretch[1] is None else min(stretch[1], self.length)
-        cursors = [] if stretch is None else list(self._cursors(min(stretch[0], last), last))
-        self.setExtraSelections([self._lit_selection(cursor) for cursor in cursors])
+        first = last if stretch is None else min(stretch[0], last)
+        self._lit_cursors = list(self._cursors(first, last))
+        self._tell_screen_readers(self._cursor_over(first, last) if stretch is not None else self._cursor_over(0, 0))
+        self.viewport().update()
 
     def document_of(self) -> QTextDocument:
         return self.document()
 
+    def _tell_screen_readers(self, selected: QTextCursor) -> None:
+        """They read Qt's own selection, which is never painted (see `paintEvent`)."""
+        scrolled = self.horizontalScrollBar().value()
+        self.setTextCursor(selected)
+        self.horizontalScrollBar().setValue(scrolled)  # Qt would show its cursor
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paints the text and what is lit, but not Qt's own selection, which would hide colours and lights columns."""
+        scrolled = self.horizontalScrollBar().value()
+        context = QAbstractTextDocumentLayout.PaintContext()
+        context.palette = self.palette()
+        context.clip = QRectF(event.rect().translated(scrolled, 0))
+        context.selections = [self._lit_selection(cursor) for cursor in self._lit_cursors]
+        painter = QPainter(self.viewport())
+        painter.setClipRect(event.rect())
+        painter.translate(-scrolled, 0)
+        self.document().documentLayout().draw(painter, context)
+        painter.end()
+
     def _cursors(self, first: int, last: int) -> Iterator[QTextCursor]:
         """One for each cell of a table, or Qt lights whole columns."""
+        if first == last:
+            return
         table = table_of(self.document())
         if table is None:
             yield self._cursor_over(first, last)
@@ -145,17 +180,16 @@ class ReadOnlyText(Selectable, QTextBrowser):
         cursor.setPosition(last, QTextCursor.MoveMode.KeepAnchor)
         return cursor
 
-    def _lit_selection(self, cursor: QTextCursor) -> QTextEdit.ExtraSelection:
-        result = QTextEdit.ExtraSelection()
-        result.cursor = cursor
-        result.format.setBackground(self.context.selection_color())
+    def _lit_selection(self, cursor: QTextCursor) -> QAbstractTextDocumentLayout.Selection:
+        form = QTextCharFormat()
+        form.setBackground(self.context.selection_color())
+        result = QAbstractTextDocumentLayout.Selection()
+        result.cursor, result.format = cursor, form
         return result
 
     def forget_light(self) -> None:
         """The document was written anew, and nothing in it is lit."""
-        if self._lit is not None:
-            self._lit = None
-            self.setExtraSelections([])
+        self._lit, self._lit_cursors = None, []
 
     def go_to_start(self) -> None:
         """Qt scrolls to its cursor when a text is first shown, and the cursor has gone along with what was inserted."""

@@ -7,9 +7,8 @@ where messages stand (`message_column.py`), which parts get widgets (`visible_pa
 
 from PySide6.QtCore import QEvent, QLocale, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import (
-    QAccessible,
-    QAccessibleAnnouncementEvent,
     QContextMenuEvent,
+    QFocusEvent,
     QKeyEvent,
     QKeySequence,
     QMouseEvent,
@@ -17,7 +16,6 @@ from PySide6.QtGui import (
     QPaintEvent,
     QPalette,
     QResizeEvent,
-    QShortcut,
 )
 from PySide6.QtWidgets import QAbstractScrollArea, QAbstractSlider, QFrame, QStyle, QWidget
 
@@ -26,10 +24,13 @@ from app.theme import COLUMN_PX, Theme
 from app.view_models.transcript import TranscriptModel
 from app.views.transcript.backdrop import paint_ring, paint_thought_bars
 from app.views.transcript.copier import Copier
+from app.views.transcript.focused_link import FocusedLink
 from app.views.transcript.highlights import Highlights
 from app.views.transcript.jump_button import JumpButton
+from app.views.transcript.link_keys import LinkKeys
 from app.views.transcript.message_column import Anchor, MessageColumn
 from app.views.transcript.message_item import MessageItem, message_name
+from app.views.transcript.message_keys import MessageKeys
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.pointer import SelectionPointer
 from app.views.transcript.selection import TranscriptSelection
@@ -39,7 +40,6 @@ from app.views.transcript.visible_parts import VisibleParts
 SIDE_PX = 24
 STICK_PX = 48
 _SETTLING_ROUNDS = 6
-_ANNOUNCED_CHARS = 2000
 
 
 class TranscriptView(QAbstractScrollArea):
@@ -65,13 +65,16 @@ class TranscriptView(QAbstractScrollArea):
         bar, viewport = self.verticalScrollBar(), self.viewport()
         self._pointer = SelectionPointer(self._context, self.visible_parts, self.selection, bar, viewport)
         self.copier = Copier(self._context, model, self._column, self.selection, self._make_item)
+        self.link = FocusedLink(theme, viewport)
+        self._link_keys = LinkKeys(self._context, self._column, self, self.link)
         self._follows = True
         self._anchor: Anchor | None = None
         self._built_in = QLocale()  # the language of the words that are shown
         self._settling = False
-        self._highlights = Highlights(self._column, self._column_px)
+        self._highlights = Highlights(self._column, self.column_px)
         self._highlights.changed.connect(self._settle)
         self._highlights.changed.connect(self.viewport().update)
+        self.message_keys = MessageKeys(self, model, self._column, self, self._highlights)
         self._last_value = 0
         self.jump_button = JumpButton(theme, self)
         self._later = QTimer(self, singleShot=True, interval=0)
@@ -96,9 +99,6 @@ class TranscriptView(QAbstractScrollArea):
         self.viewport().setAutoFillBackground(True)
         self.verticalScrollBar().actionTriggered.connect(self._on_slider_action)
         self.jump_button.clicked.connect(self.jump_to_end)
-        for keys, step in (("Ctrl+Up", -1), ("Ctrl+Down", 1)):
-            shortcut = QShortcut(QKeySequence(keys), self, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
-            shortcut.activated.connect(lambda step=step: self.step(step))
 
     def _connect_model(self) -> None:
         self._model.was_reset.connect(self._reset)
@@ -113,7 +113,7 @@ class TranscriptView(QAbstractScrollArea):
             getattr(context, f"{name}_requested").connect(getattr(self, f"{name}_requested"))
         context.copy_requested.connect(self.copier.copy_message)
         context.fold_requested.connect(self._toggle_thinking)
-        context.hovered.connect(self._on_part_entered)
+        context.hovered.connect(lambda number: self._highlights.hover(self._model.row_of(number)))
         context.selecting.connect(self._stop_following)
         self.copier.message_copied.connect(self.copied)
         self.selection.changed.connect(lambda: self.visible_parts.light(self.selection))
@@ -129,13 +129,13 @@ class TranscriptView(QAbstractScrollArea):
     def _reset(self) -> None:
         """Another chat opens at its end; another branch of the same chat keeps the scroll position."""
         count = len(self._model.messages)
-        kept = self._column.keep_same(self._model.messages, self._column_px())
+        kept = self._column.keep_same(self._model.messages, self.column_px())
         self._column.items += [self._make_item(row) for row in range(kept, count)]
         self._highlights.forget()
         self.selection.drop_lost()
         self._follows = not kept or (self._follows and kept >= count - 1)
         self._drop_lost_anchor()
-        self._rearrange(0)
+        self.arrange(0)
 
     def _drop_lost_anchor(self) -> None:
         if self._anchor is not None and self._anchor.item not in self._column.items:
@@ -145,27 +145,27 @@ class TranscriptView(QAbstractScrollArea):
         message = self._model.messages[row]
         name = message_name(message.from_user, row, len(self._model.messages))
         item = MessageItem(message, name, self._theme, self.visible_parts.release)
-        item.estimate(self._column_px())
+        item.estimate(self.column_px())
         return item
 
     def _on_inserted(self, row: int) -> None:
         if row == len(self._column.items) and self._model.messages[row].from_user:
             self._follows = True  # a new question is always scrolled into view
         self._column.items.insert(row, self._make_item(row))
-        self._rearrange(row)
+        self.arrange(row)
 
     def _sync(self, row: int) -> None:
         item = self._column.items[row]
         item.message = self._model.messages[row]
         if item.is_read:
-            item.sync(self._column_px())
-        self._rearrange(row)
+            item.sync(self.column_px())
+        self.arrange(row)
 
     def _on_changed(self, row: int) -> None:
         was_growing = self._column.items[row].is_growing
         self._sync(row)
         if was_growing and self._model.messages[row].finished:
-            self._announce(self.tr("Reply finished"))
+            self.message_keys.announce(self.tr("Reply finished"))
 
     def _on_removed(self, first: int, count: int) -> None:
         for item in self._column.items[first : first + count]:
@@ -174,7 +174,7 @@ class TranscriptView(QAbstractScrollArea):
         self._highlights.forget()
         self.selection.drop_lost()
         self._drop_lost_anchor()
-        self._rearrange(first)
+        self.arrange(first)
 
     def _on_formula_drawn(self, key: FormulaKey) -> None:
         if self.visible_parts.forget_waiting_for(key):
@@ -187,6 +187,7 @@ class TranscriptView(QAbstractScrollArea):
     def _rebuild(self) -> None:
         """Creates every item and widget anew, for new colours, sizes or words."""
         self._built_in = QLocale()
+        self.message_keys.describe()
         for item in self._column.items:
             item.release_all()
         self.visible_parts.clear()
@@ -197,7 +198,7 @@ class TranscriptView(QAbstractScrollArea):
             item.opened = item.message.id in opened
         if anchored is not None:
             self._anchor = Anchor(self._column.items[anchored], 0, 0)
-        self._rearrange(0)
+        self.arrange(0)
 
     def _restyle(self) -> None:
         palette = QPalette(self.viewport().palette())
@@ -208,13 +209,13 @@ class TranscriptView(QAbstractScrollArea):
 
     # Geometry
 
-    def _column_px(self) -> int:
+    def column_px(self) -> int:
         return max(120, min(self._theme.px(COLUMN_PX), self.viewport().width() - 2 * SIDE_PX))
 
     def _left_px(self) -> int:
-        return (self.viewport().width() - self._column_px()) // 2
+        return (self.viewport().width() - self.column_px()) // 2
 
-    def _rearrange(self, first: int) -> None:
+    def arrange(self, first: int) -> None:
         self._column.arrange(first, self._theme.scale)
         self._settle()
 
@@ -227,7 +228,7 @@ class TranscriptView(QAbstractScrollArea):
             return
         self._settling = True
         for _ in range(_SETTLING_ROUNDS):
-            first = self.visible_parts.measure(self._column, self._wanted_top(), self._page_px(), self._column_px())
+            first = self.visible_parts.measure(self._column, self._wanted_top(), self.page_px(), self.column_px())
             if first is None:
                 break
             self._column.arrange(first, self._theme.scale)
@@ -235,8 +236,9 @@ class TranscriptView(QAbstractScrollArea):
             self._later.start()
         top = self._wanted_top()
         self._apply_range(top)
-        self.visible_parts.place(self._column, top, self._page_px(), self._left_px(), self._column_px())
+        self.visible_parts.place(self._column, top, self.page_px(), self._left_px(), self.column_px())
         self.visible_parts.light(self.selection)
+        self._link_keys.place()
         self._anchor = self._column.anchor_at(top)
         self._last_value = top
         self._settling = False
@@ -244,12 +246,19 @@ class TranscriptView(QAbstractScrollArea):
         if self._highlights.focused is not None:
             self.viewport().update()
 
-    def _page_px(self) -> int:
+    def top_px(self) -> int:
+        return self.verticalScrollBar().value()
+
+    def show_at(self, anchor: Anchor) -> None:
+        self._follows, self._anchor = False, anchor
+        self._settle()
+
+    def page_px(self) -> int:
         return self.viewport().height()
 
     def _bottom_px(self) -> int:
         """The scroll bar's value at the end."""
-        return max(0, self._column.height_px - self._page_px())
+        return max(0, self._column.height_px - self.page_px())
 
     def _wanted_top(self) -> int:
         if self._follows:
@@ -260,7 +269,7 @@ class TranscriptView(QAbstractScrollArea):
 
     def _apply_range(self, top: int) -> None:
         bar = self.verticalScrollBar()
-        bar.setPageStep(self._page_px())
+        bar.setPageStep(self.page_px())
         bar.setRange(0, self._bottom_px())
         bar.setValue(top)
         bar.setEnabled(self._bottom_px() > 0)
@@ -272,7 +281,7 @@ class TranscriptView(QAbstractScrollArea):
 
     def _on_reader_scrolled(self, *, up: bool) -> None:
         """Any scroll upwards stops following the end; scrolling back to it starts following again."""
-        value = self.verticalScrollBar().value()
+        value = self.top_px()
         self._follows = not up and self._bottom_px() - value <= STICK_PX
         self._last_value = value
         self._anchor = self._column.anchor_at(value)
@@ -292,13 +301,13 @@ class TranscriptView(QAbstractScrollArea):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._rearrange(0)
+        self.arrange(0)
         self.jump_button.place_in(self.viewport().geometry())
 
     # Pointer
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        self._highlights.hover(self._column.row_at(round(event.position().y()) + self.verticalScrollBar().value()))
+        self._highlights.hover(self._column.row_at(round(event.position().y()) + self.top_px()))
 
     def leaveEvent(self, event: QEvent) -> None:
         self._highlights.hover(None)
@@ -311,38 +320,33 @@ class TranscriptView(QAbstractScrollArea):
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         TranscriptMenu(self.copier, self.selection, self.visible_parts, event.pos(), self).popup(event.globalPos())
 
-    def _on_part_entered(self, message_id: int) -> None:
-        self._highlights.hover(self._model.row_of(message_id))
-
     # Keyboard
 
-    def step(self, delta: int) -> None:
-        """Moves the focus to the message before (-1) or after (+1) and brings it into sight."""
-        count = len(self._column.items)
-        if not count:
-            return
-        if self._highlights.focused is None:
-            row = self._row_in_sight(last=delta < 0)
-        else:
-            row = max(0, min(count - 1, self._highlights.focused + delta))
-        self.setFocus(Qt.FocusReason.ShortcutFocusReason)
-        self._highlights.focus(row)
-        anchor = self._column.anchor_to_show(row, self.verticalScrollBar().value(), self._page_px())
-        if anchor is not None:
-            self._follows, self._anchor = False, anchor
-            self._settle()
-        self._announce(f"{self._column.items[row].name}. {self._model.messages[row].text[:_ANNOUNCED_CHARS]}")
+    def focused_row(self) -> int | None:
+        return self._highlights.focused
 
-    def _row_in_sight(self, *, last: bool) -> int:
-        top = self.verticalScrollBar().value()
-        rows = self._column.rows_between(top, top + self._page_px())
-        return rows[-1] if last else rows[0]
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Tab goes through links before it leaves."""
+        on_link = self.link.hasFocus()
+        if (on_link or (self.hasFocus() and forward)) and self._link_keys.step(1 if forward else -1):
+            return True
+        if on_link and not forward:
+            self.setFocus()
+            return True
+        return super().focusNextPrevChild(forward)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        if event.reason() == Qt.FocusReason.BacktabFocusReason:
+            self._link_keys.enter_at_end()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.matches(QKeySequence.StandardKey.Copy):
             self.copy()
         elif event.matches(QKeySequence.StandardKey.SelectAll):
             self.selectAll()
+        elif event.key() == Qt.Key.Key_Escape and self.link.hasFocus():
+            self.setFocus(Qt.FocusReason.OtherFocusReason)
         elif event.key() == Qt.Key.Key_Escape and not self.selection.is_empty:
             self.selection.clear()
         elif event.key() == Qt.Key.Key_End:
@@ -373,8 +377,8 @@ class TranscriptView(QAbstractScrollArea):
         item = self._column.items[row]
         item.opened = not item.opened
         self._follows = False
-        item.sync(self._column_px())
-        self._rearrange(row)
+        item.sync(self.column_px())
+        self.arrange(row)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self.viewport())
@@ -382,13 +386,10 @@ class TranscriptView(QAbstractScrollArea):
         paint_thought_bars(painter, self.visible_parts.shown(), x, self._theme.palette)
         if self._highlights.focused is not None and self.hasFocus():
             item = self._column.items[self._highlights.focused]
-            top = item.top_px - self.verticalScrollBar().value()
-            place = QRect(self._left_px(), top, self._column_px(), item.height_px)
+            top = item.top_px - self.top_px()
+            place = QRect(self._left_px(), top, self.column_px(), item.height_px)
             paint_ring(painter, place, self._theme.palette)
         painter.end()
-
-    def _announce(self, words: str) -> None:
-        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, words))
 
     def changeEvent(self, event: QEvent) -> None:
         # A switch of language changes the theme's fonts first, and that rebuild has the new words already.

@@ -27,6 +27,7 @@ class BannerText:
     title: str = ""
     hint: str = ""
     button: str = ""
+    other_button: str = ""
 
 
 class Banner(Translated, QWidget):
@@ -39,15 +40,17 @@ class Banner(Translated, QWidget):
         self._theme = theme
         self._icon_name = ""
         self._text: Callable[[], BannerText] = lambda: BannerText("")
-        self._act: Callable[[], None] | None = None
+        self._acts: tuple[Callable[[], None] | None, ...] = ()
         self.title = TextLabel(theme, TextStyle.HEADING, self)
         self.sentence = TextLabel(theme, TextStyle.BODY, self)
         self.hint = TextLabel(theme, TextStyle.SECONDARY, self)
         self.button = PillButton(theme, Emphasis.PLAIN, parent=self)
+        self.other_button = PillButton(theme, Emphasis.PLAIN, parent=self)
         self.close_button = IconButton(theme, "x", 26, self)
         self._timer = QTimer(self, singleShot=True, interval=_BRIEF_MS)
         self._timer.timeout.connect(self.hide)
-        self.button.clicked.connect(self._on_button)
+        self.button.clicked.connect(lambda: self._on_button(0))
+        self.other_button.clicked.connect(lambda: self._on_button(1))
         self.close_button.clicked.connect(self.hide)
         self._arrange()
         self._retranslate()
@@ -62,7 +65,13 @@ class Banner(Translated, QWidget):
         self._row = row = QHBoxLayout(self)
         row.setSpacing(12)
         row.addLayout(words, 1)
-        row.addWidget(self.button, 0, Qt.AlignmentFlag.AlignVCenter)
+        buttons = QVBoxLayout()
+        buttons.setSpacing(6)
+        buttons.addStretch(1)
+        buttons.addWidget(self.button)
+        buttons.addWidget(self.other_button)
+        buttons.addStretch(1)
+        row.addLayout(buttons)
         row.addWidget(self.close_button, 0, Qt.AlignmentFlag.AlignTop)
 
     def show_info(self, text: Callable[[], BannerText], act: Callable[[], None] | None = None) -> None:
@@ -70,22 +79,23 @@ class Banner(Translated, QWidget):
         self._show("info", text, act)
         self._timer.start()
 
-    def show_warning(self, text: Callable[[], BannerText], act: Callable[[], None] | None = None) -> None:
-        """Shows a message with a warning sign that stays until it is closed."""
+    def show_warning(self, text: Callable[[], BannerText], *acts: Callable[[], None] | None) -> None:
+        """Shows a message with a warning sign that stays until it is closed. `acts` belong to its buttons."""
         self._timer.stop()
-        self._show("alert-triangle", text, act)
+        self._show("alert-triangle", text, *acts)
 
-    def _show(self, icon_name: str, text: Callable[[], BannerText], act: Callable[[], None] | None) -> None:
-        self._icon_name, self._text, self._act = icon_name, text, act
+    def _show(self, icon_name: str, text: Callable[[], BannerText], *acts: Callable[[], None] | None) -> None:
+        self._icon_name, self._text, self._acts = icon_name, text, acts
         self.show()
         self.raise_()
         self._retranslate()
         self.update()
 
-    def _on_button(self) -> None:
+    def _on_button(self, number: int) -> None:
         self.hide()
-        if self._act is not None:
-            self._act()
+        act = self._acts[number] if number < len(self._acts) else None
+        if act is not None:
+            act()
 
     def place(self, left: int, bottom: int, width: int) -> None:
         """Sets the geometry: the lower edge at `bottom`, the height as the text needs."""
@@ -99,8 +109,9 @@ class Banner(Translated, QWidget):
         for label, words in ((self.title, text.title), (self.sentence, text.sentence), (self.hint, text.hint)):
             label.setText(words)
             label.setVisible(bool(words))
-        self.button.setText(text.button)
-        self.button.setVisible(bool(text.button))
+        for button, words in ((self.button, text.button), (self.other_button, text.other_button)):
+            button.setText(words)
+            button.setVisible(bool(words))
         self.setAccessibleName(" ".join(part for part in (text.title, text.sentence, text.hint) if part))
         self.appeared.emit()  # its height is another one with other words
 

@@ -12,6 +12,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QMouseEvent, Q
 from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QDoubleSpinBox, QLineEdit, QSpinBox, QWidget
 
 from app.theme import RADIUS_ROW, Theme
+from app.views.widgets.composing import Composing
 
 
 def field_style(theme: Theme) -> str:
@@ -47,7 +48,7 @@ class FieldStyler(QObject):
             self._control.setFixedWidth(self._theme.px(self._width_px))
 
 
-class LineField(QLineEdit):
+class LineField(Composing, QLineEdit):
     def __init__(self, theme: Theme, width_px: int = 0, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         FieldStyler(self, theme, width_px)

@@ -1,0 +1,19 @@
+"""Where characters stand on the lines of a block that is laid out."""
+
+from collections.abc import Iterator
+
+from PySide6.QtGui import QTextBlock, QTextLine
+
+
+def stretches(block: QTextBlock, start: int, end: int) -> Iterator[tuple[QTextLine, float, float]]:
+    """Each line that characters `start` to `end` of the block stand on, with the left and right of them there."""
+    for number in range(block.layout().lineCount()):
+        line = block.layout().lineAt(number)
+        first, last = max(start, line.textStart()), min(end, line.textStart() + line.textLength())
+        if last > first:
+            yield line, _x(line.cursorToX(first)), _x(line.cursorToX(last))
+
+
+def _x(answer: object) -> float:
+    """PySide returns the position together with the cursor."""
+    return float(answer[0] if isinstance(answer, tuple) else answer)  # type: ignore[arg-type]

@@ -1,0 +1,64 @@
+"""The links of a document that was written by `DocumentBuilder`, and where they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QTextBlock, QTextDocument
+
+from app.markup.lines import stretches
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Characters `first` to `last`, the last excluded."""
+
+    first: int
+    last: int
+    address: str
+    words: str
+
+
+def may_have_links(source: str) -> bool:
+    """Whether Markdown can hold a link at all; cheap, for texts that nobody has read yet."""
+    return "[" in source or "http" in source or "<" in source
+
+
+def links_of(document: QTextDocument) -> list[Link]:
+    """In the order of the text; a link in several formats is one."""
+    found: list[Link] = []
+    block = document.begin()
+    while block.isValid():
+        for link in _links_in(block):
+            before = found[-1] if found else None
+            if before is not None and (before.last, before.address) == (link.first, link.address):
+                found[-1] = replace(before, last=link.last, words=before.words + link.words)
+            else:
+                found.append(link)
+        block = block.next()
+    return found
+
+
+def _links_in(block: QTextBlock) -> Iterator[Link]:
+    fragments = block.begin()
+    while not fragments.atEnd():
+        fragment = fragments.fragment()
+        address = fragment.charFormat().anchorHref()
+        if address:
+            yield Link(fragment.position(), fragment.position() + fragment.length(), address, fragment.text())
+        fragments += 1
+
+
+def places_of(link: Link, document: QTextDocument) -> list[QRectF]:
+    """A rectangle for each line that the link stands on; the document is laid out."""
+    result: list[QRectF] = []
+    block = document.findBlock(link.first)
+    while block.isValid() and block.position() < link.last:
+        corner = document.documentLayout().blockBoundingRect(block).topLeft()
+        start, end = link.first - block.position(), min(block.length() - 1, link.last - block.position())
+        for line, left, right in stretches(block, max(0, start), end):
+            result.append(QRectF(corner.x() + left, corner.y() + line.y(), right - left, line.height()))
+        block = block.next()
+    return result

@@ -1,0 +1,52 @@
+"""Fields that lose nothing of what an input method is composing: leaving one, or hiding it, commits it there.
+
+`Composing` comes before the field's own class, so that it hears of events first.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtGui import QFocusEvent, QGuiApplication, QHideEvent, QInputMethodEvent
+from PySide6.QtWidgets import QApplication, QWidget
+
+if TYPE_CHECKING:
+    _Field = QWidget
+else:
+    _Field = object
+
+
+class Composing(_Field):
+    composed = ""  # what an input method has not committed yet
+
+    @property
+    def is_composing(self) -> bool:
+        return bool(self.composed)
+
+    def commit(self) -> None:
+        """Ends a composition as if it had been confirmed, also where the input method does not answer."""
+        if self.composed:
+            QGuiApplication.inputMethod().commit()
+        if self.composed:
+            event = QInputMethodEvent()
+            event.setCommitString(self.composed)
+            QApplication.sendEvent(self, event)
+            QGuiApplication.inputMethod().reset()  # or it would commit the same later
+
+    def drop_composed(self) -> None:
+        if self.composed:
+            QGuiApplication.inputMethod().reset()
+        if self.composed:
+            QApplication.sendEvent(self, QInputMethodEvent())
+
+    def inputMethodEvent(self, event: QInputMethodEvent) -> None:
+        self.composed = event.preeditString()
+        super().inputMethodEvent(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        self.commit()
+        super().focusOutEvent(event)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        self.commit()
+        super().hideEvent(event)

@@ -1,0 +1,78 @@
+"""The app made one file: `sys.executable` is the app itself, and what starts a child by it must still work."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import app.__main__
+from engine import TRY_MODEL, TokenizerBroken
+from engine.models import trial
+from engine.models.first_use import FirstUse
+from tests.helpers.bad_model_child import spoiled
+from tests.helpers.tiny_models import build, qwen3_config, save
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    config = qwen3_config()
+    return save(build(config), config, tmp_path_factory.mktemp("model") / "sound")
+
+
+def program(folder: Path, line: str) -> str:
+    """An executable of another name than Python's."""
+    file = folder / "Hunch"
+    file.write_text(f"#!/bin/sh\n{line}\n")
+    file.chmod(0o755)
+    return str(file)
+
+
+@pytest.fixture
+def bundled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", program(tmp_path, f'exec {sys.executable} -m app "$@"'))
+
+
+@pytest.mark.usefixtures("bundled")
+def test_a_new_model_is_tried_by_the_app_itself(tmp_path: Path, sound: Path) -> None:
+    assert list(FirstUse().check(sound))  # it took a while, so it was tried
+    with pytest.raises(TokenizerBroken):
+        list(FirstUse().check(spoiled(shutil.copytree(sound, tmp_path / "bad"), "loops")))
+
+
+def test_a_program_that_does_not_know_how_is_no_fault_of_the_model(
+    tmp_path: Path, sound: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for line in ("exit 2", "exit 1", "exit 0"):
+        monkeypatch.setattr(sys, "executable", program(tmp_path, line))
+        list(FirstUse().check(sound))
+    monkeypatch.setattr(sys, "executable", "")
+    list(FirstUse().check(sound))
+
+
+def test_only_a_python_is_told_to_run_a_module(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert app.__main__._TRY_MODEL == TRY_MODEL
+    for executable, frozen, asked in (
+        ("/usr/bin/python3.11", False, "-P"),
+        ("/venv/bin/python", False, "-P"),
+        ("/Applications/Hunch.app/Contents/MacOS/Python", False, "-P"),
+        ("/Applications/Hunch.app/Contents/MacOS/python", "macosx_app", TRY_MODEL),
+        ("/Applications/Hunch.app/Contents/MacOS/Hunch", False, TRY_MODEL),
+        ("", False, TRY_MODEL),
+    ):
+        monkeypatch.setattr(sys, "executable", executable)
+        monkeypatch.setattr(sys, "frozen", frozen, raising=False)
+        assert trial.command(Path("folder"))[1] == asked
+
+
+def test_the_app_tries_a_model_without_qt(sound: Path) -> None:
+    code = (
+        f"import sys; sys.modules['PySide6'] = None; from app.__main__ import main; main(['{TRY_MODEL}', sys.argv[1]])"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(sound)], cwd=ROOT, check=False)
+    assert done.returncode == 0

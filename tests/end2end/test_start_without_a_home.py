@@ -1,0 +1,135 @@
+"""Starts where nothing can be kept: the window opens, says what is set aside, and one can chat.
+
+Each is the real app with its real engine, as a process.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.storage import Database, Stores
+from tests.helpers.tiny_models import make_pair
+
+ROOT = Path(__file__).resolve().parents[2]
+PATIENCE_S = 180
+
+# Opens the app in the folders of the environment; where that is refused it goes on without saving; asks, and closes.
+_CHAT = """
+import json, sys
+from pathlib import Path
+from PySide6.QtCore import QTimer
+from app import application
+class Told(application.Application):
+    def __init__(self, paths):
+        super().__init__(paths, starter=Path(sys.argv[1]))
+        self.told = {"titles": [], "reply": "", "windows": 0}
+        self.window.painted_first.connect(lambda: self.told.update(windows=1))
+        self.window.banner.appeared.connect(self.look)
+        self.opened.connect(lambda: QTimer.singleShot(0, self.ask))
+        self.errors.unexpected.connect(lambda words: self.told.update(error=words))
+    def look(self):
+        banner = self.window.banner
+        title = banner.title.text()
+        if title and title not in self.told["titles"]:
+            self.told["titles"].append(title)
+        if banner.other_button.isVisibleTo(banner):
+            QTimer.singleShot(0, banner.other_button.click)
+    def ask(self):
+        self.chats.generating_changed.connect(lambda on: on or QTimer.singleShot(0, self.end))
+        self.window.composer.send("Hello?")
+    def end(self):
+        messages = self.chats.transcript.messages
+        self.told["reply"] = [message.status for message in messages if not message.from_user]
+        sys.stdout.write(json.dumps(self.told) + "\\n")
+        self.window.close_at_once()
+application.Application = Told
+code = application.run(Path(sys.argv[2]) if len(sys.argv) > 2 else None)
+sys.exit(code)
+"""
+
+
+@pytest.fixture(scope="module")
+def starter(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("pair")
+    make_pair(folder)
+    return folder
+
+
+def chat(starter: Path, profile: Path | None, **environment: str | None) -> dict[str, Any]:
+    variables: Mapping[str, str | None] = os.environ | environment
+    command = [sys.executable, "-c", _CHAT, str(starter), *([str(profile)] if profile else [])]
+    env = {name: value for name, value in variables.items() if value is not None}
+    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert "Traceback" not in done.stderr
+    told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    assert told["windows"] == 1
+    assert "error" not in told
+    assert told["reply"] in (["done"], ["length"], ["context"])
+    return told
+
+
+@pytest.fixture
+def sealed(tmp_path: Path) -> Iterator[Path]:
+    """A folder that nobody can write to, not even root, with a chat in it."""
+    folder = tmp_path / "sealed"
+    with closing(Database(folder / "data" / "chats.db")) as database:
+        stores = Stores(database)
+        stores.messages.add_user(stores.chats.create("kept"), None, "kept words")
+    if os.geteuid():
+        for each in (folder, *folder.rglob("*")):
+            each.chmod(0o500 if each.is_dir() else 0o400)
+    elif shutil.which("mount") is None or subprocess.run(["mount", "--bind", folder, folder], check=False).returncode:
+        pytest.skip("nothing can be mounted here")
+    else:
+        subprocess.run(["mount", "-o", "remount,bind,ro", str(folder)], check=True)
+    yield folder
+    if os.geteuid():
+        for each in (folder, *folder.rglob("*")):
+            each.chmod(0o700)
+    else:
+        subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def test_folders_that_cannot_be_written(sealed: Path, starter: Path) -> None:
+    told = chat(starter, sealed)
+    assert told["titles"] == ["Your chats cannot be opened", "Chatting without saving"]
+    assert b"Hello?" not in (sealed / "data" / "chats.db").read_bytes()
+
+
+def test_a_folder_for_data_that_cannot_be_made(tmp_path: Path, starter: Path) -> None:
+    (tmp_path / "data").write_text("a file in its place")
+    told = chat(starter, tmp_path)
+    assert told["titles"][:2] == ["Your chats cannot be opened", "Chatting without saving"]
+
+
+_FOLDERS = [f"XDG_{name}_HOME" for name in ("CONFIG", "DATA", "CACHE", "STATE")]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc")
+def test_a_home_that_cannot_be_written(starter: Path) -> None:
+    told = chat(starter, None, HOME="/proc/1", **dict.fromkeys(_FOLDERS))
+    assert told["titles"][:2] == ["Your chats cannot be opened", "Chatting without saving"]
+
+
+def test_no_home_at_all(tmp_path: Path, starter: Path) -> None:
+    """The system knows one; it is not used here, because it is somebody's."""
+    folders = {name: str(tmp_path / name) for name in _FOLDERS}
+    told = chat(starter, None, HOME=None, **folders)
+    assert told["titles"] == []
+
+
+@pytest.mark.parametrize("place", ["~nobody/x", "~no-such-user-here/x", "/proc/1/x", ""])
+def test_a_home_of_the_hub_that_makes_no_sense(tmp_path: Path, starter: Path, place: str) -> None:
+    told = chat(starter, tmp_path, HF_HOME=place)
+    assert told["titles"] == []

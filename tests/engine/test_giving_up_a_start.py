@@ -1,0 +1,217 @@
+"""A reply that nobody wants any more ends while its prompt is still laid out or encoded, however long that takes."""
+
+from __future__ import annotations
+
+import queue
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tokenizers import Tokenizer, processors
+
+from engine import (
+    Engine,
+    Event,
+    Failed,
+    Finished,
+    FinishReason,
+    Message,
+    MessageRole,
+    ModelFailed,
+    ModelReady,
+    Request,
+)
+from engine.api.types import RequestId
+from engine.models import encoding
+from engine.models.encoding import _calls_the_library, apart, encode
+from engine.models.loading import load_model
+from engine.models.watch import GivenUp, watched
+from engine.runtime.commands import Cancel, Close, CommandQueue, Load, Unload
+from tests.engine.conftest import Zoo
+
+PATIENCE_S = 60.0
+HELLO = Request(messages=(Message(MessageRole.USER, "hello"),), max_tokens=3)
+
+
+class Endless:
+    """One step on the way to the prompt's tokens does not end, until `end` or the deadline of this test."""
+
+    def __init__(self) -> None:
+        self.begun, self.end = threading.Event(), threading.Event()
+
+    def python(self, *_: object, **__: object) -> str:
+        """As a template's loop: nothing but Python."""
+        self.begun.set()
+        while not self.end.is_set():
+            pass
+        return "never"
+
+    def library(self, *_: object, **__: object) -> list[int]:
+        """As a library's call: no Python meanwhile."""
+        self.begun.set()
+        self.end.wait(PATIENCE_S)
+        return [1]
+
+
+@pytest.fixture(params=["python", "library"])
+def endless(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Endless]:
+    step = Endless()
+    if request.param == "python":
+        monkeypatch.setattr("engine.models.templates.ChatTemplate._render", step.python)
+        monkeypatch.setattr("engine.models.templates.watched", lambda _, given_up: watched(PATIENCE_S, given_up))
+    else:
+        monkeypatch.setattr("engine.models.encoding._encode", step.library)
+    yield step
+    step.end.set()
+
+
+@pytest.fixture
+def engine(zoo: Zoo) -> Iterator[Engine]:
+    engine, events = Engine(), queue.SimpleQueue[Event]()
+    engine.load(zoo.main, events.put)
+    until(events, ModelReady)
+    yield engine
+    engine.close()
+
+
+def until(events: queue.SimpleQueue[Event], *kinds: type[Event]) -> Event:
+    while not isinstance(event := events.get(timeout=PATIENCE_S), kinds):
+        assert not isinstance(event, Failed | ModelFailed), event
+    return event
+
+
+def test_cancelling_ends_it(engine: Engine, endless: Endless, monkeypatch: pytest.MonkeyPatch) -> None:
+    events = queue.SimpleQueue[Event]()
+    request = engine.submit(HELLO, events.put)
+    assert endless.begun.wait(PATIENCE_S)
+    engine.cancel(request)
+    end = until(events, Finished)
+    assert isinstance(end, Finished)
+    assert end.reason is FinishReason.CANCELLED
+    monkeypatch.undo()
+    engine.submit(HELLO, events.put)
+    assert isinstance(until(events, Finished), Finished)
+
+
+def test_cancelling_another_does_not(engine: Engine, endless: Endless) -> None:
+    first, second = queue.SimpleQueue[Event](), queue.SimpleQueue[Event]()
+    wanted = engine.submit(HELLO, first.put)
+    assert endless.begun.wait(PATIENCE_S)
+    engine.cancel(engine.submit(HELLO, second.put))
+    engine.cancel(wanted)
+    assert isinstance(until(first, Finished), Finished)
+    assert isinstance(until(second, Finished), Finished)
+
+
+def test_closing_ends_it(engine: Engine, endless: Endless) -> None:
+    events = queue.SimpleQueue[Event]()
+    engine.submit(HELLO, events.put)
+    assert endless.begun.wait(PATIENCE_S)
+    assert engine.close()
+    end = until(events, Finished)
+    assert isinstance(end, Finished)
+    assert end.reason is FinishReason.CANCELLED
+
+
+def test_it_waits_for_the_next_model(
+    engine: Engine, zoo: Zoo, endless: Endless, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As every reply does that has not begun when another model is loaded."""
+    events, loading = queue.SimpleQueue[Event](), queue.SimpleQueue[Event]()
+    engine.submit(HELLO, events.put)
+    assert endless.begun.wait(PATIENCE_S)
+    monkeypatch.undo()
+    engine.load(zoo.drafts["poor"], loading.put)
+    until(loading, ModelReady)
+    end = until(events, Finished)
+    assert isinstance(end, Finished)
+    assert len(end.tokens) == 3
+
+
+def test_commands_that_end_a_start_or_a_load() -> None:
+    commands, mine, other = CommandQueue(), RequestId(1), RequestId(2)
+    commands.put(Cancel(other))
+    assert (commands.ends(None), commands.ends(mine), commands.ends(other)) == (False, False, True)
+    for command in (Load("m", print), Unload(print), Close()):
+        commands.put(command)
+        assert commands.ends(None)
+        assert commands.ends(mine)
+    for _ in range(4):
+        commands.get()
+    assert not any(map(commands.ends, (None, mine, other)))
+
+
+TEXTS = ("", "hello world", "안녕 <|im_end|>\n x" * 50, "\x00 ❤️ \r\n", "a" * 5000)
+
+
+@pytest.mark.parametrize("special", [True, False])
+def test_encoding_is_what_transformers_makes_of_it(zoo: Zoo, tmp_path: Path, special: bool) -> None:
+    """Also where the file cuts, pads or adds something of its own, which transformers does not or does."""
+    folder = shutil.copytree(zoo.main, tmp_path / "m")
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    tokenizer.enable_truncation(6)
+    tokenizer.enable_padding(length=9)
+    tokenizer.post_processor = processors.TemplateProcessing("<|im_start|> $A", None, [("<|im_start|>", 256)])
+    tokenizer.save(str(folder / "tokenizer.json"))
+    model = load_model(folder)
+    assert _calls_the_library(type(model.tokenizer._tokenizer))
+    for text in TEXTS:
+        expected = model.tokenizer.encode(text, add_special_tokens=special)
+        assert encode(model.tokenizer, text, special=special) == expected
+        assert len(expected) >= len(text) // 2  # neither cut nor padded
+
+
+def test_what_nobody_waits_for_does_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(encoding, "_left", [])
+    end, begun = threading.Event(), []
+
+    def work() -> None:
+        begun.append(1)
+        end.wait(PATIENCE_S)
+
+    for _ in range(10):
+        with pytest.raises(GivenUp):
+            apart(work, lambda: True)
+    end.set()
+    assert len(begun) == encoding._MOST_LEFT
+    assert apart(lambda: 7, lambda: False) == 7
+
+
+def test_what_a_library_raises_is_heard() -> None:
+    def work() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        apart(work, lambda: False)
+
+
+_ENDS_WHILE_ENCODING = """
+from tokenizers import Tokenizer, models, pre_tokenizers
+from engine.models.encoding import apart
+from engine.models.watch import GivenUp
+tokenizer = Tokenizer(models.BPE(vocab={letter: at for at, letter in enumerate("ab ")}, merges=[]))
+tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+try:
+    apart(lambda: tokenizer.encode_batch_fast(["ab ba " * 100_000]), lambda: True)
+except GivenUp:
+    print("given up")
+
+
+class Slow:
+    def __del__(self, sleep=__import__("time").sleep):
+        sleep(1)
+
+
+slow = Slow()  # the interpreter is taken down for that long
+"""
+
+
+def test_a_process_that_ends_meanwhile_ends_in_order() -> None:
+    """The call comes back to an interpreter that is being taken down."""
+    command = [sys.executable, "-c", _ENDS_WHILE_ENCODING]
+    done = subprocess.run(command, check=False, cwd=Path(__file__).resolve().parents[2], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "given up\n", "")

@@ -1,0 +1,191 @@
+"""An input method that is composing: what stands in the field is never lost or put elsewhere, wherever one types.
+
+The events are those that Qt sends; `QGuiApplication.inputMethod()` offscreen has nothing to commit, as with an input
+method that does not answer.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QInputMethodEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.views.settings.sampling import PromptField, SamplingPage
+from app.views.shell.chat_list import RenameField
+from tests.helpers.app_harness import AppHarness, open_app
+
+
+def compose(field: QWidget, preedit: str, commit: str = "") -> None:
+    event = QInputMethodEvent(preedit, [])
+    event.setCommitString(commit)
+    QApplication.sendEvent(field, event)
+
+
+def two_chats(harness: AppHarness, qtbot: QtBot) -> tuple[int, int]:
+    harness.ask(qtbot, "first")
+    first = harness.chats.chat_id
+    harness.chats.new_chat()
+    harness.ask(qtbot, "second")
+    return first, harness.chats.chat_id
+
+
+def test_leaving_a_chat_commits_what_is_composed_there(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_app(tmp_path, qtbot) as harness:
+        first, second = two_chats(harness, qtbot)
+        edit = harness.window.composer.edit
+        QTest.keyClicks(edit, "to two: ")
+        compose(edit, "안녕")
+        harness.chats.open_chat(first)
+        assert harness.window.composer.text() == ""
+        compose(edit, "", "하")
+        assert harness.window.composer.text() == "하"
+        harness.chats.open_chat(second)
+        assert harness.window.composer.text() == "to two: 안녕"
+    with open_app(tmp_path, qtbot) as harness:
+        harness.chats.open_chat(first)
+        assert harness.window.composer.text() == "하"
+
+
+def test_closing_the_window_commits_what_is_composed(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_app(tmp_path, qtbot) as harness:
+        compose(harness.window.composer.edit, "かんじ")
+    with open_app(tmp_path, qtbot) as harness:
+        assert harness.window.composer.text() == "かんじ"
+
+
+def test_what_is_composed_is_kept_though_it_is_never_committed(tmp_path: Path, qtbot: QtBot) -> None:
+    """A crash in the middle of a long composition costs none of it."""
+    with open_app(tmp_path, qtbot) as harness:
+        QTest.keyClicks(harness.window.composer.edit, "a ")
+        with qtbot.waitSignal(harness.window.composer.unsent_changed) as told:
+            compose(harness.window.composer.edit, "にほんご")
+        assert told.args == [0, "a にほんご"]
+        assert harness.window.composer.edit.is_composing
+
+
+def test_editing_a_message_commits_and_sets_aside_what_is_composed(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_app(tmp_path, qtbot) as harness:
+        harness.ask(qtbot, "first")
+        composer, view = harness.window.composer, harness.window.transcript
+        assert view is not None
+        compose(composer.edit, "다음")
+        view.edit_requested.emit(harness.chats.transcript.messages[0].id)
+        assert composer.text() == "first"
+        compose(composer.edit, "째")
+        QTest.mouseClick(composer.edit_line.close_button, Qt.MouseButton.LeftButton)
+        assert composer.text() == "다음"
+        assert not composer.edit.is_composing
+
+
+def test_a_message_that_is_edited_takes_what_is_composed_along(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_app(tmp_path, qtbot) as harness:
+        harness.window.composer.send("첫")
+        harness.wait_until_quiet(qtbot)
+        view = harness.window.transcript
+        assert view is not None
+        view.edit_requested.emit(harness.chats.transcript.messages[0].id)
+        compose(harness.window.composer.edit, "째")
+        QTest.mouseClick(harness.window.composer.button, Qt.MouseButton.LeftButton)
+        harness.wait_until_quiet(qtbot)
+        assert harness.chats.transcript.messages[0].text == "첫째"
+        assert harness.window.composer.text() == ""
+
+
+def test_what_is_composed_while_a_message_is_stored_stays(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_app(tmp_path, qtbot) as harness:
+        edit = harness.window.composer.edit
+        QTest.keyClicks(edit, "Hello")
+        QTest.keyClick(edit, Qt.Key.Key_Return)
+        compose(edit, "다")
+        harness.wait_until_quiet(qtbot)
+        compose(edit, "", "다")
+        assert harness.chats.transcript.messages[0].text == "Hello"
+        assert harness.window.composer.text() == "다"
+
+
+def test_what_is_composed_comes_after_what_waited_from_the_last_run(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_app(tmp_path, qtbot) as harness:
+        composer = harness.window.composer
+        compose(composer.edit, "새")
+        composer.set_unsent({0: "from yesterday"})
+        assert composer.text() == "from yesterday\n새"
+
+
+def test_a_question_of_the_empty_chat_does_not_replace_what_is_composed(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_app(tmp_path, qtbot) as harness:
+        compose(harness.window.composer.edit, "안")
+        harness.window.empty_chat.question_asked.emit("What is Hunch?")
+        harness.wait_until_quiet(qtbot)
+        assert harness.chats.transcript.messages[0].text == "What is Hunch?"
+        harness.chats.new_chat()  # where it was written
+        assert harness.window.composer.text() == "안"
+
+
+@pytest.mark.parametrize("leave", ["return", "focus"])
+def test_renaming_keeps_what_is_composed(tmp_path: Path, qtbot: QtBot, leave: str) -> None:
+    with open_app(tmp_path, qtbot) as harness:
+        harness.ask(qtbot, "first")
+        harness.window.menu.rename.trigger()
+        field = harness.window.findChild(RenameField)
+        assert field is not None
+        field.clear()
+        compose(field, "제목")
+        if leave == "return":
+            QTest.keyClick(field, Qt.Key.Key_Return)
+        else:
+            harness.window.composer.take_focus()
+        harness.wait_until_stored(qtbot)
+        assert harness.chats.title == "제목"
+
+
+def test_a_rename_that_is_composed_when_the_row_goes_is_not_lost_elsewhere(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_app(tmp_path, qtbot) as harness:
+        harness.ask(qtbot, "first")
+        compose(harness.window.composer.edit, "글")
+        harness.window.menu.rename.trigger()
+        assert harness.window.composer.text() == "글"
+
+
+def test_search_finds_what_is_composed_once_it_is_committed(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_app(tmp_path, qtbot) as harness:
+        harness.window.composer.send("한국어 질문")
+        harness.wait_until_quiet(qtbot)
+        search = harness.window.sidebar.search
+        search.setFocus()
+        compose(search, "없")
+        compose(search, "", "한국")
+        assert search.text() == "한국"
+        qtbot.waitUntil(lambda: harness.chats.conversations.rowCount() > 0)
+        QTest.keyClick(search, Qt.Key.Key_Escape)
+
+
+def test_the_system_prompt_keeps_what_is_composed_when_its_window_closes(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_app(tmp_path, qtbot) as harness:
+        window = harness.application.show_settings("sampling")
+        assert window is not None
+        prompt = window.findChild(PromptField)
+        assert prompt is not None
+        prompt.setFocus()
+        compose(prompt, "", "짧게 ")
+        compose(prompt, "대답")
+        window.close()
+        assert harness.application.settings.system_prompt == "짧게 대답"
+
+
+def test_a_settings_field_keeps_what_is_composed_when_it_loses_the_focus(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_app(tmp_path, qtbot) as harness:
+        window = harness.application.show_settings("sampling")
+        assert window is not None
+        page = window.findChild(SamplingPage)
+        assert page is not None
+        seed = page.fields["seed"]
+        qtbot.waitUntil(window.isActiveWindow)
+        seed.setFocus()
+        compose(seed, "42")
+        page.prompt.setFocus()
+        assert harness.application.settings.seed == 42

@@ -1,0 +1,180 @@
+"""The transcript by keyboard and for screen readers: links by Tab, the words of a message, what is selected."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAccessible, QAccessibleInterface
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.view_models.transcript import TranscriptMessage
+from app.views.transcript.text_parts import ReadOnlyText
+from tests.helpers.transcript_harness import PARAGRAPH, TranscriptHarness, long_chat, question, reply
+
+SHIFT = Qt.KeyboardModifier.ShiftModifier
+LINKED = "See [one](https://one.example/) and **[two](https://two.example/a?b=c)**, or https://three.example/x."
+
+
+class Window:
+    """A transcript between two fields, as in the app."""
+
+    def __init__(self, messages: list[TranscriptMessage]) -> None:
+        self.harness = TranscriptHarness(messages)
+        self.view = self.harness.view
+        self.window = QWidget()
+        self.window.resize(800, 700)
+        self.before, self.behind = QLineEdit(), QLineEdit()
+        column = QVBoxLayout(self.window)
+        for each in (self.before, self.view, self.behind):
+            column.addWidget(each)
+        self.asked: list[str] = []
+        self.view.link_requested.connect(self.asked.append)
+        self.window.show()
+        self.window.activateWindow()
+        QApplication.processEvents()
+
+    def press(self, *keys: Qt.Key | tuple[Qt.Key, Qt.KeyboardModifier]) -> None:
+        for key in keys:
+            pressed, modifiers = key if isinstance(key, tuple) else (key, Qt.KeyboardModifier.NoModifier)
+            QTest.keyClick(self.window.windowHandle(), pressed, modifiers)
+            QApplication.processEvents()
+
+    def follow_all(self, key: Qt.Key | tuple[Qt.Key, Qt.KeyboardModifier]) -> list[str]:
+        """Goes from link to link, opens each, until the focus leaves the links."""
+        self.asked.clear()
+        self.press(key)
+        while self.view.link.hasFocus():
+            area = self.view.link.geometry()
+            assert self.view.viewport().rect().contains(area), "the link in focus is not in sight"
+            self.press(Qt.Key.Key_Return, key)
+        return self.asked
+
+
+@pytest.fixture
+def open_window(qtbot: QtBot) -> Callable[[list[TranscriptMessage]], Window]:
+    def open_one(messages: list[TranscriptMessage]) -> Window:
+        window = Window(messages)
+        qtbot.addWidget(window.window)
+        qtbot.waitUntil(window.window.isActiveWindow)
+        return window
+
+    return open_one
+
+
+def reading(widget: QWidget) -> QAccessibleInterface:
+    interface = QAccessible.queryAccessibleInterface(widget)
+    assert interface is not None
+    return interface
+
+
+def test_tab_reaches_every_link_and_return_asks_to_open_it(open_window: Callable[..., Window]) -> None:
+    window = open_window([reply(1, LINKED), question(2), reply(3, "| a |\n|---|\n| [four](https://four.example/) |")])
+    window.view.setFocus()
+    expected = [f"https://{number}.example/{rest}" for number, rest in (("one", ""), ("two", "a?b=c"), ("three", "x"))]
+    assert window.follow_all(Qt.Key.Key_Tab) == [*expected, "https://four.example/"]
+    assert window.behind.hasFocus()
+    assert window.follow_all((Qt.Key.Key_Tab, SHIFT)) == ["https://four.example/", *reversed(expected)]
+    assert window.view.hasFocus()
+    window.press((Qt.Key.Key_Tab, SHIFT))
+    assert window.before.hasFocus()
+
+
+def test_tab_reaches_links_that_are_out_of_sight(open_window: Callable[..., Window]) -> None:
+    chat = long_chat(20)
+    for number in (5, 20, 39):
+        chat[number] = reply(chat[number].id, f"{PARAGRAPH * 9}\n\nat [{number}](https://example.com/{number})")
+    chat[30] = question(chat[30].id, "https://example.com/mine is no link")
+    window = open_window(chat)
+    window.harness.scroll_to(0)
+    window.view.setFocus()
+    assert window.follow_all(Qt.Key.Key_Tab) == [f"https://example.com/{number}" for number in (5, 20, 39)]
+
+
+def test_tab_reaches_links_of_a_section_that_nobody_has_read(open_window: Callable[..., Window]) -> None:
+    text = "[first](https://example.com/first)\n\n" + f"{PARAGRAPH}\n\n" * 400 + "[last](https://example.com/last)"
+    window = open_window([reply(1, text)])
+    window.behind.setFocus()
+    assert window.follow_all((Qt.Key.Key_Tab, SHIFT)) == ["https://example.com/last", "https://example.com/first"]
+
+
+def test_tab_stays_in_the_message_in_focus(open_window: Callable[..., Window]) -> None:
+    window = open_window([reply(1, LINKED), reply(3, "[other](https://other.example/)")])
+    window.harness.scroll_to(0)
+    window.view.message_keys.step(1)
+    assert len(window.follow_all(Qt.Key.Key_Tab)) == 3
+    assert QApplication.focusWidget() in window.view.findChildren(QWidget)  # its buttons are next
+
+
+def test_a_link_in_focus_is_seen_and_heard(open_window: Callable[..., Window]) -> None:
+    window = open_window([reply(1, LINKED)])
+    plain = window.view.grab().toImage()
+    window.view.setFocus()
+    window.press(Qt.Key.Key_Tab)
+    assert window.view.grab().toImage() != plain
+    link = reading(window.view.link)
+    assert link.text(QAccessible.Text.Name) == "Link: one"
+    assert link.text(QAccessible.Text.Description) == "https://one.example/"
+    assert link.state().focused
+    window.press(Qt.Key.Key_Escape)
+    assert window.view.hasFocus()
+    assert not window.view.link.isVisible()
+
+
+def test_a_link_keeps_its_ring_while_the_chat_scrolls_and_grows(open_window: Callable[..., Window]) -> None:
+    window = open_window([reply(1, LINKED), *long_chat(9)])
+    window.harness.scroll_to(0)
+    window.view.setFocus()
+    window.press(Qt.Key.Key_Tab)
+    top = window.view.link.y()
+    window.harness.scroll_to(40)
+    assert window.view.link.y() == top - 40
+    window.harness.scroll_to(window.harness.bottom)
+    assert window.view.link.hasFocus()
+    window.press(Qt.Key.Key_Tab)
+    assert window.view.link.accessibleName() == "Link: two"
+    assert window.view.viewport().rect().contains(window.view.link.geometry())
+    window.harness.theme.set_scale(1.5)
+    QApplication.processEvents()
+    window.press(Qt.Key.Key_Return)
+    assert window.asked == ["https://two.example/a?b=c"]
+
+
+def test_without_links_tab_goes_on(open_window: Callable[..., Window]) -> None:
+    window = open_window(long_chat(3))
+    window.view.setFocus()
+    window.press(Qt.Key.Key_Tab)
+    assert window.behind.hasFocus()
+    window.press((Qt.Key.Key_Tab, SHIFT))
+    assert window.view.hasFocus()
+
+
+def test_the_message_in_focus_is_heard_with_its_words(open_window: Callable[..., Window]) -> None:
+    window = open_window([question(1, "What is it?"), reply(2, "It is a **word**.")])
+    assert reading(window.view).text(QAccessible.Text.Name) == "Messages"
+    window.view.message_keys.step(-1)
+    assert reading(window.view).text(QAccessible.Text.Name) == "Reply, message 2 of 2"
+    assert reading(window.view).text(QAccessible.Text.Description) == "It is a **word**."
+    window.view.message_keys.step(-1)
+    assert reading(window.view).text(QAccessible.Text.Description) == "What is it?"
+
+
+def test_words_and_selection_of_each_part_are_heard(open_window: Callable[..., Window]) -> None:
+    answer = "It is a **word**.\n\n```\nx = 1\n```\n\n| a |\n|---|\n| b |"
+    window = open_window([question(1, "Which?"), reply(2, answer)])
+    texts = window.view.findChildren(ReadOnlyText)
+    window.view.selectAll()
+    heard = {}
+    for text in texts:
+        interface = reading(text)
+        words = interface.textInterface()
+        assert words is not None
+        assert not interface.state().editable
+        heard[words.text(0, words.characterCount())] = (interface.text(QAccessible.Text.Name), words.selectionCount())
+    assert heard["Which?"] == ("Your message, 1 of 2", 1)
+    assert heard["It is a word."] == heard["x = 1"] == ("Reply, message 2 of 2", 1)
+    window.view.selection.clear()
+    assert not any(reading(text).textInterface().selectionCount() for text in texts)

@@ -1,0 +1,197 @@
+"""What configs of drafters say, in each dialect in which they are published, and what of them is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engine.api.errors import DrafterDoesNotFit, DraftIsMain
+from engine.api.types import DrafterInfo, DrafterKind, ModelInfo
+from engine.models.compatibility import draft_problem
+from engine.models.drafters import (
+    BlockConfig,
+    EagleConfig,
+    default_block_layers,
+    default_eagle_layers,
+    drafter_config,
+    drafter_kind,
+)
+from engine.models.model_files import FileError
+
+SIZES: dict[str, Any] = {
+    "hidden_size": 2560,
+    "num_hidden_layers": 5,
+    "num_attention_heads": 32,
+    "num_key_value_heads": 8,
+    "head_dim": 128,
+    "intermediate_size": 9728,
+    "vocab_size": 151_936,
+    "rope_theta": 1_000_000.0,
+    "max_position_embeddings": 40_960,
+}
+Z_LAB: dict[str, Any] = {
+    "architectures": ["DFlashDraftModel"],
+    "model_type": "qwen3",
+    "block_size": 16,
+    "num_target_layers": 36,
+    "dflash_config": {"mask_token_id": 151_669, "target_layer_ids": [1, 9, 17, 25, 33]},
+    **SIZES,
+}
+DEEPSPEC: dict[str, Any] = {
+    "architectures": ["Qwen3DSparkModel"],
+    "model_type": "qwen3",
+    "block_size": 7,
+    "mask_token_id": 151_669,
+    "target_layer_ids": [1, 9, 17, 25, 33],
+    "markov_rank": 256,
+    "markov_head_type": "vanilla",
+    "enable_confidence_head": True,
+    "rope_parameters": {"rope_theta": 5_000_000.0, "rope_type": "default"},
+    **SIZES,
+}
+SPECULATORS: dict[str, Any] = {
+    "speculators_model_type": "dflash",
+    "transformer_layer_config": SIZES,
+    "draft_vocab_size": 32_000,
+    "aux_hidden_state_layer_ids": [2, 10, 18, 26, 34],
+    "mask_token_id": 151_669,
+    "block_size": 8,
+    "sliding_window_non_causal": True,
+}
+EAGLE: dict[str, Any] = {
+    "architectures": ["LlamaForCausalLMEagle3"],
+    "model_type": "llama",
+    "draft_vocab_size": 32_000,
+} | SIZES
+
+
+def block(config: dict[str, Any], **changes: Any) -> BlockConfig:
+    parsed = drafter_config(config | changes)
+    assert isinstance(parsed, BlockConfig)
+    return parsed
+
+
+def test_z_lab_counts_layers_by_their_output_and_drops_the_first_row() -> None:
+    config = block(Z_LAB)
+    assert config.info == DrafterInfo(DrafterKind.DFLASH, 2560, 36, 151_936, (1, 9, 17, 25, 33))
+    assert (config.tokens, config.anchor_first, config.mask_token) == (15, False, 151_669)
+    assert config.causal == (False,) * 5
+    assert config.windows == (0,) * 5
+
+
+def test_deepspec_says_all_in_one_object_and_drafts_from_the_first_row() -> None:
+    config = block(DEEPSPEC)
+    assert config.info.kind is DrafterKind.DSPARK
+    assert config.info.layers == (1, 9, 17, 25, 33)
+    assert (config.tokens, config.anchor_first) == (7, True)
+    assert (config.markov_rank, config.confidence, config.markov_gated) == (256, True, False)
+    assert config.backbone.rope_theta == 5_000_000.0
+    assert config.backbone.rope_scaling is None
+
+
+def test_speculators_count_layers_by_their_input() -> None:
+    config = block(SPECULATORS)
+    assert config.info.layers == (1, 9, 17, 25, 33)
+    assert (config.tokens, config.draft_vocabulary) == (7, 32_000)
+    assert block(SPECULATORS, sample_from_anchor=True).tokens == 8
+    assert block(SPECULATORS, speculators_model_type="dspark", markov_rank=8).anchor_first
+
+
+def test_sliding_layers_are_causal_unless_the_config_says_otherwise() -> None:
+    sliding = {"layer_types": ["sliding_attention", "full_attention"] * 2 + ["full_attention"], "sliding_window": 2048}
+    assert block(Z_LAB, **sliding).causal == (True, False, True, False, False)
+    assert block(Z_LAB, **sliding).windows == (2048, 0, 2048, 0, 0)
+    assert block(Z_LAB, **sliding, is_causal=False).causal == (False,) * 5
+    assert block(Z_LAB, **sliding, sliding_window_non_causal=True).causal == (False,) * 5
+    said_in_block = {**Z_LAB["dflash_config"], "causal": True}
+    assert block(Z_LAB, dflash_config=said_in_block).causal == (True,) * 5
+
+
+def test_dflash2_is_known_by_its_selector() -> None:
+    said = Z_LAB["dflash_config"] | {
+        "block_size": 16,
+        "selector_rank": 256,
+        "selector_top_k": 16,
+        "conv_kernel_size": 2,
+    }
+    config = block(Z_LAB, architectures=[], dflash_config=said | {"conv_group_size": 16, "output_multiplier": 2.0})
+    assert config.info.kind is DrafterKind.DFLASH2
+    assert (config.selector_rank, config.selector_candidates, config.conv_taps, config.conv_group) == (256, 16, 2, 16)
+    assert config.output_scale == 2.0
+
+
+def test_eagle_reads_three_layers_by_their_input() -> None:
+    config = drafter_config(EAGLE | {"eagle_config": {"eagle_aux_hidden_state_layer_ids": [2, 18, 33]}})
+    assert isinstance(config, EagleConfig)
+    assert config.info.layers == (1, 17, 32)
+    assert config.draft_vocabulary == 32_000
+    assert default_eagle_layers(36) == (1, 17, 32)
+
+
+@pytest.mark.parametrize(
+    ("main_layers", "drafter_layers", "expected"),
+    [(36, 5, (1, 9, 17, 25, 33)), (32, 5, (1, 8, 15, 22, 29)), (64, 5, (1, 16, 31, 46, 61)), (12, 1, (6,))],
+)
+def test_layers_that_no_config_names(main_layers: int, drafter_layers: int, expected: tuple[int, ...]) -> None:
+    assert default_block_layers(main_layers, drafter_layers) == expected
+
+
+@pytest.mark.parametrize("config", [SIZES, {"model_type": "qwen3"}, {}, {"model_type": "llama", **SIZES}])
+def test_a_chat_model_is_no_drafter(config: dict[str, Any]) -> None:
+    assert drafter_kind(config) is None
+    assert drafter_config(config) is None
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"block_size": 10**9},
+        {"block_size": 1},
+        {"block_size": None},
+        {"num_hidden_layers": 10**6},
+        {"hidden_size": "wide"},
+        {"num_attention_heads": 0},
+        {"layer_types": ["full_attention"]},
+        {"layer_types": ["sliding_attention"] * 5},
+        {"rope_theta": "fast"},
+        {"dflash_config": {"target_layer_ids": [1, "9"], "mask_token_id": 5}},
+        {"dflash_config": {"target_layer_ids": [1, 10**9], "mask_token_id": 10**12}},
+        {"intermediate_size": None},
+        {"dflash_config": {"mask_token_id": 5}, "num_target_layers": None},
+        {"speculators_model_type": "dflash", "aux_hidden_state_layer_ids": [0, 5]},
+    ],
+)
+def test_a_config_that_makes_no_sense_is_refused(changes: dict[str, Any]) -> None:
+    with pytest.raises(FileError):
+        drafter_config({**Z_LAB, **changes})
+
+
+def model(**changes: Any) -> ModelInfo:
+    sizes: dict[str, Any] = {"width": 2560, "layers": 36, "vocabulary_rows": 151_936} | changes
+    return ModelInfo(
+        "/models/main", "Main", "qwen3", 4_000_000_000, 2_000_000_000, 4.0, 151_669, "digest", 40_960, **sizes
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "what"),
+    [({}, ""), ({"layers": 28}, "layers"), ({"width": 2048}, "width"), ({"vocabulary_rows": 152_064}, "vocabulary")],
+)
+def test_it_fits_the_main_model_that_it_was_made_for(changes: dict[str, int], what: str) -> None:
+    drafter = ModelInfo("/models/drafter", "D", "qwen3", 1, 1, None, 151_936, "", 40_960, drafter=block(Z_LAB).info)
+    problem = draft_problem(model(**changes), drafter)
+    if not what:
+        assert problem is None
+        return
+    assert isinstance(problem, DrafterDoesNotFit)
+    assert problem.what == what
+
+
+def test_layers_beyond_the_main_model_do_not_fit_even_where_no_count_is_told() -> None:
+    info = DrafterInfo(DrafterKind.EAGLE3, 0, 0, 0, (1, 17, 40))
+    drafter = ModelInfo("/models/drafter", "D", "llama", 1, 1, None, 1, "", 1, drafter=info)
+    problem = draft_problem(model(), drafter)
+    assert isinstance(problem, DrafterDoesNotFit)
+    assert (problem.what, problem.expected, problem.actual) == ("layers", 41, 36)
+    assert isinstance(draft_problem(model(), model()), DraftIsMain)

@@ -1,0 +1,90 @@
+"""What opening the storage does beside the chats: damaged files of long ago, and a run that may not write."""
+
+from __future__ import annotations
+
+import queue
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from app.storage import Opened, Storage, Stores
+
+DAY_S = 86_400
+
+
+class Owner:
+    """Makes the storage's calls on the test's thread, as the GUI thread does."""
+
+    def __init__(self, path: Path) -> None:
+        self._calls: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self.storage = Storage(path, self._calls.put)
+        self.outcome: object = None
+
+    def done(self, outcome: object) -> None:
+        self.outcome = outcome
+
+    def wait(self) -> object:
+        while self.storage.pending:
+            self._calls.get(timeout=60)()
+        return self.outcome
+
+    def open(self) -> object:
+        self.storage.open(self.done, self.done)
+        return self.wait()
+
+    def write(self, change: Callable[[Stores], object]) -> object:
+        self.storage.write(change, self.done, self.done)
+        return self.wait()
+
+
+@pytest.fixture
+def owner(tmp_path: Path) -> Iterator[Owner]:
+    owner = Owner(tmp_path / "chats.db")
+    yield owner
+    assert owner.storage.close()
+
+
+def damaged_file(folder: Path, age_days: float, tail: str = "") -> Path:
+    stamp = time.strftime("%Y%m%d-%H%M%S", time.localtime(time.time() - age_days * DAY_S))
+    file = folder / f"chats-damaged-{stamp}{tail}.db"
+    for each in (file, file.with_name(file.name + "-wal")):
+        each.write_bytes(b"words")
+    return file
+
+
+def test_damaged_files_are_kept_as_long_as_the_trash(tmp_path: Path, owner: Owner) -> None:
+    gone = [damaged_file(tmp_path, 31), damaged_file(tmp_path, 400, "-1")]
+    kept = [damaged_file(tmp_path, 29), damaged_file(tmp_path, 0, "-2"), tmp_path / "chats-damaged-mine.db"]
+    kept[-1].write_bytes(b"")
+    assert isinstance(owner.open(), Opened)
+    assert not any(file.exists() or file.with_name(file.name + "-wal").exists() for file in gone)
+    assert all(file.exists() for file in kept)
+
+
+@pytest.mark.expect_log("could not be deleted")
+def test_a_damaged_file_that_cannot_be_deleted_is_in_nobody_s_way(tmp_path: Path, owner: Owner) -> None:
+    damaged_file(tmp_path, 31).unlink()
+    stubborn = next(tmp_path.glob("chats-damaged-*-wal")).with_name("chats-damaged-20200101-000000.db")
+    stubborn.mkdir()
+    assert isinstance(owner.open(), Opened)
+
+
+def test_a_run_without_the_disk_has_chats_and_leaves_nothing(tmp_path: Path) -> None:
+    folder = tmp_path / "nothing"
+    owner = Owner(folder / "chats.db")
+    owner.storage.open_in_memory(owner.done, owner.done)
+    assert isinstance(owner.wait(), Opened)
+    assert not owner.storage.keeps
+    chat = owner.write(lambda stores: stores.chats.create("here"))
+    assert isinstance(chat, int)
+    owner.write(lambda stores: stores.messages.add_user(chat, None, "said"))
+    assert [message.text for message in owner.storage.read.messages.shown_branch(chat)] == ["said"]
+    owner.storage.search("said", 10, owner.done)
+    found = owner.wait()
+    assert isinstance(found, list)
+    assert [each.id for each in found] == [chat]
+    owner.storage.settle()
+    assert owner.storage.close()
+    assert not folder.exists()
