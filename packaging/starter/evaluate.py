@@ -194,21 +194,14 @@ def _score_chats(asker: Asker, judge: Judge, known: list[Question]) -> Score:
     return score
 
 
-def compare(asker: Asker, guide: Guide, languages: Iterable[str], folders: Iterable[Path], most: int) -> dict[str, Any]:
-    """Tokens per pass, by drafter, sampling, drafted tokens and language, on up to `most` unseen questions of each."""
-    questions = {
-        language: random.Random(SEED).sample(unseen, min(most, len(unseen)))
-        for language in languages
-        for unseen in [[question for fact in guide.facts[language] for question in fact.unseen]]
-    }
+def compare(asker: Asker, folders: Iterable[Path], questions: dict[str, list[str]]) -> dict[str, Any]:
+    """Tokens per pass on `questions` by language: of each drafter, at each temperature, drafting so many tokens."""
     report: dict[str, Any] = {}
     for folder in folders:
         asker.draft_with(folder)
         report[folder.name] = {
             name: {
-                tokens: {
-                    language: _tokens_per_pass(asker, asked, sampling, tokens) for language, asked in questions.items()
-                }
+                tokens: {lang: _tokens_per_pass(asker, asked, sampling, tokens) for lang, asked in questions.items()}
                 for tokens in COMPARED_TOKENS
             }
             for name, sampling in SAMPLINGS.items()
@@ -216,8 +209,13 @@ def compare(asker: Asker, guide: Guide, languages: Iterable[str], folders: Itera
     return report
 
 
+def _unseen(guide: Guide, language: str, most: int) -> list[str]:
+    questions = [question for fact in guide.facts[language] for question in fact.unseen]
+    return random.Random(SEED).sample(questions, min(most, len(questions)))
+
+
 def _tokens_per_pass(asker: Asker, questions: list[str], sampling: Sampling, tokens: int) -> float:
-    """Over the rounds that can draft: the first of a reply cannot, and nor does it count."""
+    """Over the rounds that can draft: the first of a reply cannot."""
     stats = [asker.ask(question, (), sampling, tokens).stats for question in questions]
     written, passes = sum(each.generated_tokens - 1 for each in stats), sum(each.rounds - 1 for each in stats)
     return round(written / max(1, passes), 3)
@@ -238,7 +236,8 @@ def main() -> int:
         asker = Asker(options.pair)
         asked = () if options.drafters_only else languages
         scores = {language: measure(asker, guide, language, options.seen) for language in asked}
-        drafters = compare(asker, guide, languages, drafts, options.compared)
+        unseen = {language: _unseen(guide, language, options.compared) for language in languages}
+        drafters = compare(asker, drafts, unseen)
         asker.engine.close()
     except EngineError as error:
         print(f"{type(error).__name__}: {error}", file=sys.stderr)
