@@ -78,8 +78,11 @@ class Drafting:
         seconds = done.seconds + time.perf_counter() - started
         self._controller.observe(plan if done.drafted else PLAIN, _outcome(done, seconds))
 
-    def close(self) -> None:
+    def close(self, tokens: Sequence[int]) -> None:
+        """`tokens` is all that the reply has come to; who keeps hidden states takes in those of the last rounds."""
         for proposer in self._proposers.values():
+            if proposer.layers:
+                proposer.offer(tokens)
             proposer.close()
 
     def keep_hidden_states(self, sequence: TokenSequence) -> None:

@@ -356,7 +356,8 @@ class Reply:
 
     def _drop_drafting(self) -> None:
         if self._drafting is not None:
-            self._drafting.close()
+            self._drafting.pass_hidden_states(self._sequence)
+            self._drafting.close(self._sequence.tokens)
             self._drafting = None
 
     def _tell(self) -> None:

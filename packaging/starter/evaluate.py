@@ -1,9 +1,11 @@
 """Measures the starter pair with Hunch's own engine and prints JSON, per language.
 
     python packaging/starter/evaluate.py [--seen 200] [--errors]
+    python packaging/starter/evaluate.py --drafters-only
 
 right on `seen` questions, right on `unseen` paraphrases (never trained on), refusals of unseen off-topic questions,
 right on seen questions as later turns of a long chat, and what drafting four tokens a round brings, all greedy.
+Then the draft model beside each drafter, on `unseen` questions: tokens per pass, greedy and at temperature 0.8.
 """
 
 import argparse
@@ -15,11 +17,16 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
 from corpus import LANGUAGES, Guide, load_guide  # noqa: E402  (the repository's root has to be on the path first)
+
+from engine.models.openblas import put_in_front  # noqa: E402
+
+put_in_front()  # before anything that imports MLX
 
 from engine import (  # noqa: E402
     Engine,
@@ -39,6 +46,9 @@ from engine import (  # noqa: E402
 
 ALMOST = 0.9  # an answer this similar to the right one, and nearest to it, counts as right
 DRAFT_TOKENS = 4
+COMPARED_TOKENS = (4, 7)  # a round, for the draft model beside the drafters; a block of eight rows drafts seven
+GREEDY = Sampling(temperature=0.0)
+SAMPLINGS = {"greedy": GREEDY, "0.8": Sampling(temperature=0.8, seed=7)}
 MAX_TOKENS = 120
 CHATS, TURNS = 5, 16  # long chats, of questions and replies
 SEED = 7
@@ -117,12 +127,22 @@ class Asker:
         for _ in range(2):
             self._await_model()
 
-    def ask(self, question: str, before: tuple[Message, ...] = ()) -> Reply:
+    def draft_with(self, folder: Path) -> None:
+        self.engine.set_draft(folder, self.events.put)
+        self._await_model()
+
+    def ask(
+        self,
+        question: str,
+        before: tuple[Message, ...] = (),
+        sampling: Sampling = GREEDY,
+        draft_tokens: int = DRAFT_TOKENS,
+    ) -> Reply:
         self.engine.submit(
             Request(
                 messages=(*before, Message(MessageRole.USER, question)),
-                sampling=Sampling(temperature=0.0),
-                speculation=Speculation.fixed(DRAFT_TOKENS),
+                sampling=sampling,
+                speculation=Speculation.fixed(draft_tokens),
                 max_tokens=MAX_TOKENS,
             ),
             self.events.put,
@@ -174,22 +194,58 @@ def _score_chats(asker: Asker, judge: Judge, known: list[Question]) -> Score:
     return score
 
 
+def compare(asker: Asker, folders: Iterable[Path], questions: dict[str, list[str]]) -> dict[str, Any]:
+    """Tokens per pass on `questions` by language: of each drafter, at each temperature, drafting so many tokens."""
+    report: dict[str, Any] = {}
+    for folder in folders:
+        asker.draft_with(folder)
+        report[folder.name] = {
+            name: {
+                tokens: {lang: _tokens_per_pass(asker, asked, sampling, tokens) for lang, asked in questions.items()}
+                for tokens in COMPARED_TOKENS
+            }
+            for name, sampling in SAMPLINGS.items()
+        }
+    return report
+
+
+def _unseen(guide: Guide, language: str, most: int) -> list[str]:
+    questions = [question for fact in guide.facts[language] for question in fact.unseen]
+    return random.Random(SEED).sample(questions, min(most, len(questions)))
+
+
+def _tokens_per_pass(asker: Asker, questions: list[str], sampling: Sampling, tokens: int) -> float:
+    """Over the rounds that can draft: the first of a reply cannot."""
+    stats = [asker.ask(question, (), sampling, tokens).stats for question in questions]
+    written, passes = sum(each.generated_tokens - 1 for each in stats), sum(each.rounds - 1 for each in stats)
+    return round(written / max(1, passes), 3)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pair", type=Path, default=ROOT / "resources" / "starter", help="has main/ and draft/")
     parser.add_argument("--seen", type=int, default=200, help="how many of the seen questions of a language to ask")
     parser.add_argument("--language", choices=LANGUAGES, action="append", help="only these")
     parser.add_argument("--errors", action="store_true", help="list every wrong reply, too")
+    parser.add_argument("--drafters-only", action="store_true", help="only compare the draft model and the drafters")
+    parser.add_argument("--compared", type=int, default=1000, help="unseen questions of a language to compare them on")
     options = parser.parse_args()
-    guide = load_guide()
+    guide, languages = load_guide(), options.language or LANGUAGES
+    drafts = sorted(path.parent for path in options.pair.glob("*/config.json") if path.parent.name != "main")
     try:
         asker = Asker(options.pair)
-        scores = {lang: measure(asker, guide, lang, options.seen) for lang in options.language or LANGUAGES}
+        asked = () if options.drafters_only else languages
+        scores = {language: measure(asker, guide, language, options.seen) for language in asked}
+        unseen = {language: _unseen(guide, language, options.compared) for language in languages}
+        drafters = compare(asker, drafts, unseen)
         asker.engine.close()
     except EngineError as error:
         print(f"{type(error).__name__}: {error}", file=sys.stderr)
         return 1
-    report = {lang: {kind: score.report() for kind, score in kinds.items()} for lang, kinds in scores.items()}
+    report: dict[str, Any] = {
+        lang: {kind: score.report() for kind, score in kinds.items()} for lang, kinds in scores.items()
+    }
+    report["tokens_per_pass"] = drafters
     if options.errors:
         for lang, kinds in scores.items():
             report[lang]["errors"] = {kind: score.errors for kind, score in kinds.items()}

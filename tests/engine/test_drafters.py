@@ -161,6 +161,18 @@ def test_a_next_turn_an_edit_and_a_branch_go_on_from_what_was_read(
     whole(pair, drafts)
 
 
+def test_a_next_turn_finds_the_state_of_every_token(client: EngineClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of the last round too, and those of a reply that was cut, that never drafted or that shared its steps."""
+    monkeypatch.setattr(Context, "read_again", lambda *_: pytest.fail("states were missing"))
+    first = check(client, FIRST, GREEDY)
+    second = (*FIRST, *first.tokens, *QUESTION)
+    check(client, second, GREEDY)
+    short = client.run(asked((*second, 51), GREEDY, 1)).tokens
+    together = client.run_all([asked((*second, 51, *short, *QUESTION), GREEDY, 6), asked(QUESTION, GREEDY, 6)])
+    assert together[0].stats.shared_rounds
+    check(client, (*second, 51, *short, *QUESTION, *together[0].tokens, *QUESTION), GREEDY)
+
+
 def test_what_was_read_outlives_the_process(pair: Pair, tmp_path: Path, drafts: Drafts) -> None:
     prompt = list(FIRST)
     for _ in range(2):

@@ -241,7 +241,7 @@ def test_the_state_is_about_the_draft_model_where_there_is_one() -> None:
 def test_closing_closes_every_proposer() -> None:
     first, second = Reader(), Reader()
     second.name = "other"
-    drafting(Recording(), first, second).close()
+    drafting(Recording(), first, second).close([1, 2])
 
     assert first.closed
     assert second.closed

@@ -58,6 +58,7 @@ class Context:
         self._tokens = tokens
         if self._sequence is None:
             self._sequence = self._store.take(self._drafter, self._rows(tokens))
+            self._sequence.turn_end = len(self._sequence.tokens) - 1  # as the main model's: both are kept, or neither
         self._sequence.tokens.extend(self._rows(tokens)[len(self._sequence.tokens) :])
 
     def receive(self, position: int, states: mx.array) -> None:
@@ -99,7 +100,10 @@ class Context:
         self._waiting.clear()
 
     def close(self) -> None:
-        if self._sequence is not None and self.caches.position:
+        """Keep what is known of the chat for its next turn, with the states that came after the last draft."""
+        if self._sequence is not None:
+            if not self.missing():
+                self.read()
             self._store.put(self._sequence)
         self._sequence = self._again = None
         self._waiting.clear()
