@@ -185,7 +185,6 @@ TABLE = (
         QT_TRANSLATE_NOOP("Messages", "Choose the drafter that was made for this very main model."),
         NoticeAction.CHOOSE_DRAFT,
         values=("expected", "actual"),
-        when=lambda error: error.what == "vocabulary",
     ),
     Row(
         engine.DrafterExamined,

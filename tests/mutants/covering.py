@@ -30,6 +30,7 @@ _TESTS = {
     "engine/drafting/calibration": ("engine/test_tuning", "engine/test_rounding"),
     "engine/drafting/agreement": ("engine/test_drafters",),
     "engine/drafting/drafters": ("engine/test_drafters",),
+    "engine/drafting/proposers/chain": ("engine/test_draft_model", "engine/test_drafters_chain"),
     "engine/drafting/proposers/dflash": ("engine/test_drafters",),
     "engine/drafting/proposers/features": ("engine/test_drafters",),
     "engine/decoding/text": ("engine/test_text", "engine/test_prompts"),
