@@ -160,6 +160,9 @@ def _block(kind: DrafterKind, flat: dict[str, Any], tensors: Collection[str]) ->
     rows = _int(flat, "block_size")
     if not 1 < rows <= _MOST_BLOCK:
         raise FileError(f"config.json: block_size {rows}")
+    mask, vocabulary = _int(flat, "mask_token_id", -1), _int(flat, "vocab_size")
+    if not 0 <= mask < vocabulary:
+        raise FileError(f"config.json: mask_token_id {mask} of {vocabulary} tokens")
     types = _list(flat, "layer_types") or ["full_attention"] * backbone.layers
     if len(types) != backbone.layers:
         raise FileError(f"config.json: {len(types)} layer_types for {backbone.layers} layers")
@@ -175,7 +178,7 @@ def _block(kind: DrafterKind, flat: dict[str, Any], tensors: Collection[str]) ->
         backbone=backbone,
         block_rows=rows,
         anchor_first=bool(flat.get("sample_from_anchor", anchor_first)),
-        mask_token=_int(flat, "mask_token_id", -1),
+        mask_token=mask,
         windows=tuple(window if slides else 0 for slides in sliding),
         causal=tuple(_causal(flat, slides) for slides in sliding),
         draft_vocabulary=_reduced_vocabulary(flat),

@@ -159,6 +159,9 @@ def test_a_chat_model_is_no_drafter(config: dict[str, Any]) -> None:
         {"dflash_config": {"target_layer_ids": [1, 10**9], "mask_token_id": 10**12}},
         {"intermediate_size": None},
         {"dflash_config": {"mask_token_id": 5}, "num_target_layers": None},
+        {"dflash_config": {"target_layer_ids": [1], "mask_token_id": 151_936}},
+        {"dflash_config": {"target_layer_ids": [1]}},
+        {"vocab_size": None},
         {"speculators_model_type": "dflash", "aux_hidden_state_layer_ids": [0, 5]},
     ],
 )

@@ -160,10 +160,3 @@ def rehearsed(head: Head, length: int, caches: CacheSet) -> mx.array:
         for _ in range(length - 1):
             logits = chain.step(mx.argmax(logits, axis=-1))
     return logits
-
-
-def widened(logits: mx.array, offsets: mx.array, vocabulary: int) -> mx.array:
-    """Each token of a reduced vocabulary at its place in the main model's, which is `offsets` (drafted,) further on."""
-    places = (mx.arange(offsets.size) + offsets)[None]
-    wide = mx.full((logits.shape[0], vocabulary), -mx.inf, logits.dtype)
-    return mx.put_along_axis(wide, mx.broadcast_to(places, logits.shape), logits, axis=-1)

@@ -27,6 +27,7 @@ from engine.drafting.acceptance import Sharpness
 from engine.drafting.plans import Offer, Plan
 from engine.drafting.proposers.base import joined, shortened
 from engine.drafting.proposers.features import Context
+from engine.drafting.proposers.reduced import check_offsets, widened
 from engine.models.access import ModelAccess
 from engine.models.drafters import Backbone, BlockConfig
 from engine.prefix.memory import PrefixStore
@@ -225,6 +226,12 @@ class BlockDrafter(nn.Module):
     def make_cache(self) -> list[KVCache]:
         return [KVCache() for _ in self.layers]
 
+    def sanitize(self, weights: dict[str, mx.array]) -> dict[str, mx.array]:
+        """Raises ValueError where a drafted token would be none of the main model's."""
+        if self._config.draft_vocabulary and "d2t" in weights:
+            check_offsets(weights["d2t"], self._config.info.vocabulary_rows)
+        return weights
+
     def read(self, tokens: mx.array, states: mx.array, caches: CacheSet) -> mx.array:
         context = self.hidden_norm(self.fc(states))[None]
 
@@ -262,7 +269,8 @@ class BlockDrafter(nn.Module):
             base = base + self.markov_head(before, state)
         if self._config.selector_rank:
             base = self.candidate_selector(base, before, state)
-        return self._widened(base) if self._config.draft_vocabulary else base
+        config = self._config
+        return widened(base, self.d2t, config.info.vocabulary_rows) if config.draft_vocabulary else base
 
     def confidence(self, states: mx.array, before: mx.array) -> mx.array | None:
         """How sure the drafter is of each token (n,), if it can tell; `before` (n,) are the tokens before them."""
@@ -282,12 +290,6 @@ class BlockDrafter(nn.Module):
         base = self.base_logits(states)
         rows = (self.step_logits(base[row : row + 1], before, states[row : row + 1]) for row in range(length))
         return mx.concatenate([mx.argmax(logits, axis=-1) for logits in rows])
-
-    def _widened(self, logits: mx.array) -> mx.array:
-        """Each token of the reduced vocabulary at its place in the main model's; `d2t` is how far that is away."""
-        places = mx.arange(self._config.draft_vocabulary) + self.d2t
-        wide = mx.full((logits.shape[0], self._config.info.vocabulary_rows), -mx.inf, logits.dtype)
-        return mx.put_along_axis(wide, places[None], logits, axis=-1)
 
 
 class BlockProposer:

@@ -15,8 +15,9 @@ from mlx_lm.models.cache import KVCache
 from mlx_lm.models.rope_utils import initialize_rope
 
 from engine.caches.base import CacheSet
-from engine.drafting.proposers.chain import REHEARSED_TOKENS, rehearsed, widened
+from engine.drafting.proposers.chain import REHEARSED_TOKENS, rehearsed
 from engine.drafting.proposers.dflash import MLP
+from engine.drafting.proposers.reduced import check_offsets, widened
 from engine.models.access import ModelAccess
 from engine.models.drafters import Backbone, EagleConfig, default_eagle_layers
 
@@ -129,9 +130,7 @@ class EagleDrafter(nn.Module):
         """Names as here. Raises ValueError where a drafted token would be none of the main model's."""
         named = {name.replace(_FIRST_LAYER, "layers.0."): weight for name, weight in weights.items()}
         if self._config.draft_vocabulary and "d2t" in named:
-            places = mx.arange(named["d2t"].size) + named["d2t"]
-            if not mx.all((places >= 0) & (places < self._config.info.vocabulary_rows)).item():
-                raise ValueError("d2t points beyond the vocabulary")
+            check_offsets(named["d2t"], self._config.info.vocabulary_rows)
         return named
 
     def read(self, tokens: mx.array, states: mx.array, caches: CacheSet) -> mx.array:
