@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from app.view_models.model_list import DraftChoice, DraftGroup, ModelEntry
 from engine import InstalledModel, ModelInfo, ModelSource, draft_problem
@@ -15,11 +16,16 @@ def draft_choice(main: ModelInfo, model: InstalledModel, entry: ModelEntry) -> D
     error = model.error if model.info is None else draft_problem(main, model.info)
     if model.info is None or error is not None:
         return DraftChoice(DraftGroup.NOT_COMPATIBLE, entry, error)
+    if model.info.own_drafter is not None and model.folder == main.folder:
+        entry = replace(entry, drafter=model.info.own_drafter.kind)
     return DraftChoice(DraftGroup.RECOMMENDED if _is_good(main, model.info) else DraftGroup.COMPATIBLE, entry)
 
 
 def best_draft(main: ModelInfo, installed: Iterable[InstalledModel]) -> str:
-    """The folder of a drafter that was made for `main`, else of the largest recommended draft; "" without any."""
+    """The folder of a drafter made for `main`, else its own with a head in it, else of the largest recommended draft.
+
+    "" without any.
+    """
     infos = [model.info for model in installed if model.info is not None]
     good = [info for info in infos if draft_problem(main, info) is None and _is_good(main, info)]
     return max(good, key=lambda info: (info.drafter is not None, info.parameters)).folder if good else ""
@@ -45,4 +51,6 @@ def model_entry(model: InstalledModel, main_folder: str, draft_folder: str) -> M
 
 
 def _is_good(main: ModelInfo, draft: ModelInfo) -> bool:
-    return draft.drafter is not None or draft.parameters <= main.parameters * RECOMMENDED_SHARE
+    """A head in the main model's own folder can draft, too."""
+    own = draft.folder == main.folder and draft.own_drafter is not None
+    return own or draft.drafter is not None or draft.parameters <= main.parameters * RECOMMENDED_SHARE

@@ -354,3 +354,23 @@ def test_a_drafter_that_hardly_agrees_is_told(with_drafter: ControllerHarness) -
         with_drafter.bridge.post(DrafterExamined(folder, agreement))
     with_drafter.qtbot.waitUntil(lambda: len(with_drafter.notices) == 1)
     assert "only 3\u00a0%" in with_drafter.notices[0].sentence
+
+
+def test_a_main_model_with_a_head_of_its_own_is_offered_it(tmp_path: Path, qtbot: QtBot) -> None:
+    head = DrafterInfo(DrafterKind.MTP, 0, 0, 0, ())
+    main = replace(MAIN, own_drafter=head)
+    parts: dict[str, Any] = {
+        "models": {main.folder: main, DRAFT.folder: DRAFT},
+        "installed": [installed(main), installed(DRAFT)],
+    }
+    with open_harness(tmp_path, qtbot, **parts) as harness:
+        harness.models.start()
+        harness.qtbot.waitUntil(lambda: bool(harness.models.models))
+        harness.models.choose_main(main.folder)
+        harness.wait_for_pair()
+        choices = {choice.model.name: choice for choice in harness.models.drafts_for_main()}
+
+    assert choices["Main-8B"].group is DraftGroup.RECOMMENDED
+    assert choices["Main-8B"].model.drafter is DrafterKind.MTP
+    assert harness.models.pair.draft_folder == main.folder
+    assert [model.drafter for model in harness.models.models] == [None, None]
