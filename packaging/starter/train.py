@@ -109,7 +109,7 @@ def main() -> None:
         plan = Plan(options.draft_steps, options.draft_rate, seed + 1, long_share=options.long_share)
         train_draft(guide, draft_folder, main_folder, plan, options.resume)
     if options.only in (None, "drafters"):
-        plan = Plan(options.drafter_steps, options.drafter_rate, seed + 2, long_share=options.long_share)
+        plan = Plan(options.drafter_steps, options.drafter_rate, seed + 2, long_share=options.drafter_long_share)
         train_drafters(guide, options.out / "dflash", main_folder, plan, options.resume)
     print(f"{size_bytes(options.out) / 1e6:.1f} MB in {options.out}")
 
@@ -127,8 +127,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--main-rate", type=float, default=2e-3)
     parser.add_argument("--draft-steps", type=int, default=500)
     parser.add_argument("--draft-rate", type=float, default=4e-3)
-    parser.add_argument("--drafter-steps", type=int, default=1000)
+    parser.add_argument("--drafter-steps", type=int, default=1100)
     parser.add_argument("--drafter-rate", type=float, default=4e-3)
+    parser.add_argument("--drafter-long-share", type=float, default=0.2)
     return parser.parse_args()
 
 
