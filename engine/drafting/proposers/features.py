@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
 
 _MOST_WAITING_BYTES = 256 << 20  # of states that wait to be read, until then at no cost to the first token
+_MOST_WAITING_PARTS = 256
 
 
 class Reader(Protocol):
@@ -46,6 +47,7 @@ class Context:
         self._tokens: Tokens[int] = ()
         self._sequence: Sequence | None = None  # over the tokens that its rows depend on
         self._waiting: list[tuple[int, mx.array]] = []  # (position, states), in order
+        self._waiting_bytes = 0
         self._again: Sequence | None = None  # reads the chat anew, for the states that are missing
         self.last_state: mx.array | None = None  # of the last row that was read, if it was read in this reply
 
@@ -63,8 +65,19 @@ class Context:
 
     def receive(self, position: int, states: mx.array) -> None:
         self._waiting.append((position, states))
-        if sum(held.nbytes for _, held in self._waiting) > _MOST_WAITING_BYTES:
-            mx.eval([held for _, held in self._waiting])
+        self._waiting_bytes += states.nbytes
+        if self._waiting_bytes > _MOST_WAITING_BYTES or len(self._waiting) > _MOST_WAITING_PARTS:
+            self._take_in()
+
+    def _take_in(self) -> None:
+        """Read what waits, though nobody drafts: a row takes less room than the states that it is made of."""
+        self._waiting_bytes = 0
+        if self._sequence is not None:
+            self.follow(self._tokens)
+            self.read()
+            self.caches.evaluate()
+        self._waiting = _joined(self._waiting)
+        mx.eval([held for _, held in self._waiting])
 
     def missing(self) -> int:
         """How many tokens the main model has to read again before a draft can be made; 0: none."""
@@ -85,10 +98,11 @@ class Context:
             self._again = None
 
     def read(self) -> None:
-        """Make a row of every state that waits. Nothing may be missing."""
-        tokens = self._tokens
+        """Make a row of every state that waits, up to the first that is missing."""
+        tokens, waiting = self._tokens, _joined(self._waiting)
         held, end = self.caches.position, len(tokens) - 1
-        for position, states in self._waiting:
+        while waiting and waiting[0][0] <= held:
+            position, states = waiting.pop(0)
             for start in range(max(held, position), min(position + states.shape[0], end), PREFILL_CHUNK_TOKENS):
                 stop = min(start + PREFILL_CHUNK_TOKENS, position + states.shape[0], end)
                 following = mx.array(list(tokens[start + 1 : stop + 1]), dtype=mx.uint32)
@@ -97,7 +111,8 @@ class Context:
                 if stop - start == PREFILL_CHUNK_TOKENS:
                     self.caches.evaluate()
                 held = stop
-        self._waiting.clear()
+        self._waiting = waiting
+        self._waiting_bytes = sum(states.nbytes for _, states in waiting)
 
     def close(self) -> None:
         """Keep what is known of the chat for its next turn, with the states that came after the last draft."""
@@ -130,3 +145,14 @@ class Context:
     def _insert(self, position: int, states: mx.array) -> None:
         mx.eval(states)
         self._waiting = sorted([*self._waiting, (position, states)], key=lambda part: part[0])
+
+
+def _joined(parts: list[tuple[int, mx.array]]) -> list[tuple[int, mx.array]]:
+    """The same states, with those that follow on one another as one array."""
+    runs: list[tuple[int, list[mx.array]]] = []
+    for position, states in parts:
+        if runs and position == runs[-1][0] + sum(held.shape[0] for held in runs[-1][1]):
+            runs[-1][1].append(states)
+        else:
+            runs.append((position, [states]))
+    return [(position, mx.concatenate(held)) for position, held in runs]
