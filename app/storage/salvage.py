@@ -87,7 +87,10 @@ def _has_its_columns(connection: sqlite3.Connection, table: str) -> bool:
 
 
 def _table_rows(connection: sqlite3.Connection, table: str) -> Iterator[sqlite3.Row]:
-    """From both ends to the damaged place, and what is between them by single ids."""
+    """From both ends to the damaged place, and what is between them by single ids.
+
+    An error tells where the damage begins.
+    """
     key = _KEY[table]
     low, high = -1, None
     try:

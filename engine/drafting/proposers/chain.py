@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Protocol
 
 import mlx.core as mx
 
-from engine.api.types import MAX_DRAFT_TOKENS
 from engine.caches.base import CacheSet
 from engine.decoding.accept import Draft
 from engine.decoding.sampling import Sampler
 from engine.drafting.acceptance import Sharpness
-from engine.drafting.plans import Offer, Plan
+from engine.drafting.plans import Plan
 from engine.drafting.proposers.base import joined
-from engine.drafting.proposers.features import Context, Reader
+from engine.drafting.proposers.features import FeatureProposer, Reader
 from engine.prefix.memory import PrefixStore
 
 if TYPE_CHECKING:
@@ -89,31 +88,11 @@ class Head(Reader, Protocol):
         """Its state (1, width) at the drafted `token` (1,), from the one before it. Commits the row."""
 
 
-class ChainProposer:
+class ChainProposer(FeatureProposer):
     def __init__(self, drafter: LoadedModel, main: LoadedModel, store: PrefixStore) -> None:
-        info = drafter.info.drafter
-        assert info is not None
-        self.name = info.kind.value
         self._head: Head = drafter.network
-        self.layers = self._head.reads
-        self._context = Context(drafter, main, store, self.layers)
-        self._room = drafter.info.context_tokens
         self._ends = main.ends
-        self._missing = 0
-
-    def receive_states(self, position: int, states: mx.array) -> None:
-        self._context.receive(position, states)
-
-    def offer(self, tokens: Tokens[int]) -> Offer:
-        self._context.follow(tokens)
-        self._missing = missing = self._context.missing()
-        most = 0 if missing else max(0, min(MAX_DRAFT_TOKENS, self._room - len(tokens)))
-        return Offer(self.name, most, tells_probabilities=True, behind=missing)
-
-    def read_on(self) -> None:
-        """Only what was missing at the last offer: the states of a round that has just ended are still to come."""
-        if self._missing:
-            self._context.read_again()
+        super().__init__(drafter, main, store, self._head.reads)
 
     def propose(self, tokens: Tokens[int], plan: Plan, sampler: Sampler) -> Draft:
         self._context.follow(tokens)
@@ -122,12 +101,6 @@ class ChainProposer:
             raise RuntimeError("no row was read in this reply")
         with _Chain(self._head, self._context.last_state, self._context.caches) as chain:
             return draft_chain(chain.first, chain.step, len(tokens), plan, sampler, self._ends)
-
-    def commit(self, emitted: Tokens[int]) -> None:
-        """The draft left no trace; the next offer takes in what was emitted."""
-
-    def close(self) -> None:
-        self._context.close()
 
 
 class _Chain:

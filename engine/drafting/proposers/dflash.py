@@ -24,9 +24,9 @@ from engine.caches.base import CacheSet
 from engine.decoding.accept import Draft
 from engine.decoding.sampling import Sampler
 from engine.drafting.acceptance import Sharpness
-from engine.drafting.plans import Offer, Plan
+from engine.drafting.plans import Plan
 from engine.drafting.proposers.base import joined, shortened
-from engine.drafting.proposers.features import Context
+from engine.drafting.proposers.features import FeatureProposer
 from engine.drafting.proposers.reduced import check_offsets, widened
 from engine.models.access import ModelAccess
 from engine.models.drafters import Backbone, BlockConfig
@@ -292,30 +292,13 @@ class BlockDrafter(nn.Module):
         return mx.concatenate([mx.argmax(logits, axis=-1) for logits in rows])
 
 
-class BlockProposer:
+class BlockProposer(FeatureProposer):
     def __init__(self, drafter: LoadedModel, main: LoadedModel, store: PrefixStore) -> None:
         info = drafter.info.drafter
         assert info is not None
-        self.name = info.kind.value
-        self.layers = info.layers
+        super().__init__(drafter, main, store, info.layers)
         self._network: BlockDrafter = drafter.network
-        self._context = Context(drafter, main, store, info.layers)
-        self._room = drafter.info.context_tokens
-        self._missing = 0
-
-    def receive_states(self, position: int, states: mx.array) -> None:
-        self._context.receive(position, states)
-
-    def offer(self, tokens: Tokens[int]) -> Offer:
-        self._context.follow(tokens)
-        self._missing = missing = self._context.missing()
-        most = 0 if missing else min(self._network.tokens, max(0, self._room - len(tokens)))
-        return Offer(self.name, most, tells_probabilities=True, behind=missing)
-
-    def read_on(self) -> None:
-        """Only what was missing at the last offer: the states of a round that has just ended are still to come."""
-        if self._missing:
-            self._context.read_again()
+        self._longest = self._network.tokens
 
     def propose(self, tokens: Tokens[int], plan: Plan, sampler: Sampler) -> Draft:
         """A whole block is computed, as it was trained, and `plan.length` tokens of it are drawn."""
@@ -335,9 +318,3 @@ class BlockProposer:
         if sure is not None and plan.stop is not None:
             draft = replace(draft, probabilities=sure)
         return shortened(draft, plan)
-
-    def commit(self, emitted: Tokens[int]) -> None:
-        """The block left no trace; the next offer takes in what was emitted."""
-
-    def close(self) -> None:
-        self._context.close()

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Protocol
 
 import mlx.core as mx
 
+from engine.api.types import MAX_DRAFT_TOKENS
 from engine.caches.base import CacheSet
 from engine.decoding.hidden_states import HiddenStates
 from engine.decoding.sequence import PREFILL_CHUNK_TOKENS, Sequence
+from engine.drafting.plans import Offer
 from engine.prefix.memory import PrefixStore
 
 if TYPE_CHECKING:
@@ -145,6 +147,38 @@ class Context:
     def _insert(self, position: int, states: mx.array) -> None:
         mx.eval(states)
         self._waiting = sorted([*self._waiting, (position, states)], key=lambda part: part[0])
+
+
+class FeatureProposer:
+    """What proposers that draft from a context share: what they read and offer. `propose` is theirs."""
+
+    def __init__(self, drafter: LoadedModel, main: LoadedModel, store: PrefixStore, layers: tuple[int, ...]) -> None:
+        self.name = drafter.source
+        self.layers = layers
+        self._context = Context(drafter, main, store, layers)
+        self._longest = MAX_DRAFT_TOKENS
+        self._room = drafter.info.context_tokens
+        self._missing = 0
+
+    def receive_states(self, position: int, states: mx.array) -> None:
+        self._context.receive(position, states)
+
+    def offer(self, tokens: Tokens[int]) -> Offer:
+        self._context.follow(tokens)
+        self._missing = missing = self._context.missing()
+        most = 0 if missing else max(0, min(self._longest, self._room - len(tokens)))
+        return Offer(self.name, most, tells_probabilities=True, behind=missing)
+
+    def read_on(self) -> None:
+        """Only what was missing at the last offer: the states of a round that has just ended are still to come."""
+        if self._missing:
+            self._context.read_again()
+
+    def commit(self, emitted: Tokens[int]) -> None:
+        """A draft leaves no trace; the next offer takes in what was emitted."""
+
+    def close(self) -> None:
+        self._context.close()
 
 
 def _joined(parts: list[tuple[int, mx.array]]) -> list[tuple[int, mx.array]]:
