@@ -988,6 +988,30 @@
         <translation>%1 は非公開か、このトークンにはアクセス権がありません。</translation>
     </message>
     <message>
+        <source>Offline mode is on</source>
+        <translation>オフラインモードがオンです</translation>
+    </message>
+    <message>
+        <source>Hunch asks no hub while offline mode is on.</source>
+        <translation>オフラインモードの間、Hunch はハブに接続しません。</translation>
+    </message>
+    <message>
+        <source>Installed models work as usual. Turn offline mode off in Settings to get others.</source>
+        <translation>インストール済みのモデルは通常どおり使えます。ほかのモデルを入手するには、設定でオフラインモードをオフにしてください。</translation>
+    </message>
+    <message>
+        <source>Search not available</source>
+        <translation>検索できません</translation>
+    </message>
+    <message>
+        <source>%1 has no list of models to search in.</source>
+        <translation>%1 には検索できるモデルの一覧がありません。</translation>
+    </message>
+    <message>
+        <source>A model can still be installed by its repository&apos;s name.</source>
+        <translation>リポジトリ名がわかれば、モデルをインストールできます。</translation>
+    </message>
+    <message>
         <source>Token not sent</source>
         <translation>トークンは送信されていません</translation>
     </message>

@@ -988,6 +988,30 @@
         <translation>%1 저장소가 비공개이거나 이 토큰에 접근 권한이 없어요.</translation>
     </message>
     <message>
+        <source>Offline mode is on</source>
+        <translation>오프라인 모드가 켜져 있어요</translation>
+    </message>
+    <message>
+        <source>Hunch asks no hub while offline mode is on.</source>
+        <translation>오프라인 모드에서는 Hunch가 어떤 허브에도 접속하지 않아요.</translation>
+    </message>
+    <message>
+        <source>Installed models work as usual. Turn offline mode off in Settings to get others.</source>
+        <translation>설치된 모델은 그대로 쓸 수 있어요. 다른 모델을 받으려면 설정에서 오프라인 모드를 끄세요.</translation>
+    </message>
+    <message>
+        <source>Search not available</source>
+        <translation>검색할 수 없어요</translation>
+    </message>
+    <message>
+        <source>%1 has no list of models to search in.</source>
+        <translation>%1에는 검색할 수 있는 모델 목록이 없어요.</translation>
+    </message>
+    <message>
+        <source>A model can still be installed by its repository&apos;s name.</source>
+        <translation>저장소 이름을 알면 모델을 설치할 수 있어요.</translation>
+    </message>
+    <message>
         <source>Token not sent</source>
         <translation>토큰을 보내지 않았어요</translation>
     </message>

@@ -988,6 +988,30 @@
         <translation>%1 是私有仓库，或此令牌没有访问权限。</translation>
     </message>
     <message>
+        <source>Offline mode is on</source>
+        <translation>离线模式已开启</translation>
+    </message>
+    <message>
+        <source>Hunch asks no hub while offline mode is on.</source>
+        <translation>离线模式下，Hunch 不会访问任何 Hub。</translation>
+    </message>
+    <message>
+        <source>Installed models work as usual. Turn offline mode off in Settings to get others.</source>
+        <translation>已安装的模型照常可用。要获取其他模型，请在设置中关闭离线模式。</translation>
+    </message>
+    <message>
+        <source>Search not available</source>
+        <translation>无法搜索</translation>
+    </message>
+    <message>
+        <source>%1 has no list of models to search in.</source>
+        <translation>%1 没有可供搜索的模型列表。</translation>
+    </message>
+    <message>
+        <source>A model can still be installed by its repository&apos;s name.</source>
+        <translation>仍可通过仓库名称安装模型。</translation>
+    </message>
+    <message>
         <source>Token not sent</source>
         <translation>未发送令牌</translation>
     </message>

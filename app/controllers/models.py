@@ -27,6 +27,7 @@ from engine import (
     Event,
     Failed,
     Finished,
+    HubAccess,
     InstalledModel,
     LibraryScanned,
     LoadAborted,
@@ -204,7 +205,7 @@ class ModelController(QObject):
 
     def _tell_hub(self) -> None:
         settings = self._settings
-        self._store.set_hub(settings.hub_endpoint or None, settings.hub_token or None, settings.hub_token_in_clear)
+        self._store.set_hub(HubAccess(settings.hub_endpoint, settings.hub_token, settings.hub_token_in_clear))
 
     def _load(self, main: str, draft: str) -> None:
         self._loaded.begin_loading(main, draft)

@@ -22,6 +22,7 @@ from engine import (
     DrafterExamined,
     DrafterInfo,
     DrafterKind,
+    HubAccess,
     HubUnreachable,
     LoadAborted,
     ModelDamaged,
@@ -278,15 +279,14 @@ def test_folders_and_hub_are_kept_and_passed_on(harness: ControllerHarness) -> N
     harness.models.remove_folder("/shared/models")
     assert harness.store.folders == ()
     harness.models.set_hub(" http://hub.test ", "secret")
-    assert (harness.store.hub, harness.settings.hub_token) == (("http://hub.test", "secret"), "secret")
+    assert (harness.store.hub, harness.settings.hub_token) == (HubAccess("http://hub.test", "secret"), "secret")
     harness.models.set_hub("hub.test:8080", "secret")
     assert harness.settings.hub_endpoint == "https://hub.test:8080"
     harness.models.set_hub("", "")
-    assert harness.store.hub == (None, None)
-    assert not harness.store.token_in_clear
+    assert harness.store.hub == HubAccess()
     harness.models.allow_token_in_clear(True)
     assert harness.settings.hub_token_in_clear
-    assert harness.store.token_in_clear
+    assert harness.store.hub.token_in_clear
 
 
 def test_speculation_is_part_of_the_pair(harness: ControllerHarness) -> None:

@@ -19,7 +19,7 @@ from app.views.settings.models import ModelsPage
 from app.views.settings.window import SettingsWindow
 from app.views.widgets.cards import Page
 from app.views.widgets.fields import LineField, NumberField, Switch, WholeField
-from engine import HubUnreachable
+from engine import HubAccess, HubUnreachable
 from tests.helpers.app_harness import AppHarness, open_app
 
 REPOSITORY = "mlx-community/Tiny-4bit"
@@ -233,7 +233,7 @@ def test_hub_address_and_token_reach_the_shelf_and_the_token_stays_out_of_the_se
     page.hub.endpoint.setText("https://hub.example")
     page.hub.token.setText("hf_secret")
     page.hub.token.editingFinished.emit()
-    assert harness.store.hub == ("https://hub.example", "hf_secret")
+    assert harness.store.hub == HubAccess("https://hub.example", "hf_secret")
     harness.application.settings.save()
     assert "hf_secret" not in harness.paths.settings.read_text(encoding="utf-8")
 
