@@ -358,6 +358,52 @@
     </message>
 </context>
 <context>
+    <name>HubCard</name>
+    <message>
+        <source>Address</source>
+        <translation>アドレス</translation>
+    </message>
+    <message>
+        <source>Leave empty for the public hub.</source>
+        <translation>空欄なら公開ハブを使います。</translation>
+    </message>
+    <message>
+        <source>Token</source>
+        <translation>トークン</translation>
+    </message>
+    <message>
+        <source>Only for private and gated models. Kept on this machine.</source>
+        <translation>非公開または承認制のモデルにだけ使います。この Mac にだけ保存されます。</translation>
+    </message>
+    <message>
+        <source>Send the token unencrypted</source>
+        <translation>トークンを暗号化せずに送信</translation>
+    </message>
+    <message>
+        <source>For an http address on another machine. Anyone on the way can read the token.</source>
+        <translation>ほかのマシンの http アドレス用です。途中で誰でもトークンを読み取れます。</translation>
+    </message>
+</context>
+<context>
+    <name>InstallCard</name>
+    <message>
+        <source>Install from the Hub</source>
+        <translation>ハブからインストール</translation>
+    </message>
+    <message>
+        <source>A repository with MLX weights. Several can be installed at once.</source>
+        <translation>MLX の重みがあるリポジトリを入力してください。同時に複数インストールできます。</translation>
+    </message>
+    <message>
+        <source>Repository</source>
+        <translation>リポジトリ</translation>
+    </message>
+    <message>
+        <source>Install</source>
+        <translation>インストール</translation>
+    </message>
+</context>
+<context>
     <name>JumpButton</name>
     <message>
         <source>Jump to the end</source>
@@ -942,6 +988,30 @@
         <translation>%1 は非公開か、このトークンにはアクセス権がありません。</translation>
     </message>
     <message>
+        <source>Offline mode is on</source>
+        <translation>オフラインモードがオンです</translation>
+    </message>
+    <message>
+        <source>Hunch asks no hub while offline mode is on.</source>
+        <translation>オフラインモードの間、Hunch はハブに接続しません。</translation>
+    </message>
+    <message>
+        <source>Installed models work as usual. Turn offline mode off in Settings to get others.</source>
+        <translation>インストール済みのモデルは通常どおり使えます。ほかのモデルを入手するには、設定でオフラインモードをオフにしてください。</translation>
+    </message>
+    <message>
+        <source>Search not available</source>
+        <translation>検索できません</translation>
+    </message>
+    <message>
+        <source>%1 has no list of models to search in.</source>
+        <translation>%1 には検索できるモデルの一覧がありません。</translation>
+    </message>
+    <message>
+        <source>A model can still be installed by its repository&apos;s name.</source>
+        <translation>リポジトリ名がわかれば、モデルをインストールできます。</translation>
+    </message>
+    <message>
         <source>Token not sent</source>
         <translation>トークンは送信されていません</translation>
     </message>
@@ -1267,22 +1337,6 @@
         <translation>モデルのあるフォルダ</translation>
     </message>
     <message>
-        <source>Install from the Hub</source>
-        <translation>ハブからインストール</translation>
-    </message>
-    <message>
-        <source>A repository with MLX weights. Several can be installed at once.</source>
-        <translation>MLX の重みがあるリポジトリを入力してください。同時に複数インストールできます。</translation>
-    </message>
-    <message>
-        <source>Repository</source>
-        <translation>リポジトリ</translation>
-    </message>
-    <message>
-        <source>Install</source>
-        <translation>インストール</translation>
-    </message>
-    <message>
         <source>Installed</source>
         <translation>インストール済み</translation>
     </message>
@@ -1305,30 +1359,6 @@
     <message>
         <source>Hub</source>
         <translation>ハブ</translation>
-    </message>
-    <message>
-        <source>Address</source>
-        <translation>アドレス</translation>
-    </message>
-    <message>
-        <source>Leave empty for the public hub.</source>
-        <translation>空欄なら公開ハブを使います。</translation>
-    </message>
-    <message>
-        <source>Token</source>
-        <translation>トークン</translation>
-    </message>
-    <message>
-        <source>Only for private and gated models. Kept on this machine.</source>
-        <translation>非公開または承認制のモデルにだけ使います。この Mac にだけ保存されます。</translation>
-    </message>
-    <message>
-        <source>Send the token unencrypted</source>
-        <translation>トークンを暗号化せずに送信</translation>
-    </message>
-    <message>
-        <source>For an http address on another machine. Anyone on the way can read the token.</source>
-        <translation>ほかのマシンの http アドレス用です。途中で誰でもトークンを読み取れます。</translation>
     </message>
 </context>
 <context>
