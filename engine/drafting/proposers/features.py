@@ -46,6 +46,7 @@ class Context:
         self._main = main
         self._layers = layers
         self._store = store
+        self.turn_end = 0  # the main model's sequence's, so that what both have is kept or taken alike
         self._tokens: Tokens[int] = ()
         self._sequence: Sequence | None = None  # over the tokens that its rows depend on
         self._waiting: list[tuple[int, mx.array]] = []  # (position, states), in order
@@ -62,7 +63,7 @@ class Context:
         self._tokens = tokens
         if self._sequence is None:
             self._sequence = self._store.take(self._drafter, self._rows(tokens))
-            self._sequence.turn_end = len(self._sequence.tokens) - 1  # as the main model's: both are kept, or neither
+            self._sequence.turn_end = len(self._rows(tokens[: self.turn_end]))
         self._sequence.tokens.extend(self._rows(tokens)[len(self._sequence.tokens) :])
 
     def receive(self, position: int, states: mx.array) -> None:
@@ -159,6 +160,10 @@ class FeatureProposer:
         self._longest = MAX_DRAFT_TOKENS
         self._room = drafter.info.context_tokens
         self._missing = 0
+
+    def begin(self, turn_end: int) -> None:
+        """Says where the turn that the reply answers ends, before the first offer."""
+        self._context.turn_end = turn_end
 
     def receive_states(self, position: int, states: mx.array) -> None:
         self._context.receive(position, states)
