@@ -62,6 +62,7 @@ from engine.api.events import (
     ModelLoading,
     ModelReady,
     ModelUnloaded,
+    PairChecked,
     PromptProgress,
     Queued,
     RequestEvent,
@@ -70,6 +71,7 @@ from engine.api.events import (
     TextDelta,
 )
 from engine.api.files import write_atomically
+from engine.api.pairs import CacheKind, PairCheck, Probe, TokenDifference, Vocabularies
 from engine.api.protocols import ChatEngine, ModelLibrary
 from engine.api.stats import RequestStats
 from engine.api.types import (
@@ -96,7 +98,7 @@ from engine.api.types import (
     SpeculationMode,
 )
 from engine.hub.store import ModelStore
-from engine.models.compatibility import draft_problem
+from engine.models.compatibility import draft_problem, may_share_tokens
 from engine.models.inspect import inspect_model, model_name
 from engine.models.trial import TRY_MODEL, try_model
 from engine.runtime.service import Engine
@@ -107,6 +109,7 @@ __all__ = [
     "TRY_MODEL",
     "Acceptance",
     "AccessDenied",
+    "CacheKind",
     "ChatEngine",
     "ChecksumMismatch",
     "ContextTooLong",
@@ -169,6 +172,9 @@ __all__ = [
     "NoModelLoaded",
     "NothingToInstall",
     "OutOfMemory",
+    "PairCheck",
+    "PairChecked",
+    "Probe",
     "PromptProgress",
     "Queued",
     "RepositoryNotFound",
@@ -187,10 +193,13 @@ __all__ = [
     "StoreEvent",
     "TemplateFailed",
     "TextDelta",
+    "TokenDifference",
     "TokenInClear",
     "TokenizerBroken",
+    "Vocabularies",
     "draft_problem",
     "inspect_model",
+    "may_share_tokens",
     "model_name",
     "try_model",
     "write_atomically",

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from engine.api.errors import EngineError
+from engine.api.pairs import PairCheck
 from engine.api.stats import RequestStats
 from engine.api.types import (
     DownloadId,
@@ -135,6 +136,11 @@ class DeleteFailed:
 
 
 @dataclass(frozen=True, slots=True)
+class PairChecked:
+    check: PairCheck
+
+
+@dataclass(frozen=True, slots=True)
 class DownloadProgress:
     download: DownloadId
     repository: str
@@ -176,6 +182,7 @@ StoreEvent = (
     LibraryScanned
     | ModelDeleted
     | DeleteFailed
+    | PairChecked
     | DownloadProgress
     | DownloadFinished
     | DownloadStopped

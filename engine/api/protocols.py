@@ -67,6 +67,10 @@ class ModelLibrary(Protocol):
 
     def delete(self, folder: Path | str) -> None: ...
 
+    def check_pair(self, main: Path | str, draft: Path | str) -> None:
+        """Compare the files of two models thoroughly; PairChecked is the answer."""
+        ...
+
     def set_hub(self, endpoint: str | None, token: str | None, token_in_clear: bool = False) -> None:
         """For downloads that start from now on. `token_in_clear`: also over plain http to another machine."""
         ...

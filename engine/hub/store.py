@@ -23,6 +23,7 @@ from engine.api.events import (
     DownloadStopped,
     LibraryScanned,
     ModelDeleted,
+    PairChecked,
     Sink,
     StoreEvent,
 )
@@ -35,6 +36,7 @@ from engine.hub.progress import Meter
 from engine.hub.repository import is_repository
 from engine.hub.staging import kept_bytes, remove
 from engine.hub.stop import StopKind, Stopped
+from engine.models.pair_check import check_pair
 from engine.models.vocabulary import load_known, save_known
 
 VOCABULARIES = ".vocabularies.json"
@@ -110,6 +112,9 @@ class ModelStore:
 
     def delete(self, folder: Path | str) -> None:
         self._tasks.put(lambda: self._delete(Path(folder)))
+
+    def check_pair(self, main: Path | str, draft: Path | str) -> None:
+        self._tasks.put(lambda: self._sink(PairChecked(check_pair(main, draft))))
 
     def set_hub(self, endpoint: str | None, token: str | None, token_in_clear: bool = False) -> None:
         address = (endpoint or "").strip() or DEFAULT_ENDPOINT

@@ -22,6 +22,8 @@ from engine import (
     ModelDeleted,
     ModelInfo,
     ModelSource,
+    PairCheck,
+    PairChecked,
     Sink,
 )
 from tests.helpers.fake_engine import DRAFT, MAIN, Gate, model_info
@@ -44,6 +46,8 @@ class FakeModelStore:
         self.gate = Gate()
         self.failures: dict[str, DownloadError] = {}
         self.undeletable: set[str] = set()
+        self.pair_checks: dict[tuple[str, str], PairCheck] = {}
+        self.checked: list[tuple[str, str]] = []
         self.hub: tuple[str | None, str | None] = (None, None)
         self.folders: tuple[str, ...] = ()
         self._sink = sink
@@ -79,6 +83,9 @@ class FakeModelStore:
 
     def delete(self, folder: Path | str) -> None:
         self._commands.put(lambda: self._delete(str(folder)))
+
+    def check_pair(self, main: Path | str, draft: Path | str) -> None:
+        self._commands.put(lambda: self._check(str(main), str(draft)))
 
     def set_hub(self, endpoint: str | None, token: str | None, token_in_clear: bool = False) -> None:
         self.hub = (endpoint, token)
@@ -117,6 +124,11 @@ class FakeModelStore:
     def _end(self, download: DownloadId, event: DownloadStopped | DownloadFailed | DownloadFinished) -> None:
         self._running.discard(download)
         self._sink(event)
+
+    def _check(self, main: str, draft: str) -> None:
+        """As `pair_checks` has it; else that all is well."""
+        self.checked.append((main, draft))
+        self._sink(PairChecked(self.pair_checks.get((main, draft)) or PairCheck(main, draft, None)))
 
     def _delete(self, folder: str) -> None:
         if folder in self.undeletable:
