@@ -66,6 +66,7 @@ from engine.api.events import (
     ModelUnloaded,
     PageFailed,
     PageRead,
+    PairChecked,
     PromptProgress,
     Queued,
     RequestEvent,
@@ -88,6 +89,7 @@ from engine.api.hub import (
     Retry,
     SearchId,
 )
+from engine.api.pairs import CacheKind, PairCheck, Probe, TokenDifference, Vocabularies
 from engine.api.protocols import ChatEngine, ModelLibrary
 from engine.api.stats import RequestStats
 from engine.api.types import (
@@ -114,7 +116,7 @@ from engine.api.types import (
     SpeculationMode,
 )
 from engine.hub.store import ModelStore
-from engine.models.compatibility import draft_problem
+from engine.models.compatibility import draft_problem, may_share_tokens
 from engine.models.inspect import inspect_model, model_name
 from engine.models.trial import TRY_MODEL, try_model
 from engine.runtime.service import Engine
@@ -125,6 +127,7 @@ __all__ = [
     "TRY_MODEL",
     "Acceptance",
     "AccessDenied",
+    "CacheKind",
     "ChatEngine",
     "ChecksumMismatch",
     "ContextTooLong",
@@ -199,6 +202,9 @@ __all__ = [
     "OutOfMemory",
     "PageFailed",
     "PageRead",
+    "PairCheck",
+    "PairChecked",
+    "Probe",
     "PromptProgress",
     "Queued",
     "RepositoryNotFound",
@@ -221,10 +227,13 @@ __all__ = [
     "StoreEvent",
     "TemplateFailed",
     "TextDelta",
+    "TokenDifference",
     "TokenInClear",
     "TokenizerBroken",
+    "Vocabularies",
     "draft_problem",
     "inspect_model",
+    "may_share_tokens",
     "model_name",
     "try_model",
     "write_atomically",

@@ -736,10 +736,6 @@
         <translation>メインモデルと同じ系列のドラフトモデルを選んでください。</translation>
     </message>
     <message>
-        <source>Token %1 means “%2” to the main model and “%3” to the draft.</source>
-        <translation>トークン %1 は、メインモデルでは「%2」、ドラフトモデルでは「%3」です。</translation>
-    </message>
-    <message>
         <source>The same token numbers mean different text to the two models.</source>
         <translation>同じトークン番号が、二つのモデルでは別の文字を表します。</translation>
     </message>
@@ -962,6 +958,10 @@
     <message>
         <source>It expects a main model of %1 layers; this one has %2.</source>
         <translation>%1 層のメインモデル用ですが、このモデルは %2 層です。</translation>
+    </message>
+    <message>
+        <source>Only %1 of %2 tokens say the same to both; nine in ten are needed.</source>
+        <translation>%2 個のトークンのうち、両方で同じ意味なのは %1 個だけです。9 割以上の一致が必要です。</translation>
     </message>
     <message>
         <source>It expects a main model of width %1; this one has %2.</source>

@@ -736,10 +736,6 @@
         <translation>메인 모델과 같은 계열의 초안 모델을 선택해 주세요.</translation>
     </message>
     <message>
-        <source>Token %1 means “%2” to the main model and “%3” to the draft.</source>
-        <translation>%1번 토큰이 메인 모델에서는 ‘%2’, 초안 모델에서는 ‘%3’에 해당해요.</translation>
-    </message>
-    <message>
         <source>The same token numbers mean different text to the two models.</source>
         <translation>같은 토큰 번호가 두 모델에서 서로 다른 글자를 뜻해요.</translation>
     </message>
@@ -962,6 +958,10 @@
     <message>
         <source>It expects a main model of %1 layers; this one has %2.</source>
         <translation>레이어가 %1개인 메인 모델용인데 이 모델은 %2개예요.</translation>
+    </message>
+    <message>
+        <source>Only %1 of %2 tokens say the same to both; nine in ten are needed.</source>
+        <translation>토큰 %2개 중 %1개만 두 모델에서 같은 뜻이에요. 열에 아홉은 같아야 해요.</translation>
     </message>
     <message>
         <source>It expects a main model of width %1; this one has %2.</source>

@@ -736,10 +736,6 @@
         <translation>请选择与主模型同系列的草稿模型。</translation>
     </message>
     <message>
-        <source>Token %1 means “%2” to the main model and “%3” to the draft.</source>
-        <translation>编号 %1 的 token 在主模型中是“%2”，在草稿模型中是“%3”。</translation>
-    </message>
-    <message>
         <source>The same token numbers mean different text to the two models.</source>
         <translation>同样的 token 编号在两个模型中代表不同的文字。</translation>
     </message>
@@ -962,6 +958,10 @@
     <message>
         <source>It expects a main model of %1 layers; this one has %2.</source>
         <translation>它适用于 %1 层的主模型，而这个模型有 %2 层。</translation>
+    </message>
+    <message>
+        <source>Only %1 of %2 tokens say the same to both; nine in ten are needed.</source>
+        <translation>%2 个 token 中只有 %1 个在两个模型里含义相同，至少需要九成。</translation>
     </message>
     <message>
         <source>It expects a main model of width %1; this one has %2.</source>

@@ -115,11 +115,11 @@ TABLE = (
     Row(
         engine.DraftVocabularyDiffers,
         QT_TRANSLATE_NOOP("Messages", "Different vocabulary"),
-        QT_TRANSLATE_NOOP("Messages", "Token %1 means “%2” to the main model and “%3” to the draft."),
+        QT_TRANSLATE_NOOP("Messages", "Only %1 of %2 tokens say the same to both; nine in ten are needed."),
         QT_TRANSLATE_NOOP("Messages", "Choose a draft from the main model's own family."),
         NoticeAction.CHOOSE_DRAFT,
-        values=("token_id", "main_text", "draft_text"),
-        when=lambda error: error.token_id >= 0,
+        values=("shared_tokens", "most_tokens"),
+        when=lambda error: error.shared_tokens >= 0,
     ),
     Row(
         engine.DraftVocabularyDiffers,

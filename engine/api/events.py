@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from engine.api.errors import EngineError
 from engine.api.hub import FileProgress, HubModel, HubPage, Retry, SearchId
+from engine.api.pairs import PairCheck
 from engine.api.stats import RequestStats
 from engine.api.types import (
     DownloadId,
@@ -136,6 +137,11 @@ class DeleteFailed:
 
 
 @dataclass(frozen=True, slots=True)
+class PairChecked:
+    check: PairCheck
+
+
+@dataclass(frozen=True, slots=True)
 class DownloadProgress:
     download: DownloadId
     repository: str
@@ -211,6 +217,7 @@ StoreEvent = (
     LibraryScanned
     | ModelDeleted
     | DeleteFailed
+    | PairChecked
     | DownloadProgress
     | DownloadFinished
     | DownloadStopped

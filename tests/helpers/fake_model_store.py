@@ -28,6 +28,8 @@ from engine import (
     ModelSource,
     PageFailed,
     PageRead,
+    PairCheck,
+    PairChecked,
     RepositoryNotFound,
     SearchFailed,
     SearchId,
@@ -62,6 +64,8 @@ class FakeModelStore:
         self.pages: dict[str, HubPage] = {}
         self.hub_error: DownloadError | None = None  # why it answers nothing
         self._told: dict[SearchId, int] = {}
+        self.pair_checks: dict[tuple[str, str], PairCheck] = {}
+        self.checked: list[tuple[str, str]] = []
         self.folders: tuple[str, ...] = ()
         self._sink = sink
         self._models = [installed(MAIN), installed(DRAFT)] if models is None else list(models)
@@ -118,6 +122,9 @@ class FakeModelStore:
     def set_limit(self, bytes_per_second: int) -> None:
         self.limit = bytes_per_second
 
+    def check_pair(self, main: Path | str, draft: Path | str) -> None:
+        self._commands.put(lambda: self._check(str(main), str(draft)))
+
     def set_folders(self, folders: Sequence[Path | str]) -> None:
         self.folders = tuple(str(folder) for folder in folders)
 
@@ -164,6 +171,11 @@ class FakeModelStore:
     def _end(self, download: DownloadId, event: DownloadStopped | DownloadFailed | DownloadFinished) -> None:
         self._running.discard(download)
         self._sink(event)
+
+    def _check(self, main: str, draft: str) -> None:
+        """As `pair_checks` has it; else that all is well."""
+        self.checked.append((main, draft))
+        self._sink(PairChecked(self.pair_checks.get((main, draft)) or PairCheck(main, draft, None)))
 
     def _delete(self, folder: str) -> None:
         if folder in self.undeletable:
