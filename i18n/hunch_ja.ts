@@ -358,6 +358,52 @@
     </message>
 </context>
 <context>
+    <name>HubCard</name>
+    <message>
+        <source>Address</source>
+        <translation>アドレス</translation>
+    </message>
+    <message>
+        <source>Leave empty for the public hub.</source>
+        <translation>空欄なら公開ハブを使います。</translation>
+    </message>
+    <message>
+        <source>Token</source>
+        <translation>トークン</translation>
+    </message>
+    <message>
+        <source>Only for private and gated models. Kept on this machine.</source>
+        <translation>非公開または承認制のモデルにだけ使います。この Mac にだけ保存されます。</translation>
+    </message>
+    <message>
+        <source>Send the token unencrypted</source>
+        <translation>トークンを暗号化せずに送信</translation>
+    </message>
+    <message>
+        <source>For an http address on another machine. Anyone on the way can read the token.</source>
+        <translation>ほかのマシンの http アドレス用です。途中で誰でもトークンを読み取れます。</translation>
+    </message>
+</context>
+<context>
+    <name>InstallCard</name>
+    <message>
+        <source>Install from the Hub</source>
+        <translation>ハブからインストール</translation>
+    </message>
+    <message>
+        <source>A repository with MLX weights. Several can be installed at once.</source>
+        <translation>MLX の重みがあるリポジトリを入力してください。同時に複数インストールできます。</translation>
+    </message>
+    <message>
+        <source>Repository</source>
+        <translation>リポジトリ</translation>
+    </message>
+    <message>
+        <source>Install</source>
+        <translation>インストール</translation>
+    </message>
+</context>
+<context>
     <name>JumpButton</name>
     <message>
         <source>Jump to the end</source>
@@ -1267,22 +1313,6 @@
         <translation>モデルのあるフォルダ</translation>
     </message>
     <message>
-        <source>Install from the Hub</source>
-        <translation>ハブからインストール</translation>
-    </message>
-    <message>
-        <source>A repository with MLX weights. Several can be installed at once.</source>
-        <translation>MLX の重みがあるリポジトリを入力してください。同時に複数インストールできます。</translation>
-    </message>
-    <message>
-        <source>Repository</source>
-        <translation>リポジトリ</translation>
-    </message>
-    <message>
-        <source>Install</source>
-        <translation>インストール</translation>
-    </message>
-    <message>
         <source>Installed</source>
         <translation>インストール済み</translation>
     </message>
@@ -1305,30 +1335,6 @@
     <message>
         <source>Hub</source>
         <translation>ハブ</translation>
-    </message>
-    <message>
-        <source>Address</source>
-        <translation>アドレス</translation>
-    </message>
-    <message>
-        <source>Leave empty for the public hub.</source>
-        <translation>空欄なら公開ハブを使います。</translation>
-    </message>
-    <message>
-        <source>Token</source>
-        <translation>トークン</translation>
-    </message>
-    <message>
-        <source>Only for private and gated models. Kept on this machine.</source>
-        <translation>非公開または承認制のモデルにだけ使います。この Mac にだけ保存されます。</translation>
-    </message>
-    <message>
-        <source>Send the token unencrypted</source>
-        <translation>トークンを暗号化せずに送信</translation>
-    </message>
-    <message>
-        <source>For an http address on another machine. Anyone on the way can read the token.</source>
-        <translation>ほかのマシンの http アドレス用です。途中で誰でもトークンを読み取れます。</translation>
     </message>
 </context>
 <context>

@@ -358,6 +358,52 @@
     </message>
 </context>
 <context>
+    <name>HubCard</name>
+    <message>
+        <source>Address</source>
+        <translation>주소</translation>
+    </message>
+    <message>
+        <source>Leave empty for the public hub.</source>
+        <translation>비워 두면 공개 허브를 써요.</translation>
+    </message>
+    <message>
+        <source>Token</source>
+        <translation>토큰</translation>
+    </message>
+    <message>
+        <source>Only for private and gated models. Kept on this machine.</source>
+        <translation>비공개 모델이나 승인이 필요한 모델에만 써요. 이 컴퓨터에만 저장돼요.</translation>
+    </message>
+    <message>
+        <source>Send the token unencrypted</source>
+        <translation>토큰을 암호화하지 않고 보내기</translation>
+    </message>
+    <message>
+        <source>For an http address on another machine. Anyone on the way can read the token.</source>
+        <translation>다른 컴퓨터의 http 주소를 쓸 때만 필요해요. 중간에 누구나 토큰을 읽을 수 있어요.</translation>
+    </message>
+</context>
+<context>
+    <name>InstallCard</name>
+    <message>
+        <source>Install from the Hub</source>
+        <translation>허브에서 설치</translation>
+    </message>
+    <message>
+        <source>A repository with MLX weights. Several can be installed at once.</source>
+        <translation>MLX 가중치가 있는 저장소를 입력하세요. 여러 개를 동시에 설치할 수 있어요.</translation>
+    </message>
+    <message>
+        <source>Repository</source>
+        <translation>저장소</translation>
+    </message>
+    <message>
+        <source>Install</source>
+        <translation>설치</translation>
+    </message>
+</context>
+<context>
     <name>JumpButton</name>
     <message>
         <source>Jump to the end</source>
@@ -1267,22 +1313,6 @@
         <translation>모델이 있는 폴더</translation>
     </message>
     <message>
-        <source>Install from the Hub</source>
-        <translation>허브에서 설치</translation>
-    </message>
-    <message>
-        <source>A repository with MLX weights. Several can be installed at once.</source>
-        <translation>MLX 가중치가 있는 저장소를 입력하세요. 여러 개를 동시에 설치할 수 있어요.</translation>
-    </message>
-    <message>
-        <source>Repository</source>
-        <translation>저장소</translation>
-    </message>
-    <message>
-        <source>Install</source>
-        <translation>설치</translation>
-    </message>
-    <message>
         <source>Installed</source>
         <translation>설치됨</translation>
     </message>
@@ -1305,30 +1335,6 @@
     <message>
         <source>Hub</source>
         <translation>허브</translation>
-    </message>
-    <message>
-        <source>Address</source>
-        <translation>주소</translation>
-    </message>
-    <message>
-        <source>Leave empty for the public hub.</source>
-        <translation>비워 두면 공개 허브를 써요.</translation>
-    </message>
-    <message>
-        <source>Token</source>
-        <translation>토큰</translation>
-    </message>
-    <message>
-        <source>Only for private and gated models. Kept on this machine.</source>
-        <translation>비공개 모델이나 승인이 필요한 모델에만 써요. 이 컴퓨터에만 저장돼요.</translation>
-    </message>
-    <message>
-        <source>Send the token unencrypted</source>
-        <translation>토큰을 암호화하지 않고 보내기</translation>
-    </message>
-    <message>
-        <source>For an http address on another machine. Anyone on the way can read the token.</source>
-        <translation>다른 컴퓨터의 http 주소를 쓸 때만 필요해요. 중간에 누구나 토큰을 읽을 수 있어요.</translation>
     </message>
 </context>
 <context>

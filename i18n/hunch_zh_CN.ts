@@ -358,6 +358,52 @@
     </message>
 </context>
 <context>
+    <name>HubCard</name>
+    <message>
+        <source>Address</source>
+        <translation>地址</translation>
+    </message>
+    <message>
+        <source>Leave empty for the public hub.</source>
+        <translation>留空则使用公共 Hub。</translation>
+    </message>
+    <message>
+        <source>Token</source>
+        <translation>令牌</translation>
+    </message>
+    <message>
+        <source>Only for private and gated models. Kept on this machine.</source>
+        <translation>仅用于私有或需授权的模型，只保存在本机。</translation>
+    </message>
+    <message>
+        <source>Send the token unencrypted</source>
+        <translation>不加密发送令牌</translation>
+    </message>
+    <message>
+        <source>For an http address on another machine. Anyone on the way can read the token.</source>
+        <translation>用于其他电脑上的 http 地址。途中的任何人都能读到令牌。</translation>
+    </message>
+</context>
+<context>
+    <name>InstallCard</name>
+    <message>
+        <source>Install from the Hub</source>
+        <translation>从 Hub 安装</translation>
+    </message>
+    <message>
+        <source>A repository with MLX weights. Several can be installed at once.</source>
+        <translation>填写含 MLX 权重的仓库，可同时安装多个。</translation>
+    </message>
+    <message>
+        <source>Repository</source>
+        <translation>仓库</translation>
+    </message>
+    <message>
+        <source>Install</source>
+        <translation>安装</translation>
+    </message>
+</context>
+<context>
     <name>JumpButton</name>
     <message>
         <source>Jump to the end</source>
@@ -1267,22 +1313,6 @@
         <translation>存放模型的文件夹</translation>
     </message>
     <message>
-        <source>Install from the Hub</source>
-        <translation>从 Hub 安装</translation>
-    </message>
-    <message>
-        <source>A repository with MLX weights. Several can be installed at once.</source>
-        <translation>填写含 MLX 权重的仓库，可同时安装多个。</translation>
-    </message>
-    <message>
-        <source>Repository</source>
-        <translation>仓库</translation>
-    </message>
-    <message>
-        <source>Install</source>
-        <translation>安装</translation>
-    </message>
-    <message>
         <source>Installed</source>
         <translation>已安装</translation>
     </message>
@@ -1305,30 +1335,6 @@
     <message>
         <source>Hub</source>
         <translation>Hub</translation>
-    </message>
-    <message>
-        <source>Address</source>
-        <translation>地址</translation>
-    </message>
-    <message>
-        <source>Leave empty for the public hub.</source>
-        <translation>留空则使用公共 Hub。</translation>
-    </message>
-    <message>
-        <source>Token</source>
-        <translation>令牌</translation>
-    </message>
-    <message>
-        <source>Only for private and gated models. Kept on this machine.</source>
-        <translation>仅用于私有或需授权的模型，只保存在本机。</translation>
-    </message>
-    <message>
-        <source>Send the token unencrypted</source>
-        <translation>不加密发送令牌</translation>
-    </message>
-    <message>
-        <source>For an http address on another machine. Anyone on the way can read the token.</source>
-        <translation>用于其他电脑上的 http 地址。途中的任何人都能读到令牌。</translation>
     </message>
 </context>
 <context>

@@ -1,21 +1,19 @@
-"""Installed models, downloads, the loaded pair and the possible drafts."""
+"""Installed models, the loaded pair and the possible drafts."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
 from app.bridge import EngineBridge
+from app.controllers.downloads import DownloadController
 from app.controllers.draft_choices import best_draft, draft_choice, model_entry
 from app.controllers.loaded_pair import LoadedPair
 from app.settings import STARTER_FOLDER, Settings
 from app.view_models.model_list import (
-    DownloadEntry,
-    DownloadState,
     DraftChoice,
     DraftGroup,
     ModelEntry,
@@ -25,11 +23,6 @@ from app.view_models.model_list import (
 from engine import (
     ChatEngine,
     DeleteFailed,
-    DownloadFailed,
-    DownloadFinished,
-    DownloadId,
-    DownloadProgress,
-    DownloadStopped,
     DrafterExamined,
     Event,
     Failed,
@@ -61,7 +54,6 @@ class StarterPair:
 
 class ModelController(QObject):
     models_changed = Signal()
-    downloads_changed = Signal()
     pair_changed = Signal()
     problem_raised = Signal(object)  # EngineError or DeleteFailed, for words.notices_for_errors
     model_installed = Signal(str, str)  # repository, folder
@@ -83,8 +75,8 @@ class ModelController(QObject):
         self._starter = starter
         self._loaded = LoadedPair()
         self._installed: tuple[InstalledModel, ...] = ()
-        self._downloads: dict[int, DownloadEntry] = {}
-        self._cancelled: set[int] = set()
+        self.downloads = DownloadController(store, bridge, self)
+        self.downloads.installed.connect(self._on_installed)
         bridge.event_arrived.connect(self._on_event)
         settings.changed.connect(self._on_setting)
 
@@ -110,10 +102,6 @@ class ModelController(QObject):
     @property
     def models(self) -> list[ModelEntry]:
         return [self._entry(model) for model in sorted(self._installed, key=lambda model: _reading_order(model.name))]
-
-    @property
-    def downloads(self) -> list[DownloadEntry]:
-        return list(self._downloads.values())
 
     def drafts_for_main(self) -> list[DraftChoice]:
         """Every installed model: recommended, compatible, and not compatible with the reason; small ones first."""
@@ -146,30 +134,7 @@ class ModelController(QObject):
         self._settings.speculation_tokens = tokens
 
     def install(self, repository: str) -> int:
-        repository = repository.strip()
-        running = (DownloadState.WAITING, DownloadState.RUNNING)
-        for entry in self._downloads.values():
-            if entry.repository == repository and entry.state in running:
-                return entry.id
-        download = self._store.install(repository)
-        self._downloads = {key: entry for key, entry in self._downloads.items() if entry.repository != repository}
-        self._downloads[download] = DownloadEntry(download, repository)
-        self.downloads_changed.emit()
-        return download
-
-    def pause(self, download: int) -> None:
-        self._store.pause(DownloadId(download))
-
-    def resume(self, download: int) -> None:
-        """Goes on where it stopped, as a new download."""
-        if entry := self._downloads.get(download):
-            self.install(entry.repository)
-
-    def cancel(self, download: int) -> None:
-        """Ends a download and throws away what has arrived."""
-        self._cancelled.add(download)
-        self._store.cancel(DownloadId(download))
-        self._drop(download)
+        return self.downloads.install(repository)
 
     def delete(self, folder: str) -> None:
         if folder == self._loaded.draft_folder:
@@ -213,8 +178,10 @@ class ModelController(QObject):
                 self._store.scan()
             case DeleteFailed():
                 self.problem_raised.emit(event)
-            case DownloadProgress() | DownloadFinished() | DownloadStopped() | DownloadFailed():
-                self._on_download_event(event)
+
+    def _on_installed(self, repository: str, folder: str) -> None:
+        self._store.scan()
+        self.model_installed.emit(repository, folder)
 
     def _on_setting(self, name: str) -> None:
         if name in ("speculation_mode", "speculation_tokens"):
@@ -232,22 +199,6 @@ class ModelController(QObject):
                 # Otherwise the engine would keep the previous draft, which the pair chip no longer shows.
                 self._engine.set_draft(None, self._bridge.post)
         self._emit_pair_changed()
-
-    def _on_download_event(self, event: DownloadProgress | DownloadFinished | DownloadStopped | DownloadFailed) -> None:
-        if event.download in self._cancelled:
-            return
-        match event:
-            case DownloadProgress(done_bytes=done, total_bytes=total, bytes_per_second=speed):
-                running = DownloadState.RUNNING
-                self._put(event, done_bytes=done, total_bytes=total, bytes_per_second=speed, state=running)
-            case DownloadStopped(kept_bytes=kept):
-                self._put(event, done_bytes=kept, bytes_per_second=0.0, state=DownloadState.PAUSED)
-            case DownloadFailed(kept_bytes=kept, error=error):
-                self._put(event, done_bytes=kept, bytes_per_second=0.0, state=DownloadState.FAILED, error=error)
-            case DownloadFinished(folder=folder):
-                self._drop(event.download)
-                self._store.scan()
-                self.model_installed.emit(event.repository, folder)
 
     # Small parts
 
@@ -273,15 +224,6 @@ class ModelController(QObject):
     def _emit_pair_changed(self) -> None:
         self.pair_changed.emit()
         self.models_changed.emit()  # which of them are loaded is part of the list
-
-    def _put(self, event: DownloadProgress | DownloadStopped | DownloadFailed, **fields: Any) -> None:
-        known = self._downloads.get(event.download) or DownloadEntry(event.download, event.repository)
-        self._downloads[event.download] = replace(known, **({"error": None} | fields))
-        self.downloads_changed.emit()
-
-    def _drop(self, download: int) -> None:
-        if self._downloads.pop(download, None) is not None:
-            self.downloads_changed.emit()
 
     def _set_folders(self, folders: tuple[str, ...]) -> None:
         self._settings.model_folders = folders

@@ -186,37 +186,40 @@ def test_install_shows_progress_and_ends_as_a_model(harness: ControllerHarness) 
     harness.store.gate.hold()
     done = recorded(harness.models.model_installed)
     download = harness.models.install(" org/New-2B ")
-    assert harness.models.downloads[0].state is DownloadState.WAITING
+    assert harness.models.downloads.entries[0].state is DownloadState.WAITING
     harness.store.gate.let_through(2)
-    harness.qtbot.waitUntil(lambda: harness.models.downloads[0].done_bytes == TOTAL_BYTES // 2)
-    assert (harness.models.downloads[0].id, harness.models.downloads[0].state) == (download, DownloadState.RUNNING)
+    harness.qtbot.waitUntil(lambda: harness.models.downloads.entries[0].done_bytes == TOTAL_BYTES // 2)
+    assert (harness.models.downloads.entries[0].id, harness.models.downloads.entries[0].state) == (
+        download,
+        DownloadState.RUNNING,
+    )
     assert harness.models.install("org/New-2B") == download
     harness.store.gate.open()
     harness.qtbot.waitUntil(lambda: "New-2B" in [model.name for model in harness.models.models])
-    assert (done, harness.models.downloads) == ([("org/New-2B", "/models/New-2B")], [])
+    assert (done, harness.models.downloads.entries) == ([("org/New-2B", "/models/New-2B")], [])
 
 
 def test_pause_keeps_and_resume_goes_on(harness: ControllerHarness) -> None:
     harness.store.gate.hold()
     download = harness.models.install("org/New-2B")
     harness.store.gate.let_through(1)
-    harness.qtbot.waitUntil(lambda: harness.models.downloads[0].done_bytes > 0)
-    harness.models.pause(download)
-    harness.qtbot.waitUntil(lambda: harness.models.downloads[0].state is DownloadState.PAUSED)
-    assert harness.models.downloads[0].done_bytes == TOTAL_BYTES // 4
-    harness.models.resume(download)
-    assert len(harness.models.downloads) == 1
+    harness.qtbot.waitUntil(lambda: harness.models.downloads.entries[0].done_bytes > 0)
+    harness.models.downloads.pause(download)
+    harness.qtbot.waitUntil(lambda: harness.models.downloads.entries[0].state is DownloadState.PAUSED)
+    assert harness.models.downloads.entries[0].done_bytes == TOTAL_BYTES // 4
+    harness.models.downloads.resume(download)
+    assert len(harness.models.downloads.entries) == 1
     harness.store.gate.open()
-    harness.qtbot.waitUntil(lambda: not harness.models.downloads)
+    harness.qtbot.waitUntil(lambda: not harness.models.downloads.entries)
 
 
 def test_cancel_takes_the_download_away(harness: ControllerHarness) -> None:
     harness.store.gate.hold()
     download = harness.models.install("org/New-2B")
     harness.store.gate.let_through(1)
-    harness.qtbot.waitUntil(lambda: harness.models.downloads[0].done_bytes > 0)
-    harness.models.cancel(download)
-    assert harness.models.downloads == []
+    harness.qtbot.waitUntil(lambda: harness.models.downloads.entries[0].done_bytes > 0)
+    harness.models.downloads.cancel(download)
+    assert harness.models.downloads.entries == []
     harness.store.gate.open()
     harness.models.install("org/Later")
     harness.qtbot.waitUntil(lambda: "Later" in [model.name for model in harness.models.models])
@@ -226,10 +229,10 @@ def test_cancel_takes_the_download_away(harness: ControllerHarness) -> None:
 def test_failed_download_says_why_and_can_be_tried_again(harness: ControllerHarness) -> None:
     harness.store.failures["org/New-2B"] = HubUnreachable("org/New-2B", "https://hub.test", "timed out")
     download = harness.models.install("org/New-2B")
-    harness.qtbot.waitUntil(lambda: harness.models.downloads[0].state is DownloadState.FAILED)
-    assert harness.models.downloads[0].error is harness.store.failures["org/New-2B"]
+    harness.qtbot.waitUntil(lambda: harness.models.downloads.entries[0].state is DownloadState.FAILED)
+    assert harness.models.downloads.entries[0].error is harness.store.failures["org/New-2B"]
     harness.store.failures.clear()
-    harness.models.resume(download)
+    harness.models.downloads.resume(download)
     harness.qtbot.waitUntil(lambda: "New-2B" in [model.name for model in harness.models.models])
 
 

@@ -56,8 +56,8 @@ def download(page: ModelsPage) -> DownloadRow:
 
 
 def install(page: ModelsPage) -> None:
-    QTest.keyClicks(page.repository, REPOSITORY)
-    QTest.keyClick(page.repository, Qt.Key.Key_Return)
+    QTest.keyClicks(page.install.repository, REPOSITORY)
+    QTest.keyClick(page.install.repository, Qt.Key.Key_Return)
 
 
 @pytest.mark.parametrize("language", ["en", "ko", "ja", "zh_CN"])
@@ -147,10 +147,10 @@ def test_back_to_the_defaults_leaves_the_system_prompt(harness: AppHarness, wind
 
 
 def test_install_is_offered_only_for_a_repository(page: ModelsPage) -> None:
-    QTest.keyClicks(page.repository, "no repository")
-    assert not page.install_button.isEnabled()
-    page.repository.setText(REPOSITORY)
-    assert page.install_button.isEnabled()
+    QTest.keyClicks(page.install.repository, "no repository")
+    assert not page.install.install_button.isEnabled()
+    page.install.repository.setText(REPOSITORY)
+    assert page.install.install_button.isEnabled()
 
 
 def test_a_download_shows_bytes_and_ends_among_the_installed(
@@ -158,7 +158,7 @@ def test_a_download_shows_bytes_and_ends_among_the_installed(
 ) -> None:
     harness.store.gate.hold()
     install(page)
-    assert page.repository.text() == ""
+    assert page.install.repository.text() == ""
     harness.store.gate.let_through(1)
     qtbot.waitUntil(lambda: "100.0 MB of 400.0 MB" in download(page).words.text())
     harness.store.gate.open()
@@ -170,7 +170,7 @@ def test_a_download_is_paused_and_resumed(harness: AppHarness, page: ModelsPage,
     harness.store.gate.hold()
     install(page)
     harness.store.gate.let_through(1)
-    qtbot.waitUntil(lambda: harness.models.downloads[0].state is DownloadState.RUNNING)
+    qtbot.waitUntil(lambda: harness.models.downloads.entries[0].state is DownloadState.RUNNING)
     click(download(page).go_button)
     qtbot.waitUntil(lambda: "Paused" in download(page).words.text())
     harness.store.gate.open()
@@ -230,9 +230,9 @@ def test_folders_are_added_and_removed(harness: AppHarness, page: ModelsPage, tm
 def test_hub_address_and_token_reach_the_shelf_and_the_token_stays_out_of_the_settings(
     harness: AppHarness, page: ModelsPage
 ) -> None:
-    page.endpoint.setText("https://hub.example")
-    page.token.setText("hf_secret")
-    page.token.editingFinished.emit()
+    page.hub.endpoint.setText("https://hub.example")
+    page.hub.token.setText("hf_secret")
+    page.hub.token.editingFinished.emit()
     assert harness.store.hub == ("https://hub.example", "hf_secret")
     harness.application.settings.save()
     assert "hf_secret" not in harness.paths.settings.read_text(encoding="utf-8")
