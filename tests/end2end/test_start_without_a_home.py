@@ -134,7 +134,7 @@ def fill_up(disk: Path) -> None:
             (disk / f"empty {number}").touch()
 
 
-@pytest.mark.parametrize("had_chats", [True, False])
+@pytest.mark.parametrize("had_chats", [True, pytest.param(False, marks=pytest.mark.drill)])
 def test_a_disk_that_is_full(small_disk: Path, starter: Path, had_chats: bool) -> None:
     """Whether the app was used there before or is new: it says what is missing, and one can chat."""
     file = small_disk / "data" / "chats.db"
