@@ -230,7 +230,9 @@ def _latent(told: _Told) -> list[_Layer]:
 
 
 def _latent_wide(told: _Told) -> list[_Layer]:
-    head = told.number("qk_nope_head_dim") + told.number("qk_rope_head_dim") + told.number("v_head_dim", untold=told.head)
+    head = (
+        told.number("qk_nope_head_dim") + told.number("qk_rope_head_dim") + told.number("v_head_dim", untold=told.head)
+    )
     return [_Layer(told.heads * head)] * told.layers
 
 

@@ -127,7 +127,9 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
         "gemma": Family("Gemma"),
         "gemma2": Family("Gemma 2"),
         "gemma3": Family("Gemma 3", Caches.WINDOWS, _GEMMA3),
-        "gemma3_text": Family("Gemma 3", Caches.WINDOWS, {**_GEMMA3, "num_attention_heads": 4, "num_key_value_heads": 1}),
+        "gemma3_text": Family(
+            "Gemma 3", Caches.WINDOWS, {**_GEMMA3, "num_attention_heads": 4, "num_key_value_heads": 1}
+        ),
         "gemma3n": Family("Gemma 3n", Caches.WINDOWS),
         "gemma4": Family("Gemma 4", Caches.WINDOWS, _GEMMA4),
         "gemma4_text": Family("Gemma 4", Caches.WINDOWS, _GEMMA4),
@@ -139,7 +141,9 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
         "gpt2": Family("GPT-2"),
         "gpt_bigcode": Family("StarCoder", untold={"num_key_value_heads": 1}),
         "gpt_neox": Family("GPT-NeoX"),
-        "gpt_oss": Family("gpt-oss", Caches.WINDOWS, {"sliding_window": 128, "sliding_window_pattern": 2, "head_dim": 64}),
+        "gpt_oss": Family(
+            "gpt-oss", Caches.WINDOWS, {"sliding_window": 128, "sliding_window_pattern": 2, "head_dim": 64}
+        ),
         "gptj": Family("GPT-J"),
         "granite": Family("Granite"),
         "granitemoe": Family("Granite"),
