@@ -75,10 +75,11 @@ class Head(nn.Module):
         begun, last = self.begin(read), read.following.shape[1] - 1
         turn = rotation(last + 1, self.shape.head_width)
         context = self.self_attn.rows(self.enter(begun, read.following)[1], turn, torch.arange(last + 1))
-        sees = anchors.sees & (torch.arange(last + 1) < anchors.places[..., None] - 1)
-        states, own, given = at(begun, anchors.places - 1), [], []
+        newest = (anchors.places - 1).clamp(min=0)  # where nothing is the main model's own, anchors are anywhere
+        sees = anchors.sees & (torch.arange(last + 1) < newest[..., None])
+        states, own, given = at(begun, newest), [], []
         for step in range(self.depth):
-            places = (anchors.places - 1 + step).clamp(max=last)
+            places = (newest + step).clamp(max=last)
             rows, entering = self.enter(states, at(read.following, places))
             own.append(self.self_attn.rows(entering, turn, places))
             rows = rows + self.self_attn(entering, turn, places, context, sees, own)

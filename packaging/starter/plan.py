@@ -16,6 +16,7 @@ class Plan:
     long_share: float = 0.12
     warm_up: int = 100
     decay: float = 0.1
+    compiled: bool = True  # minutes of compiling, then steps a few times as fast
     average: float = 0.998  # weights kept are a moving average: smoother than the last step's
 
     def shape_at(self, step: int) -> tuple[int, int]:

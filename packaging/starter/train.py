@@ -3,7 +3,7 @@
     python packaging/starter/train.py                              # everything, into resources/starter
     python packaging/starter/train.py --drafters-only
     python packaging/starter/train.py --only main --resume 1 --steps 400 --rate 1e-3
-    python packaging/starter/train.py --steps 2 --out build/tried  # whether it runs from start to end
+    python packaging/starter/train.py --steps 2 --eager --out build/tried  # whether it runs from start to end
 
 The tokenizer comes first, then the main model from data (pair.py), then the draft, which learns the main model's law on
 the same kind of data, and the drafters (dflash.py, heads.py), which learn it from the main model's hidden states. What
@@ -13,6 +13,7 @@ the data looks like is in chats.py; what the result is worth is measured by eval
 import argparse
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from plan import Plan
 
@@ -43,7 +44,8 @@ def order(arguments: list[str] | None = None) -> Order:
     wanted = DRAFTERS if options.drafters_only else options.only or PLANS
     plans = {name: plan for name, plan in PLANS.items() if name in wanted}
     given = {"steps": options.steps, "rate": options.rate, "long_share": options.long_share}
-    changes = {name: value for name, value in given.items() if value is not None}
+    changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    changes["compiled"] = not options.eager
     plans = {name: replace(plan, seed=plan.seed + 10 * options.resume, **changes) for name, plan in plans.items()}
     return Order(options.out, plans, options.resume > 0)
 
@@ -83,6 +85,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--steps", type=_positive, help="of each part, in place of its own number")
     parser.add_argument("--rate", type=float, help="of learning, in place of each part's own")
     parser.add_argument("--long-share", type=float, help="of the steps, with long chats")
+    parser.add_argument("--eager", action="store_true", help="do not compile: for a few steps")
     return parser
 
 

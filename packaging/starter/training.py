@@ -25,7 +25,7 @@ class Training:
 
     def __init__(self, model: nn.Module, plan: Plan, maker: ChatMaker, loss: nn.Module, name: str) -> None:
         self.model, self.plan, self.maker, self.name = model, plan, maker, name
-        self.loss = torch.compile(loss, dynamic=False)
+        self.loss = torch.compile(loss, dynamic=False) if plan.compiled else loss
         self.averaged = deepcopy(model).eval()
         self.optimizers = optimizers(model, plan)
         self.started_s = time.monotonic()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import statistics
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -64,6 +65,8 @@ def mtp_vs_plain(stage: Stage, runs: int) -> Row:
 
 def _vs_plain(stage: Stage, runs: int, kind: str) -> Row:
     """On the main model of 113 M, the head widened with it, under auto."""
+    if not (stage.starter / kind).is_dir():  # a starter of one's own (--starter) need not have every kind
+        return Row(f"engine.{kind}.vs_plain", math.nan, "ratio", "≥ 2.0", f"no {kind} in {stage.starter}")
     engine = _with_drafter(stage, kind)
     rates = _compared(stage, runs, (engine, Speculation.auto()), (engine, Speculation.off()))
     engine.close()
