@@ -48,6 +48,10 @@ def every_byte(whole: bytes) -> list[Damage]:
     return [(at, 0xFF) for at in range(len(whole))]
 
 
+def every_bit(whole: bytes) -> list[Damage]:
+    return [(at, 1 << bit) for at in range(len(whole)) for bit in range(8)]
+
+
 def every_bit_of_the_heads(whole: bytes) -> list[Damage]:
     """Of the first bytes of each page: its kind, the number of its rows, and where they are."""
     places = [page + at for page in range(0, len(whole), PAGE_BYTES) for at in range(_HEAD_BYTES)]
@@ -125,7 +129,7 @@ def turn_round_the_log(path: Path, step: int) -> None:
 
 
 @pytest.mark.drill
-@pytest.mark.parametrize("damages", [every_byte, every_bit_of_the_heads])
+@pytest.mark.parametrize("damages", [every_byte, every_bit])
 def test_every_byte_turned_round(tmp_path: Path, ear: Ear, damages: Callable[[bytes], list[Damage]]) -> None:
     damage(tmp_path / "chats.db", damages, _STEP)
     assert not [line for line in ear.heard if SECRET in line]
@@ -133,6 +137,7 @@ def test_every_byte_turned_round(tmp_path: Path, ear: Ear, damages: Callable[[by
 
 def test_some_bytes_turned_round(tmp_path: Path, ear: Ear) -> None:
     damage(tmp_path / "chats.db", every_byte, _SAMPLE)
+    damage(tmp_path / "chats.db", every_bit, 9973)
     damage(tmp_path / "chats.db", every_bit_of_the_heads, 167)
     assert not [line for line in ear.heard if SECRET in line]
 
@@ -141,9 +146,14 @@ def test_the_kind_of_a_page_costs_none_of_its_rows(tmp_path: Path) -> None:
     damage(tmp_path / "chats.db", lambda whole: [(at, 0xFF) for at in range(0, len(whole), PAGE_BYTES)][1:], 1)
 
 
-@pytest.mark.parametrize("bit", [(PAGE_BYTES + 11, 8), (8122, 8), (8161, 8), (54251, 1)])
+_BITS = [(PAGE_BYTES + 11, 8), (8122, 8), (8161, 8), (54251, 1), (8191, 4), (54016, 2), (54993, 4)]
+
+
+@pytest.mark.parametrize("bit", _BITS)
 def test_a_bit_that_costs_a_message_hides_no_other(tmp_path: Path, bit: Damage) -> None:
-    """Of a pointer to a chat, the kinds of its mark of deletion and of its newest message, and a message's number."""
+    """Of a pointer to a chat, the kinds of its mark of deletion and of its newest message, a message's number; of the
+    number of a chat's newest message, of a message twice, and of what comes before one.
+    """
     damage(tmp_path / "chats.db", lambda _: [bit], 1)
 
 
