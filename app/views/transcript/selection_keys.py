@@ -1,4 +1,4 @@
-"""Selecting by keyboard: Shift with arrows, Home, End and the page keys moves an end of the selection; Escape clears it.
+"""Selecting by keyboard: Shift with arrows, Home, End and the page keys moves an end of the selection; Escape clears.
 
 It goes from part to part and from message to message, and brings the place that it reaches into sight. Where nothing is
 selected yet it begins at the last click, or else at the message in focus, or at the top of what is in sight.
