@@ -1,4 +1,4 @@
-"""Selecting by keyboard: Shift with the arrows, Home, End and the page keys moves the end of the selection.
+"""Selecting by keyboard: Shift with arrows, Home, End and the page keys moves an end of the selection; Escape clears.
 
 It goes from part to part and from message to message, and brings the place that it reaches into sight. Where nothing is
 selected yet it begins at the last click, or else at the message in focus, or at the top of what is in sight.
@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from PySide6.QtCore import QRect
+from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence, QTextCursor
 
 from app.views.transcript.message_column import MARGIN_PX, Anchor, MessageColumn
 from app.views.transcript.message_item import MessageItem, Unread
+from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Part, PartKind, Selectable, as_widget
 from app.views.transcript.selection import Place, TranscriptSelection
 from app.views.transcript.sight import Sight
@@ -64,14 +65,23 @@ class _Caret:
 
 
 class SelectionKeys:
-    def __init__(self, selection: TranscriptSelection, column: MessageColumn, sight: Sight) -> None:
+    def __init__(
+        self, context: PartContext, selection: TranscriptSelection, column: MessageColumn, sight: Sight
+    ) -> None:
+        self._context = context
         self._selection = selection
         self._column = column
         self._sight = sight
         self._goal_x_px: int | None = None  # where lines are entered, as long as only lines are gone through
 
     def press(self, event: QKeyEvent) -> bool:
-        """Whether the key extends the selection; then that is done."""
+        """Whether the key changes the selection; then that is done."""
+        if event.matches(_Key.SelectAll):
+            self._selection.select_all()
+            return True
+        if event.key() == Qt.Key.Key_Escape and not self._selection.is_empty:
+            self._selection.clear()
+            return True
         for key, move in _MOVES.items():
             if event.matches(key):
                 self._extend(move)
@@ -93,6 +103,7 @@ class SelectionKeys:
             self._goal_x_px = None
         caret = self._moved_by_page(caret, move, distance_px) if distance_px else self._moved(caret, move)
         self._selection.extend(caret.place, caret.place)
+        self._context.selecting.emit()
         self._brought_into_sight(caret)
 
     # Moving
