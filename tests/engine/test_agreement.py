@@ -164,7 +164,7 @@ def test_a_question_of_one_token_tells_nothing(
 def test_two_tokens_are_enough(main: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
     prompt = [65, 66]
     monkeypatch.setattr(examined, "prompt_tokens", lambda *_: prompt)
-    assert run(main, Scripted(prompt, greedy(main, prompt, WRITTEN), set()), monkeypatch)[0] == 1
+    assert run(main, Scripted(prompt, greedy(main, prompt, WRITTEN), set()), monkeypatch) == (1, 1 + 2 * WRITTEN)
 
 
 def test_a_drafter_that_reads_no_states_is_not_examined(main: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:

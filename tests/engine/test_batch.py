@@ -45,6 +45,7 @@ from tests.engine.batch_harness import (
     model,
     prompt,
 )
+from tests.helpers.samples import sampled
 
 SAMPLINGS = {"greedy": GREEDY, "sampled": Sampling(temperature=0.9, top_p=0.95), "penalised": SAMPLED}
 EVERY_FAMILY = [*MERGING_FAMILIES, UNMERGED_FAMILY]
@@ -64,8 +65,7 @@ def requests(sampling: Sampling) -> list[Request]:
     ]
 
 
-@pytest.mark.parametrize("sampling", SAMPLINGS.values(), ids=SAMPLINGS)
-@pytest.mark.parametrize("family", EVERY_FAMILY)
+@pytest.mark.parametrize(("family", "sampling"), sampled(EVERY_FAMILY, SAMPLINGS))
 def test_tokens_are_those_written_alone(family: str, sampling: Sampling) -> None:
     """Joining one after another, leaving one after another, speculating before and after."""
     harness = Harness(model(family), draft())
@@ -155,8 +155,7 @@ def test_speculation_resumes_on_the_last_one(family: str) -> None:
     assert stats.drafting is DraftingState.ACTIVE
 
 
-@pytest.mark.parametrize("ending", ["length", "stop", "cancel"])
-@pytest.mark.parametrize("family", EVERY_FAMILY)
+@pytest.mark.parametrize(("family", "ending"), sampled(EVERY_FAMILY, ["length", "stop", "cancel"]))
 def test_who_leaves_keeps_a_cache_that_goes_on(family: str, ending: str) -> None:
     """However a reply leaves, the others are untouched, and its next turn starts from its kept cache, exactly."""
     harness = Harness(model(family))
@@ -180,8 +179,7 @@ def test_who_leaves_keeps_a_cache_that_goes_on(family: str, ending: str) -> None
     assert second.tokens == alone(family, turn).tokens
 
 
-@pytest.mark.parametrize("family", ["qwen3", "gemma3_text", "qwen3_5"])
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize(("family", "seed"), sampled(["qwen3", "gemma3_text", "qwen3_5"], range(2)))
 def test_any_order_of_joining_and_leaving(family: str, seed: int) -> None:
     """Up to 32 replies that come, go and are cancelled at random: each says a beginning of what it would say alone."""
     dice = random.Random(seed)

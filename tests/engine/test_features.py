@@ -123,8 +123,10 @@ def test_every_token_but_the_newest_has_a_row_of_its_own_state() -> None:
                 check(kept, CHAT, told)
 
 
-def test_states_are_read_in_chunks_and_each_once() -> None:
-    kept = context()
+def test_states_are_read_in_chunks_and_each_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A whole chunk is computed at once, or what it is made of would stay in memory; fewer wait for the draft."""
+    kept, evaluated = context(), list[int]()
+    monkeypatch.setattr(CacheSet, "evaluate", lambda caches: evaluated.append(caches.position))
     kept.follow(CHAT[:1301])
     kept.receive(0, positions(0, 700))
     kept.receive(700, positions(700, 1300))
@@ -132,6 +134,7 @@ def test_states_are_read_in_chunks_and_each_once() -> None:
     assert kept._reader.read_widths == [512, 512, 276]  # type: ignore[attr-defined]
     assert kept.last_state is not None
     assert kept.last_state.tolist() == [[12990.0]]
+    assert evaluated == [512, 1024]
     kept.read()
     check(kept, CHAT, 1300)
     kept.follow(CHAT[:1302])
