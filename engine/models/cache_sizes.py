@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from engine.api.types import CacheSizes
 from engine.models.families import Caches, family_for
 from engine.models.model_files import JsonObject, object_at
 
@@ -20,14 +21,6 @@ _MOST_LAYERS = 512
 _FULL = frozenset({"full_attention", "attention", "*", "global_attention"})
 _WINDOW = frozenset({"sliding_attention", "chunked_attention", "L"})
 _STATE = frozenset({"mamba", "linear_attention", "conv", "conv_mixer", "recurrent", "M", "kda"})
-
-
-@dataclass(frozen=True, slots=True)
-class CacheSizes:
-    """Of one chat."""
-
-    token_bytes: int  # for each token of it
-    fixed_bytes: int  # however long it is: windows when they are full, and recurrent states
 
 
 def cache_sizes(config: JsonObject, *, widened: bool = False) -> CacheSizes:
@@ -230,7 +223,9 @@ def _latent(told: _Told) -> list[_Layer]:
 
 
 def _latent_wide(told: _Told) -> list[_Layer]:
-    head = told.number("qk_nope_head_dim") + told.number("qk_rope_head_dim") + told.number("v_head_dim", untold=told.head)
+    head = (
+        told.number("qk_nope_head_dim") + told.number("qk_rope_head_dim") + told.number("v_head_dim", untold=told.head)
+    )
     return [_Layer(told.heads * head)] * told.layers
 
 

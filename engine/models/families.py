@@ -44,6 +44,7 @@ class Family:
     name: str
     caches: Caches = Caches.KEYS
     untold: Mapping[str, object] = field(default_factory=dict)  # what mlx-lm assumes where the config says nothing
+    speculates: bool = True  # False: several tokens at once are computed otherwise than each alone
 
 
 def family_for(model_type: str) -> Family:
@@ -127,7 +128,9 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
         "gemma": Family("Gemma"),
         "gemma2": Family("Gemma 2"),
         "gemma3": Family("Gemma 3", Caches.WINDOWS, _GEMMA3),
-        "gemma3_text": Family("Gemma 3", Caches.WINDOWS, {**_GEMMA3, "num_attention_heads": 4, "num_key_value_heads": 1}),
+        "gemma3_text": Family(
+            "Gemma 3", Caches.WINDOWS, {**_GEMMA3, "num_attention_heads": 4, "num_key_value_heads": 1}
+        ),
         "gemma3n": Family("Gemma 3n", Caches.WINDOWS),
         "gemma4": Family("Gemma 4", Caches.WINDOWS, _GEMMA4),
         "gemma4_text": Family("Gemma 4", Caches.WINDOWS, _GEMMA4),
@@ -139,7 +142,9 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
         "gpt2": Family("GPT-2"),
         "gpt_bigcode": Family("StarCoder", untold={"num_key_value_heads": 1}),
         "gpt_neox": Family("GPT-NeoX"),
-        "gpt_oss": Family("gpt-oss", Caches.WINDOWS, {"sliding_window": 128, "sliding_window_pattern": 2, "head_dim": 64}),
+        "gpt_oss": Family(
+            "gpt-oss", Caches.WINDOWS, {"sliding_window": 128, "sliding_window_pattern": 2, "head_dim": 64}
+        ),
         "gptj": Family("GPT-J"),
         "granite": Family("Granite"),
         "granitemoe": Family("Granite"),
@@ -195,7 +200,7 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
         "openelm": Family("OpenELM"),
         "phi": Family("Phi"),
         "phi3": Family("Phi-3"),
-        "phi3small": Family("Phi-3"),
+        "phi3small": Family("Phi-3", speculates=False),
         "phimoe": Family("Phi-3.5"),
         "phixtral": Family("Phixtral"),
         "pixtral": Family("Pixtral", Caches.WINDOWS),
