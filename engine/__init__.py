@@ -77,6 +77,7 @@ from engine.api.events import (
 )
 from engine.api.files import write_atomically
 from engine.api.hub import (
+    PUBLIC_HUB,
     FileProgress,
     HubAccess,
     HubFile,
@@ -122,6 +123,7 @@ from engine.runtime.service import Engine
 __all__ = [
     "MAX_DRAFT_TOKENS",
     "MAX_SEED",
+    "PUBLIC_HUB",
     "TRY_MODEL",
     "Acceptance",
     "AccessDenied",
