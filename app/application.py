@@ -224,13 +224,6 @@ class Application(QObject):
 
     # While it runs
 
-    def come_to_front(self) -> None:
-        window = self.window
-        window.setWindowState(window.windowState() & ~Qt.WindowState.WindowMinimized)
-        window.show()
-        window.raise_()
-        window.activateWindow()
-
     def show_settings(self, page: str = "") -> SettingsWindow | None:
         if not self.is_open:
             return None
@@ -337,7 +330,7 @@ def run(profile_dir: Path | None) -> int:
     interrupts.install()
     interrupts.received.connect(application.window.close_at_once)
     instance.has_window = application.window.isVisible
-    instance.called.connect(application.come_to_front)
+    instance.called.connect(application.window.come_forward)
     application.ending.connect(instance.stop_listening)
     application.ending.connect(lambda: end_process_after(END_S))
     application.ended.connect(qt.quit)

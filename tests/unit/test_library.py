@@ -274,7 +274,7 @@ def test_progress_is_told_at_most_ten_times_a_second(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: next(milliseconds) / 1000))
     meter = Meter(DownloadId(1), "org/name", told.append)
     for _ in range(1000):
-        meter.add(1, True)
+        meter.add("a", 1, True)
     assert 9 <= len(told) <= 10
     assert all(event.bytes_per_second > 0 for event in told)
 
