@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -57,7 +58,10 @@ def open_engine(cache: Path) -> ChatEngine:
 
 
 def open_store(folder: Path, sink: Sink, starter: Path) -> ModelLibrary:
-    return ModelStore(folder, sink=sink, starter=starter)
+    store = ModelStore(folder, sink=sink, starter=starter)
+    with suppress(RuntimeError):  # somebody without a home folder
+        store.set_home(Path.home())
+    return store
 
 
 class Application(QObject):
@@ -220,13 +224,6 @@ class Application(QObject):
 
     # While it runs
 
-    def come_to_front(self) -> None:
-        window = self.window
-        window.setWindowState(window.windowState() & ~Qt.WindowState.WindowMinimized)
-        window.show()
-        window.raise_()
-        window.activateWindow()
-
     def show_settings(self, page: str = "") -> SettingsWindow | None:
         if not self.is_open:
             return None
@@ -333,7 +330,7 @@ def run(profile_dir: Path | None) -> int:
     interrupts.install()
     interrupts.received.connect(application.window.close_at_once)
     instance.has_window = application.window.isVisible
-    instance.called.connect(application.come_to_front)
+    instance.called.connect(application.window.come_forward)
     application.ending.connect(instance.stop_listening)
     application.ending.connect(lambda: end_process_after(END_S))
     application.ended.connect(qt.quit)

@@ -124,6 +124,11 @@ class Settings(QObject):
     thinking = Option(False, _flag)
     system_prompt = Option("", _text)
     hub_endpoint = Option("", _text)  # "": the public hub
+    hub_mirrors = Option[tuple[str, ...]]((), _texts)  # asked where the hub cannot be reached
+    hub_proxy = Option("", _text)  # "": what the environment says
+    hub_offline = Option(False, _flag)
+    download_limit = Option(0, _whole(0, 100_000_000_000))  # bytes a second, of all downloads together; 0: none
+    pair_downloads = Option[tuple[str, ...]]((), _texts)  # "main draft" of each pair that is not installed yet
     hub_token_in_clear = Option(False, _flag)  # also over plain http
     model_folders = Option[tuple[str, ...]]((), _texts)
     window_geometry = Option("", _text)  # base64 of what Qt saves

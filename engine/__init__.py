@@ -78,6 +78,7 @@ from engine.api.events import (
 )
 from engine.api.files import write_atomically
 from engine.api.hub import (
+    PUBLIC_HUB,
     FileProgress,
     HubAccess,
     HubFile,
@@ -96,14 +97,18 @@ from engine.api.types import (
     MAX_DRAFT_TOKENS,
     MAX_SEED,
     Acceptance,
+    CacheSizes,
     DownloadId,
     DrafterInfo,
     DrafterKind,
     DraftingState,
     EngineState,
     FinishReason,
+    FitLevel,
+    MemoryFit,
     Message,
     MessageRole,
+    ModelAbout,
     ModelInfo,
     ModelRole,
     ModelSource,
@@ -115,8 +120,10 @@ from engine.api.types import (
     Speculation,
     SpeculationMode,
 )
+from engine.hub.catalog import Catalog, CatalogDraft, CatalogGain, CatalogModel, CatalogPair, load_catalog
 from engine.hub.store import ModelStore
 from engine.models.compatibility import draft_problem, may_share_tokens
+from engine.models.fit import estimated_weight_bytes, fit_together, memory_fit, model_memory_bytes
 from engine.models.inspect import inspect_model, model_name
 from engine.models.trial import TRY_MODEL, try_model
 from engine.runtime.service import Engine
@@ -124,10 +131,17 @@ from engine.runtime.service import Engine
 __all__ = [
     "MAX_DRAFT_TOKENS",
     "MAX_SEED",
+    "PUBLIC_HUB",
     "TRY_MODEL",
     "Acceptance",
     "AccessDenied",
     "CacheKind",
+    "CacheSizes",
+    "Catalog",
+    "CatalogDraft",
+    "CatalogGain",
+    "CatalogModel",
+    "CatalogPair",
     "ChatEngine",
     "ChecksumMismatch",
     "ContextTooLong",
@@ -159,6 +173,7 @@ __all__ = [
     "FileProgress",
     "FinishReason",
     "Finished",
+    "FitLevel",
     "HubAccess",
     "HubCannotSearch",
     "HubFile",
@@ -176,8 +191,10 @@ __all__ = [
     "LibraryScanned",
     "LoadAborted",
     "LogitsBroken",
+    "MemoryFit",
     "Message",
     "MessageRole",
+    "ModelAbout",
     "ModelDamaged",
     "ModelDeleted",
     "ModelError",
@@ -232,8 +249,13 @@ __all__ = [
     "TokenizerBroken",
     "Vocabularies",
     "draft_problem",
+    "estimated_weight_bytes",
+    "fit_together",
     "inspect_model",
+    "load_catalog",
     "may_share_tokens",
+    "memory_fit",
+    "model_memory_bytes",
     "model_name",
     "try_model",
     "write_atomically",

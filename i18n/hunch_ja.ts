@@ -198,24 +198,91 @@
         <translation>もう一度試す</translation>
     </message>
     <message>
+        <source>Hide the files</source>
+        <translation>ファイルを隠す</translation>
+    </message>
+    <message>
+        <source>Show the files</source>
+        <translation>ファイルを表示</translation>
+    </message>
+    <message>
+        <source>Try now</source>
+        <translation>今すぐ試す</translation>
+    </message>
+    <message>
+        <source>Take this line away</source>
+        <translation>この行を消す</translation>
+    </message>
+    <message>
+        <source>Remove, with what has arrived</source>
+        <translation>受信済みのデータごと削除</translation>
+    </message>
+    <message>
         <source>Cancel and delete what has arrived</source>
         <translation>キャンセルして、ダウンロード済みの分を削除</translation>
+    </message>
+    <message>
+        <source>Use now</source>
+        <translation>今すぐ使う</translation>
+    </message>
+    <message>
+        <source>Open its page</source>
+        <translation>モデルのページを開く</translation>
     </message>
     <message>
         <source>The download failed.</source>
         <translation>ダウンロードできませんでした。</translation>
     </message>
     <message>
+        <source>Installed</source>
+        <translation>インストール済み</translation>
+    </message>
+    <message>
         <source>Asking the hub…</source>
         <translation>ハブに問い合わせ中…</translation>
+    </message>
+    <message>
+        <source>Paused at %1</source>
+        <translation>%1 で一時停止中</translation>
     </message>
     <message>
         <source>Paused at %1 of %2</source>
         <translation>%2 のうち %1 で一時停止中</translation>
     </message>
+</context>
+<context>
+    <name>Downloads</name>
     <message>
-        <source>%1 of %2, %3 per second</source>
-        <translation>%2 のうち %1、毎秒 %3</translation>
+        <source>%1 s left</source>
+        <translation>残り %1 秒</translation>
+    </message>
+    <message>
+        <source>%1 min left</source>
+        <translation>残り %1 分</translation>
+    </message>
+    <message>
+        <source>%1 h %2 min left</source>
+        <translation>残り %1 時間 %2 分</translation>
+    </message>
+    <message>
+        <source>%1 days left</source>
+        <translation>残り %1 日</translation>
+    </message>
+    <message>
+        <source>%1 of %2</source>
+        <translation>%1 / %2</translation>
+    </message>
+    <message>
+        <source>%1 per second</source>
+        <translation>毎秒 %1</translation>
+    </message>
+    <message>
+        <source>The hub is busy; trying again in %1 s</source>
+        <translation>ハブが混み合っています。%1 秒後に再試行します</translation>
+    </message>
+    <message>
+        <source>Connection lost; trying again in %1 s</source>
+        <translation>接続が切れました。%1 秒後に再試行します</translation>
     </message>
 </context>
 <context>
@@ -446,17 +513,6 @@
     <message>
         <source>Open %1?</source>
         <translation>%1 を開きますか？</translation>
-    </message>
-</context>
-<context>
-    <name>MainWindow</name>
-    <message>
-        <source>%1 is installed.</source>
-        <translation>%1 をインストールしました。</translation>
-    </message>
-    <message>
-        <source>Choose models…</source>
-        <translation>モデルを選択…</translation>
     </message>
 </context>
 <context>

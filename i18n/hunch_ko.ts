@@ -198,24 +198,91 @@
         <translation>다시 시도</translation>
     </message>
     <message>
+        <source>Hide the files</source>
+        <translation>파일 숨기기</translation>
+    </message>
+    <message>
+        <source>Show the files</source>
+        <translation>파일 보기</translation>
+    </message>
+    <message>
+        <source>Try now</source>
+        <translation>지금 시도</translation>
+    </message>
+    <message>
+        <source>Take this line away</source>
+        <translation>이 줄 지우기</translation>
+    </message>
+    <message>
+        <source>Remove, with what has arrived</source>
+        <translation>받은 내용과 함께 지우기</translation>
+    </message>
+    <message>
         <source>Cancel and delete what has arrived</source>
         <translation>취소하고 받은 파일 삭제</translation>
+    </message>
+    <message>
+        <source>Use now</source>
+        <translation>지금 쓰기</translation>
+    </message>
+    <message>
+        <source>Open its page</source>
+        <translation>모델 페이지 열기</translation>
     </message>
     <message>
         <source>The download failed.</source>
         <translation>다운로드하지 못했어요.</translation>
     </message>
     <message>
+        <source>Installed</source>
+        <translation>설치됨</translation>
+    </message>
+    <message>
         <source>Asking the hub…</source>
         <translation>허브에 확인하는 중…</translation>
+    </message>
+    <message>
+        <source>Paused at %1</source>
+        <translation>%1에서 멈춤</translation>
     </message>
     <message>
         <source>Paused at %1 of %2</source>
         <translation>%2 중 %1에서 일시 정지</translation>
     </message>
+</context>
+<context>
+    <name>Downloads</name>
     <message>
-        <source>%1 of %2, %3 per second</source>
-        <translation>%2 중 %1, 초당 %3</translation>
+        <source>%1 s left</source>
+        <translation>%1초 남음</translation>
+    </message>
+    <message>
+        <source>%1 min left</source>
+        <translation>%1분 남음</translation>
+    </message>
+    <message>
+        <source>%1 h %2 min left</source>
+        <translation>%1시간 %2분 남음</translation>
+    </message>
+    <message>
+        <source>%1 days left</source>
+        <translation>%1일 남음</translation>
+    </message>
+    <message>
+        <source>%1 of %2</source>
+        <translation>%2 중 %1</translation>
+    </message>
+    <message>
+        <source>%1 per second</source>
+        <translation>초당 %1</translation>
+    </message>
+    <message>
+        <source>The hub is busy; trying again in %1 s</source>
+        <translation>허브가 바빠요. %1초 뒤에 다시 시도해요</translation>
+    </message>
+    <message>
+        <source>Connection lost; trying again in %1 s</source>
+        <translation>연결이 끊겼어요. %1초 뒤에 다시 시도해요</translation>
     </message>
 </context>
 <context>
@@ -446,17 +513,6 @@
     <message>
         <source>Open %1?</source>
         <translation>%1 페이지를 열까요?</translation>
-    </message>
-</context>
-<context>
-    <name>MainWindow</name>
-    <message>
-        <source>%1 is installed.</source>
-        <translation>%1 모델을 설치했어요.</translation>
-    </message>
-    <message>
-        <source>Choose models…</source>
-        <translation>모델 선택…</translation>
     </message>
 </context>
 <context>

@@ -198,24 +198,91 @@
         <translation>重试</translation>
     </message>
     <message>
+        <source>Hide the files</source>
+        <translation>隐藏文件</translation>
+    </message>
+    <message>
+        <source>Show the files</source>
+        <translation>显示文件</translation>
+    </message>
+    <message>
+        <source>Try now</source>
+        <translation>立即重试</translation>
+    </message>
+    <message>
+        <source>Take this line away</source>
+        <translation>移除此行</translation>
+    </message>
+    <message>
+        <source>Remove, with what has arrived</source>
+        <translation>连同已下载的内容一起移除</translation>
+    </message>
+    <message>
         <source>Cancel and delete what has arrived</source>
         <translation>取消并删除已下载的部分</translation>
+    </message>
+    <message>
+        <source>Use now</source>
+        <translation>立即使用</translation>
+    </message>
+    <message>
+        <source>Open its page</source>
+        <translation>打开模型页面</translation>
     </message>
     <message>
         <source>The download failed.</source>
         <translation>下载失败。</translation>
     </message>
     <message>
+        <source>Installed</source>
+        <translation>已安装</translation>
+    </message>
+    <message>
         <source>Asking the hub…</source>
         <translation>正在查询 Hub…</translation>
+    </message>
+    <message>
+        <source>Paused at %1</source>
+        <translation>已暂停，已下载 %1</translation>
     </message>
     <message>
         <source>Paused at %1 of %2</source>
         <translation>已暂停：%1，共 %2</translation>
     </message>
+</context>
+<context>
+    <name>Downloads</name>
     <message>
-        <source>%1 of %2, %3 per second</source>
-        <translation>%1，共 %2，每秒 %3</translation>
+        <source>%1 s left</source>
+        <translation>剩余 %1 秒</translation>
+    </message>
+    <message>
+        <source>%1 min left</source>
+        <translation>剩余 %1 分钟</translation>
+    </message>
+    <message>
+        <source>%1 h %2 min left</source>
+        <translation>剩余 %1 小时 %2 分钟</translation>
+    </message>
+    <message>
+        <source>%1 days left</source>
+        <translation>剩余 %1 天</translation>
+    </message>
+    <message>
+        <source>%1 of %2</source>
+        <translation>%1 / %2</translation>
+    </message>
+    <message>
+        <source>%1 per second</source>
+        <translation>每秒 %1</translation>
+    </message>
+    <message>
+        <source>The hub is busy; trying again in %1 s</source>
+        <translation>Hub 繁忙，%1 秒后重试</translation>
+    </message>
+    <message>
+        <source>Connection lost; trying again in %1 s</source>
+        <translation>连接已断开，%1 秒后重试</translation>
     </message>
 </context>
 <context>
@@ -446,17 +513,6 @@
     <message>
         <source>Open %1?</source>
         <translation>打开 %1？</translation>
-    </message>
-</context>
-<context>
-    <name>MainWindow</name>
-    <message>
-        <source>%1 is installed.</source>
-        <translation>%1 已安装。</translation>
-    </message>
-    <message>
-        <source>Choose models…</source>
-        <translation>选择模型…</translation>
     </message>
 </context>
 <context>

@@ -57,7 +57,7 @@ class ModelController(QObject):
     models_changed = Signal()
     pair_changed = Signal()
     problem_raised = Signal(object)  # EngineError or DeleteFailed, for words.notices_for_errors
-    model_installed = Signal(str, str)  # repository, folder
+    chat_wanted = Signal()  # what was downloaded is to be used now
 
     def __init__(
         self,
@@ -76,8 +76,8 @@ class ModelController(QObject):
         self._starter = starter
         self._loaded = LoadedPair()
         self._installed: tuple[InstalledModel, ...] = ()
-        self.downloads = DownloadController(store, bridge, self)
-        self.downloads.installed.connect(self._on_installed)
+        self.downloads = DownloadController(store, bridge, settings, self)
+        self.downloads.installed.connect(lambda _repository, _folder: self._store.scan())
         bridge.event_arrived.connect(self._on_event)
         settings.changed.connect(self._on_setting)
 
@@ -137,6 +137,28 @@ class ModelController(QObject):
     def install(self, repository: str) -> int:
         return self.downloads.install(repository)
 
+    def install_pair(self, main: str, draft: str) -> int:
+        return self.downloads.install_pair(main, draft)
+
+    def use_downloaded(self, download: int) -> None:
+        """Loads what a finished download brought: a pair, a model, or a draft for the loaded main model."""
+        folders = self.downloads.folders(download)
+        if not folders:
+            return
+        as_draft = self.downloads.is_draft(download) or self._is_drafter(folders[0])
+        self.downloads.dismiss(download)
+        if len(folders) > 1:
+            self.choose_pair(folders[0], folders[1])
+        elif as_draft and self._main_info() is not None:
+            self.choose_draft(folders[0])
+        else:
+            self.choose_main(folders[0])
+        self.chat_wanted.emit()
+
+    def choose_pair(self, main: str, draft: str) -> None:
+        self._settings.draft_folder = _as_setting(draft, self._starter.draft)
+        self._load(main, draft)
+
     def delete(self, folder: str) -> None:
         if folder == self._loaded.draft_folder:
             self.choose_draft(None)
@@ -154,12 +176,10 @@ class ModelController(QObject):
     def set_hub(self, endpoint: str, token: str) -> None:
         endpoint, token = _as_address(endpoint.strip()), token.strip()
         self._settings.hub_endpoint, self._settings.hub_token = endpoint, token
-        self._tell_hub()
 
     def allow_token_in_clear(self, allowed: bool) -> None:
         """Whether the token may go to another machine over plain http, where it can be read on the way."""
         self._settings.hub_token_in_clear = allowed
-        self._tell_hub()
 
     # What arrives
 
@@ -180,11 +200,9 @@ class ModelController(QObject):
             case DeleteFailed():
                 self.problem_raised.emit(event)
 
-    def _on_installed(self, repository: str, folder: str) -> None:
-        self._store.scan()
-        self.model_installed.emit(repository, folder)
-
     def _on_setting(self, name: str) -> None:
+        if name.startswith("hub_") or name == "download_limit":
+            self._tell_hub()
         if name in ("speculation_mode", "speculation_tokens"):
             self.pair_changed.emit()
 
@@ -205,7 +223,17 @@ class ModelController(QObject):
 
     def _tell_hub(self) -> None:
         settings = self._settings
-        self._store.set_hub(HubAccess(settings.hub_endpoint, settings.hub_token, settings.hub_token_in_clear))
+        self._store.set_hub(
+            HubAccess(
+                settings.hub_endpoint,
+                settings.hub_token,
+                settings.hub_token_in_clear,
+                settings.hub_mirrors,
+                settings.hub_proxy,
+                settings.hub_offline,
+            )
+        )
+        self._store.set_limit(settings.download_limit)
 
     def _load(self, main: str, draft: str) -> None:
         self._loaded.begin_loading(main, draft)
@@ -236,6 +264,10 @@ class ModelController(QObject):
 
     def _info_of(self, folder: str) -> ModelInfo | None:
         return next((model.info for model in self._installed if model.folder == folder), None)
+
+    def _is_drafter(self, folder: str) -> bool:
+        info = self._info_of(folder)
+        return info is not None and info.drafter is not None
 
     def _draft_to_go_with(self, main_folder: str) -> str:
         if main_folder == str(self._starter.main):

@@ -8,6 +8,7 @@ from typing import NewType
 
 from engine.api.types import DrafterKind, ModelInfo
 
+PUBLIC_HUB = "https://huggingface.co"
 SearchId = NewType("SearchId", int)
 
 

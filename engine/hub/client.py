@@ -25,7 +25,7 @@ from engine.api.errors import (
     RepositoryNotFound,
     TokenInClear,
 )
-from engine.api.hub import HubAccess
+from engine.api.hub import PUBLIC_HUB, HubAccess
 from engine.hub.repository import RemoteFile, choose_files, is_commit
 from engine.hub.retries import Retries
 from engine.hub.stop import StopSignal
@@ -34,7 +34,6 @@ from engine.models.model_files import MIB
 if TYPE_CHECKING:
     import httpx2
 
-DEFAULT_ENDPOINT = "https://huggingface.co"
 _ANSWER_LIMIT_BYTES = 4 * MIB  # a page of a thousand files has a tenth of it
 _MAX_PAGES = 100
 _LONGEST_ASKED_S = 300.0  # a hub that wants to be left alone for longer is busy for good
@@ -47,7 +46,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Hub:
-    endpoint: str = DEFAULT_ENDPOINT
+    endpoint: str = PUBLIC_HUB
     token: str | None = field(default=None, repr=False)
     token_in_clear: bool = False  # also over plain http to another machine: the person has said yes
     mirrors: tuple[str, ...] = ()
@@ -57,7 +56,7 @@ class Hub:
     @classmethod
     def of(cls, access: HubAccess) -> Hub:
         return cls(
-            access.endpoint.strip() or DEFAULT_ENDPOINT,
+            access.endpoint.strip() or PUBLIC_HUB,
             access.token.strip() or None,
             access.token_in_clear,
             tuple(mirror.strip() for mirror in access.mirrors if mirror.strip()),

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from engine.api.types import CacheSizes
 from engine.models.families import Caches, family_for
 from engine.models.model_files import JsonObject, object_at
 
@@ -20,14 +21,6 @@ _MOST_LAYERS = 512
 _FULL = frozenset({"full_attention", "attention", "*", "global_attention"})
 _WINDOW = frozenset({"sliding_attention", "chunked_attention", "L"})
 _STATE = frozenset({"mamba", "linear_attention", "conv", "conv_mixer", "recurrent", "M", "kda"})
-
-
-@dataclass(frozen=True, slots=True)
-class CacheSizes:
-    """Of one chat."""
-
-    token_bytes: int  # for each token of it
-    fixed_bytes: int  # however long it is: windows when they are full, and recurrent states
 
 
 def cache_sizes(config: JsonObject, *, widened: bool = False) -> CacheSizes:

@@ -44,6 +44,7 @@ class Family:
     name: str
     caches: Caches = Caches.KEYS
     untold: Mapping[str, object] = field(default_factory=dict)  # what mlx-lm assumes where the config says nothing
+    speculates: bool = True  # False: several tokens at once are computed otherwise than each alone
 
 
 def family_for(model_type: str) -> Family:
@@ -199,7 +200,7 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
         "openelm": Family("OpenELM"),
         "phi": Family("Phi"),
         "phi3": Family("Phi-3"),
-        "phi3small": Family("Phi-3"),
+        "phi3small": Family("Phi-3", speculates=False),
         "phimoe": Family("Phi-3.5"),
         "phixtral": Family("Phixtral"),
         "pixtral": Family("Pixtral", Caches.WINDOWS),

@@ -58,6 +58,7 @@ class FakeModelStore:
         self.undeletable: set[str] = set()
         self.hub = HubAccess()
         self.limit = 0
+        self.asked: list[str] = []  # repositories to install
         self.tried_now: list[DownloadId] = []
         self.queries: list[HubQuery] = []
         self.on_hub: list[HubModel] = []  # what a search finds, ten at a time
@@ -83,6 +84,7 @@ class FakeModelStore:
     def install(self, repository: str, revision: str = "main") -> DownloadId:
         download = DownloadId(next(self._ids))
         self._repositories[download] = repository
+        self.asked.append(repository)
         self._running.add(download)
         self._commands.put(lambda: self._install(download, repository))
         return download

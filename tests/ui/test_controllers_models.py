@@ -14,7 +14,8 @@ from pytestqt.qtbot import QtBot
 
 from app.controllers.models import StarterPair
 from app.theme import Theme
-from app.view_models.model_list import DownloadState, DraftGroup, DraftState, PairState
+from app.view_models.downloads import DownloadState
+from app.view_models.model_list import DraftGroup, DraftState, PairState
 from app.views.shell.picker import Picker
 from app.views.widgets.option_list import Option, OptionList
 from app.words.notices_for_errors import notice_for
@@ -185,7 +186,7 @@ def test_only_our_own_models_can_be_deleted(tmp_path: Path, qtbot: QtBot) -> Non
 
 def test_install_shows_progress_and_ends_as_a_model(harness: ControllerHarness) -> None:
     harness.store.gate.hold()
-    done = recorded(harness.models.model_installed)
+    done = recorded(harness.models.downloads.installed)
     download = harness.models.install(" org/New-2B ")
     assert harness.models.downloads.entries[0].state is DownloadState.WAITING
     harness.store.gate.let_through(2)
@@ -197,7 +198,8 @@ def test_install_shows_progress_and_ends_as_a_model(harness: ControllerHarness) 
     assert harness.models.install("org/New-2B") == download
     harness.store.gate.open()
     harness.qtbot.waitUntil(lambda: "New-2B" in [model.name for model in harness.models.models])
-    assert (done, harness.models.downloads.entries) == ([("org/New-2B", "/models/New-2B")], [])
+    assert done == [("org/New-2B", "/models/New-2B")]
+    assert [entry.state for entry in harness.models.downloads.entries] == [DownloadState.FINISHED]
 
 
 def test_pause_keeps_and_resume_goes_on(harness: ControllerHarness) -> None:
@@ -211,7 +213,7 @@ def test_pause_keeps_and_resume_goes_on(harness: ControllerHarness) -> None:
     harness.models.downloads.resume(download)
     assert len(harness.models.downloads.entries) == 1
     harness.store.gate.open()
-    harness.qtbot.waitUntil(lambda: not harness.models.downloads.entries)
+    harness.qtbot.waitUntil(lambda: harness.models.downloads.entries[0].state is DownloadState.FINISHED)
 
 
 def test_cancel_takes_the_download_away(harness: ControllerHarness) -> None:

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QStackedWidget
 from pytestqt.qtbot import QtBot
 
 from app.settings import Settings
-from app.view_models.model_list import DownloadState
+from app.view_models.downloads import DownloadState
 from app.views.settings.download_row import DownloadRow
 from app.views.settings.model_row import FolderRow, ModelRow
 from app.views.settings.models import ModelsPage
@@ -163,6 +163,12 @@ def test_a_download_shows_bytes_and_ends_among_the_installed(
     qtbot.waitUntil(lambda: "100.0 MB of 400.0 MB" in download(page).words.text())
     harness.store.gate.open()
     qtbot.waitUntil(lambda: any(entry.name == "Tiny-4bit" for entry in harness.models.models))
+    row = download(page)
+    assert row.words.text() == "Installed"
+    assert [button.isVisible() for button in (row.bar, row.go_button, row.try_button)] == [False] * 3
+    click(row.use_button)
+    qtbot.waitUntil(lambda: harness.models.pair.main_name == "Tiny-4bit")
+    qtbot.waitUntil(harness.window.isActiveWindow)
     assert all(row.isHidden() for row in page.findChildren(DownloadRow))
 
 
@@ -182,9 +188,10 @@ def test_a_failed_download_says_why_and_is_tried_again(harness: AppHarness, page
     harness.store.failures[REPOSITORY] = HubUnreachable(REPOSITORY, "https://hub.example", "timed out")
     install(page)
     qtbot.waitUntil(lambda: "hub.example" in download(page).words.text())
-    assert download(page).go_button.accessibleName() == "Try again"
+    row = download(page)
+    assert (row.try_button.text(), row.bar.isVisible(), row.go_button.isVisible()) == ("Try again", False, False)
     harness.store.failures.clear()
-    click(download(page).go_button)
+    click(row.try_button)
     qtbot.waitUntil(lambda: any(entry.name == "Tiny-4bit" for entry in harness.models.models))
 
 

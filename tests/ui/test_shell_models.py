@@ -89,15 +89,6 @@ def test_choosing_by_key(harness: AppHarness, qtbot: QtBot) -> None:
     assert chosen.args == [""]
 
 
-def test_an_installed_model_is_announced_and_one_click_from_use(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.window.picker.close()
-    harness.models.install("mlx-community/Fresh-2B")
-    qtbot.waitUntil(lambda: "Fresh-2B" in harness.window.banner.sentence.text())
-    qtbot.waitUntil(lambda: any(entry.name == "Fresh-2B" for entry in harness.models.models))
-    QTest.mouseClick(harness.window.banner.button, Qt.MouseButton.LeftButton)
-    assert "Fresh-2B" in [option.text for option in options(harness.window.picker.mains)]
-
-
 def test_escape_closes_the_picker(harness: AppHarness) -> None:
     QTest.keyClick(harness.window.picker.drafts, Qt.Key.Key_Escape)
     assert not harness.window.picker.isVisible()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from app.controllers.downloads import DownloadController
+from app.controllers.models import ModelController
 from app.theme import Theme
+from app.views.link_dialog import ask_to_open
 from app.views.settings.download_row import DownloadRow
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.cards import Card
@@ -15,9 +16,10 @@ from app.views.widgets.translated import Translated
 
 
 class InstallCard(Translated, Card):
-    def __init__(self, theme: Theme, downloads: DownloadController, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, models: ModelController, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
-        self._controller = downloads
+        self._models = models
+        self._controller = models.downloads
         self._rows: dict[int, DownloadRow] = {}
         self.repository = LineField(theme)
         self.install_button = PillButton(theme, Emphasis.PRIMARY)
@@ -37,7 +39,7 @@ class InstallCard(Translated, Card):
         self.repository.returnPressed.connect(self._install)
         self.repository.textChanged.connect(self._show_button)
         self.install_button.clicked.connect(self._install)
-        downloads.changed.connect(self._show_downloads)
+        self._controller.changed.connect(self._show_downloads)
         self._retranslate()
         self._show_button()
         self._show_downloads()
@@ -66,7 +68,11 @@ class InstallCard(Translated, Card):
         row = DownloadRow(self.theme)
         row.pause_requested.connect(lambda: self._controller.pause(key))
         row.resume_requested.connect(lambda: self._controller.resume(key))
+        row.try_now_requested.connect(lambda: self._controller.try_now(key))
         row.cancel_requested.connect(lambda: self._controller.cancel(key))
+        row.dismiss_requested.connect(lambda: self._controller.dismiss(key))
+        row.use_requested.connect(lambda: self._models.use_downloaded(key))
+        row.page_requested.connect(lambda page: ask_to_open(page, self))
         self._download_column.addWidget(row)
         return row
 

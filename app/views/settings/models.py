@@ -26,7 +26,7 @@ class ModelsPage(Translated, Page):
         super().__init__(theme)
         self._settings = settings
         self._models = models
-        self.install = InstallCard(theme, models.downloads)
+        self.install = InstallCard(theme, models)
         self.refresh_button = PillButton(theme, Emphasis.QUIET, "refresh-cw")
         self.add_folder_button = PillButton(theme, Emphasis.PLAIN, "folder-plus")
         self.hub = HubCard(theme, settings, models)

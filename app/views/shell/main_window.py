@@ -24,9 +24,8 @@ from app.views.shell.kept_words import KeptWords, problem_text
 from app.views.shell.menu import MenuBar
 from app.views.shell.picker import Picker
 from app.views.shell.sidebar import Sidebar
-from app.views.widgets.banner import Banner, BannerText
+from app.views.widgets.banner import Banner
 from app.views.widgets.translated import Translated
-from app.words.formats import fill
 from app.words.notices import NoticeAction
 from app.words.notices_for_errors import Problem, notice_for
 
@@ -186,7 +185,7 @@ class MainWindow(Translated, QWidget):
         models.pair_changed.connect(self._show_pair)
         models.models_changed.connect(self._show_pair)
         models.problem_raised.connect(self.show_problem)
-        models.model_installed.connect(self._on_model_installed)
+        models.chat_wanted.connect(self.come_forward)
         self.picker.main_chosen.connect(models.choose_main)
         self.picker.draft_chosen.connect(lambda folder: models.choose_draft(folder or None))
         self.picker.speculation.chosen.connect(models.set_speculation)
@@ -227,11 +226,12 @@ class MainWindow(Translated, QWidget):
         self.picker.show_models(self.models.models, self.models.drafts_for_main(), self.models.pair)
         self.picker.speculation.set_values(self._settings.speculation_mode, self._settings.speculation_tokens)
 
-    def _on_model_installed(self, repository: str, _folder: str) -> None:
-        self.banner.show_info(
-            lambda: BannerText(fill(self.tr("%1 is installed."), repository), button=self.tr("Choose models…")),
-            self.open_picker,
-        )
+    def come_forward(self) -> None:
+        self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
+        self.show()
+        self.raise_()
+        self.activateWindow()
+        self.composer.edit.setFocus()
 
     def show_problem(self, problem: Problem) -> None:
         self.banner.show_warning(lambda: problem_text(problem), lambda: self._follow(notice_for(problem).action))
