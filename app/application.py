@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -57,7 +58,10 @@ def open_engine(cache: Path) -> ChatEngine:
 
 
 def open_store(folder: Path, sink: Sink, starter: Path) -> ModelLibrary:
-    return ModelStore(folder, sink=sink, starter=starter)
+    store = ModelStore(folder, sink=sink, starter=starter)
+    with suppress(RuntimeError):  # somebody without a home folder
+        store.set_home(Path.home())
+    return store
 
 
 class Application(QObject):

@@ -32,6 +32,8 @@ from engine.hub import leftovers, library
 from engine.hub.client import Hub
 from engine.hub.deletion import CannotDelete, delete_model
 from engine.hub.download import Download, Shares, Tuning
+from engine.hub.inspected import Inspected
+from engine.hub.neighbours import neighbours
 from engine.hub.progress import Meter
 from engine.hub.repository import is_repository
 from engine.hub.searches import Searches
@@ -41,6 +43,7 @@ from engine.hub.throttle import Throttle
 from engine.models.vocabulary import load_known, save_known
 
 VOCABULARIES = ".vocabularies.json"
+INSPECTED = ".inspected.json"
 FILES_AT_ONCE = 8  # of all downloads together
 
 _log = logging.getLogger(__name__)
@@ -66,6 +69,8 @@ class ModelStore:
         self._sink = sink
         self._lock = threading.Lock()
         self._places = library.Places(self._root, starter, hub_cache or library.default_hub_cache())
+        self._home: Path | None = None
+        self._inspected = Inspected()
         self._ids = itertools.count(1)
         self._running: dict[str, tuple[DownloadId, Download, threading.Thread]] = {}
         self._stopped: dict[DownloadId, str] = {}
@@ -139,6 +144,11 @@ class ModelStore:
         with self._lock:
             self._places = replace(self._places, added=tuple(Path(folder) for folder in folders))
 
+    def set_home(self, home: Path) -> None:
+        """The person whose other programs are asked where they keep models; nobody's before that."""
+        with self._lock:
+            self._home = home
+
     def close(self, timeout_s: float = 10.0) -> bool:
         """Pauses what runs. False: a thread is still at it."""
         deadline = time.monotonic() + timeout_s
@@ -166,6 +176,7 @@ class ModelStore:
 
     def _work(self) -> None:
         load_known(self._root / VOCABULARIES)
+        self._inspected.load(self._root / INSPECTED)
         self._attempt(lambda: leftovers.clean_up(self._root))
         self._ready.set()
         while (task := self._tasks.get()) is not None:
@@ -226,11 +237,14 @@ class ModelStore:
             self._leftovers_told = True
             self._tell_leftovers()
         with self._lock:
-            places = self._places
-        models = library.scan(places)
+            places, home = self._places, self._home
+        if home is not None:
+            places = replace(places, neighbours=neighbours(home))
+        models = library.scan(places, self._inspected)
         self._sink(LibraryScanned(models))
         if models and self._root.is_dir():
             save_known(self._root / VOCABULARIES)
+            self._inspected.save(self._root / INSPECTED, {model.folder for model in models})
 
     def _tell_leftovers(self) -> None:
         for repository in list(leftovers.unfinished(self._root)):
