@@ -126,6 +126,7 @@ class Settings(QObject):
     hub_endpoint = Option("", _text)  # "": the public hub
     hub_token_in_clear = Option(False, _flag)  # also over plain http
     model_folders = Option[tuple[str, ...]]((), _texts)
+    unload_after_min = Option(0, _whole(0, 24 * 60))  # minutes without a reply; 0: never
     window_geometry = Option("", _text)  # base64 of what Qt saves
     sidebar_visible = Option(True, _flag)
 

@@ -60,6 +60,8 @@ from engine.api.events import (
     ModelEvent,
     ModelFailed,
     ModelLoading,
+    ModelLoadProgress,
+    ModelMeasured,
     ModelReady,
     ModelUnloaded,
     PairChecked,
@@ -97,6 +99,7 @@ from engine.api.types import (
     Speculation,
     SpeculationMode,
 )
+from engine.drafting.prediction import estimated_gain
 from engine.hub.store import ModelStore
 from engine.models.compatibility import draft_problem, may_share_tokens
 from engine.models.inspect import inspect_model, model_name
@@ -158,7 +161,9 @@ __all__ = [
     "ModelHasNoWeights",
     "ModelInfo",
     "ModelLibrary",
+    "ModelLoadProgress",
     "ModelLoading",
+    "ModelMeasured",
     "ModelNotFound",
     "ModelOnlyDrafts",
     "ModelReady",
@@ -198,6 +203,7 @@ __all__ = [
     "TokenizerBroken",
     "Vocabularies",
     "draft_problem",
+    "estimated_gain",
     "inspect_model",
     "may_share_tokens",
     "model_name",

@@ -105,6 +105,8 @@ class MainWindow(Translated, QWidget):
         self.sidebar.settings_requested.connect(lambda: self.settings_requested.emit(""))
         self.empty_chat.models_requested.connect(lambda: self.settings_requested.emit("models"))
         self.picker.models_requested.connect(lambda: self.settings_requested.emit("models"))
+        self.picker.search_requested.connect(lambda: self.settings_requested.emit("models"))
+        self.picker.tuning_requested.connect(lambda: self.settings_requested.emit("speculation"))
 
     def _connect_menu(self) -> None:
         menu = self.menu
@@ -187,9 +189,12 @@ class MainWindow(Translated, QWidget):
         models.models_changed.connect(self._show_pair)
         models.problem_raised.connect(self.show_problem)
         models.model_installed.connect(self._on_model_installed)
+        models.main_waits.connect(self._on_main_waits)
         self.picker.main_chosen.connect(models.choose_main)
         self.picker.draft_chosen.connect(lambda folder: models.choose_draft(folder or None))
         self.picker.speculation.chosen.connect(models.set_speculation)
+        self.picker.check_requested.connect(models.check_pair)
+        self.picker.eject_requested.connect(models.eject)
 
     # What the controllers say
 
@@ -231,6 +236,16 @@ class MainWindow(Translated, QWidget):
         self.banner.show_info(
             lambda: BannerText(fill(self.tr("%1 is installed."), repository), button=self.tr("Choose models…")),
             self.open_picker,
+        )
+
+    def _on_main_waits(self, name: str) -> None:
+        """Another model was chosen, or none, while a reply is written."""
+        assert self.models is not None
+        loads = self.tr("A reply is being written. %1 is loaded when it ends.")
+        unloads = self.tr("A reply is being written. The model is unloaded when it ends.")
+        self.banner.show_info(
+            lambda: BannerText(fill(loads, name) if name else unloads, button=self.tr("Don't wait")),
+            self.models.switch_now,
         )
 
     def show_problem(self, problem: Problem) -> None:
