@@ -131,6 +131,7 @@ class Settings(QObject):
     pair_downloads = Option[tuple[str, ...]]((), _texts)  # "main draft" of each pair that is not installed yet
     hub_token_in_clear = Option(False, _flag)  # also over plain http
     model_folders = Option[tuple[str, ...]]((), _texts)
+    unload_after_min = Option(0, _whole(0, 24 * 60))  # minutes without a reply; 0: never
     window_geometry = Option("", _text)  # base64 of what Qt saves
     sidebar_visible = Option(True, _flag)
 

@@ -62,6 +62,8 @@ from engine.api.events import (
     ModelEvent,
     ModelFailed,
     ModelLoading,
+    ModelLoadProgress,
+    ModelMeasured,
     ModelReady,
     ModelUnloaded,
     PageFailed,
@@ -120,6 +122,7 @@ from engine.api.types import (
     Speculation,
     SpeculationMode,
 )
+from engine.drafting.prediction import estimated_gain
 from engine.hub.catalog import Catalog, CatalogDraft, CatalogGain, CatalogModel, CatalogPair, load_catalog
 from engine.hub.store import ModelStore
 from engine.models.compatibility import draft_problem, may_share_tokens
@@ -203,7 +206,9 @@ __all__ = [
     "ModelHasNoWeights",
     "ModelInfo",
     "ModelLibrary",
+    "ModelLoadProgress",
     "ModelLoading",
+    "ModelMeasured",
     "ModelNotFound",
     "ModelOnlyDrafts",
     "ModelReady",
@@ -249,6 +254,7 @@ __all__ = [
     "TokenizerBroken",
     "Vocabularies",
     "draft_problem",
+    "estimated_gain",
     "estimated_weight_bytes",
     "fit_together",
     "inspect_model",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,8 +9,10 @@ from PySide6.QtCore import QObject, Signal
 
 from app.bridge import EngineBridge
 from app.controllers.downloads import DownloadController
-from app.controllers.draft_choices import best_draft, draft_choice, model_entry
+from app.controllers.draft_choices import best_draft, draft_choice, model_entry, needs_check, reading_order
 from app.controllers.loaded_pair import LoadedPair
+from app.controllers.pair_checks import PairChecks
+from app.controllers.residence import Residence
 from app.settings import STARTER_FOLDER, Settings
 from app.view_models.model_list import (
     DraftChoice,
@@ -36,12 +37,16 @@ from engine import (
     ModelInfo,
     ModelLibrary,
     ModelLoading,
+    ModelLoadProgress,
+    ModelMeasured,
     ModelReady,
     ModelRole,
     ModelUnloaded,
     NoModelLoaded,
+    PairChecked,
     TextDelta,
     draft_problem,
+    model_name,
 )
 
 
@@ -56,6 +61,7 @@ class StarterPair:
 class ModelController(QObject):
     models_changed = Signal()
     pair_changed = Signal()
+    main_waits = Signal(str)  # name of the model that is loaded when the replies under way have ended; "": none
     problem_raised = Signal(object)  # EngineError or DeleteFailed, for words.notices_for_errors
     chat_wanted = Signal()  # what was downloaded is to be used now
 
@@ -78,6 +84,10 @@ class ModelController(QObject):
         self._installed: tuple[InstalledModel, ...] = ()
         self.downloads = DownloadController(store, bridge, settings, self)
         self.downloads.installed.connect(lambda _repository, _folder: self._store.scan())
+        self.checks = PairChecks(store)
+        self.residence = Residence(engine, settings, self)
+        self.residence.idle.connect(self._unload)
+        self.residence.free.connect(self.switch_now)
         bridge.event_arrived.connect(self._on_event)
         settings.changed.connect(self._on_setting)
 
@@ -97,30 +107,53 @@ class ModelController(QObject):
 
     @property
     def can_reply(self) -> bool:
-        """True when a main model is loaded or loading."""
-        return self._loaded.state in (PairState.READY, PairState.LOADING)
+        """True when a main model is loaded or loading, or will be when it is needed."""
+        return self._loaded.state in (PairState.READY, PairState.LOADING, PairState.UNLOADED)
 
     @property
     def models(self) -> list[ModelEntry]:
-        return [self._entry(model) for model in sorted(self._installed, key=lambda model: _reading_order(model.name))]
+        return [self._entry(model) for model in sorted(self._installed, key=lambda model: reading_order(model.name))]
 
     def drafts_for_main(self) -> list[DraftChoice]:
         """Every installed model: recommended, compatible, and not compatible with the reason; small ones first."""
         main = self._main_info()
         if main is None:
             return []
-        choices = [draft_choice(main, model, self._entry(model)) for model in self._installed]
+        choices = [self._choice(main, model) for model in self._installed]
         order = list(DraftGroup)
         return sorted(choices, key=lambda choice: (order.index(choice.group), choice.model.parameters))
+
+    def eject(self) -> None:
+        """Take the pair out of memory, after the replies under way; the next message loads it again."""
+        if not self._waits_for_replies(""):
+            self._unload()
+
+    def wake(self) -> None:
+        """A message is about to be sent: whatever was taken out of memory is loaded for it."""
+        if self._loaded.state is PairState.UNLOADED:
+            self._load(self._loaded.main_folder, self._loaded.draft_folder)
+
+    def switch_now(self) -> None:
+        """Load the model that waits for replies to end, or unload; the replies end as they are."""
+        folder = self.residence.take_waiting()
+        if folder == "":
+            self._unload()
+        elif folder is not None:
+            self._change_main(folder)
+
+    def check_pair(self, draft: str) -> None:
+        """Have the files of the main model and `draft` compared; the answer comes with the list of drafts."""
+        main, info = self._main_info(), self._info_of(draft)
+        if main is not None and info is not None:
+            self.checks.ask(main, info)
 
     def refresh(self) -> None:
         self._store.scan()
 
     def choose_main(self, folder: str) -> None:
-        """Loads another main model; the draft stays if it fits, else the best that is installed comes with it."""
-        draft = self._draft_to_go_with(folder)
-        self._settings.draft_folder = _as_setting(draft, self._starter.draft)
-        self._load(folder, draft)
+        """Loads another main model once no reply is under way (`main_waits`); the draft stays if it fits."""
+        if not self._waits_for_replies(folder):
+            self._change_main(folder)
 
     def choose_draft(self, folder: str | None) -> None:
         """Changes the draft at once, without loading the main model again."""
@@ -184,7 +217,11 @@ class ModelController(QObject):
     # What arrives
 
     def _on_event(self, event: Event) -> None:
+        self.residence.note(event)
         match event:
+            case ModelLoadProgress():
+                if self._loaded.apply_progress(event):
+                    self.pair_changed.emit()
             case ModelLoading() | ModelReady() | ModelFailed() | ModelUnloaded():
                 self._on_model_event(event)
             case TextDelta(stats=stats) | Finished(stats=stats) | Failed(stats=stats):
@@ -192,6 +229,21 @@ class ModelController(QObject):
                     self.pair_changed.emit()
             case DrafterExamined(folder=folder, poor=True) if folder == self._loaded.draft_folder:
                 self.problem_raised.emit(event)
+            case _:
+                self._on_library_event(event)
+
+    def _waits_for_replies(self, folder: str) -> bool:
+        """Whether `folder` is loaded (unloaded, where it is "") only when the replies under way have ended."""
+        self.residence.waiting = None
+        if self._loaded.state is not PairState.READY or not self.residence.busy:
+            return False
+        if folder != self._loaded.main_folder:
+            self.residence.waiting = folder
+            self.main_waits.emit(model_name(Path(folder)) if folder else "")
+        return True
+
+    def _on_library_event(self, event: Event) -> None:
+        match event:
             case LibraryScanned(models=models):
                 self._installed = models
                 self.models_changed.emit()
@@ -199,6 +251,11 @@ class ModelController(QObject):
                 self._store.scan()
             case DeleteFailed():
                 self.problem_raised.emit(event)
+            case ModelMeasured():
+                self.checks.take_measured(event)
+            case PairChecked(check=check):
+                self.checks.take(check, self._info_of(check.main), self._info_of(check.draft))
+                self.models_changed.emit()
 
     def _on_setting(self, name: str) -> None:
         if name.startswith("hub_") or name == "download_limit":
@@ -217,6 +274,26 @@ class ModelController(QObject):
             if event.role is ModelRole.DRAFT and event.folder == self._loaded.draft_folder:
                 # Otherwise the engine would keep the previous draft, which the pair chip no longer shows.
                 self._engine.set_draft(None, self._bridge.post)
+        self._emit_pair_changed()
+
+    def _choice(self, main: ModelInfo, model: InstalledModel) -> DraftChoice:
+        if model.info is None:
+            return draft_choice(main, model, self._entry(model))
+        if needs_check(main, model.info):
+            self.checks.ask(main, model.info)
+        gain = self.checks.gain_of(main.folder, model.folder)
+        return draft_choice(main, model, self._entry(model), self.checks.known(main, model.info), gain)
+
+    def _change_main(self, folder: str) -> None:
+        draft = self._draft_to_go_with(folder)
+        self._settings.draft_folder = _as_setting(draft, self._starter.draft)
+        self._load(folder, draft)
+
+    def _unload(self) -> None:
+        if self._loaded.state is not PairState.READY:
+            return
+        self._loaded.rest()
+        self._engine.unload(self._bridge.post)
         self._emit_pair_changed()
 
     # Small parts
@@ -281,11 +358,6 @@ class ModelController(QObject):
 
     def _entry(self, model: InstalledModel) -> ModelEntry:
         return model_entry(model, self._loaded.main_folder, self._loaded.draft_folder)
-
-
-def _reading_order(name: str) -> list[tuple[str, int]]:
-    """A sort key that puts 2B before 13B and ignores case."""
-    return [(words, int(digits or 0)) for words, digits in re.findall(r"(\D*)(\d*)", name.casefold())]
 
 
 def _as_address(typed: str) -> str:

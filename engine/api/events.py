@@ -1,9 +1,10 @@
 """What the engine tells its caller: small frozen values, safe to hand to any thread.
 
 A request's events: Queued, then PromptProgress and TextDelta in any number, then exactly one of Finished or Failed.
-A model's: ModelLoading, then exactly one of ModelReady or ModelFailed (ModelFailed alone when loading cannot begin).
+A model's: ModelLoading, ModelLoadProgress in any number, then exactly one of ModelReady or ModelFailed (ModelFailed
+alone when loading cannot begin).
 ModelUnloaded comes whenever a loaded model goes: dropped, replaced, or because the engine closes.
-DrafterExamined may follow the ModelReady of a drafter.
+DrafterExamined may follow the ModelReady of a drafter, and ModelMeasured that of a main model.
 A download's: DownloadProgress in any number, then exactly one of DownloadFinished, DownloadStopped or DownloadFailed.
 """
 
@@ -37,6 +38,14 @@ class ModelLoading:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelLoadProgress:
+    role: ModelRole
+    folder: str
+    done_bytes: int
+    total_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class ModelReady:
     role: ModelRole
     info: ModelInfo
@@ -65,6 +74,14 @@ class DrafterExamined:
     def poor(self) -> bool:
         """Far less than drafters of any kind: it was made for another model, or its layout is not understood."""
         return self.agreement < _POOR_AGREEMENT
+
+
+@dataclass(frozen=True, slots=True)
+class ModelMeasured:
+    """What forwards of the main model take on this machine, by width: once after it is ready, when that is known."""
+
+    folder: str
+    verify_s: tuple[tuple[int, float], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +228,9 @@ class PageFailed:
     error: EngineError
 
 
-ModelEvent = ModelLoading | ModelReady | ModelFailed | ModelUnloaded | DrafterExamined
+ModelEvent = (
+    ModelLoading | ModelLoadProgress | ModelReady | ModelFailed | ModelUnloaded | DrafterExamined | ModelMeasured
+)
 RequestEvent = Queued | PromptProgress | TextDelta | Finished | Failed
 StoreEvent = (
     LibraryScanned

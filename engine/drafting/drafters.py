@@ -72,7 +72,7 @@ KINDS: dict[DrafterKind, Kind] = {
 
 
 def loading_any_draft(folder: Path | str, main: LoadedModel, given_up: Question = never) -> Slices:
-    """Whatever is in `folder`: a model of the same vocabulary, or a drafter that was made for `main`."""
+    """Whatever is in `folder`: a model whose tokens can be mapped, or a drafter that was made for `main`."""
     path = Path(folder).absolute()
     info, own = inspect_model(path), path.resolve() == Path(main.info.folder).resolve()
     config = inspect_drafter(path) if info.drafter is not None or own else None
@@ -110,8 +110,8 @@ def _loading_drafter(path: Path, config: DrafterConfig, main: LoadedModel, given
     network = build(lambda: _with_weights(kind.network(config, access), path))
     need = _memory_need(network)
     check_memory(info, need, main.need)
-    for weights in handfuls(network):
-        yield
+    for weights, progress in handfuls(network):
+        yield progress
         build(partial(mx.eval, weights))
     yield
     return LoadedModel(

@@ -86,7 +86,16 @@ class LoadedModel:
         return self.info.drafter.kind.value if self.info.drafter is not None else "draft"
 
 
-Slices = Generator[None, None, LoadedModel]
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How many bytes of the weights are in memory."""
+
+    done_bytes: int
+    total_bytes: int
+
+
+# A load yields between its slices: None, or a Progress. (With their union, mypy wants a value at every bare `yield`.)
+Slices = Generator[Any, None, LoadedModel]
 
 
 def load_model(folder: Path | str) -> LoadedModel:
@@ -141,8 +150,8 @@ def loading(
     make_caches = read(lambda: CacheMaker(network))
     need = read(lambda: memory_need(network, make_caches().layers))
     check_memory(info, need, beside)
-    for weights in handfuls(network):
-        yield
+    for weights, progress in handfuls(network):
+        yield progress
         read(partial(mx.eval, weights))
     yield
     width = read(lambda: _logit_width(network))
@@ -167,16 +176,17 @@ def at_once(slices: Slices) -> LoadedModel:
             return loaded
 
 
-def handfuls(network: Any) -> Iterator[list[mx.array]]:
-    """The weights, not evaluated, in portions that take about as long as a round."""
-    held: list[mx.array] = []
+def handfuls(network: Any) -> Iterator[tuple[list[mx.array], Progress]]:
+    """The weights, not evaluated, in portions that take about as long as a round, and what has gone before each."""
+    held, done = list[mx.array](), 0
     weights: list[tuple[str, mx.array]] = tree_flatten(network.parameters())  # type: ignore[assignment]
+    total = sum(weight.nbytes for _, weight in weights)
     for _, weight in weights:
         held.append(weight)
-        if sum(array.nbytes for array in held) >= _HANDFUL_BYTES:
-            yield held
-            held = []
-    yield held
+        if (size := sum(array.nbytes for array in held)) >= _HANDFUL_BYTES:
+            yield held, Progress(done, total)
+            held, done = [], done + size
+    yield held, Progress(done, total)
 
 
 def model_identity(folder: Path, info: ModelInfo) -> str:

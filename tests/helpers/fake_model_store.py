@@ -35,6 +35,7 @@ from engine import (
     SearchId,
     SearchResults,
     Sink,
+    draft_problem,
 )
 from tests.helpers.fake_engine import DRAFT, MAIN, Gate, model_info
 
@@ -175,9 +176,11 @@ class FakeModelStore:
         self._sink(event)
 
     def _check(self, main: str, draft: str) -> None:
-        """As `pair_checks` has it; else that all is well."""
+        """As `pair_checks` has it; else what the sizes and digests tell."""
         self.checked.append((main, draft))
-        self._sink(PairChecked(self.pair_checks.get((main, draft)) or PairCheck(main, draft, None)))
+        infos = {model.folder: model.info for model in self._models if model.info is not None}
+        known = self.pair_checks.get((main, draft))
+        self._sink(PairChecked(known or PairCheck(main, draft, draft_problem(infos[main], infos[draft]))))
 
     def _delete(self, folder: str) -> None:
         if folder in self.undeletable:

@@ -24,8 +24,9 @@ from app.views.shell.kept_words import KeptWords, problem_text
 from app.views.shell.menu import MenuBar
 from app.views.shell.picker import Picker
 from app.views.shell.sidebar import Sidebar
-from app.views.widgets.banner import Banner
+from app.views.widgets.banner import Banner, BannerText
 from app.views.widgets.translated import Translated
+from app.words.formats import fill
 from app.words.notices import NoticeAction
 from app.words.notices_for_errors import Problem, notice_for
 
@@ -104,6 +105,8 @@ class MainWindow(Translated, QWidget):
         self.sidebar.settings_requested.connect(lambda: self.settings_requested.emit(""))
         self.empty_chat.models_requested.connect(lambda: self.settings_requested.emit("models"))
         self.picker.models_requested.connect(lambda: self.settings_requested.emit("models"))
+        self.picker.search_requested.connect(lambda: self.settings_requested.emit("models"))
+        self.picker.tuning_requested.connect(lambda: self.settings_requested.emit("speculation"))
 
     def _connect_menu(self) -> None:
         menu = self.menu
@@ -186,9 +189,12 @@ class MainWindow(Translated, QWidget):
         models.models_changed.connect(self._show_pair)
         models.problem_raised.connect(self.show_problem)
         models.chat_wanted.connect(self.come_forward)
+        models.main_waits.connect(self._on_main_waits)
         self.picker.main_chosen.connect(models.choose_main)
         self.picker.draft_chosen.connect(lambda folder: models.choose_draft(folder or None))
         self.picker.speculation.chosen.connect(models.set_speculation)
+        self.picker.check_requested.connect(models.check_pair)
+        self.picker.eject_requested.connect(models.eject)
 
     # What the controllers say
 
@@ -232,6 +238,16 @@ class MainWindow(Translated, QWidget):
         self.raise_()
         self.activateWindow()
         self.composer.edit.setFocus()
+
+    def _on_main_waits(self, name: str) -> None:
+        """Another model was chosen, or none, while a reply is written."""
+        assert self.models is not None
+        loads = self.tr("A reply is being written. %1 is loaded when it ends.")
+        unloads = self.tr("A reply is being written. The model is unloaded when it ends.")
+        self.banner.show_info(
+            lambda: BannerText(fill(loads, name) if name else unloads, button=self.tr("Don't wait")),
+            self.models.switch_now,
+        )
 
     def show_problem(self, problem: Problem) -> None:
         self.banner.show_warning(lambda: problem_text(problem), lambda: self._follow(notice_for(problem).action))
