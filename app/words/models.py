@@ -25,10 +25,14 @@ def source_text(source: ModelSource) -> str:
     }[source]
 
 
+def drafter_text(drafter: DrafterKind) -> str:
+    return fill(QCoreApplication.translate("Models", "%1 drafter"), _DRAFTERS[drafter])
+
+
 def model_details(
     size_bytes: int, bits: float | None, source: ModelSource, drafter: DrafterKind | None = None
 ) -> list[str]:
     """The parts of the line under a model's name."""
-    kind = [] if drafter is None else [fill(QCoreApplication.translate("Models", "%1 drafter"), _DRAFTERS[drafter])]
+    kind = [] if drafter is None else [drafter_text(drafter)]
     width = [] if bits is None else [fill(QCoreApplication.translate("Models", "%1-bit"), number(bits))]
     return [*kind, size(size_bytes), *width, source_text(source)]
