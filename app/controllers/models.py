@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
 from app.bridge import EngineBridge
+from app.controllers.discover import DiscoverController
 from app.controllers.downloads import DownloadController
 from app.controllers.draft_choices import best_draft, draft_choice, model_entry, needs_check, reading_order
 from app.controllers.loaded_pair import LoadedPair
@@ -82,6 +84,7 @@ class ModelController(QObject):
         self._starter = starter
         self._loaded = LoadedPair()
         self._installed: tuple[InstalledModel, ...] = ()
+        self.discover = DiscoverController(store, bridge, settings, self)
         self.downloads = DownloadController(store, bridge, settings, self)
         self.downloads.installed.connect(lambda _repository, _folder: self._store.scan())
         self.checks = PairChecks(store)
@@ -209,6 +212,9 @@ class ModelController(QObject):
     def set_hub(self, endpoint: str, token: str) -> None:
         endpoint, token = _as_address(endpoint.strip()), token.strip()
         self._settings.hub_endpoint, self._settings.hub_token = endpoint, token
+
+    def set_mirrors(self, typed: Sequence[str]) -> None:
+        self._settings.hub_mirrors = tuple(dict.fromkeys(_as_address(mirror) for mirror in typed))
 
     def allow_token_in_clear(self, allowed: bool) -> None:
         """Whether the token may go to another machine over plain http, where it can be read on the way."""
