@@ -6,13 +6,14 @@ emitted must be the main model's own, token by token and over whole continuation
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from itertools import product
 
 import mlx.core as mx
 import pytest
 
-from engine.decoding.accept import Draft, accepted_prefix, coupled, rejection
+from engine.decoding.accept import NO_TOKEN, Draft, accepted_prefix, coupled, doubtful, likeliest, rejection
 
 VOCABULARY, LENGTH, TRIALS = 4, 3, 20_000
 # Honest draws of 256 continuations come out at 0.021 to 0.026 here, the planted biases at 0.097 and 0.186.
@@ -164,3 +165,27 @@ def test_tokens_are_accepted_up_to_the_first_that_differs(
     drafted: list[int], verdicts: list[int], accepted: int
 ) -> None:
     assert accepted_prefix(drafted, verdicts) == accepted
+
+
+def test_only_a_verdict_that_rounding_could_turn_is_in_doubt() -> None:
+    rows = mx.array([[1.0, 0.9, 0.0], [1.0, 0.89, 0.0], [-mx.inf, -mx.inf, 0.0], [2.0, 2.0, 2.0]])
+
+    assert doubtful(rows, 0.105).tolist() == [True, False, False, True]
+
+
+def test_only_a_row_with_a_number_is_drawn_from() -> None:
+    inf, nan = math.inf, math.nan
+    rows = mx.array([[1.0, 3.0, 3.0], [nan, 1.0, 2.0], [1.0, nan, 2.0], [-inf, -inf, -inf], [-inf, -5.0, -inf]])
+
+    assert NO_TOKEN == 0xFFFFFFFF  # the largest that an array of tokens holds, and no token of any model
+    assert likeliest(rows).tolist() == [1, NO_TOKEN, NO_TOKEN, NO_TOKEN, 1]
+    assert coupled(rows, mx.zeros((5, 3))).tolist() == [1, NO_TOKEN, NO_TOKEN, NO_TOKEN, 1]
+
+
+def test_rejecting_where_both_laws_are_the_same_but_for_rounding_redraws_a_token() -> None:
+    """The rest of p over q is nothing then, and no token could be drawn of that."""
+    law = mx.log(mx.array([[0.5, 0.25, 0.25]] * 2))
+    drafted = Draft(mx.array([0]), logprobs=mx.log(mx.array([[0.5000001, 0.25, 0.25]])))
+    verdicts = rejection(law, drafted, mx.array([1.0]), mx.zeros((2, 3)))
+
+    assert mx.max(verdicts).item() < 3  # type: ignore[operator]

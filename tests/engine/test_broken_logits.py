@@ -10,7 +10,6 @@ import mlx.core as mx
 import pytest
 
 from engine import Acceptance, Failed, LogitsBroken, Request, Sampling, Speculation, SpeculationMode
-from engine.decoding.accept import NO_TOKEN, Draft, coupled, likeliest, rejection
 from engine.models.loading import LoadedModel
 from tests.engine.batch_harness import GREEDY, SAMPLED, Harness, Recorder, asking, draft, model, prompt
 from tests.helpers.samples import sampled
@@ -154,20 +153,3 @@ def test_a_draft_with_fewer_rows_is_fed_none_that_it_lacks(speculation: Speculat
     smaller = replace(draft(), network=watching, logit_width=rows)
     assert write(model("qwen3"), asked, drafts=smaller)[0].tokens == plain.tokens
     assert 0 < watching.largest < rows
-
-
-def test_only_a_row_with_a_number_is_drawn_from() -> None:
-    inf, nan = math.inf, math.nan
-    rows = mx.array([[1.0, 3.0, 3.0], [nan, 1.0, 2.0], [1.0, nan, 2.0], [-inf, -inf, -inf], [-inf, -5.0, -inf]])
-
-    assert likeliest(rows).tolist() == [1, NO_TOKEN, NO_TOKEN, NO_TOKEN, 1]
-    assert coupled(rows, mx.zeros((5, 3))).tolist() == [1, NO_TOKEN, NO_TOKEN, NO_TOKEN, 1]
-
-
-def test_rejecting_where_both_laws_are_the_same_but_for_rounding_redraws_a_token() -> None:
-    """The rest of p over q is nothing then, and no token could be drawn of that."""
-    law = mx.log(mx.array([[0.5, 0.25, 0.25]] * 2))
-    drafted = Draft(mx.array([0]), logprobs=mx.log(mx.array([[0.5000001, 0.25, 0.25]])))
-    verdicts = rejection(law, drafted, mx.array([1.0]), mx.zeros((2, 3)))
-
-    assert mx.max(verdicts).item() < 3  # type: ignore[operator]

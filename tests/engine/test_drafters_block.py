@@ -59,6 +59,9 @@ def test_a_table_that_points_beyond_the_vocabulary_is_damage(
 
 def test_offsets_say_how_far_on_a_token_stands() -> None:
     check_offsets(mx.array([0, 2]), 4)
+    for beyond in ([0, 3], [-1, 2]):
+        with pytest.raises(ValueError, match="beyond the vocabulary"):
+            check_offsets(mx.array(beyond), 4)
     assert widened(mx.array([[1.0, 2.0]]), mx.array([0, 2]), 4).tolist() == [[1.0, -mx.inf, -mx.inf, 2.0]]
 
 

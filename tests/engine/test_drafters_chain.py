@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import mlx.core as mx
@@ -23,14 +24,22 @@ from engine import (
     draft_problem,
     inspect_model,
 )
+from engine.caches.base import CacheSet
 from engine.caches.kinds import leaves
 from engine.caches.making import CacheMaker
+from engine.decoding.accept import integers
+from engine.decoding.sampling import Sampler
+from engine.drafting.acceptance import Sharpness
+from engine.drafting.drafters import loading_any_draft, proposer_of
+from engine.drafting.plans import Plan
 from engine.drafting.proposers.chain import Head, rehearsed
 from engine.drafting.proposers.eagle3 import EagleDrafter
 from engine.drafting.proposers.mtp import MtpDrafter, _norm_eps
 from engine.models.access import ModelAccess, body_of
 from engine.models.drafters import EagleConfig, drafter_config
+from engine.models.loading import LoadedModel, at_once, load_model
 from engine.models.mtp_families import FAMILIES
+from engine.prefix.memory import PrefixStore
 from tests.engine.conftest import Zoo
 from tests.helpers import tiny_drafters as tiny
 from tests.helpers import tiny_heads as heads
@@ -248,6 +257,86 @@ def test_experts_in_one_array_of_two_parts_are_those_of_two_arrays() -> None:
     raw[f"{at}.experts.down_proj"] = raw.pop(f"{at}.switch_mlp.down_proj.weight")
 
     assert drafted(mtp_head("qwen3_5_moe", raw)) == drafted(mtp_head("qwen3_5_moe", converted))
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A head, and a chat of which it may read every state."""
+
+    main: LoadedModel
+    draft: LoadedModel
+    tokens: list[int]
+    states: mx.array
+
+    def proposer(self, **changes: Any) -> Any:
+        made: Any = proposer_of(self.draft, replace(self.main, **changes), PrefixStore(), 0)
+        made.receive_states(0, self.states)
+        made.offer(self.tokens)
+        return made
+
+    def by_hand(self, sampler: Sampler, count: int, level: int) -> list[int]:
+        head, caches = self.draft.network, self.draft.make_caches()
+        state, drafted = head.read(mx.array(self.tokens[1:]), self.states, caches)[-1:], list[int]()
+        for _ in range(count):
+            ahead = mx.array(drafted) if drafted else None
+            place = len(self.tokens) + len(drafted)
+            token = sampler.draft(head.logits(state), place, ahead, Sharpness.LEVELS, level).tokens
+            drafted += integers(token)
+            state = head.step(token, state, caches)
+        return drafted
+
+
+@pytest.fixture(scope="module")
+def reading(zoo: Zoo, tmp_path_factory: pytest.TempPathFactory) -> Reading:
+    config, main = tiny.eagle_config(), load_model(zoo.main)
+    folder = tiny.save_drafter(tmp_path_factory.mktemp("eagle"), config, tiny.eagle_weights(config))
+    mx.random.seed(6)
+    draft = at_once(loading_any_draft(folder, main))
+    return Reading(main, draft, [60 + at for at in range(21)], mx.random.normal((20, draft.network.reads_width)))
+
+
+@pytest.mark.parametrize(
+    "sampling",
+    [Sampling(temperature=0), Sampling(temperature=1.5, seed=4, repetition_penalty=1.4)],
+    ids=["greedy", "hot"],
+)
+def test_a_draft_is_made_token_by_token_and_leaves_no_row(reading: Reading, sampling: Sampling) -> None:
+    """Each of the one before, at its own position, as sharply as the plan says."""
+    sampler = Sampler(sampling, 4, reading.main.logit_width, reading.tokens)
+    level = 2 if sampling.temperature else 0
+    expected, proposer = reading.by_hand(sampler, 6, level), reading.proposer()
+    for length in (1, 2, 6):
+        plan = Plan(proposer.name, length, sharpness=level)
+        assert integers(proposer.propose(reading.tokens, plan, sampler).tokens) == expected[:length]
+        assert proposer._context.caches.position == len(reading.tokens) - 1
+
+
+def test_a_head_drafts_nothing_behind_an_end(reading: Reading) -> None:
+    sampler = Sampler(Sampling(temperature=0), 0, reading.main.logit_width, reading.tokens)
+    free = reading.by_hand(sampler, 6, 0)
+    proposer = reading.proposer(tokenizer=SimpleNamespace(eos_token_ids={free[1]}))
+    drafted = integers(proposer.propose(reading.tokens, Plan(proposer.name, 6), sampler).tokens)
+    assert drafted == free[: free.index(free[1]) + 1]
+
+
+def test_without_a_row_nothing_can_be_drafted(reading: Reading) -> None:
+    proposer: Any = proposer_of(reading.draft, reading.main, PrefixStore(), 0)
+    sampler = Sampler(Sampling(temperature=0), 0, reading.main.logit_width, reading.tokens)
+    with pytest.raises(RuntimeError, match="no row"):
+        proposer.propose(reading.tokens, Plan(proposer.name, 2), sampler)
+
+
+def test_a_step_that_breaks_says_why(reading: Reading, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not that the caches are in doubt, which follows from it."""
+
+    def breaks(head: Any, token: mx.array, state: mx.array, caches: CacheSet) -> mx.array:
+        return caches.forward(1, lambda: mx.array(1 // 0))
+
+    monkeypatch.setattr(EagleDrafter, "step", breaks)
+    proposer = reading.proposer()
+    sampler = Sampler(Sampling(temperature=0), 0, reading.main.logit_width, reading.tokens)
+    with pytest.raises(ZeroDivisionError):
+        proposer.propose(reading.tokens, Plan(proposer.name, 3), sampler)
 
 
 @pytest.fixture

@@ -14,7 +14,6 @@ import pytest
 
 from engine import Sampling
 from engine.caches.hooks import hooked
-from engine.decoding.accept import doubtful
 from engine.decoding.round import Round, plain_round, speculative_round
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
@@ -105,9 +104,3 @@ def test_the_rounding_is_measured(main: LoadedModel) -> None:
         tuner.step()
 
     assert 0.5 * EPSILON < costs.calibration.rounding < 3 * EPSILON
-
-
-def test_only_a_verdict_that_rounding_could_turn_is_in_doubt() -> None:
-    rows = mx.array([[1.0, 0.9, 0.0], [1.0, 0.89, 0.0], [-mx.inf, -mx.inf, 0.0], [2.0, 2.0, 2.0]])
-
-    assert doubtful(rows, 0.105).tolist() == [True, False, False, True]
