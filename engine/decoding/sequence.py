@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import mlx.core as mx
 
 from engine.caches.base import CacheSet
-from engine.caches.checkpoints import Checkpoint, make_checkpoint, needs_checkpoints
+from engine.caches.checkpoints import Checkpoint, can_truncate, make_checkpoint, needs_checkpoints, truncate
 from engine.caches.kinds import require
 from engine.decoding.hidden_states import HiddenStates
 
@@ -65,6 +65,12 @@ class Sequence:
         if end == self.turn_end:
             self.keep_checkpoint()
         mx.clear_cache()
+
+    def read_last_again(self) -> None:
+        """Take back the newest token that was read, where these caches can: somebody needs its hidden state."""
+        position = self.caches.position - 1
+        if position >= 0 and can_truncate(self.caches, position):
+            truncate(self.caches, position)
 
     def keep_checkpoint(self) -> None:
         """Remember the state here, if these caches can be truncated to here no other way."""

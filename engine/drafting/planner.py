@@ -85,6 +85,14 @@ class Drafting:
                 proposer.offer(tokens)
             proposer.close()
 
+    @property
+    def reads_next_token(self) -> bool:
+        """Whether somebody's row of a token depends on the token after it.
+
+        Where a chat parts from what was read, such a row goes, and the state that it was made of is needed once more.
+        """
+        return any(proposer.reads_next_token for proposer in self._proposers.values())
+
     def keep_hidden_states(self, sequence: TokenSequence) -> None:
         """Have the hidden states kept that a proposer drafts from, if one does; where there are none it is silent."""
         listening = [proposer for proposer in self._proposers.values() if proposer.layers]

@@ -137,6 +137,8 @@ class Reply:
         self._drafting = drafting if drafting is not None and self.may_draft else None
         self._sequence.hidden_states = None
         if self._drafting is not None:
+            if self.reading and self._drafting.reads_next_token:
+                self._sequence.read_last_again()
             self._drafting.keep_hidden_states(self._sequence)
 
     @property

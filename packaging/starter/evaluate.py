@@ -46,7 +46,7 @@ from engine import (  # noqa: E402
 
 ALMOST = 0.9  # an answer this similar to the right one, and nearest to it, counts as right
 DRAFT_TOKENS = 4
-COMPARED_TOKENS = (4, 7)  # a round, for the draft model beside the drafters; a block of eight rows drafts seven
+COMPARED_TOKENS = (7, 15)  # a round, for the draft model beside the drafters; a block of eight rows drafts seven
 GREEDY = Sampling(temperature=0.0)
 SAMPLINGS = {"greedy": GREEDY, "0.8": Sampling(temperature=0.8, seed=7)}
 MAX_TOKENS = 120

@@ -49,7 +49,7 @@ def test_it_is_small_and_a_drafter(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", DRAFTERS)
-def test_it_drafts_well_in_both_turns_and_no_token_depends_on_it(
+def test_it_drafts_well_in_both_turns_and_behind_an_edit_and_no_token_depends_on_it(
     client: EngineClient, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setattr(Context, "read_again", lambda *_: pytest.fail("states were missing"))
@@ -62,8 +62,12 @@ def test_it_drafts_well_in_both_turns_and_no_token_depends_on_it(
     assert [first.end.tokens, second.end.tokens] == plain
     assert {told.end.stats.proposer for told in (first, second)} == {name}
     assert per_pass(first, second) >= LEAST_PER_PASS
+    other = (*chat[:2], QUESTIONS[2][:-1] + "。")
+    edited = tell(client, other)
+    assert edited.end.stats.cached_tokens
     load(client, name)
     assert per_pass(second) >= SAME * per_pass(tell(client, chat))
+    assert per_pass(edited) >= SAME * per_pass(tell(client, other))
 
 
 @pytest.mark.expect_log("could not load")

@@ -77,6 +77,7 @@ class Guarded:
         self._proposer = proposer
         self.layers = proposer.layers if isinstance(proposer, StateProposer) else ()
         self.name = proposer.name
+        self.reads_next_token = bool(getattr(proposer, "reads_next_token", False))
         self.free = isinstance(proposer, ForesightedProposer)
         self.failed = False
 

@@ -159,6 +159,7 @@ class FeatureProposer:
     def __init__(self, drafter: LoadedModel, main: LoadedModel, store: PrefixStore, layers: tuple[int, ...]) -> None:
         self.name = drafter.source
         self.layers = layers
+        self.reads_next_token: bool = drafter.network.reads_next_token
         self._context = Context(drafter, main, store, layers)
         self._longest = MAX_DRAFT_TOKENS
         self._room = drafter.info.context_tokens
