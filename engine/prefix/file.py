@@ -26,6 +26,7 @@ SUFFIX = ".safetensors"
 PART_SUFFIX = ".part"
 PRIVATE_FILE = 0o600
 _PIECE_BYTES = 8 << 20
+_MOST_CACHES = 1 << 12  # of one network
 _NAMES = {
     mx.bool_: "BOOL",
     mx.uint8: "U8",
@@ -92,7 +93,10 @@ def read_index(path: Path) -> Stretch:
         metadata = _metadata(path)
         tokens = tuple(map(int, metadata["tokens"].split()))
         has_checkpoint = json.loads(metadata["checkpoint"]) is not None
-        return Stretch(path, int(metadata["start"]), metadata["before"], tokens, has_checkpoint)
+        start = int(metadata["start"])
+        if start < 0 or not tokens or int(metadata["caches"]) not in range(_MOST_CACHES):
+            raise ValueError("numbers without measure")
+        return Stretch(path, start, metadata["before"], tokens, has_checkpoint)
     except (OSError, ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
         raise _unreadable(path, error) from error
 
@@ -103,9 +107,9 @@ def read_stretch(path: Path) -> tuple[Rows, Checkpoint | None]:
         _verify(path)
         metadata = _metadata(path)
         tensors: Any = mx.load(str(path), format="safetensors")
-        rows = [_rows_of(cache, tensors) for cache in range(int(metadata["caches"]))]
+        rows = [_rows_of(cache, tensors) for cache in range(min(int(metadata["caches"]), _MOST_CACHES))]
         return rows, _unnamed(json.loads(metadata["checkpoint"]), tensors)
-    except (OSError, ValueError, KeyError, RuntimeError, struct.error) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError, struct.error) as error:
         raise _unreadable(path, error) from error
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import struct
+import zlib
 from pathlib import Path
 
 import mlx.core as mx
@@ -107,3 +109,39 @@ def test_quantized_rows_are_carried_too() -> None:
         pairs = zip(arrays_in(left.keys_and_values()), arrays_in(right.keys_and_values()), strict=True)
         assert all(mx.array_equal(a, b) for a, b in pairs)
     assert left.offset == right.offset == 39
+
+
+ABSURD = [
+    {"start": "-5"},
+    {"start": "1" * 5000},
+    {"caches": "999999999999"},
+    {"caches": "-1"},
+    {"caches": "many"},
+    {"tokens": ""},
+    {"tokens": "1 x"},
+    {"checkpoint": '{"array": ["state.0"]}'},
+    {"checkpoint": "[" * 100_000 + "]" * 100_000},
+    {"checkpoint": '{"no array": 1}'},
+]
+
+
+@pytest.mark.parametrize("said", ABSURD, ids=lambda said: str(said)[:30])
+def test_a_whole_file_that_says_absurd_things_is_none_of_ours(said: dict[str, str], tmp_path: Path) -> None:
+    """Its checksum is right: another program wrote it."""
+    path = tmp_path / "x.safetensors"
+    for _ in write_stretch(Stretch(path, 0, "0", (1, 2), False), [[mx.zeros((1, 1, 2, 4))]], None):
+        pass
+    data = path.read_bytes()
+    header = json.loads(data[8 : 8 + struct.unpack("<Q", data[:8])[0]])
+    rows = data[8 + struct.unpack("<Q", data[:8])[0] : -4]
+    header["__metadata__"] |= said
+    text = json.dumps(header).encode()
+    whole = struct.pack("<Q", len(text)) + text + rows
+    path.write_bytes(whole + struct.pack("<I", zlib.crc32(whole)))
+    with pytest.raises(FileError):
+        read_all(path)
+
+
+def read_all(path: Path) -> None:
+    read_index(path)
+    read_stretch(path)
