@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
 from app.bridge import EngineBridge
 from app.controllers.downloads import DownloadController
-from app.controllers.draft_choices import best_draft, draft_choice, model_entry
+from app.controllers.draft_choices import USUAL_CONTEXT_TOKENS, best_draft, draft_choice, mains_of, model_entry
 from app.controllers.loaded_pair import LoadedPair
+from app.controllers.pair_offers import pair_offers
 from app.settings import STARTER_FOLDER, Settings
+from app.view_models.installed_list import PairOffer, reading_order
 from app.view_models.model_list import (
     DraftChoice,
     DraftGroup,
     ModelEntry,
     PairState,
     PairView,
+    Upkeep,
+    UpkeepState,
 )
 from engine import (
+    Catalog,
     ChatEngine,
     DeleteFailed,
+    DeleteRefusal,
     DrafterExamined,
     Event,
     Failed,
@@ -31,6 +36,7 @@ from engine import (
     InstalledModel,
     LibraryScanned,
     LoadAborted,
+    ModelChecking,
     ModelDeleted,
     ModelFailed,
     ModelInfo,
@@ -39,10 +45,15 @@ from engine import (
     ModelReady,
     ModelRole,
     ModelUnloaded,
+    ModelVerified,
     NoModelLoaded,
     TextDelta,
+    UpdateChecked,
+    VerifyProgress,
     draft_problem,
 )
+
+_MOST_REMEMBERED = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +87,14 @@ class ModelController(QObject):
         self._starter = starter
         self._loaded = LoadedPair()
         self._installed: tuple[InstalledModel, ...] = ()
+        self._mains: dict[str, tuple[str, ...]] = {}
+        self.scanned = False
+        self._checking = ""
+        self._upkeep: dict[str, Upkeep] = {}
+        self.usual_context_tokens = USUAL_CONTEXT_TOKENS
+        self.catalog = Catalog()
         self.downloads = DownloadController(store, bridge, settings, self)
-        self.downloads.installed.connect(lambda _repository, _folder: self._store.scan())
+        self.downloads.installed.connect(self._on_installed)
         bridge.event_arrived.connect(self._on_event)
         settings.changed.connect(self._on_setting)
 
@@ -102,7 +119,11 @@ class ModelController(QObject):
 
     @property
     def models(self) -> list[ModelEntry]:
-        return [self._entry(model) for model in sorted(self._installed, key=lambda model: _reading_order(model.name))]
+        return [self._entry(model) for model in sorted(self._installed, key=lambda model: reading_order(model.name))]
+
+    def offers(self, language: str) -> list[PairOffer]:
+        """Pairs of the catalog for this machine and for people who write `language`; the best first."""
+        return pair_offers(self.catalog, language, self._installed)
 
     def drafts_for_main(self) -> list[DraftChoice]:
         """Every installed model: recommended, compatible, and not compatible with the reason; small ones first."""
@@ -159,7 +180,34 @@ class ModelController(QObject):
         self._settings.draft_folder = _as_setting(draft, self._starter.draft)
         self._load(main, draft)
 
+    def use(self, folder: str) -> None:
+        """A drafter drafts for the loaded main model; anything else becomes the main model."""
+        if self._is_drafter(folder):
+            self.choose_draft(folder)
+        else:
+            self.choose_main(folder)
+        self.chat_wanted.emit()
+
+    def verify(self, folder: str) -> None:
+        self._set_upkeep(folder, Upkeep(UpkeepState.VERIFYING))
+        self._store.verify(folder)
+
+    def check_for_update(self, folder: str) -> None:
+        self._set_upkeep(folder, Upkeep(UpkeepState.ASKING))
+        self._store.check_for_update(folder)
+
+    def mend(self, folder: str) -> None:
+        """Downloads what is damaged or newer. The model stays in its place until that is whole."""
+        repository = next((model.repository for model in self._installed if model.folder == folder), "")
+        if repository:
+            self._set_upkeep(folder, Upkeep())
+            self.install(repository)
+
     def delete(self, folder: str) -> None:
+        state = self._engine.state()
+        if folder == self._loaded.main_folder and (state.running or state.queued):
+            self.problem_raised.emit(DeleteFailed(folder, "", DeleteRefusal.IN_USE))
+            return
         if folder == self._loaded.draft_folder:
             self.choose_draft(None)
         if folder == self._loaded.main_folder:
@@ -185,6 +233,8 @@ class ModelController(QObject):
 
     def _on_event(self, event: Event) -> None:
         match event:
+            case ModelChecking(folder=folder):
+                self._set_checking(folder)
             case ModelLoading() | ModelReady() | ModelFailed() | ModelUnloaded():
                 self._on_model_event(event)
             case TextDelta(stats=stats) | Finished(stats=stats) | Failed(stats=stats):
@@ -193,12 +243,15 @@ class ModelController(QObject):
             case DrafterExamined(folder=folder, poor=True) if folder == self._loaded.draft_folder:
                 self.problem_raised.emit(event)
             case LibraryScanned(models=models):
-                self._installed = models
+                self._installed, self.scanned = models, True
+                self._mains = mains_of(models)
                 self.models_changed.emit()
             case ModelDeleted():
                 self._store.scan()
             case DeleteFailed():
                 self.problem_raised.emit(event)
+            case VerifyProgress() | ModelVerified() | UpdateChecked():
+                self._set_upkeep(event.folder, _upkeep(event))
 
     def _on_setting(self, name: str) -> None:
         if name.startswith("hub_") or name == "download_limit":
@@ -206,10 +259,18 @@ class ModelController(QObject):
         if name in ("speculation_mode", "speculation_tokens"):
             self.pair_changed.emit()
 
+    def _set_checking(self, folder: str) -> None:
+        if folder != self._checking:
+            self._checking = folder
+            self.models_changed.emit()
+
     def _on_model_event(self, event: ModelLoading | ModelReady | ModelFailed | ModelUnloaded) -> None:
         if isinstance(event, ModelFailed) and isinstance(event.error, LoadAborted):
             return  # this app has requested another model meanwhile
+        self._checking = ""
         self._loaded.apply_event(event)
+        if isinstance(event, ModelReady):
+            self._remember_use(event.info.folder)
         if isinstance(event, ModelReady) and event.role is ModelRole.MAIN:
             self._settings.main_folder = _as_setting(event.info.folder, self._starter.main)
         if isinstance(event, ModelFailed) and not isinstance(event.error, NoModelLoaded):
@@ -280,12 +341,43 @@ class ModelController(QObject):
         return best_draft(main, self._installed)
 
     def _entry(self, model: InstalledModel) -> ModelEntry:
-        return model_entry(model, self._loaded.main_folder, self._loaded.draft_folder)
+        entry = model_entry(model, self._loaded.main_folder, self._loaded.draft_folder)
+        recent = self._settings.recent_models
+        used = len(recent) - recent.index(model.folder) if model.folder in recent else 0
+        return replace(
+            entry,
+            drafts_for=self._mains.get(model.folder, ()),
+            last_used=used,
+            is_checking=model.folder == self._checking,
+            upkeep=self._upkeep.get(model.folder, Upkeep()),
+        )
+
+    def _on_installed(self, _repository: str, folder: str) -> None:
+        self._upkeep.pop(folder, None)
+        self._store.scan()
+
+    def _set_upkeep(self, folder: str, upkeep: Upkeep) -> None:
+        self._upkeep[folder] = upkeep
+        self.models_changed.emit()
+
+    def _remember_use(self, folder: str) -> None:
+        others = tuple(each for each in self._settings.recent_models if each != folder)
+        self._settings.recent_models = (folder, *others)[:_MOST_REMEMBERED]
 
 
-def _reading_order(name: str) -> list[tuple[str, int]]:
-    """A sort key that puts 2B before 13B and ignores case."""
-    return [(words, int(digits or 0)) for words, digits in re.findall(r"(\D*)(\d*)", name.casefold())]
+def _upkeep(event: VerifyProgress | ModelVerified | UpdateChecked) -> Upkeep:
+    match event:
+        case VerifyProgress(done_bytes=done, total_bytes=total):
+            return Upkeep(UpkeepState.VERIFYING, done / total if total else 0.0)
+        case ModelVerified(known=False):
+            return Upkeep(UpkeepState.UNKNOWN)
+        case ModelVerified(damaged=damaged):
+            return Upkeep(UpkeepState.DAMAGED if damaged else UpkeepState.SOUND, files=damaged)
+        case UpdateChecked(error=error) if error is not None:
+            return Upkeep(UpkeepState.NOT_ASKED, error=error)
+        case UpdateChecked(repository=repository, has_update=newer):
+            state = UpkeepState.OUTDATED if newer else UpkeepState.CURRENT
+            return Upkeep(state if repository else UpkeepState.UNKNOWN)
 
 
 def _as_address(typed: str) -> str:

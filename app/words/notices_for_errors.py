@@ -341,6 +341,27 @@ TABLE = (
     Row(
         engine.DeleteFailed,
         QT_TRANSLATE_NOOP("Messages", "Not deleted"),
+        QT_TRANSLATE_NOOP("Messages", "%1 comes with Hunch and stays."),
+        values=("model",),
+        when=lambda error: error.reason is engine.DeleteRefusal.STARTER,
+    ),
+    Row(
+        engine.DeleteFailed,
+        QT_TRANSLATE_NOOP("Messages", "Not deleted"),
+        QT_TRANSLATE_NOOP("Messages", "A reply is being written with %1. Stop it first."),
+        values=("model",),
+        when=lambda error: error.reason is engine.DeleteRefusal.IN_USE,
+    ),
+    Row(
+        engine.DeleteFailed,
+        QT_TRANSLATE_NOOP("Messages", "Not deleted"),
+        QT_TRANSLATE_NOOP("Messages", "Hunch did not install %1. Delete it where it came from."),
+        values=("model",),
+        when=lambda error: error.reason is not None,
+    ),
+    Row(
+        engine.DeleteFailed,
+        QT_TRANSLATE_NOOP("Messages", "Not deleted"),
         QT_TRANSLATE_NOOP("Messages", "%1 could not be deleted: %2"),
         values=("model", "detail"),
     ),
