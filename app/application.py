@@ -21,8 +21,10 @@ from PySide6.QtWidgets import QApplication, QMessageBox
 from app.bridge import EngineBridge, GuiCalls
 from app.controllers.chat import ChatController
 from app.controllers.models import ModelController, StarterPair
+from app.controllers.tuning import TuningController
 from app.settings import STARTER_FOLDER, Settings
 from app.storage import DatabaseTooNew, Opened, Rescued, Storage
+from app.storage.pair_records import PairRecords
 from app.system.crash_marker import SessionMark
 from app.system.deadline import end_process_after
 from app.system.gui_gc import GuiThreadGarbage
@@ -160,10 +162,12 @@ class Application(QObject):
         self._steps.insert(1, self._close_store)
         starter = StarterPair(self._starter / "main", self._starter / "draft")
         self.models = ModelController(self.engine, self.store, self.bridge, self.settings, starter, self)
-        self.models.catalog = open_catalog()
+        self.models.library.catalog = open_catalog()
         self.chats = ChatController(self.engine, self.bridge, self.storage, self.settings, self.models, self)
         self._steps[:0] = [self.chats.close, self.bridge.close]
+        self._make_tuning()
         self.window.bind(self.chats, self.models)
+        self.window.empty_chat.bind(self.models)
         self.models.pair_changed.connect(self._mark_loading)
         self._show_last_session_notice(opened.rescued)
         self._restore_unsent()
@@ -171,6 +175,13 @@ class Application(QObject):
         self.storage.settle()
         self.is_open = True
         self.opened.emit()
+
+    def _make_tuning(self) -> None:
+        records = PairRecords(self.paths.pairs)
+        self.models.checks.gain_of = lambda main, draft: records.get(main, draft).gain
+        self.tuning = TuningController(
+            self.engine, self.bridge, self.models, records, lambda: self.translation.language, self
+        )
 
     def _mark_loading(self) -> None:
         pair = self.models.pair
@@ -241,7 +252,7 @@ class Application(QObject):
         if self._settings_window is None:
             from app.views.settings.window import SettingsWindow
 
-            self._settings_window = SettingsWindow(self.theme, self.settings, self.chats, self.models)
+            self._settings_window = SettingsWindow(self.theme, self.settings, self.chats, self.models, self.tuning)
         if page:
             self._settings_window.show_page(page)
         self._settings_window.show()

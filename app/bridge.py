@@ -15,12 +15,12 @@ from dataclasses import replace
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
-from engine import DownloadProgress, Event, PromptProgress, TextDelta
+from engine import DownloadProgress, Event, ModelLoadProgress, PromptProgress, TextDelta
 
 DRAIN_INTERVAL_MS = 33
 
 # These may wait for the next drain, where neighbours of one kind are joined.
-_FREQUENT = (TextDelta, PromptProgress, DownloadProgress)
+_FREQUENT = (TextDelta, PromptProgress, DownloadProgress, ModelLoadProgress)
 
 
 class GuiCalls(QObject):

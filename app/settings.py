@@ -132,6 +132,7 @@ class Settings(QObject):
     recent_models = Option[tuple[str, ...]]((), _texts)  # folders, the last used first
     hub_token_in_clear = Option(False, _flag)  # also over plain http
     model_folders = Option[tuple[str, ...]]((), _texts)
+    unload_after_min = Option(0, _whole(0, 24 * 60))  # minutes without a reply; 0: never
     window_geometry = Option("", _text)  # base64 of what Qt saves
     sidebar_visible = Option(True, _flag)
 

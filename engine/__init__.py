@@ -63,11 +63,14 @@ from engine.api.events import (
     ModelEvent,
     ModelFailed,
     ModelLoading,
+    ModelLoadProgress,
+    ModelMeasured,
     ModelReady,
     ModelUnloaded,
     ModelVerified,
     PageFailed,
     PageRead,
+    PairChecked,
     PromptProgress,
     Queued,
     RequestEvent,
@@ -93,6 +96,7 @@ from engine.api.hub import (
     Retry,
     SearchId,
 )
+from engine.api.pairs import CacheKind, PairCheck, Probe, TokenDifference, Vocabularies
 from engine.api.protocols import ChatEngine, ModelLibrary
 from engine.api.stats import RequestStats
 from engine.api.types import (
@@ -123,9 +127,10 @@ from engine.api.types import (
     Speculation,
     SpeculationMode,
 )
+from engine.drafting.prediction import estimated_gain
 from engine.hub.catalog import Catalog, CatalogDraft, CatalogGain, CatalogModel, CatalogPair, load_catalog
 from engine.hub.store import ModelStore
-from engine.models.compatibility import draft_problem
+from engine.models.compatibility import draft_problem, may_share_tokens
 from engine.models.fit import estimated_weight_bytes, fit_together, memory_fit, model_memory_bytes
 from engine.models.inspect import inspect_model, model_name
 from engine.models.trial import TRY_MODEL, try_model
@@ -138,6 +143,7 @@ __all__ = [
     "TRY_MODEL",
     "Acceptance",
     "AccessDenied",
+    "CacheKind",
     "CacheSizes",
     "Catalog",
     "CatalogDraft",
@@ -207,7 +213,9 @@ __all__ = [
     "ModelHasNoWeights",
     "ModelInfo",
     "ModelLibrary",
+    "ModelLoadProgress",
     "ModelLoading",
+    "ModelMeasured",
     "ModelNotFound",
     "ModelOnlyDrafts",
     "ModelReady",
@@ -224,6 +232,9 @@ __all__ = [
     "OutOfMemory",
     "PageFailed",
     "PageRead",
+    "PairCheck",
+    "PairChecked",
+    "Probe",
     "PromptProgress",
     "Queued",
     "RepositoryNotFound",
@@ -246,15 +257,19 @@ __all__ = [
     "StoreEvent",
     "TemplateFailed",
     "TextDelta",
+    "TokenDifference",
     "TokenInClear",
     "TokenizerBroken",
     "UpdateChecked",
     "VerifyProgress",
+    "Vocabularies",
     "draft_problem",
+    "estimated_gain",
     "estimated_weight_bytes",
     "fit_together",
     "inspect_model",
     "load_catalog",
+    "may_share_tokens",
     "memory_fit",
     "model_memory_bytes",
     "model_name",

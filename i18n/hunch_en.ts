@@ -22,6 +22,16 @@
     </message>
 </context>
 <context>
+    <name>GeneralPage</name>
+    <message numerus="yes">
+        <source>%n minute(s)</source>
+        <translation>
+            <numerusform>%n minute</numerusform>
+            <numerusform>%n minutes</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>PairChip</name>
     <message numerus="yes">
         <source>%n token(s)</source>

@@ -389,6 +389,16 @@
 <context>
     <name>GeneralPage</name>
     <message>
+        <source>Never</source>
+        <translation>しない</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n minute(s)</source>
+        <translation>
+            <numerusform>%n 分</numerusform>
+        </translation>
+    </message>
+    <message>
         <source>Language</source>
         <translation>言語</translation>
     </message>
@@ -407,6 +417,14 @@
     <message>
         <source>For everything in the window.</source>
         <translation>ウインドウ全体に適用されます。</translation>
+    </message>
+    <message>
+        <source>Unload idle models</source>
+        <translation>使っていないモデルをメモリから外す</translation>
+    </message>
+    <message>
+        <source>After this time without a reply. The next message loads them again.</source>
+        <translation>この時間、回答がなければメモリから外します。次のメッセージで読み込み直します。</translation>
     </message>
     <message>
         <source>Match system</source>
@@ -592,6 +610,21 @@
     <message>
         <source>Open %1?</source>
         <translation>%1 を開きますか？</translation>
+    </message>
+</context>
+<context>
+    <name>MainWindow</name>
+    <message>
+        <source>A reply is being written. %1 is loaded when it ends.</source>
+        <translation>回答を書いています。終わったら %1 を読み込みます。</translation>
+    </message>
+    <message>
+        <source>A reply is being written. The model is unloaded when it ends.</source>
+        <translation>回答を書いています。終わったらモデルをメモリから外します。</translation>
+    </message>
+    <message>
+        <source>Don&apos;t wait</source>
+        <translation>待たずに実行</translation>
     </message>
 </context>
 <context>
@@ -871,10 +904,6 @@
         <translation>メインモデルと同じ系列のドラフトモデルを選んでください。</translation>
     </message>
     <message>
-        <source>Token %1 means “%2” to the main model and “%3” to the draft.</source>
-        <translation>トークン %1 は、メインモデルでは「%2」、ドラフトモデルでは「%3」です。</translation>
-    </message>
-    <message>
         <source>The same token numbers mean different text to the two models.</source>
         <translation>同じトークン番号が、二つのモデルでは別の文字を表します。</translation>
     </message>
@@ -1097,6 +1126,10 @@
     <message>
         <source>It expects a main model of %1 layers; this one has %2.</source>
         <translation>%1 層のメインモデル用ですが、このモデルは %2 層です。</translation>
+    </message>
+    <message>
+        <source>Only %1 of %2 tokens say the same to both; nine in ten are needed.</source>
+        <translation>%2 個のトークンのうち、両方で同じ意味なのは %1 個だけです。9 割以上の一致が必要です。</translation>
     </message>
     <message>
         <source>It expects a main model of width %1; this one has %2.</source>
@@ -1742,6 +1775,10 @@
         <translation>モデル: %1</translation>
     </message>
     <message>
+        <source>Not in memory; your next message loads it again.</source>
+        <translation>メモリにありません。次のメッセージで読み込み直します。</translation>
+    </message>
+    <message>
         <source>off</source>
         <translation>オフ</translation>
     </message>
@@ -1757,6 +1794,10 @@
         </translation>
     </message>
     <message>
+        <source>Loading %1… %2</source>
+        <translation>%1 を読み込み中… %2</translation>
+    </message>
+    <message>
         <source>Choose a model</source>
         <translation>モデルを選択</translation>
     </message>
@@ -1770,10 +1811,101 @@
     </message>
 </context>
 <context>
+    <name>Pairs</name>
+    <message>
+        <source>%1 more memory</source>
+        <translation>メモリ +%1</translation>
+    </message>
+    <message>
+        <source>%1 last time</source>
+        <translation>前回 %1</translation>
+    </message>
+    <message>
+        <source>about %1 (estimate)</source>
+        <translation>約 %1（推定）</translation>
+    </message>
+    <message>
+        <source>Made for this main model.</source>
+        <translation>このメインモデル専用です。</translation>
+    </message>
+    <message>
+        <source>Both know the same %1 tokens.</source>
+        <translation>両方のトークン %1 個はすべて同じです。</translation>
+    </message>
+    <message>
+        <source>These two disagree on %1 of %2 tokens, none of which is text. The draft leaves them out.</source>
+        <translation>%2 個のトークンのうち %1 個が異なりますが、文字を表すものではありません。ドラフトはそれらを使いません。</translation>
+    </message>
+    <message>
+        <source>%1 of %2 tokens say the same to both. The draft guesses only with these.</source>
+        <translation>%2 個のトークンのうち %1 個が両方で同じ意味です。ドラフトはこれらだけで予測します。</translation>
+    </message>
+    <message>
+        <source>Weights: main model %1, draft %2</source>
+        <translation>重み：メインモデル %1、ドラフト %2</translation>
+    </message>
+    <message>
+        <source>Kept of a chat: main model %1, draft %2</source>
+        <translation>チャットから保持するもの：メインモデル %1、ドラフト %2</translation>
+    </message>
+    <message>
+        <source>Vocabularies: main model %1 tokens, draft %2, shared %3</source>
+        <translation>語彙：メインモデル %1 トークン、ドラフト %2、共通 %3</translation>
+    </message>
+    <message>
+        <source>Token %1: “%2” to the main model, “%3” to the draft</source>
+        <translation>トークン %1：メインモデルでは「%2」、ドラフトでは「%3」</translation>
+    </message>
+    <message>
+        <source>Both cut texts into tokens alike</source>
+        <translation>テキストのトークン分割は同じです</translation>
+    </message>
+    <message>
+        <source>Sample text (%1): %2 tokens for the main model, %3 for the draft</source>
+        <translation>例文（%1）：メインモデル %2 トークン、ドラフト %3</translation>
+    </message>
+    <message>
+        <source>The same tokens end a reply</source>
+        <translation>回答を終えるトークンは同じです</translation>
+    </message>
+    <message>
+        <source>Different tokens end a reply</source>
+        <translation>回答を終えるトークンが異なります</translation>
+    </message>
+    <message>
+        <source>The same chat template</source>
+        <translation>チャットテンプレートは同じです</translation>
+    </message>
+    <message>
+        <source>Different chat templates; the main model&apos;s is used for both</source>
+        <translation>チャットテンプレートが異なります。両方ともメインモデルのものを使います</translation>
+    </message>
+    <message>
+        <source>every token</source>
+        <translation>すべてのトークン</translation>
+    </message>
+    <message>
+        <source>a window</source>
+        <translation>直近の範囲</translation>
+    </message>
+    <message>
+        <source>a state</source>
+        <translation>状態</translation>
+    </message>
+</context>
+<context>
     <name>Picker</name>
     <message>
         <source>Nothing is installed yet.</source>
         <translation>まだ何もインストールされていません。</translation>
+    </message>
+    <message>
+        <source>Hide details</source>
+        <translation>詳細を隠す</translation>
+    </message>
+    <message>
+        <source>Compare the two…</source>
+        <translation>2 つを比較…</translation>
     </message>
     <message>
         <source>checking it first</source>
@@ -1810,6 +1942,18 @@
     <message>
         <source>More models…</source>
         <translation>ほかのモデル…</translation>
+    </message>
+    <message>
+        <source>Find a draft…</source>
+        <translation>ドラフトを探す…</translation>
+    </message>
+    <message>
+        <source>Tune this pair…</source>
+        <translation>このペアを調整…</translation>
+    </message>
+    <message>
+        <source>Unload</source>
+        <translation>メモリから外す</translation>
     </message>
 </context>
 <context>
@@ -2226,6 +2370,88 @@
     <message>
         <source>Nothing in the last 30 days</source>
         <translation>過去 30 日間にはありません</translation>
+    </message>
+</context>
+<context>
+    <name>TuneCard</name>
+    <message>
+        <source>Load a main model with a draft first.</source>
+        <translation>先にメインモデルとドラフトを読み込んでください。</translation>
+    </message>
+    <message>
+        <source>Stop measuring</source>
+        <translation>測定を中止</translation>
+    </message>
+    <message>
+        <source>Measure again</source>
+        <translation>もう一度測定</translation>
+    </message>
+    <message>
+        <source>Measure</source>
+        <translation>測定</translation>
+    </message>
+    <message>
+        <source>Export what was measured</source>
+        <translation>測定結果を書き出す</translation>
+    </message>
+    <message>
+        <source>Tune this pair</source>
+        <translation>このペアを調整</translation>
+    </message>
+    <message>
+        <source>Writes short replies without the draft and with each way to draft, and keeps the fastest. Takes a minute or two; your own replies always go first.</source>
+        <translation>ドラフトなしと、さまざまな予測の長さで短い回答を書き、最も速い方法を残します。1〜2 分かかります。チャットの回答が常に優先されます。</translation>
+    </message>
+    <message>
+        <source>Export…</source>
+        <translation>書き出す…</translation>
+    </message>
+</context>
+<context>
+    <name>Tuning</name>
+    <message>
+        <source>Plain</source>
+        <translation>なし</translation>
+    </message>
+    <message>
+        <source>Auto</source>
+        <translation>自動</translation>
+    </message>
+    <message>
+        <source>Code</source>
+        <translation>コード</translation>
+    </message>
+    <message>
+        <source>English prose</source>
+        <translation>英語の文章</translation>
+    </message>
+    <message>
+        <source>Your language</source>
+        <translation>日本語</translation>
+    </message>
+    <message>
+        <source>Waiting: a reply goes first.</source>
+        <translation>待機中：回答を優先しています。</translation>
+    </message>
+    <message>
+        <source>Measuring %1 of %2…</source>
+        <translation>測定中… %1 / %2</translation>
+    </message>
+    <message>
+        <source>Not measured on this machine yet.</source>
+        <translation>このマシンではまだ測定していません。</translation>
+    </message>
+    <message>
+        <source>No way to draft is worth it for this pair: the best is %1 plain speed. Auto rests by itself.</source>
+        <translation>このペアではドラフトを使っても速くなりません。最良でもドラフトなしの %1 です。自動は自ら休止します。</translation>
+    </message>
+    <message>
+        <source>Auto is best for this pair: %1 plain speed.</source>
+        <translation>このペアには自動が最適です。ドラフトなしの %1 の速さです。</translation>
+    </message>
+    <message>
+        <source>%1 tokens ahead are best for this pair: %2 plain speed.</source>
+        <translation>このペアには %1 トークン先までの予測が最適です。ドラフトなしの %2 の速さです。</translation>
     </message>
 </context>
 </TS>

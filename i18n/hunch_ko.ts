@@ -389,6 +389,16 @@
 <context>
     <name>GeneralPage</name>
     <message>
+        <source>Never</source>
+        <translation>안 함</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n minute(s)</source>
+        <translation>
+            <numerusform>%n분</numerusform>
+        </translation>
+    </message>
+    <message>
         <source>Language</source>
         <translation>언어</translation>
     </message>
@@ -407,6 +417,14 @@
     <message>
         <source>For everything in the window.</source>
         <translation>윈도우의 모든 글자에 적용돼요.</translation>
+    </message>
+    <message>
+        <source>Unload idle models</source>
+        <translation>쓰지 않는 모델 내리기</translation>
+    </message>
+    <message>
+        <source>After this time without a reply. The next message loads them again.</source>
+        <translation>이 시간 동안 답변이 없으면 메모리에서 내려요. 다음 메시지를 보내면 다시 불러와요.</translation>
     </message>
     <message>
         <source>Match system</source>
@@ -592,6 +610,21 @@
     <message>
         <source>Open %1?</source>
         <translation>%1 페이지를 열까요?</translation>
+    </message>
+</context>
+<context>
+    <name>MainWindow</name>
+    <message>
+        <source>A reply is being written. %1 is loaded when it ends.</source>
+        <translation>답변을 쓰는 중이에요. 끝나면 %1 모델을 불러와요.</translation>
+    </message>
+    <message>
+        <source>A reply is being written. The model is unloaded when it ends.</source>
+        <translation>답변을 쓰는 중이에요. 끝나면 모델을 메모리에서 내려요.</translation>
+    </message>
+    <message>
+        <source>Don&apos;t wait</source>
+        <translation>기다리지 않기</translation>
     </message>
 </context>
 <context>
@@ -871,10 +904,6 @@
         <translation>메인 모델과 같은 계열의 초안 모델을 선택해 주세요.</translation>
     </message>
     <message>
-        <source>Token %1 means “%2” to the main model and “%3” to the draft.</source>
-        <translation>%1번 토큰이 메인 모델에서는 ‘%2’, 초안 모델에서는 ‘%3’에 해당해요.</translation>
-    </message>
-    <message>
         <source>The same token numbers mean different text to the two models.</source>
         <translation>같은 토큰 번호가 두 모델에서 서로 다른 글자를 뜻해요.</translation>
     </message>
@@ -1097,6 +1126,10 @@
     <message>
         <source>It expects a main model of %1 layers; this one has %2.</source>
         <translation>레이어가 %1개인 메인 모델용인데 이 모델은 %2개예요.</translation>
+    </message>
+    <message>
+        <source>Only %1 of %2 tokens say the same to both; nine in ten are needed.</source>
+        <translation>토큰 %2개 중 %1개만 두 모델에서 같은 뜻이에요. 열에 아홉은 같아야 해요.</translation>
     </message>
     <message>
         <source>It expects a main model of width %1; this one has %2.</source>
@@ -1742,6 +1775,10 @@
         <translation>모델: %1</translation>
     </message>
     <message>
+        <source>Not in memory; your next message loads it again.</source>
+        <translation>메모리에 없어요. 다음 메시지를 보내면 다시 불러와요.</translation>
+    </message>
+    <message>
         <source>off</source>
         <translation>끔</translation>
     </message>
@@ -1757,6 +1794,10 @@
         </translation>
     </message>
     <message>
+        <source>Loading %1… %2</source>
+        <translation>%1 불러오는 중… %2</translation>
+    </message>
+    <message>
         <source>Choose a model</source>
         <translation>모델 선택</translation>
     </message>
@@ -1770,10 +1811,101 @@
     </message>
 </context>
 <context>
+    <name>Pairs</name>
+    <message>
+        <source>%1 more memory</source>
+        <translation>메모리 %1 더 사용</translation>
+    </message>
+    <message>
+        <source>%1 last time</source>
+        <translation>지난번 %1</translation>
+    </message>
+    <message>
+        <source>about %1 (estimate)</source>
+        <translation>약 %1 (추정)</translation>
+    </message>
+    <message>
+        <source>Made for this main model.</source>
+        <translation>이 메인 모델 전용이에요.</translation>
+    </message>
+    <message>
+        <source>Both know the same %1 tokens.</source>
+        <translation>두 모델의 토큰 %1개가 모두 같아요.</translation>
+    </message>
+    <message>
+        <source>These two disagree on %1 of %2 tokens, none of which is text. The draft leaves them out.</source>
+        <translation>두 모델은 토큰 %2개 중 %1개가 다른데, 글자를 나타내는 토큰은 아니에요. 초안 모델은 그 토큰을 쓰지 않아요.</translation>
+    </message>
+    <message>
+        <source>%1 of %2 tokens say the same to both. The draft guesses only with these.</source>
+        <translation>토큰 %2개 중 %1개가 두 모델에서 같은 뜻이에요. 초안 모델은 이 토큰으로만 추측해요.</translation>
+    </message>
+    <message>
+        <source>Weights: main model %1, draft %2</source>
+        <translation>가중치: 메인 모델 %1, 초안 모델 %2</translation>
+    </message>
+    <message>
+        <source>Kept of a chat: main model %1, draft %2</source>
+        <translation>채팅에서 기억하는 것: 메인 모델 %1, 초안 모델 %2</translation>
+    </message>
+    <message>
+        <source>Vocabularies: main model %1 tokens, draft %2, shared %3</source>
+        <translation>어휘: 메인 모델 토큰 %1개, 초안 모델 %2개, 공통 %3개</translation>
+    </message>
+    <message>
+        <source>Token %1: “%2” to the main model, “%3” to the draft</source>
+        <translation>토큰 %1번: 메인 모델은 ‘%2’, 초안 모델은 ‘%3’</translation>
+    </message>
+    <message>
+        <source>Both cut texts into tokens alike</source>
+        <translation>두 모델이 글을 토큰으로 똑같이 나눠요</translation>
+    </message>
+    <message>
+        <source>Sample text (%1): %2 tokens for the main model, %3 for the draft</source>
+        <translation>예문(%1): 메인 모델 토큰 %2개, 초안 모델 %3개</translation>
+    </message>
+    <message>
+        <source>The same tokens end a reply</source>
+        <translation>답변을 끝내는 토큰이 같아요</translation>
+    </message>
+    <message>
+        <source>Different tokens end a reply</source>
+        <translation>답변을 끝내는 토큰이 달라요</translation>
+    </message>
+    <message>
+        <source>The same chat template</source>
+        <translation>채팅 템플릿이 같아요</translation>
+    </message>
+    <message>
+        <source>Different chat templates; the main model&apos;s is used for both</source>
+        <translation>채팅 템플릿이 달라요. 둘 다 메인 모델의 템플릿을 써요</translation>
+    </message>
+    <message>
+        <source>every token</source>
+        <translation>모든 토큰</translation>
+    </message>
+    <message>
+        <source>a window</source>
+        <translation>최근 일부</translation>
+    </message>
+    <message>
+        <source>a state</source>
+        <translation>요약된 상태</translation>
+    </message>
+</context>
+<context>
     <name>Picker</name>
     <message>
         <source>Nothing is installed yet.</source>
         <translation>아직 설치된 모델이 없어요.</translation>
+    </message>
+    <message>
+        <source>Hide details</source>
+        <translation>자세히 보기 닫기</translation>
+    </message>
+    <message>
+        <source>Compare the two…</source>
+        <translation>두 모델 비교…</translation>
     </message>
     <message>
         <source>checking it first</source>
@@ -1810,6 +1942,18 @@
     <message>
         <source>More models…</source>
         <translation>다른 모델…</translation>
+    </message>
+    <message>
+        <source>Find a draft…</source>
+        <translation>초안 모델 찾기…</translation>
+    </message>
+    <message>
+        <source>Tune this pair…</source>
+        <translation>이 쌍 조정…</translation>
+    </message>
+    <message>
+        <source>Unload</source>
+        <translation>메모리에서 내리기</translation>
     </message>
 </context>
 <context>
@@ -2226,6 +2370,88 @@
     <message>
         <source>Nothing in the last 30 days</source>
         <translation>최근 30일 동안 없음</translation>
+    </message>
+</context>
+<context>
+    <name>TuneCard</name>
+    <message>
+        <source>Load a main model with a draft first.</source>
+        <translation>먼저 메인 모델과 초안 모델을 불러오세요.</translation>
+    </message>
+    <message>
+        <source>Stop measuring</source>
+        <translation>측정 중단</translation>
+    </message>
+    <message>
+        <source>Measure again</source>
+        <translation>다시 측정</translation>
+    </message>
+    <message>
+        <source>Measure</source>
+        <translation>측정</translation>
+    </message>
+    <message>
+        <source>Export what was measured</source>
+        <translation>측정 결과 내보내기</translation>
+    </message>
+    <message>
+        <source>Tune this pair</source>
+        <translation>이 쌍 조정</translation>
+    </message>
+    <message>
+        <source>Writes short replies without the draft and with each way to draft, and keeps the fastest. Takes a minute or two; your own replies always go first.</source>
+        <translation>초안 모델 없이, 그리고 여러 추측 길이로 짧은 답변을 써 보고 가장 빠른 방법을 남겨요. 1~2분 걸리고, 내 채팅의 답변이 항상 먼저예요.</translation>
+    </message>
+    <message>
+        <source>Export…</source>
+        <translation>내보내기…</translation>
+    </message>
+</context>
+<context>
+    <name>Tuning</name>
+    <message>
+        <source>Plain</source>
+        <translation>없음</translation>
+    </message>
+    <message>
+        <source>Auto</source>
+        <translation>자동</translation>
+    </message>
+    <message>
+        <source>Code</source>
+        <translation>코드</translation>
+    </message>
+    <message>
+        <source>English prose</source>
+        <translation>영어 글</translation>
+    </message>
+    <message>
+        <source>Your language</source>
+        <translation>한국어</translation>
+    </message>
+    <message>
+        <source>Waiting: a reply goes first.</source>
+        <translation>기다리는 중: 답변이 먼저예요.</translation>
+    </message>
+    <message>
+        <source>Measuring %1 of %2…</source>
+        <translation>%2개 중 %1번째 측정 중…</translation>
+    </message>
+    <message>
+        <source>Not measured on this machine yet.</source>
+        <translation>이 컴퓨터에서 아직 측정하지 않았어요.</translation>
+    </message>
+    <message>
+        <source>No way to draft is worth it for this pair: the best is %1 plain speed. Auto rests by itself.</source>
+        <translation>이 쌍은 초안 모델을 써도 이득이 없어요. 가장 좋은 방법이 초안 없이 쓸 때의 %1예요. 자동은 스스로 쉬어요.</translation>
+    </message>
+    <message>
+        <source>Auto is best for this pair: %1 plain speed.</source>
+        <translation>이 쌍은 자동이 가장 좋아요. 초안 없이 쓸 때의 %1예요.</translation>
+    </message>
+    <message>
+        <source>%1 tokens ahead are best for this pair: %2 plain speed.</source>
+        <translation>이 쌍은 토큰 %1개씩 미리 추측하는 것이 가장 좋아요. 초안 없이 쓸 때의 %2예요.</translation>
     </message>
 </context>
 </TS>

@@ -389,6 +389,16 @@
 <context>
     <name>GeneralPage</name>
     <message>
+        <source>Never</source>
+        <translation>从不</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n minute(s)</source>
+        <translation>
+            <numerusform>%n 分钟</numerusform>
+        </translation>
+    </message>
+    <message>
         <source>Language</source>
         <translation>语言</translation>
     </message>
@@ -407,6 +417,14 @@
     <message>
         <source>For everything in the window.</source>
         <translation>作用于窗口中的所有内容。</translation>
+    </message>
+    <message>
+        <source>Unload idle models</source>
+        <translation>卸载闲置的模型</translation>
+    </message>
+    <message>
+        <source>After this time without a reply. The next message loads them again.</source>
+        <translation>这段时间内没有回复就从内存中卸载，发送下一条消息时会重新加载。</translation>
     </message>
     <message>
         <source>Match system</source>
@@ -592,6 +610,21 @@
     <message>
         <source>Open %1?</source>
         <translation>打开 %1？</translation>
+    </message>
+</context>
+<context>
+    <name>MainWindow</name>
+    <message>
+        <source>A reply is being written. %1 is loaded when it ends.</source>
+        <translation>正在生成回复，结束后会加载 %1。</translation>
+    </message>
+    <message>
+        <source>A reply is being written. The model is unloaded when it ends.</source>
+        <translation>正在生成回复，结束后会卸载模型。</translation>
+    </message>
+    <message>
+        <source>Don&apos;t wait</source>
+        <translation>不等待</translation>
     </message>
 </context>
 <context>
@@ -871,10 +904,6 @@
         <translation>请选择与主模型同系列的草稿模型。</translation>
     </message>
     <message>
-        <source>Token %1 means “%2” to the main model and “%3” to the draft.</source>
-        <translation>编号 %1 的 token 在主模型中是“%2”，在草稿模型中是“%3”。</translation>
-    </message>
-    <message>
         <source>The same token numbers mean different text to the two models.</source>
         <translation>同样的 token 编号在两个模型中代表不同的文字。</translation>
     </message>
@@ -1097,6 +1126,10 @@
     <message>
         <source>It expects a main model of %1 layers; this one has %2.</source>
         <translation>它适用于 %1 层的主模型，而这个模型有 %2 层。</translation>
+    </message>
+    <message>
+        <source>Only %1 of %2 tokens say the same to both; nine in ten are needed.</source>
+        <translation>%2 个 token 中只有 %1 个在两个模型里含义相同，至少需要九成。</translation>
     </message>
     <message>
         <source>It expects a main model of width %1; this one has %2.</source>
@@ -1742,6 +1775,10 @@
         <translation>模型：%1</translation>
     </message>
     <message>
+        <source>Not in memory; your next message loads it again.</source>
+        <translation>不在内存中，发送下一条消息时会重新加载。</translation>
+    </message>
+    <message>
         <source>off</source>
         <translation>关闭</translation>
     </message>
@@ -1757,6 +1794,10 @@
         </translation>
     </message>
     <message>
+        <source>Loading %1… %2</source>
+        <translation>正在加载 %1… %2</translation>
+    </message>
+    <message>
         <source>Choose a model</source>
         <translation>选择模型</translation>
     </message>
@@ -1770,10 +1811,101 @@
     </message>
 </context>
 <context>
+    <name>Pairs</name>
+    <message>
+        <source>%1 more memory</source>
+        <translation>多占 %1 内存</translation>
+    </message>
+    <message>
+        <source>%1 last time</source>
+        <translation>上次 %1</translation>
+    </message>
+    <message>
+        <source>about %1 (estimate)</source>
+        <translation>约 %1（估计）</translation>
+    </message>
+    <message>
+        <source>Made for this main model.</source>
+        <translation>专为这个主模型制作。</translation>
+    </message>
+    <message>
+        <source>Both know the same %1 tokens.</source>
+        <translation>两个模型的 %1 个 token 完全相同。</translation>
+    </message>
+    <message>
+        <source>These two disagree on %1 of %2 tokens, none of which is text. The draft leaves them out.</source>
+        <translation>两个模型的 %2 个 token 中有 %1 个不同，但都不是文字。草稿模型不使用它们。</translation>
+    </message>
+    <message>
+        <source>%1 of %2 tokens say the same to both. The draft guesses only with these.</source>
+        <translation>%2 个 token 中有 %1 个在两个模型里含义相同。草稿模型只用这些来猜测。</translation>
+    </message>
+    <message>
+        <source>Weights: main model %1, draft %2</source>
+        <translation>权重：主模型 %1，草稿模型 %2</translation>
+    </message>
+    <message>
+        <source>Kept of a chat: main model %1, draft %2</source>
+        <translation>对话中保留的内容：主模型 %1，草稿模型 %2</translation>
+    </message>
+    <message>
+        <source>Vocabularies: main model %1 tokens, draft %2, shared %3</source>
+        <translation>词表：主模型 %1 个 token，草稿模型 %2 个，共有 %3 个</translation>
+    </message>
+    <message>
+        <source>Token %1: “%2” to the main model, “%3” to the draft</source>
+        <translation>token %1：主模型为“%2”，草稿模型为“%3”</translation>
+    </message>
+    <message>
+        <source>Both cut texts into tokens alike</source>
+        <translation>两个模型切分文本的方式相同</translation>
+    </message>
+    <message>
+        <source>Sample text (%1): %2 tokens for the main model, %3 for the draft</source>
+        <translation>示例文本（%1）：主模型 %2 个 token，草稿模型 %3 个</translation>
+    </message>
+    <message>
+        <source>The same tokens end a reply</source>
+        <translation>结束回复的 token 相同</translation>
+    </message>
+    <message>
+        <source>Different tokens end a reply</source>
+        <translation>结束回复的 token 不同</translation>
+    </message>
+    <message>
+        <source>The same chat template</source>
+        <translation>对话模板相同</translation>
+    </message>
+    <message>
+        <source>Different chat templates; the main model&apos;s is used for both</source>
+        <translation>对话模板不同，两者都使用主模型的模板</translation>
+    </message>
+    <message>
+        <source>every token</source>
+        <translation>每个 token</translation>
+    </message>
+    <message>
+        <source>a window</source>
+        <translation>最近的窗口</translation>
+    </message>
+    <message>
+        <source>a state</source>
+        <translation>状态</translation>
+    </message>
+</context>
+<context>
     <name>Picker</name>
     <message>
         <source>Nothing is installed yet.</source>
         <translation>还没有安装任何模型。</translation>
+    </message>
+    <message>
+        <source>Hide details</source>
+        <translation>隐藏详情</translation>
+    </message>
+    <message>
+        <source>Compare the two…</source>
+        <translation>比较两者…</translation>
     </message>
     <message>
         <source>checking it first</source>
@@ -1810,6 +1942,18 @@
     <message>
         <source>More models…</source>
         <translation>更多模型…</translation>
+    </message>
+    <message>
+        <source>Find a draft…</source>
+        <translation>查找草稿模型…</translation>
+    </message>
+    <message>
+        <source>Tune this pair…</source>
+        <translation>调校这个模型对…</translation>
+    </message>
+    <message>
+        <source>Unload</source>
+        <translation>卸载</translation>
     </message>
 </context>
 <context>
@@ -2226,6 +2370,88 @@
     <message>
         <source>Nothing in the last 30 days</source>
         <translation>最近 30 天没有</translation>
+    </message>
+</context>
+<context>
+    <name>TuneCard</name>
+    <message>
+        <source>Load a main model with a draft first.</source>
+        <translation>请先加载主模型和草稿模型。</translation>
+    </message>
+    <message>
+        <source>Stop measuring</source>
+        <translation>停止测量</translation>
+    </message>
+    <message>
+        <source>Measure again</source>
+        <translation>重新测量</translation>
+    </message>
+    <message>
+        <source>Measure</source>
+        <translation>测量</translation>
+    </message>
+    <message>
+        <source>Export what was measured</source>
+        <translation>导出测量结果</translation>
+    </message>
+    <message>
+        <source>Tune this pair</source>
+        <translation>调校这个模型对</translation>
+    </message>
+    <message>
+        <source>Writes short replies without the draft and with each way to draft, and keeps the fastest. Takes a minute or two; your own replies always go first.</source>
+        <translation>分别在不用草稿模型和用各种猜测长度的情况下生成简短回复，并保留最快的方式。需要一两分钟，你的对话始终优先。</translation>
+    </message>
+    <message>
+        <source>Export…</source>
+        <translation>导出…</translation>
+    </message>
+</context>
+<context>
+    <name>Tuning</name>
+    <message>
+        <source>Plain</source>
+        <translation>不用</translation>
+    </message>
+    <message>
+        <source>Auto</source>
+        <translation>自动</translation>
+    </message>
+    <message>
+        <source>Code</source>
+        <translation>代码</translation>
+    </message>
+    <message>
+        <source>English prose</source>
+        <translation>英文文章</translation>
+    </message>
+    <message>
+        <source>Your language</source>
+        <translation>中文</translation>
+    </message>
+    <message>
+        <source>Waiting: a reply goes first.</source>
+        <translation>等待中：回复优先。</translation>
+    </message>
+    <message>
+        <source>Measuring %1 of %2…</source>
+        <translation>正在测量第 %1 项，共 %2 项…</translation>
+    </message>
+    <message>
+        <source>Not measured on this machine yet.</source>
+        <translation>尚未在这台电脑上测量。</translation>
+    </message>
+    <message>
+        <source>No way to draft is worth it for this pair: the best is %1 plain speed. Auto rests by itself.</source>
+        <translation>这个模型对使用草稿模型没有收益：最好的方式也只有不用草稿时的 %1。自动模式会自行暂停。</translation>
+    </message>
+    <message>
+        <source>Auto is best for this pair: %1 plain speed.</source>
+        <translation>自动模式最适合这个模型对：速度是不用草稿时的 %1。</translation>
+    </message>
+    <message>
+        <source>%1 tokens ahead are best for this pair: %2 plain speed.</source>
+        <translation>这个模型对每次提前猜测 %1 个 token 最好：速度是不用草稿时的 %2。</translation>
     </message>
 </context>
 </TS>

@@ -300,6 +300,7 @@ class ChatController(QObject):
         self.conversations.refresh()
 
     def _start(self, reply_id: int) -> None:
+        self._models.wake()
         branch = self._messages.branch(reply_id)
         pair = self._models.pair
         names = f"{pair.main_name} ← {pair.draft_name}" if pair.draft_name else pair.main_name

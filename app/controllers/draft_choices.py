@@ -6,20 +6,49 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from app.view_models.model_list import DraftChoice, DraftGroup, ModelEntry
-from engine import InstalledModel, ModelAbout, ModelInfo, ModelSource, draft_problem, memory_fit
+from engine import (
+    DraftVocabularyDiffers,
+    EngineError,
+    InstalledModel,
+    ModelAbout,
+    ModelInfo,
+    ModelSource,
+    PairCheck,
+    draft_problem,
+    may_share_tokens,
+    memory_fit,
+)
 
 # A draft up to this share of the main model's parameters is worth its time on most machines.
 RECOMMENDED_SHARE = 1 / 5
 USUAL_CONTEXT_TOKENS = 8192  # that a model's fit is told for
 
 
-def draft_choice(main: ModelInfo, model: InstalledModel, entry: ModelEntry) -> DraftChoice:
-    error = model.error if model.info is None else draft_problem(main, model.info)
+def draft_choice(
+    main: ModelInfo, model: InstalledModel, entry: ModelEntry, check: PairCheck | None = None, gain: float | None = None
+) -> DraftChoice:
+    """`check`: what a look at the files of the two has shown."""
+    error = model.error if model.info is None else pair_problem(main, model.info, check)
     if model.info is None or error is not None:
-        return DraftChoice(DraftGroup.NOT_COMPATIBLE, entry, error)
+        return DraftChoice(DraftGroup.NOT_COMPATIBLE, entry, error, check)
     if model.info.own_drafter is not None and model.folder == main.folder:
         entry = replace(entry, drafter=model.info.own_drafter.kind)
-    return DraftChoice(DraftGroup.RECOMMENDED if _is_good(main, model.info) else DraftGroup.COMPATIBLE, entry)
+    good = _is_good(main, model.info) and not (check is not None and check.by_text)
+    group = DraftGroup.RECOMMENDED if good else DraftGroup.COMPATIBLE
+    extra_bytes = model.info.weight_bytes if model.folder != main.folder else 0
+    return DraftChoice(group, entry, None, check, extra_bytes, gain)
+
+
+def pair_problem(main: ModelInfo, draft: ModelInfo, check: PairCheck | None) -> EngineError | None:
+    """Why `draft` cannot draft for `main`; where vocabularies differ, the files tell, once looked at."""
+    problem = draft_problem(main, draft)
+    return check.error if check is not None and isinstance(problem, DraftVocabularyDiffers) else problem
+
+
+def needs_check(main: ModelInfo, draft: ModelInfo) -> bool:
+    """Whether only a look at the files can tell if `draft` can draft for `main`."""
+    differs = isinstance(draft_problem(main, draft), DraftVocabularyDiffers)
+    return differs and may_share_tokens(main, draft) and draft.weight_bytes < main.weight_bytes
 
 
 def best_draft(main: ModelInfo, installed: Iterable[InstalledModel]) -> str:

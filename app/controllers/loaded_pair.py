@@ -11,6 +11,7 @@ from engine import (
     ModelFailed,
     ModelInfo,
     ModelLoading,
+    ModelLoadProgress,
     ModelReady,
     ModelRole,
     ModelUnloaded,
@@ -21,6 +22,9 @@ from engine import (
 
 # States that hold for the draft itself; the others hold for one request only.
 _LASTING = (DraftingState.ACTIVE, DraftingState.PARKED, DraftingState.UNSUPPORTED, DraftingState.FAILED)
+
+
+LEAST_PROGRESS = 0.01
 
 
 class LoadedPair:
@@ -36,10 +40,12 @@ class LoadedPair:
         self._main_error: EngineError | None = None
         self._draft_error: EngineError | None = None
         self._drafting = DraftingState.ACTIVE
+        self._loaded_share = 0.0
 
     def begin_loading(self, main_folder: str, draft_folder: str) -> None:
         self.main_folder = main_folder
         self.state, self.main, self._main_error = PairState.LOADING, None, None
+        self._loaded_share = 0.0
         self.begin_loading_draft(draft_folder)
 
     def begin_loading_draft(self, draft_folder: str) -> None:
@@ -51,6 +57,18 @@ class LoadedPair:
     def clear(self) -> None:
         self.begin_loading("", "")
         self.state = PairState.NO_MODEL
+
+    def rest(self) -> None:
+        """Out of memory, to be loaded again when it is needed."""
+        self.state, self.main, self.draft, self._draft_loading = PairState.UNLOADED, None, None, False
+
+    def apply_progress(self, event: ModelLoadProgress) -> bool:
+        """Returns whether there is anything new to show: one per cent more."""
+        share = event.done_bytes / event.total_bytes if event.total_bytes else 0.0
+        if event.role is not ModelRole.MAIN or abs(share - self._loaded_share) < LEAST_PROGRESS:
+            return False
+        self._loaded_share = share
+        return True
 
     def apply_event(self, event: ModelLoading | ModelReady | ModelFailed | ModelUnloaded) -> None:
         if event.role is ModelRole.MAIN:
@@ -77,6 +95,7 @@ class LoadedPair:
             drafting=drafting,
             main_folder=self.main_folder,
             draft_folder=self.draft_folder,
+            loaded_share=self._loaded_share,
         )
 
     def _apply_main_event(self, event: ModelLoading | ModelReady | ModelFailed | ModelUnloaded) -> None:
@@ -107,6 +126,8 @@ class LoadedPair:
     def _draft_view(self, mode: SpeculationMode) -> tuple[DraftState, DraftingState | None]:
         if self._draft_error is not None:
             return DraftState.REFUSED, None
+        if self.state is PairState.UNLOADED and self.draft_folder:
+            return DraftState.PARKED, None
         if self.draft is None:
             return DraftState.LOADING if self._draft_loading else DraftState.NONE, None
         drafting = DraftingState.OFF if mode is SpeculationMode.OFF else self._drafting

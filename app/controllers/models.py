@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
 from app.bridge import EngineBridge
 from app.controllers.downloads import DownloadController
-from app.controllers.draft_choices import USUAL_CONTEXT_TOKENS, best_draft, draft_choice, mains_of, model_entry
+from app.controllers.draft_choices import (
+    best_draft,
+    draft_choice,
+    needs_check,
+)
+from app.controllers.library import LibraryController
 from app.controllers.loaded_pair import LoadedPair
-from app.controllers.pair_offers import pair_offers
+from app.controllers.pair_checks import PairChecks
+from app.controllers.residence import Residence
 from app.settings import STARTER_FOLDER, Settings
-from app.view_models.installed_list import PairOffer, reading_order
+from app.view_models.installed_list import reading_order
 from app.view_models.model_list import (
     DraftChoice,
     DraftGroup,
     ModelEntry,
     PairState,
     PairView,
-    Upkeep,
-    UpkeepState,
 )
 from engine import (
-    Catalog,
     ChatEngine,
     DeleteFailed,
     DeleteRefusal,
@@ -36,24 +39,22 @@ from engine import (
     InstalledModel,
     LibraryScanned,
     LoadAborted,
-    ModelChecking,
     ModelDeleted,
     ModelFailed,
     ModelInfo,
     ModelLibrary,
     ModelLoading,
+    ModelLoadProgress,
+    ModelMeasured,
     ModelReady,
     ModelRole,
     ModelUnloaded,
-    ModelVerified,
     NoModelLoaded,
+    PairChecked,
     TextDelta,
-    UpdateChecked,
-    VerifyProgress,
     draft_problem,
+    model_name,
 )
-
-_MOST_REMEMBERED = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,7 @@ class StarterPair:
 class ModelController(QObject):
     models_changed = Signal()
     pair_changed = Signal()
+    main_waits = Signal(str)  # name of the model that is loaded when the replies under way have ended; "": none
     problem_raised = Signal(object)  # EngineError or DeleteFailed, for words.notices_for_errors
     chat_wanted = Signal()  # what was downloaded is to be used now
 
@@ -86,15 +88,14 @@ class ModelController(QObject):
         self._settings = settings
         self._starter = starter
         self._loaded = LoadedPair()
-        self._installed: tuple[InstalledModel, ...] = ()
-        self._mains: dict[str, tuple[str, ...]] = {}
-        self.scanned = False
-        self._checking = ""
-        self._upkeep: dict[str, Upkeep] = {}
-        self.usual_context_tokens = USUAL_CONTEXT_TOKENS
-        self.catalog = Catalog()
+        self.library = LibraryController(store, bridge, settings, self.install, self)
+        self.library.changed.connect(self.models_changed)
         self.downloads = DownloadController(store, bridge, settings, self)
-        self.downloads.installed.connect(self._on_installed)
+        self.downloads.installed.connect(self.library.on_installed)
+        self.checks = PairChecks(store)
+        self.residence = Residence(engine, settings, self)
+        self.residence.idle.connect(self._unload)
+        self.residence.free.connect(self.switch_now)
         bridge.event_arrived.connect(self._on_event)
         settings.changed.connect(self._on_setting)
 
@@ -114,34 +115,53 @@ class ModelController(QObject):
 
     @property
     def can_reply(self) -> bool:
-        """True when a main model is loaded or loading."""
-        return self._loaded.state in (PairState.READY, PairState.LOADING)
+        """True when a main model is loaded or loading, or will be when it is needed."""
+        return self._loaded.state in (PairState.READY, PairState.LOADING, PairState.UNLOADED)
 
     @property
     def models(self) -> list[ModelEntry]:
-        return [self._entry(model) for model in sorted(self._installed, key=lambda model: reading_order(model.name))]
-
-    def offers(self, language: str) -> list[PairOffer]:
-        """Pairs of the catalog for this machine and for people who write `language`; the best first."""
-        return pair_offers(self.catalog, language, self._installed)
+        return sorted(map(self._entry, self.library.installed), key=lambda entry: reading_order(entry.name))
 
     def drafts_for_main(self) -> list[DraftChoice]:
         """Every installed model: recommended, compatible, and not compatible with the reason; small ones first."""
         main = self._main_info()
         if main is None:
             return []
-        choices = [draft_choice(main, model, self._entry(model)) for model in self._installed]
+        choices = [self._choice(main, model) for model in self.library.installed]
         order = list(DraftGroup)
         return sorted(choices, key=lambda choice: (order.index(choice.group), choice.model.parameters))
+
+    def eject(self) -> None:
+        """Take the pair out of memory, after the replies under way; the next message loads it again."""
+        if not self._waits_for_replies(""):
+            self._unload()
+
+    def wake(self) -> None:
+        """A message is about to be sent: whatever was taken out of memory is loaded for it."""
+        if self._loaded.state is PairState.UNLOADED:
+            self._load(self._loaded.main_folder, self._loaded.draft_folder)
+
+    def switch_now(self) -> None:
+        """Load the model that waits for replies to end, or unload; the replies end as they are."""
+        folder = self.residence.take_waiting()
+        if folder == "":
+            self._unload()
+        elif folder is not None:
+            self._change_main(folder)
+
+    def check_pair(self, draft: str) -> None:
+        """Have the files of the main model and `draft` compared; the answer comes with the list of drafts."""
+        main, info = self._main_info(), self._info_of(draft)
+        if main is not None and info is not None:
+            self.checks.ask(main, info)
 
     def refresh(self) -> None:
         self._store.scan()
 
     def choose_main(self, folder: str) -> None:
-        """Loads another main model; the draft stays if it fits, else the best that is installed comes with it."""
-        draft = self._draft_to_go_with(folder)
-        self._settings.draft_folder = _as_setting(draft, self._starter.draft)
-        self._load(folder, draft)
+        """Loads another main model once no reply is under way (`main_waits`); the draft stays if it fits."""
+        if not self._waits_for_replies(folder):
+            self._change_main(folder)
 
     def choose_draft(self, folder: str | None) -> None:
         """Changes the draft at once, without loading the main model again."""
@@ -188,21 +208,6 @@ class ModelController(QObject):
             self.choose_main(folder)
         self.chat_wanted.emit()
 
-    def verify(self, folder: str) -> None:
-        self._set_upkeep(folder, Upkeep(UpkeepState.VERIFYING))
-        self._store.verify(folder)
-
-    def check_for_update(self, folder: str) -> None:
-        self._set_upkeep(folder, Upkeep(UpkeepState.ASKING))
-        self._store.check_for_update(folder)
-
-    def mend(self, folder: str) -> None:
-        """Downloads what is damaged or newer. The model stays in its place until that is whole."""
-        repository = next((model.repository for model in self._installed if model.folder == folder), "")
-        if repository:
-            self._set_upkeep(folder, Upkeep())
-            self.install(repository)
-
     def delete(self, folder: str) -> None:
         state = self._engine.state()
         if folder == self._loaded.main_folder and (state.running or state.queued):
@@ -232,9 +237,11 @@ class ModelController(QObject):
     # What arrives
 
     def _on_event(self, event: Event) -> None:
+        self.residence.note(event)
         match event:
-            case ModelChecking(folder=folder):
-                self._set_checking(folder)
+            case ModelLoadProgress():
+                if self._loaded.apply_progress(event):
+                    self.pair_changed.emit()
             case ModelLoading() | ModelReady() | ModelFailed() | ModelUnloaded():
                 self._on_model_event(event)
             case TextDelta(stats=stats) | Finished(stats=stats) | Failed(stats=stats):
@@ -242,16 +249,32 @@ class ModelController(QObject):
                     self.pair_changed.emit()
             case DrafterExamined(folder=folder, poor=True) if folder == self._loaded.draft_folder:
                 self.problem_raised.emit(event)
-            case LibraryScanned(models=models):
-                self._installed, self.scanned = models, True
-                self._mains = mains_of(models)
+            case _:
+                self._on_library_event(event)
+
+    def _waits_for_replies(self, folder: str) -> bool:
+        """Whether `folder` is loaded (unloaded, where it is "") only when the replies under way have ended."""
+        self.residence.waiting = None
+        if self._loaded.state is not PairState.READY or not self.residence.busy:
+            return False
+        if folder != self._loaded.main_folder:
+            self.residence.waiting = folder
+            self.main_waits.emit(model_name(Path(folder)) if folder else "")
+        return True
+
+    def _on_library_event(self, event: Event) -> None:
+        match event:
+            case LibraryScanned():
                 self.models_changed.emit()
             case ModelDeleted():
                 self._store.scan()
             case DeleteFailed():
                 self.problem_raised.emit(event)
-            case VerifyProgress() | ModelVerified() | UpdateChecked():
-                self._set_upkeep(event.folder, _upkeep(event))
+            case ModelMeasured():
+                self.checks.take_measured(event)
+            case PairChecked(check=check):
+                self.checks.take(check, self._info_of(check.main), self._info_of(check.draft))
+                self.models_changed.emit()
 
     def _on_setting(self, name: str) -> None:
         if name.startswith("hub_") or name == "download_limit":
@@ -259,18 +282,10 @@ class ModelController(QObject):
         if name in ("speculation_mode", "speculation_tokens"):
             self.pair_changed.emit()
 
-    def _set_checking(self, folder: str) -> None:
-        if folder != self._checking:
-            self._checking = folder
-            self.models_changed.emit()
-
     def _on_model_event(self, event: ModelLoading | ModelReady | ModelFailed | ModelUnloaded) -> None:
         if isinstance(event, ModelFailed) and isinstance(event.error, LoadAborted):
             return  # this app has requested another model meanwhile
-        self._checking = ""
         self._loaded.apply_event(event)
-        if isinstance(event, ModelReady):
-            self._remember_use(event.info.folder)
         if isinstance(event, ModelReady) and event.role is ModelRole.MAIN:
             self._settings.main_folder = _as_setting(event.info.folder, self._starter.main)
         if isinstance(event, ModelFailed) and not isinstance(event.error, NoModelLoaded):
@@ -278,6 +293,26 @@ class ModelController(QObject):
             if event.role is ModelRole.DRAFT and event.folder == self._loaded.draft_folder:
                 # Otherwise the engine would keep the previous draft, which the pair chip no longer shows.
                 self._engine.set_draft(None, self._bridge.post)
+        self._emit_pair_changed()
+
+    def _choice(self, main: ModelInfo, model: InstalledModel) -> DraftChoice:
+        if model.info is None:
+            return draft_choice(main, model, self._entry(model))
+        if needs_check(main, model.info):
+            self.checks.ask(main, model.info)
+        gain = self.checks.gain_of(main.folder, model.folder)
+        return draft_choice(main, model, self._entry(model), self.checks.known(main, model.info), gain)
+
+    def _change_main(self, folder: str) -> None:
+        draft = self._draft_to_go_with(folder)
+        self._settings.draft_folder = _as_setting(draft, self._starter.draft)
+        self._load(folder, draft)
+
+    def _unload(self) -> None:
+        if self._loaded.state is not PairState.READY:
+            return
+        self._loaded.rest()
+        self._engine.unload(self._bridge.post)
         self._emit_pair_changed()
 
     # Small parts
@@ -324,7 +359,7 @@ class ModelController(QObject):
         return self._loaded.main or self._info_of(self._loaded.main_folder)
 
     def _info_of(self, folder: str) -> ModelInfo | None:
-        return next((model.info for model in self._installed if model.folder == folder), None)
+        return next((model.info for model in self.library.installed if model.folder == folder), None)
 
     def _is_drafter(self, folder: str) -> bool:
         info = self._info_of(folder)
@@ -338,46 +373,10 @@ class ModelController(QObject):
             return ""
         if draft is not None and draft_problem(main, draft) is None:
             return draft.folder
-        return best_draft(main, self._installed)
+        return best_draft(main, self.library.installed)
 
     def _entry(self, model: InstalledModel) -> ModelEntry:
-        entry = model_entry(model, self._loaded.main_folder, self._loaded.draft_folder)
-        recent = self._settings.recent_models
-        used = len(recent) - recent.index(model.folder) if model.folder in recent else 0
-        return replace(
-            entry,
-            drafts_for=self._mains.get(model.folder, ()),
-            last_used=used,
-            is_checking=model.folder == self._checking,
-            upkeep=self._upkeep.get(model.folder, Upkeep()),
-        )
-
-    def _on_installed(self, _repository: str, folder: str) -> None:
-        self._upkeep.pop(folder, None)
-        self._store.scan()
-
-    def _set_upkeep(self, folder: str, upkeep: Upkeep) -> None:
-        self._upkeep[folder] = upkeep
-        self.models_changed.emit()
-
-    def _remember_use(self, folder: str) -> None:
-        others = tuple(each for each in self._settings.recent_models if each != folder)
-        self._settings.recent_models = (folder, *others)[:_MOST_REMEMBERED]
-
-
-def _upkeep(event: VerifyProgress | ModelVerified | UpdateChecked) -> Upkeep:
-    match event:
-        case VerifyProgress(done_bytes=done, total_bytes=total):
-            return Upkeep(UpkeepState.VERIFYING, done / total if total else 0.0)
-        case ModelVerified(known=False):
-            return Upkeep(UpkeepState.UNKNOWN)
-        case ModelVerified(damaged=damaged):
-            return Upkeep(UpkeepState.DAMAGED if damaged else UpkeepState.SOUND, files=damaged)
-        case UpdateChecked(error=error) if error is not None:
-            return Upkeep(UpkeepState.NOT_ASKED, error=error)
-        case UpdateChecked(repository=repository, has_update=newer):
-            state = UpkeepState.OUTDATED if newer else UpkeepState.CURRENT
-            return Upkeep(state if repository else UpkeepState.UNKNOWN)
+        return self.library.entry(model, self._loaded.main_folder, self._loaded.draft_folder)
 
 
 def _as_address(typed: str) -> str:

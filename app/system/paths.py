@@ -52,5 +52,10 @@ class Paths:
         return self.data / "models"
 
     @property
+    def pairs(self) -> Path:
+        """What was measured of pairs on this machine."""
+        return self.data / "pairs.json"
+
+    @property
     def lock(self) -> Path:
         return self.data / "hunch.lock"

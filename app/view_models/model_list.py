@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from engine import DrafterKind, DraftingState, EngineError, MemoryFit, ModelAbout, ModelSource, Speculation
+from engine import DrafterKind, DraftingState, EngineError, MemoryFit, ModelAbout, ModelSource, PairCheck, Speculation
 
 
 class UpkeepState(StrEnum):
@@ -58,6 +58,7 @@ class PairState(StrEnum):
     NO_MODEL = "no_model"
     LOADING = "loading"
     READY = "ready"
+    UNLOADED = "unloaded"  # not in memory; the next message loads it again
     FAILED = "failed"
 
 
@@ -80,6 +81,7 @@ class PairView:
     drafting: DraftingState | None = None  # why the draft does not draft
     main_folder: str = ""
     draft_folder: str = ""
+    loaded_share: float = 0.0  # of the model that is being loaded
 
 
 class DraftGroup(StrEnum):
@@ -93,3 +95,7 @@ class DraftChoice:
     group: DraftGroup
     model: ModelEntry
     error: EngineError | None = None  # for models that cannot draft
+    check: PairCheck | None = None  # what their files say of the two, once that is known
+    extra_bytes: int = 0  # of memory, for its weights
+    gain: float | None = None  # over plain decoding, measured last
+    estimate: float | None = None  # the same, before anything was measured

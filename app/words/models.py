@@ -37,9 +37,16 @@ def model_details(
     size_bytes: int, bits: float | None, source: ModelSource, drafter: DrafterKind | None = None
 ) -> list[str]:
     """The parts of the line under a model's name."""
-    kind = [] if drafter is None else [drafter_text(drafter)]
-    width = [] if bits is None else [fill(QCoreApplication.translate("Models", "%1-bit"), number(bits))]
-    return [*kind, size(size_bytes), *width, source_text(source)]
+    return [*model_kind(drafter), size(size_bytes), *bits_text(bits), source_text(source)]
+
+
+def model_kind(drafter: DrafterKind | None) -> list[str]:
+    """Of a drafter; nothing of other models."""
+    return [] if drafter is None else [drafter_text(drafter)]
+
+
+def bits_text(bits: float | None) -> list[str]:
+    return [] if bits is None else [fill(QCoreApplication.translate("Models", "%1-bit"), number(bits))]
 
 
 def fit_text(level: FitLevel) -> str:

@@ -17,6 +17,7 @@ from app.storage import StorageProblem
 from app.words.formats import count, fill, percent, size
 from app.words.notice_rows import QT_TRANSLATE_NOOP, Row
 from app.words.notices import Notice, NoticeAction
+from app.words.notices_for_deletion import DELETION
 from app.words.notices_for_storage import STORAGE_TABLE
 from engine import DeleteFailed, DrafterExamined, EngineError
 
@@ -115,11 +116,11 @@ TABLE = (
     Row(
         engine.DraftVocabularyDiffers,
         QT_TRANSLATE_NOOP("Messages", "Different vocabulary"),
-        QT_TRANSLATE_NOOP("Messages", "Token %1 means “%2” to the main model and “%3” to the draft."),
+        QT_TRANSLATE_NOOP("Messages", "Only %1 of %2 tokens say the same to both; nine in ten are needed."),
         QT_TRANSLATE_NOOP("Messages", "Choose a draft from the main model's own family."),
         NoticeAction.CHOOSE_DRAFT,
-        values=("token_id", "main_text", "draft_text"),
-        when=lambda error: error.token_id >= 0,
+        values=("shared_tokens", "most_tokens"),
+        when=lambda error: error.shared_tokens >= 0,
     ),
     Row(
         engine.DraftVocabularyDiffers,
@@ -338,33 +339,7 @@ TABLE = (
         NoticeAction.RETRY,
         values=("folder", "detail"),
     ),
-    Row(
-        engine.DeleteFailed,
-        QT_TRANSLATE_NOOP("Messages", "Not deleted"),
-        QT_TRANSLATE_NOOP("Messages", "%1 comes with Hunch and stays."),
-        values=("model",),
-        when=lambda error: error.reason is engine.DeleteRefusal.STARTER,
-    ),
-    Row(
-        engine.DeleteFailed,
-        QT_TRANSLATE_NOOP("Messages", "Not deleted"),
-        QT_TRANSLATE_NOOP("Messages", "A reply is being written with %1. Stop it first."),
-        values=("model",),
-        when=lambda error: error.reason is engine.DeleteRefusal.IN_USE,
-    ),
-    Row(
-        engine.DeleteFailed,
-        QT_TRANSLATE_NOOP("Messages", "Not deleted"),
-        QT_TRANSLATE_NOOP("Messages", "Hunch did not install %1. Delete it where it came from."),
-        values=("model",),
-        when=lambda error: error.reason is not None,
-    ),
-    Row(
-        engine.DeleteFailed,
-        QT_TRANSLATE_NOOP("Messages", "Not deleted"),
-        QT_TRANSLATE_NOOP("Messages", "%1 could not be deleted: %2"),
-        values=("model", "detail"),
-    ),
+    *DELETION,
     Row(
         engine.OutOfMemory,
         QT_TRANSLATE_NOOP("Messages", "Out of memory"),

@@ -104,13 +104,15 @@ class DraftError(ModelError):
 
 @dataclass(eq=False)
 class DraftVocabularyDiffers(DraftError):
-    """`token_id` is the first id that means different text; -1 when only digests were compared."""
+    """Too few tokens of the larger vocabulary are shared: `shared_tokens`, or -1 when only digests were compared."""
 
     main_tokens: int
     draft_tokens: int
-    token_id: int = -1
-    main_text: str = ""
-    draft_text: str = ""
+    shared_tokens: int = -1
+
+    @property
+    def most_tokens(self) -> int:
+        return max(self.main_tokens, self.draft_tokens)
 
 
 @dataclass(eq=False)

@@ -1,10 +1,11 @@
 """What the engine tells its caller: small frozen values, safe to hand to any thread.
 
 A request's events: Queued, then PromptProgress and TextDelta in any number, then exactly one of Finished or Failed.
-A model's: ModelLoading, then exactly one of ModelReady or ModelFailed (ModelFailed alone when loading cannot begin).
+A model's: ModelLoading, ModelLoadProgress in any number, then exactly one of ModelReady or ModelFailed (ModelFailed
+alone when loading cannot begin).
 ModelChecking may come between them.
 ModelUnloaded comes whenever a loaded model goes: dropped, replaced, or because the engine closes.
-DrafterExamined may follow the ModelReady of a drafter.
+DrafterExamined may follow the ModelReady of a drafter, and ModelMeasured that of a main model.
 A download's: DownloadProgress in any number, then exactly one of DownloadFinished, DownloadStopped or DownloadFailed.
 """
 
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 
 from engine.api.errors import EngineError
 from engine.api.hub import FileProgress, HubModel, HubPage, Retry, SearchId
+from engine.api.pairs import PairCheck
 from engine.api.stats import RequestStats
 from engine.api.types import (
     DeleteRefusal,
@@ -42,6 +44,14 @@ class ModelChecking:
     """Its tokenizer and template are new here, and are tried in another process before the load goes on."""
 
     folder: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelLoadProgress:
+    role: ModelRole
+    folder: str
+    done_bytes: int
+    total_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +83,14 @@ class DrafterExamined:
     def poor(self) -> bool:
         """Far less than drafters of any kind: it was made for another model, or its layout is not understood."""
         return self.agreement < _POOR_AGREEMENT
+
+
+@dataclass(frozen=True, slots=True)
+class ModelMeasured:
+    """What forwards of the main model take on this machine, by width: once after it is ready, when that is known."""
+
+    folder: str
+    verify_s: tuple[tuple[int, float], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +190,11 @@ class UpdateChecked:
 
 
 @dataclass(frozen=True, slots=True)
+class PairChecked:
+    check: PairCheck
+
+
+@dataclass(frozen=True, slots=True)
 class DownloadProgress:
     download: DownloadId
     repository: str
@@ -241,7 +264,16 @@ class PageFailed:
     error: EngineError
 
 
-ModelEvent = ModelLoading | ModelChecking | ModelReady | ModelFailed | ModelUnloaded | DrafterExamined
+ModelEvent = (
+    ModelLoading
+    | ModelChecking
+    | ModelLoadProgress
+    | ModelReady
+    | ModelFailed
+    | ModelUnloaded
+    | DrafterExamined
+    | ModelMeasured
+)
 RequestEvent = Queued | PromptProgress | TextDelta | Finished | Failed
 StoreEvent = (
     LibraryScanned
@@ -250,6 +282,7 @@ StoreEvent = (
     | VerifyProgress
     | ModelVerified
     | UpdateChecked
+    | PairChecked
     | DownloadProgress
     | DownloadFinished
     | DownloadStopped

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import mlx.core as mx
 import mlx.nn as nn
@@ -48,12 +48,17 @@ from engine.prefix.memory import PrefixStore
 _CONFIG_LIMIT_BYTES = 1 << 20
 
 
+class DrafterProposer(Proposer, Protocol):
+    def begin(self, turn_end: int) -> None:
+        """Says, before the first offer, where in the prompt the turn ends that the reply answers."""
+
+
 @dataclass(frozen=True, slots=True)
 class Kind:
     """`network` makes one without weights; `proposer` drafts with it for one reply."""
 
     network: Callable[[Any, ModelAccess], Any]
-    proposer: Callable[[LoadedModel, LoadedModel, PrefixStore], Proposer]
+    proposer: Callable[[LoadedModel, LoadedModel, PrefixStore], DrafterProposer]
 
 
 _BLOCK = Kind(BlockDrafter, BlockProposer)
@@ -67,7 +72,7 @@ KINDS: dict[DrafterKind, Kind] = {
 
 
 def loading_any_draft(folder: Path | str, main: LoadedModel, given_up: Question = never) -> Slices:
-    """Whatever is in `folder`: a model of the same vocabulary, or a drafter that was made for `main`."""
+    """Whatever is in `folder`: a model whose tokens can be mapped, or a drafter that was made for `main`."""
     path = Path(folder).absolute()
     info, own = inspect_model(path), path.resolve() == Path(main.info.folder).resolve()
     config = inspect_drafter(path) if info.drafter is not None or own else None
@@ -81,7 +86,9 @@ def proposer_of(draft: LoadedModel, main: LoadedModel, store: PrefixStore, turn_
     """Who drafts with `draft` for one reply of `main`."""
     if draft.info.drafter is None:
         return DraftModelProposer(draft, store, turn_end)
-    return KINDS[draft.info.drafter.kind].proposer(draft, main, store)
+    proposer = KINDS[draft.info.drafter.kind].proposer(draft, main, store)
+    proposer.begin(turn_end)
+    return proposer
 
 
 def _loading_drafter(path: Path, config: DrafterConfig, main: LoadedModel, given_up: Question) -> Slices:
@@ -103,8 +110,8 @@ def _loading_drafter(path: Path, config: DrafterConfig, main: LoadedModel, given
     network = build(lambda: _with_weights(kind.network(config, access), path))
     need = _memory_need(network)
     check_memory(info, need, main.need)
-    for weights in handfuls(network):
-        yield
+    for weights, progress in handfuls(network):
+        yield progress
         build(partial(mx.eval, weights))
     yield
     return LoadedModel(

@@ -24,6 +24,7 @@ from engine.api.events import (
     DownloadStopped,
     LibraryScanned,
     ModelDeleted,
+    PairChecked,
     Sink,
     StoreEvent,
 )
@@ -41,6 +42,7 @@ from engine.hub.searches import Searches
 from engine.hub.staging import kept_bytes, remove
 from engine.hub.stop import StopKind, Stopped, StopSignal
 from engine.hub.throttle import Throttle
+from engine.models.pair_check import check_pair
 from engine.models.vocabulary import load_known, save_known
 
 VOCABULARIES = ".vocabularies.json"
@@ -134,6 +136,9 @@ class ModelStore:
 
     def read_page(self, repository: str) -> None:
         self._searches.read_page(self._hub, repository)
+
+    def check_pair(self, main: Path | str, draft: Path | str) -> None:
+        self._tasks.put(lambda: self._sink(PairChecked(check_pair(main, draft))))
 
     def set_hub(self, access: HubAccess) -> None:
         with self._lock:

@@ -6,11 +6,12 @@ from pathlib import Path
 
 from engine.api.errors import DrafterDoesNotFit, DraftError, DraftIsMain, DraftTooLarge, DraftVocabularyDiffers
 from engine.api.types import DrafterInfo, ModelInfo
-from engine.models.vocabulary import first_difference, read_vocabulary, token_texts
+from engine.models.token_map import LEAST_SHARED, TokenMap
+from engine.models.vocabulary import MAX_TOKENS, read_table, read_vocabulary
 
 
 def draft_problem(main: ModelInfo, draft: ModelInfo) -> DraftError | None:
-    """None when `draft` can draft for `main`. Opens no file; vocabulary_difference tells which token differs.
+    """None when `draft` can draft for `main`. Opens no file: of two vocabularies that differ, `check_pair` tells more.
 
     The same folder can where it holds a drafter beside the model.
     """
@@ -18,8 +19,14 @@ def draft_problem(main: ModelInfo, draft: ModelInfo) -> DraftError | None:
         return DraftIsMain(draft.folder) if main.own_drafter is None else None
     if draft.drafter is not None:
         return _misfit(main, draft.folder, draft.drafter)
-    if main.vocabulary_digest != draft.vocabulary_digest:
-        return DraftVocabularyDiffers(draft.folder, main.vocabulary_tokens, draft.vocabulary_tokens)
+    return draft_refusal(main, draft, None if main.vocabulary_digest == draft.vocabulary_digest else -1)
+
+
+def draft_refusal(main: ModelInfo, draft: ModelInfo, shared_tokens: int | None) -> DraftError | None:
+    """Why a model cannot draft for `main`; of `shared_tokens` None means all, and -1 that nobody has looked."""
+    tokens = main.vocabulary_tokens, draft.vocabulary_tokens
+    if shared_tokens is not None and shared_tokens < LEAST_SHARED * max(tokens):
+        return DraftVocabularyDiffers(draft.folder, *tokens, shared_tokens)
     if draft.weight_bytes >= main.weight_bytes:
         return DraftTooLarge(draft.folder, main.weight_bytes, draft.weight_bytes)
     return None
@@ -36,16 +43,26 @@ def _misfit(main: ModelInfo, folder: str, drafter: DrafterInfo) -> DrafterDoesNo
     return next((DrafterDoesNotFit(folder, *sizes) for sizes in expected if sizes[1] != sizes[2]), None)
 
 
-def vocabulary_difference(main_folder: Path | str, draft_folder: Path | str) -> DraftVocabularyDiffers | None:
-    """The first token id that means different text in the two; None when none does. Raises TokenizerBroken."""
-    main, draft = read_vocabulary(Path(main_folder)), read_vocabulary(Path(draft_folder))
-    if main.digest == draft.digest:
+def may_share_tokens(main: ModelInfo, draft: ModelInfo) -> bool:
+    """Whether a look at the files could show that the two share enough tokens, where their vocabularies differ."""
+    fewer, more = sorted((main.vocabulary_tokens, draft.vocabulary_tokens))
+    return fewer >= LEAST_SHARED * more
+
+
+def token_map(main_folder: Path, draft_folder: Path, draft_rows: int = MAX_TOKENS) -> TokenMap | None:
+    """How the draft reads the main model's tokens; None where they are its own.
+
+    `draft_rows`: how many of its tokens it can be given. Raises DraftVocabularyDiffers and TokenizerBroken.
+    """
+    main, draft = read_vocabulary(main_folder), read_vocabulary(draft_folder)
+    if main.digest == draft.digest and draft_rows == MAX_TOKENS:
         return None
-    main_texts, draft_texts = token_texts(Path(main_folder)), token_texts(Path(draft_folder))
-    if main_texts is None or draft_texts is None:
-        return DraftVocabularyDiffers(str(draft_folder), main.tokens, draft.tokens)
-    token = first_difference(main_texts, draft_texts)
-    if token is None:
-        return None
-    texts = main_texts.get(token, ""), draft_texts.get(token, "")
-    return DraftVocabularyDiffers(str(draft_folder), main.tokens, draft.tokens, token, *texts)
+    main_table, draft_table = read_table(main_folder), read_table(draft_folder)
+    if main_table is None or draft_table is None:
+        if main.digest == draft.digest:
+            return None
+        raise DraftVocabularyDiffers(str(draft_folder), main.tokens, draft.tokens)
+    tokens = TokenMap(main_table, draft_table, draft_rows)
+    if not tokens.fits:
+        raise DraftVocabularyDiffers(str(draft_folder), main.tokens, draft.tokens, tokens.shared)
+    return tokens

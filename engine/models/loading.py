@@ -11,7 +11,7 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Generator, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,6 @@ from transformers import PreTrainedTokenizerBase
 
 from engine.api.errors import (
     DraftCannotRewind,
-    DraftVocabularyDiffers,
     EngineError,
     ModelDamaged,
     ModelOnlyDrafts,
@@ -35,14 +34,14 @@ from engine.api.errors import (
 from engine.api.types import ModelInfo
 from engine.caches.base import CacheSet
 from engine.caches.making import CacheMaker
-from engine.models.compatibility import vocabulary_difference
+from engine.models.compatibility import token_map
 from engine.models.first_use import FirstUse
 from engine.models.inspect import WEIGHTS, inspect_model, weight_tensors
 from engine.models.memory import LEAST_CONTEXT_TOKENS, MemoryNeed, available_bytes, memory_need
 from engine.models.model_files import JsonObject
 from engine.models.numbers import check_read_numbers
 from engine.models.templates import ChatTemplate
-from engine.models.vocabulary import token_texts
+from engine.models.translation import Translation
 from engine.models.watch import GivenUp, Question, never, watched
 
 # WORKAROUND: on a CPU, MLX has g++ compile small kernels at run time into a folder of /tmp that belongs to the
@@ -72,6 +71,9 @@ class LoadedModel:
     need: MemoryNeed
     identity: str  # of the files that it was read from: caches of other files do not fit
     template: ChatTemplate | None = None  # None: has none, or a renderer that came with mlx-lm or transformers
+    # How many tokens announce a reply, with and without thinking, as far as that was found out.
+    announcements: dict[bool, int] = field(default_factory=dict, compare=False, repr=False)
+    translation: Translation | None = None  # of a draft: its tokens are others than its main model's
 
     @property
     def ends(self) -> frozenset[int]:
@@ -84,7 +86,16 @@ class LoadedModel:
         return self.info.drafter.kind.value if self.info.drafter is not None else "draft"
 
 
-Slices = Generator[None, None, LoadedModel]
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How many bytes of the weights are in memory."""
+
+    done_bytes: int
+    total_bytes: int
+
+
+# A load yields between its slices: None, or a Progress. (With their union, mypy wants a value at every bare `yield`.)
+Slices = Generator[Any, None, LoadedModel]
 
 
 def load_model(folder: Path | str) -> LoadedModel:
@@ -102,14 +113,15 @@ def loading_draft(folder: Path | str, main: LoadedModel, given_up: Question = ne
     path = Path(folder).absolute()
     inspect_model(path)
     yield
-    if difference := vocabulary_difference(Path(main.info.folder), path):
-        raise difference
+    tokens = token_map(Path(main.info.folder), path)
     yield
     draft = yield from loading(path, main, given_up)
     if not draft.make_caches().can_roll_back:
         raise DraftCannotRewind(draft.info.folder, draft.info.model_type)
-    _check_rows(main, draft)
-    return draft
+    if draft.logit_width <= tokens.highest if tokens is not None else draft.logit_width < main.logit_width:
+        tokens = token_map(Path(main.info.folder), path, draft.logit_width)
+    yield
+    return draft if tokens is None else replace(draft, translation=Translation(tokens, main.logit_width))
 
 
 def loading(
@@ -139,8 +151,8 @@ def loading(
     make_caches = read(lambda: CacheMaker(network))
     need = read(lambda: memory_need(network, make_caches().layers))
     check_memory(info, need, beside)
-    for weights in handfuls(network):
-        yield
+    for weights, progress in handfuls(network):
+        yield progress
         read(partial(mx.eval, weights))
     yield
     width = read(lambda: _logit_width(network))
@@ -165,16 +177,17 @@ def at_once(slices: Slices) -> LoadedModel:
             return loaded
 
 
-def handfuls(network: Any) -> Iterator[list[mx.array]]:
-    """The weights, not evaluated, in portions that take about as long as a round."""
-    held: list[mx.array] = []
+def handfuls(network: Any) -> Iterator[tuple[list[mx.array], Progress]]:
+    """The weights, not evaluated, in portions that take about as long as a round, and what has gone before each."""
+    held, done = list[mx.array](), 0
     weights: list[tuple[str, mx.array]] = tree_flatten(network.parameters())  # type: ignore[assignment]
+    total = sum(weight.nbytes for _, weight in weights)
     for _, weight in weights:
         held.append(weight)
-        if sum(array.nbytes for array in held) >= _HANDFUL_BYTES:
-            yield held
-            held = []
-    yield held
+        if (size := sum(array.nbytes for array in held)) >= _HANDFUL_BYTES:
+            yield held, Progress(done, total)
+            held, done = [], done + size
+    yield held, Progress(done, total)
 
 
 def model_identity(folder: Path, info: ModelInfo) -> str:
@@ -240,16 +253,6 @@ def _logit_width(network: Any) -> int:
     logits = network(mx.array([[0]]))
     mx.eval(logits)
     return int(logits.shape[-1])
-
-
-def _check_rows(main: LoadedModel, draft: LoadedModel) -> None:
-    """A device reads beyond the draft's table for a token that it has no row for; padding is no token."""
-    texts = token_texts(Path(main.info.folder)) or {}
-    missing = [token for token in texts if draft.logit_width <= token < main.logit_width]
-    if missing:
-        token = min(missing)
-        rows = draft.logit_width
-        raise DraftVocabularyDiffers(draft.info.folder, len(texts), rows, token, texts[token])
 
 
 def _load_tokenizer(path: Path, width: int) -> Any:

@@ -1,14 +1,18 @@
-"""Which token has which id: read from tokenizer files, without a tokenizer. Two models can only work as a pair when
-every id means the same text in both; that the numbers of rows in their embeddings differ (padding) does not matter.
+"""Which token has which id, and what each says: read from tokenizer files, without a tokenizer.
+
+Two models work as a pair as they are when every id means the same text in both; that the numbers of rows in their
+embeddings differ (padding) does not matter. Where some ids differ, `token_map.py` goes by what tokens say.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 
 from engine.api.errors import TokenizerBroken
@@ -20,12 +24,17 @@ from engine.models.model_files import (
     TOKENIZER_CONFIG_LIMIT_BYTES,
     TOKENIZER_LIMIT_BYTES,
     FileError,
+    JsonObject,
     object_at,
     read_limited,
     read_object,
 )
 
 MAX_TOKENS = 2**20
+_MARK = "▁"  # for a space
+_BYTE = re.compile("<0x[0-9A-F]{2}>")
+_BETWEEN = "\U0010fffe"  # no token has it
+_SPECIAL = "\U0010ffff"
 _OPAQUE = ("tokenizer.model", "tiktoken.model", "qwen.tiktoken")  # compared as files, not token by token
 
 
@@ -35,6 +44,32 @@ class Vocabulary:
     digest: str
 
 
+class Spelling(StrEnum):
+    """How a token's text is written in the file."""
+
+    BYTES = "bytes"  # a letter for each byte
+    MARKED = "marked"  # a mark for each space, and <0x0A> for a byte
+    PLAIN = "plain"
+
+
+@dataclass(frozen=True, slots=True)
+class TokenTable:
+    """All that a tokenizer's file says of its tokens, and how it cuts a text into them."""
+
+    texts: dict[int, str]  # as they are written in the file
+    added: dict[int, bool]  # tokens beside the vocabulary proper, by whether they are special: no text is cut into them
+    spelling: Spelling
+    rules: tuple[object, ...]  # equal rules cut every text alike
+
+
+def _byte_table() -> dict[int, str]:
+    """Of byte-level tokenizers: from the letter that stands for a byte to the letter of that number."""
+    shown = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    others = [byte for byte in range(256) if byte not in shown]
+    return {byte: chr(byte) for byte in shown} | {256 + at: chr(byte) for at, byte in enumerate(others)}
+
+
+_BYTES = _byte_table()
 _Key = tuple[str, int, int]  # path, time of change, size
 _known: dict[_Key, Vocabulary] = {}
 _known_lock = threading.Lock()
@@ -44,7 +79,7 @@ def read_vocabulary(folder: Path) -> Vocabulary:
     """Raises TokenizerBroken. Remembers its answer for as long as the file stays the same."""
     try:
         _check_sizes(folder)
-        path = _tokenizer_file(folder)
+        path = tokenizer_file(folder)
         stat = path.stat()
         key = (str(path.resolve()), stat.st_mtime_ns, stat.st_size)
         with _known_lock:
@@ -80,21 +115,45 @@ def load_known(path: Path) -> None:
                 _known[row[0], row[1], row[2]] = Vocabulary(row[3], row[4])
 
 
-def token_texts(folder: Path) -> dict[int, str] | None:
-    """Id to text; None when the folder's tokenizer is of a kind that does not list its tokens."""
+def read_table(folder: Path) -> TokenTable | None:
+    """None when the folder's tokenizer is of a kind that does not list its tokens. Raises TokenizerBroken."""
     try:
-        path = _tokenizer_file(folder)
-        return None if path.name in _OPAQUE else _texts(path)
+        path = tokenizer_file(folder)
+        return None if path.name in _OPAQUE else _table(path)
     except FileError as error:
         raise TokenizerBroken(str(folder), str(error)) from error
 
 
-def first_difference(main: dict[int, str], draft: dict[int, str]) -> int | None:
-    """The lowest id that is not the same text in both."""
-    return min((token for token in main.keys() | draft.keys() if main.get(token) != draft.get(token)), default=None)
+def meanings(table: TokenTable) -> dict[int, str]:
+    """What each token says, spelt alike for all tokenizers: a letter for each byte.
+
+    Special tokens stand apart: the same letters in a text are no such token.
+    """
+    said = dict(zip(table.texts, _respelt(list(table.texts.values()), table.spelling), strict=True))
+    for token, special in table.added.items():
+        said[token] = _SPECIAL + table.texts[token] if special else _byte_letters(table.texts[token])
+    return said
 
 
-def _tokenizer_file(folder: Path) -> Path:
+def _respelt(texts: list[str], spelling: Spelling) -> list[str]:
+    """All in one go: one by one takes several times as long."""
+    joined = _BETWEEN.join(texts)
+    if joined.count(_BETWEEN) != len(texts) - 1:  # nobody's tokens but a stranger's
+        return [text.replace(_BETWEEN, "") for text in texts]
+    if spelling is Spelling.BYTES:
+        return joined.translate(_BYTES).split(_BETWEEN)
+    if spelling is Spelling.PLAIN:
+        return _byte_letters(joined).split(_byte_letters(_BETWEEN))
+    letters = _byte_letters(joined.replace(_MARK, " ")).split(_byte_letters(_BETWEEN))
+    return [chr(int(text[3:5], 16)) if _BYTE.fullmatch(text) else text for text in letters]
+
+
+def _byte_letters(text: str) -> str:
+    return text.encode("utf-8", "surrogatepass").decode("latin-1")
+
+
+def tokenizer_file(folder: Path) -> Path:
+    """Raises FileError where there is none."""
     for name in ("tokenizer.json", "vocab.json", *_OPAQUE):
         if (folder / name).is_file():
             return folder / name
@@ -114,7 +173,7 @@ def _check_sizes(folder: Path) -> None:
 def _read(path: Path) -> Vocabulary:
     if path.name in _OPAQUE:
         return Vocabulary(0, "file:" + hashlib.sha256(read_limited(path, TOKENIZER_LIMIT_BYTES)).hexdigest())
-    texts = _texts(path)
+    texts = _table(path).texts
     digest = hashlib.sha256()
     for token in sorted(texts):
         text = texts[token].encode("utf-8", "surrogatepass")
@@ -122,30 +181,54 @@ def _read(path: Path) -> Vocabulary:
     return Vocabulary(len(texts), digest.hexdigest())
 
 
-def _texts(path: Path) -> dict[int, str]:
-    texts: dict[int, str] = {}
-    for token, text in _entries(path):
-        if type(token) is not int or not isinstance(text, str) or not 0 <= token < MAX_TOKENS:
-            raise FileError(f"{path.name}: token {str(token)[:40]}: {str(text)[:40]!r}")
-        texts[token] = text
-    if not texts:
-        raise FileError(f"{path.name}: no tokens")
-    return texts
-
-
-def _entries(path: Path) -> Iterator[tuple[object, object]]:
+def _table(path: Path) -> TokenTable:
     content = read_object(path, TOKENIZER_LIMIT_BYTES)
     check_growth(content)
     if path.name == "vocab.json":
-        yield from ((token, text) for text, token in content.items())
-        return
+        return TokenTable(_checked(path, ((token, text) for text, token in content.items())), {}, Spelling.BYTES, ())
+    added = _added(path, content)
+    texts = _checked(path, _entries(content)) | _checked(path, ((token, text) for token, text, _ in added))
+    if not texts:
+        raise FileError(f"{path.name}: no tokens")
+    special = {token: special for token, _, special in added if isinstance(token, int)}
+    return TokenTable(texts, special, _spelling(content), _rules(content))
+
+
+def _checked(path: Path, entries: Iterable[tuple[object, object]]) -> dict[int, str]:
+    texts: dict[int, str] = {}
+    for token, text in entries:
+        if type(token) is not int or not isinstance(text, str) or not 0 <= token < MAX_TOKENS:
+            raise FileError(f"{path.name}: token {str(token)[:40]}: {str(text)[:40]!r}")
+        texts[token] = text
+    return texts
+
+
+def _entries(content: JsonObject) -> Iterator[tuple[object, object]]:
     vocabulary = object_at(content, "model").get("vocab")
     if isinstance(vocabulary, dict):
         yield from ((token, text) for text, token in vocabulary.items())
     elif isinstance(vocabulary, list):  # Unigram: [text, score] in the order of their ids
         yield from ((token, row[0] if isinstance(row, list) and row else row) for token, row in enumerate(vocabulary))
+
+
+def _added(path: Path, content: JsonObject) -> list[tuple[object, object, bool]]:
     added = content.get("added_tokens")
-    for entry in added if isinstance(added, list) else ():
-        if not isinstance(entry, dict):
-            raise FileError(f"{path.name}: an added token is not an object")
-        yield entry.get("id"), entry.get("content")
+    entries: list[object] = added if isinstance(added, list) else []
+    if not all(isinstance(entry, dict) for entry in entries):
+        raise FileError(f"{path.name}: an added token is not an object")
+    return [(e.get("id"), e.get("content"), e.get("special") is not False) for e in entries if isinstance(e, dict)]
+
+
+def _spelling(content: JsonObject) -> Spelling:
+    parts = repr([content.get(stage) for stage in ("normalizer", "pre_tokenizer", "decoder")])
+    if "'ByteLevel'" in parts:
+        return Spelling.BYTES
+    return Spelling.MARKED if _MARK in parts or "'Metaspace'" in parts else Spelling.PLAIN
+
+
+def _rules(content: JsonObject) -> tuple[object, ...]:
+    model = object_at(content, "model")
+    merges = model.get("merges")
+    if isinstance(merges, list) and merges and isinstance(merges[0], str):  # the older way to write them
+        merges = [merge.split(" ", 1) if isinstance(merge, str) else merge for merge in merges]
+    return (model.get("type"), merges, content.get("normalizer"), content.get("pre_tokenizer"))

@@ -3,34 +3,36 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from engine.api.types import ModelRole
 from engine.models.watch import GivenUp
 
 if TYPE_CHECKING:
-    from engine.models.loading import LoadedModel
+    from engine.models.loading import LoadedModel, Progress, Slices
 
 _log = logging.getLogger(__name__)
 
 
 class BackgroundLoad:
-    """Calls exactly one of `ready` and `failed`, once: in `deliver` or in `abort`."""
+    """Calls exactly one of `ready` and `failed`, once: in `deliver` or in `abort`. `told` hears how far it is."""
 
     def __init__(
         self,
         role: ModelRole,
         folder: str,
-        slices: Generator[None, None, LoadedModel],
+        slices: Slices,
         ready: Callable[[LoadedModel], None],
         failed: Callable[[BaseException], None],
+        told: Callable[[Progress], None] = lambda _progress: None,
     ) -> None:
         self.role = role
         self.folder = folder
         self._slices = slices
         self._ready = ready
         self._failed = failed
+        self._told = told
         self._result: LoadedModel | BaseException | None = None
         self._given_up = False
 
@@ -39,7 +41,9 @@ class BackgroundLoad:
         if self._given_up:
             return False
         try:
-            next(self._slices)
+            progress: Progress | None = next(self._slices)
+            if progress is not None and progress.done_bytes:
+                self._told(progress)
         except GivenUp:
             self._given_up = True
         except StopIteration as done:

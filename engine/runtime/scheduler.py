@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from engine.api.errors import EngineError, NoModelLoaded
-from engine.api.events import DrafterExamined
+from engine.api.events import DrafterExamined, ModelMeasured
 from engine.api.types import FinishReason, ModelRole, RequestId, SpeculationMode
 from engine.decoding.sequence import PREFILL_CHUNK_TOKENS
 from engine.drafting.calibration import Tuner
@@ -46,6 +46,7 @@ SAVING_S = 4.0  # for caches that are not on disk yet when their models go
 class Scheduler:
     def __init__(self, tuner: Tuner | None = None, store: PrefixStore | None = None) -> None:
         self._tuner = tuner or Tuner()
+        self._told_measured = False
         self._examined = False  # whether anybody has been told how the present drafter did
         self._store = store or PrefixStore()
         self.main: LoadedModel | None = None
@@ -164,6 +165,14 @@ class Scheduler:
         share = self._history.costs.calibration.agreement
         return DrafterExamined(self.draft.info.folder, share) if share is not None else None
 
+    def take_measured(self) -> ModelMeasured | None:
+        """What forwards of the main model take, once that is known; None at any other time."""
+        if self._tuner.pending or self._told_measured or self.main is None:
+            return None
+        self._told_measured = True
+        seconds = self._history.costs.calibration.verify_s
+        return ModelMeasured(self.main.info.folder, tuple(sorted(seconds.items()))) if seconds else None
+
     @property
     def _running(self) -> list[Reply]:
         return [*self._reading, *self._writing, *self._batch.replies]
@@ -233,7 +242,9 @@ class Scheduler:
             if joining:
                 self._writing.clear()
                 self._batch.join(joining)
-            self._batch.step(look_ahead=not self._writing)
+            rows = len(self._batch.replies)
+            padded = self._history.costs.padded(rows) == rows + 1
+            self._batch.step(look_ahead=not self._writing, padded=padded)
 
     def _leave_batch(self, replies: Sequence[Reply]) -> None:
         with self._batch_at_stake():
@@ -292,7 +303,7 @@ class Scheduler:
         self._history = History()
         self._sharing = Sharing(self._history)
         self._tuner.stop()
-        self._examined = False
+        self._examined = self._told_measured = False
         if self.main is not None:
             self._tuner.begin(self.main, self.draft, self._history.costs)
 

@@ -6,19 +6,28 @@ Importing this module imports MLX.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import mlx.core as mx
 
 from engine.api.errors import EngineClosed, EngineError, LoadAborted, NoModelLoaded, as_engine_error
-from engine.api.events import Event, ModelChecking, ModelFailed, ModelLoading, ModelReady, ModelUnloaded, Sink
+from engine.api.events import (
+    Event,
+    ModelChecking,
+    ModelFailed,
+    ModelLoading,
+    ModelLoadProgress,
+    ModelReady,
+    ModelUnloaded,
+    Sink,
+)
 from engine.api.types import ModelRole, RequestId
 from engine.drafting.calibration import Tuner
 from engine.drafting.drafters import loading_any_draft
 from engine.models.first_use import FirstUse
-from engine.models.loading import LoadedModel, loading, release_memory
+from engine.models.loading import LoadedModel, Progress, Slices, loading, release_memory
 from engine.models.memory import kept_caches_bytes
 from engine.prefix.disk import PrefixDisk
 from engine.prefix.memory import PrefixStore
@@ -93,8 +102,9 @@ class Worker:
                 self._scheduler.step()
             else:
                 self._scheduler.idle_step()
-                if (examined := self._scheduler.take_examined()) is not None:
-                    self._tell(None, examined)
+                for news in (self._scheduler.take_examined(), self._scheduler.take_measured()):
+                    if news is not None:
+                        self._tell(None, news)
         except BaseException as error:
             self._scheduler.fail_all(error)
             raise
@@ -187,7 +197,7 @@ class Worker:
         for role in (role for role, was_loaded in pair if was_loaded):
             self._tell(sink, ModelUnloaded(role))
 
-    def _begin_load(self, role: ModelRole, folder: str, sink: Sink, slices: Generator[None, None, LoadedModel]) -> None:
+    def _begin_load(self, role: ModelRole, folder: str, sink: Sink, slices: Slices) -> None:
         def ready(model: LoadedModel) -> None:
             self._install(role, model, sink)
             self._tell(sink, ModelReady(role, model.info))
@@ -198,7 +208,10 @@ class Worker:
             _log.log(level, "could not load %s", folder, exc_info=None if isinstance(error, EngineError) else error)
             self._tell(sink, ModelFailed(role, folder, as_engine_error(error)))
 
-        self._scheduler.load_in_background(BackgroundLoad(role, folder, slices, ready, failed))
+        def told(progress: Progress) -> None:
+            self._tell(sink, ModelLoadProgress(role, folder, progress.done_bytes, progress.total_bytes))
+
+        self._scheduler.load_in_background(BackgroundLoad(role, folder, slices, ready, failed, told))
 
     def _install(self, role: ModelRole, model: LoadedModel, sink: Sink) -> None:
         if role is ModelRole.MAIN:

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from engine import (
-    DraftVocabularyDiffers,
     Engine,
     EngineClosed,
     Event,
@@ -24,8 +23,6 @@ from engine import (
 from engine.models.loading import at_once, load_model, loading
 from tests.engine.conftest import Zoo
 from tests.engine.test_bad_input import edit_config
-from tests.helpers.engine_client import EngineClient
-from tests.helpers.tiny_models import build, qwen3_config, save
 
 PATIENCE_S = 60.0
 STAGES = ("_build_network", "CacheMaker", "memory_need", "_logit_width", "_load_tokenizer")
@@ -93,17 +90,6 @@ def copied(zoo: Zoo, folder: Path, **changes: object) -> Path:
 def test_no_network_has_many_more_parts_than_there_are_weights(zoo: Zoo, tmp_path: Path) -> None:
     with pytest.raises(ModelDamaged, match="too many parts"):
         load_model(copied(zoo, tmp_path / "m", num_hidden_layers=512))
-
-
-@pytest.mark.expect_log("could not load")
-def test_a_draft_that_lacks_tokens_of_the_main_model_is_refused(client: EngineClient, tmp_path: Path) -> None:
-    """The tokenizer has 259 tokens; the draft's table has a row less, and a device reads what is behind it."""
-    config = qwen3_config(vocab_size=258, hidden_size=32)
-    answer = client.set_draft(save(build(config), config, tmp_path / "draft"))
-
-    assert isinstance(answer, ModelFailed)
-    assert isinstance(answer.error, DraftVocabularyDiffers)
-    assert (answer.error.token_id, answer.error.main_text) == (258, "<|endoftext|>")
 
 
 @pytest.mark.parametrize("told", [-1, 10**6, 2**70, None, [257, -1, 10**6]])

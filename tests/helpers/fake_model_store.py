@@ -29,12 +29,15 @@ from engine import (
     ModelVerified,
     PageFailed,
     PageRead,
+    PairCheck,
+    PairChecked,
     RepositoryNotFound,
     SearchFailed,
     SearchId,
     SearchResults,
     Sink,
     UpdateChecked,
+    draft_problem,
 )
 from tests.helpers.fake_engine import DRAFT, MAIN, Gate, model_info
 
@@ -67,6 +70,8 @@ class FakeModelStore:
         self.pages: dict[str, HubPage] = {}
         self.hub_error: DownloadError | None = None  # why it answers nothing
         self._told: dict[SearchId, int] = {}
+        self.pair_checks: dict[tuple[str, str], PairCheck] = {}
+        self.checked: list[tuple[str, str]] = []
         self.folders: tuple[str, ...] = ()
         self._sink = sink
         self._models = [installed(MAIN), installed(DRAFT)] if models is None else list(models)
@@ -130,6 +135,9 @@ class FakeModelStore:
     def set_limit(self, bytes_per_second: int) -> None:
         self.limit = bytes_per_second
 
+    def check_pair(self, main: Path | str, draft: Path | str) -> None:
+        self._commands.put(lambda: self._check(str(main), str(draft)))
+
     def set_folders(self, folders: Sequence[Path | str]) -> None:
         self.folders = tuple(str(folder) for folder in folders)
 
@@ -176,6 +184,13 @@ class FakeModelStore:
     def _end(self, download: DownloadId, event: DownloadStopped | DownloadFailed | DownloadFinished) -> None:
         self._running.discard(download)
         self._sink(event)
+
+    def _check(self, main: str, draft: str) -> None:
+        """As `pair_checks` has it; else what the sizes and digests tell."""
+        self.checked.append((main, draft))
+        infos = {model.folder: model.info for model in self._models if model.info is not None}
+        known = self.pair_checks.get((main, draft))
+        self._sink(PairChecked(known or PairCheck(main, draft, draft_problem(infos[main], infos[draft]))))
 
     def _delete(self, folder: str) -> None:
         if folder in self.undeletable:

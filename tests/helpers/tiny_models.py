@@ -7,6 +7,7 @@ draft that agrees with its target often but not always.
 from __future__ import annotations
 
 import json
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -71,18 +72,27 @@ def save(network: Network, config: dict[str, Any], folder: Path, tokenizer: Toke
     return folder
 
 
-def byte_tokenizer(swap: tuple[int, int] | None = None) -> Tokenizer:
-    """One token a byte and three specials; `swap` exchanges two ids, for a vocabulary that differs."""
-    vocabulary = {symbol: index for index, symbol in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()))}
-    if swap is not None:
-        names = {index: symbol for symbol, index in vocabulary.items()}
-        vocabulary[names[swap[0]]], vocabulary[names[swap[1]]] = swap[1], swap[0]
+def byte_tokenizer(order: Sequence[int] = range(256), without: Collection[int] = ()) -> Tokenizer:
+    """One token a byte and three specials. Byte number `order[i]` has id i; other tokens stand for `without`."""
+    symbols = sorted(pre_tokenizers.ByteLevel.alphabet())
+    vocabulary = {"~" * 9 + str(byte) if byte in without else symbols[byte]: at for at, byte in enumerate(order)}
     tokenizer = Tokenizer(models.BPE(vocab=vocabulary, merges=[]))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
     specials = ["<|im_start|>", "<|im_end|>", "<|endoftext|>"]
     tokenizer.add_special_tokens([AddedToken(name, special=True) for name in specials])
     return tokenizer
+
+
+def shuffled(network: Network, config: dict[str, Any], order: Sequence[int]) -> Network:
+    """The same network for another vocabulary: its token i is what `order[i]` was."""
+    places = mx.array([*order, *range(len(order), config["vocab_size"])])
+    weights: Any = dict(tree_flatten(network.parameters()))
+    for name in ("model.embed_tokens.weight", "lm_head.weight"):
+        weights[name] = weights[name][places]
+    other = qwen3.Model(qwen3.ModelArgs.from_dict(config))
+    other.load_weights(list(weights.items()))
+    return other
 
 
 def save_tokenizer(folder: Path, tokenizer: Tokenizer) -> None:

@@ -267,7 +267,8 @@ def test_reply_whose_model_is_changed_says_so_and_offers_to_continue(harness: Co
     harness.chat.send("Hello")
     harness.engine.gate.let_through(2)
     harness.wait_for_text("A draft guesses, ")
-    harness.models.choose_main(MAIN.folder)
+    harness.models.choose_main(DRAFT.folder)  # waits for the reply
+    harness.models.switch_now()
     harness.qtbot.waitUntil(lambda: harness.rows[-1].status is ReplyStatus.MODEL_CHANGED)
     notice = notice_of(harness.rows[-1])
     assert harness.rows[-1].can_continue

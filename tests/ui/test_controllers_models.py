@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from app.controllers.models import StarterPair
+from app.storage import ReplyStatus
 from app.theme import Theme
 from app.view_models.downloads import DownloadState
 from app.view_models.model_list import DraftGroup, DraftState, PairState
@@ -33,6 +34,7 @@ from engine import (
     ModelInfo,
     ModelRole,
     ModelSource,
+    PairCheck,
     Request,
     Speculation,
 )
@@ -184,8 +186,9 @@ def test_only_our_own_models_can_be_deleted(tmp_path: Path, qtbot: QtBot) -> Non
     with open_harness(tmp_path, qtbot, installed=store) as harness:
         harness.models.refresh()
         harness.qtbot.waitUntil(lambda: bool(harness.models.models))
-        deletable = {model.source for model in harness.models.models if model.can_delete}
-        assert deletable == {ModelSource.OWN}
+        assert [model.can_delete for model in harness.models.models] == [
+            each is ModelSource.OWN for each in ModelSource
+        ]
 
 
 def test_install_shows_progress_and_ends_as_a_model(harness: ControllerHarness) -> None:
@@ -392,3 +395,76 @@ def test_a_main_model_with_a_head_of_its_own_is_offered_it(tmp_path: Path, qtbot
     assert choices["Main-8B"].model.drafter is DrafterKind.MTP
     assert harness.models.pair.draft_folder == main.folder
     assert [model.drafter for model in harness.models.models] == [None, None]
+
+
+# Coming and going
+
+
+def test_another_main_model_waits_for_the_reply(harness: ControllerHarness, qtbot: QtBot) -> None:
+    """It is said, nothing is lost, and the model follows when the reply has ended."""
+    said: list[str] = []
+    harness.models.main_waits.connect(said.append)
+    harness.engine.gate.hold()
+    harness.chat.send("Hello")
+    loads = len(harness.engine.loads)
+    harness.models.choose_main(DRAFT.folder)
+    harness.models.choose_main(MAIN.folder)  # on second thoughts: all stays as it is
+    harness.models.choose_main(DRAFT.folder)
+    assert said == ["Draft-1B", "Draft-1B"]
+    assert len(harness.engine.loads) == loads
+    harness.engine.gate.open()
+    qtbot.waitUntil(lambda: harness.models.pair.main_name == "Draft-1B" and harness.models.pair.state == "ready")
+    assert harness.rows[-1].status is ReplyStatus.DONE
+
+
+def test_an_unloaded_pair_is_loaded_by_the_next_message(harness: ControllerHarness, qtbot: QtBot) -> None:
+    harness.models.eject()
+    qtbot.waitUntil(lambda: harness.engine.state().main is None)
+    assert state_of(harness) == "unloaded"
+    assert harness.models.can_reply
+    assert harness.models.pair.main_name == "Main-8B"
+    assert harness.chat.send("Hello")
+    qtbot.waitUntil(lambda: harness.rows[-1].status is ReplyStatus.DONE)
+    assert state_of(harness) == "ready"
+
+
+def test_an_idle_pair_is_unloaded_only_when_that_was_asked_for(harness: ControllerHarness, qtbot: QtBot) -> None:
+    idle = harness.models.residence.timer
+    assert not idle.isActive()
+    harness.settings.unload_after_min = 5
+    assert idle.isActive()
+    assert idle.interval() == 5 * 60_000
+    harness.engine.gate.hold()
+    harness.chat.send("Hello")
+    qtbot.waitUntil(lambda: not idle.isActive())
+    idle.timeout.emit()
+    assert state_of(harness) == "ready"
+    harness.engine.gate.open()
+    qtbot.waitUntil(idle.isActive)
+    idle.timeout.emit()
+    assert state_of(harness) == "unloaded"
+    harness.settings.unload_after_min = 0
+    assert not idle.isActive()
+
+
+def test_a_vocabulary_that_differs_is_judged_by_the_files(tmp_path: Path, qtbot: QtBot) -> None:
+    near = model_info("/models/Near-1B", 1_000_000_000, "vocabulary-b")
+    far = replace(model_info("/models/Far-1B", 1_000_000_000, "vocabulary-c"), vocabulary_tokens=32_000)
+    models = {model.folder: model for model in (MAIN, near, far)}
+    with open_harness(tmp_path, qtbot, models=models, installed=[installed(each) for each in models.values()]) as found:
+        found.store.pair_checks[MAIN.folder, near.folder] = PairCheck(MAIN.folder, near.folder, None, by_text=True)
+        found.models.choose_main(MAIN.folder)
+        found.models.refresh()
+        qtbot.waitUntil(lambda: len(found.models.models) == 3)
+        found.models.drafts_for_main()
+        qtbot.waitUntil(lambda: groups(found)["Near-1B"] is DraftGroup.COMPATIBLE)
+        assert groups(found)["Far-1B"] is DraftGroup.NOT_COMPATIBLE
+        assert found.store.checked == [(MAIN.folder, near.folder)]  # once, and never what cannot be
+
+
+def state_of(harness: ControllerHarness) -> str:
+    return str(harness.models.pair.state)
+
+
+def groups(harness: ControllerHarness) -> dict[str, DraftGroup]:
+    return {choice.model.name: choice.group for choice in harness.models.drafts_for_main()}

@@ -43,7 +43,7 @@ MODELS = [
 def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
     infos = {model.folder: model.info for model in MODELS if model.info is not None}
     with open_app(tmp_path, qtbot, models=infos, installed=MODELS) as harness:
-        harness.models.catalog = load_catalog(ROOT / "resources" / "catalog.json")
+        harness.models.library.catalog = load_catalog(ROOT / "resources" / "catalog.json")
         yield harness
 
 

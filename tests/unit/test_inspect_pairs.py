@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from engine import DraftIsMain, DraftTooLarge, DraftVocabularyDiffers, ModelInfo, draft_problem, inspect_model
-from engine.models.compatibility import vocabulary_difference
-from tests.helpers.model_folders import TENSORS, TOKENS, model_files, tokenizer, write_folder
+from engine.models.compatibility import may_share_tokens, token_map
+from tests.helpers.model_folders import TENSORS, TOKENS, model_files, write_folder
 
 LARGE = {**TENSORS, "model.layers.0.weight": ("F32", (64, 64))}
 
@@ -21,7 +21,7 @@ def pair(tmp_path: Path, draft_tokens: dict[str, int]) -> tuple[ModelInfo, Model
 def test_a_smaller_model_with_the_same_tokens_may_draft(tmp_path: Path) -> None:
     main, draft = pair(tmp_path, TOKENS)
     assert draft_problem(main, draft) is None
-    assert vocabulary_difference(main.folder, draft.folder) is None
+    assert token_map(Path(main.folder), Path(draft.folder)) is None
 
 
 def test_a_model_does_not_draft_for_itself_under_any_path(tmp_path: Path) -> None:
@@ -38,27 +38,10 @@ def test_a_draft_that_is_not_smaller_is_refused(tmp_path: Path) -> None:
     assert (problem.main_bytes, problem.draft_bytes) == (draft.weight_bytes, main.weight_bytes)
 
 
-def test_another_vocabulary_is_refused_and_the_first_difference_named(tmp_path: Path) -> None:
+def test_another_vocabulary_is_not_known_to_fit(tmp_path: Path) -> None:
     main, draft = pair(tmp_path, {"a": 0, "b": 1, "ba": 2, "글": 3})
-    assert isinstance(draft_problem(main, draft), DraftVocabularyDiffers)
-    found = vocabulary_difference(main.folder, draft.folder)
-    assert found is not None
-    assert (found.token_id, found.main_text, found.draft_text) == (2, "ab", "ba")
-
-
-def test_a_token_that_only_one_side_has_is_a_difference(tmp_path: Path) -> None:
-    main, draft = pair(tmp_path, TOKENS)
-    (Path(draft.folder) / "tokenizer.json").write_bytes(tokenizer(TOKENS, {"<eos>": 4, "<tool>": 5}))
-    found = vocabulary_difference(main.folder, draft.folder)
-    assert found is not None
-    assert (found.token_id, found.main_text, found.draft_text) == (5, "", "<tool>")
-    assert (found.main_tokens, found.draft_tokens) == (5, 6)
-
-
-def test_tokenizers_that_do_not_list_tokens_are_only_told_apart(tmp_path: Path) -> None:
-    main, draft = pair(tmp_path, TOKENS)
-    (Path(draft.folder) / "tokenizer.json").unlink()
-    (Path(draft.folder) / "tokenizer.model").write_bytes(b"\x0a")
-    found = vocabulary_difference(main.folder, draft.folder)
-    assert found is not None
-    assert found.token_id == -1
+    problem = draft_problem(main, draft)
+    assert isinstance(problem, DraftVocabularyDiffers)
+    assert (problem.main_tokens, problem.draft_tokens, problem.shared_tokens) == (5, 5, -1)
+    assert may_share_tokens(main, draft)
+    assert not may_share_tokens(main, replace(draft, vocabulary_tokens=6))

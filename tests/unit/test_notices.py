@@ -62,10 +62,7 @@ def test_variants_of_an_error_are_told_apart(other: EngineError) -> None:
 @pytest.mark.parametrize(
     ("error", "said"),
     [
-        (
-            DraftVocabularyDiffers("d", 10, 10, 7, "cat", "dog"),
-            "Token 7 means “cat” to the main model and “dog” to the",
-        ),
+        (DraftVocabularyDiffers("d", 5120, 259, 256), "Only 256 of 5"),
         (DraftVocabularyDiffers("d", 10, 20), "10"),
         (DraftVocabularyDiffers("d", 10, 10), "same token numbers"),
     ],

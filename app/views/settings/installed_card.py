@@ -53,7 +53,7 @@ class InstalledCard(Translated, QWidget):
 
     def show_models(self) -> None:
         """Only what has changed is made again."""
-        entries, scanned = self._models.models, self._models.scanned
+        entries, scanned = self._models.models, self._models.library.scanned
         if (entries, scanned) != (self._entries, self._scanned):
             self._entries, self._scanned = entries, scanned
             self._show_rows()
@@ -102,16 +102,16 @@ class InstalledCard(Translated, QWidget):
         self.total.setText(self._total(found))
 
     def _row(self, entry: ModelEntry) -> ModelRow:
-        row = ModelRow(self._theme, entry, self._models.usual_context_tokens)
+        row = ModelRow(self._theme, entry, self._models.library.usual_context_tokens)
         if entry.folder in self._open:
             row.show_facts(True)
         row.opened.connect(lambda is_open: (self._open.add if is_open else self._open.discard)(entry.folder))
         row.use_requested.connect(lambda: self._models.use(entry.folder))
         row.delete_requested.connect(lambda: self.delete_requested.emit(entry))
         row.reveal_requested.connect(lambda: reveal(entry.folder))
-        row.verify_requested.connect(lambda: self._models.verify(entry.folder))
-        row.update_requested.connect(lambda: self._models.check_for_update(entry.folder))
-        row.mend_requested.connect(lambda: self._models.mend(entry.folder))
+        row.verify_requested.connect(lambda: self._models.library.verify(entry.folder))
+        row.update_requested.connect(lambda: self._models.library.check_for_update(entry.folder))
+        row.mend_requested.connect(lambda: self._models.library.mend(entry.folder))
         return row
 
     def _rest(self, number: int) -> PillButton:
@@ -166,7 +166,7 @@ class InstalledCard(Translated, QWidget):
         )
         self.sort.setAccessibleName(self.tr("Order"))
         self.fits.setText(self.tr("Fits only"))
-        self._entries, self._scanned = self._models.models, self._models.scanned
+        self._entries, self._scanned = self._models.models, self._models.library.scanned
         self._show_rows()
 
 

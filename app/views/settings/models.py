@@ -88,7 +88,7 @@ class ModelsPage(Translated, Page):
     # Recommended and installed
 
     def _show_offers(self) -> None:
-        offers = self._models.offers(self._language())
+        offers = self._models.library.offers(self._language())
         coming = [entry.repository for entry in self._models.downloads.entries]
         if (offers, coming) != self._shown_offers:
             self._shown_offers = offers, coming

@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 from app.controllers.models import ModelController
+from app.controllers.tuning import TuningController
 from app.settings import Settings
 from app.theme import Theme
 from app.view_models.request_table import RequestTableModel
 from app.views.settings.request_table import RequestTable
 from app.views.settings.speculation_controls import SpeculationControls
+from app.views.settings.tune import TuneCard
 from app.views.widgets.cards import Card, Page
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.translated import Translated
 
 
 class SpeculationPage(Translated, Page):
-    def __init__(self, theme: Theme, settings: Settings, models: ModelController, requests: RequestTableModel) -> None:
+    def __init__(
+        self,
+        theme: Theme,
+        settings: Settings,
+        models: ModelController,
+        requests: RequestTableModel,
+        tuning: TuningController,
+    ) -> None:
         super().__init__(theme)
+        self.tune = TuneCard(theme, tuning)
         self._settings = settings
         self._requests = requests
         self.controls = SpeculationControls(theme)
@@ -34,6 +44,7 @@ class SpeculationPage(Translated, Page):
         card = Card(self.theme)
         card.add(self.controls)
         self.column.addWidget(card)
+        self.column.addWidget(self.tune)
         self._heading = self.add_heading()
         self.column.addWidget(self._promise)
         listed = Card(self.theme)

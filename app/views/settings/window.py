@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QStackedWidget, QVBoxLa
 
 from app.controllers.chat import ChatController
 from app.controllers.models import ModelController
+from app.controllers.tuning import TuningController
 from app.settings import Settings
 from app.theme import Theme
 from app.views.settings.general import GeneralPage
@@ -24,12 +25,19 @@ _ICONS = {"general": "settings", "models": "box", "speculation": "zap", "samplin
 
 
 class SettingsWindow(Translated, QWidget):
-    def __init__(self, theme: Theme, settings: Settings, chats: ChatController, models: ModelController) -> None:
+    def __init__(
+        self,
+        theme: Theme,
+        settings: Settings,
+        chats: ChatController,
+        models: ModelController,
+        tuning: TuningController,
+    ) -> None:
         super().__init__()
         self._theme = theme
         self.general = GeneralPage(theme, settings)
         self.models = ModelsPage(theme, settings, models)
-        self.speculation = SpeculationPage(theme, settings, models, chats.requests)
+        self.speculation = SpeculationPage(theme, settings, models, chats.requests, tuning)
         self.sampling = SamplingPage(theme, settings)
         self._pages: dict[str, Page] = {
             "general": self.general,

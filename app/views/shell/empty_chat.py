@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QLocale, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
+from app.controllers.models import ModelController
 from app.theme import RADIUS_CARD, Theme
 from app.view_models.installed_list import PairOffer
 from app.views.icons import icon
@@ -24,7 +25,6 @@ _WIDTH = 560
 class EmptyChat(Translated, QScrollArea):
     question_asked = Signal(str)
     models_requested = Signal()
-    pair_requested = Signal(object)  # PairOffer
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -36,11 +36,12 @@ class EmptyChat(Translated, QScrollArea):
         self.offer_button = PillButton(theme, Emphasis.PLAIN)
         self.install_button = PillButton(theme, Emphasis.PRIMARY, "download")
         self._pair: PairOffer | None = None
+        self._models: ModelController | None = None
         self._arrange()
         for button in self.questions:
             button.clicked.connect(lambda _checked=False, button=button: self.question_asked.emit(button.text()))
         self.offer_button.clicked.connect(self.models_requested)
-        self.install_button.clicked.connect(lambda: self.pair_requested.emit(self._pair))
+        self.install_button.clicked.connect(self._install_pair)
         self._has_model = True
         self._retranslate()
 
@@ -51,6 +52,25 @@ class EmptyChat(Translated, QScrollArea):
             button.setVisible(starter and has_model)
         self._card.setVisible(starter or not has_model)
         self._describe_offer()
+
+    def bind(self, models: ModelController) -> None:
+        """Offers the best pair for this machine, unless it is here or on its way."""
+        self._models = models
+        models.models_changed.connect(self._offer_best)
+        models.downloads.changed.connect(self._offer_best)
+
+    def _offer_best(self) -> None:
+        if self._models is None:
+            return
+        coming = {entry.repository for entry in self._models.downloads.entries}
+        best = next(iter(self._models.library.offers(QLocale().name())), None)
+        self.offer_pair(None if best is None or best.installed or best.main in coming else best)
+
+    def _install_pair(self) -> None:
+        """Where it can be watched."""
+        if self._models is not None and self._pair is not None:
+            self._models.install_pair(self._pair.main, self._pair.draft)
+            self.models_requested.emit()
 
     def offer_pair(self, pair: PairOffer | None) -> None:
         """One that suits this machine and is not here yet; None where there is none, or where it is on its way."""

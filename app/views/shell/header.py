@@ -15,7 +15,7 @@ from app.views.icons import icon
 from app.views.widgets.buttons import IconButton, PaintedButton
 from app.views.widgets.labels import ElidedLabel, TextStyle
 from app.views.widgets.translated import Translated
-from app.words.formats import fill
+from app.words.formats import fill, percent
 from app.words.notices import drafting_sentence
 from app.words.notices_for_errors import notice_for
 
@@ -123,6 +123,8 @@ class PairChip(Translated, PaintedButton):
         """Why the main model or the draft is not used."""
         if self._pair.error is not None:
             return notice_for(self._pair.error).sentence
+        if self._pair.state == PairState.UNLOADED:
+            return self.tr("Not in memory; your next message loads it again.")
         return drafting_sentence(self._pair.drafting) if self._pair.drafting is not None else ""
 
     def _mode_text(self) -> str:
@@ -134,13 +136,20 @@ class PairChip(Translated, PaintedButton):
             "fixed": self.tr("%n token(s)", "drafted per pass", tokens),
         }[self._pair.speculation.mode]
 
+    def _loading_text(self) -> str:
+        if not self._pair.loaded_share:
+            return fill(self.tr("Loading %1…"), self._pair.main_name)
+        return fill(self.tr("Loading %1… %2"), self._pair.main_name, percent(self._pair.loaded_share))
+
     def _parts(self) -> list[tuple[str, QColor, bool]]:
         """Text, colour, and whether it is struck through."""
         colors, pair = self.theme.palette, self._pair
         if pair.state == PairState.NO_MODEL:
             return [(self.tr("Choose a model"), colors.text, False)]
         if pair.state == PairState.LOADING:
-            return [(fill(self.tr("Loading %1…"), pair.main_name), colors.secondary, False)]
+            return [(self._loading_text(), colors.secondary, False)]
+        if pair.state == PairState.UNLOADED:
+            return [(pair.main_name, colors.faint, False), *self._draft_parts()]
         if pair.state == PairState.FAILED:
             return [(fill(self.tr("%1 could not be loaded"), pair.main_name), colors.fault, False)]
         return [(pair.main_name, colors.text, False), *self._draft_parts()]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, QLocale, Qt, Signal
+from PySide6.QtCore import QByteArray, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
 
@@ -15,7 +15,6 @@ from app.controllers.chat import ChatController
 from app.controllers.models import ModelController
 from app.settings import STARTER_FOLDER, Settings
 from app.theme import SCALE_MAX, SCALE_MIN, Theme
-from app.view_models.installed_list import PairOffer
 from app.view_models.model_list import PairState
 from app.views.link_dialog import ask_to_open
 from app.views.shell.composer import Composer
@@ -25,8 +24,9 @@ from app.views.shell.kept_words import KeptWords, problem_text
 from app.views.shell.menu import MenuBar
 from app.views.shell.picker import Picker
 from app.views.shell.sidebar import Sidebar
-from app.views.widgets.banner import Banner
+from app.views.widgets.banner import Banner, BannerText
 from app.views.widgets.translated import Translated
+from app.words.formats import fill
 from app.words.notices import NoticeAction
 from app.words.notices_for_errors import Problem, notice_for
 
@@ -103,9 +103,10 @@ class MainWindow(Translated, QWidget):
         self._theme.changed.connect(self._fit_sidebar)
         self.sidebar.models_requested.connect(lambda: self.settings_requested.emit("models"))
         self.sidebar.settings_requested.connect(lambda: self.settings_requested.emit(""))
-        self.empty_chat.pair_requested.connect(self._install_offer)
         self.empty_chat.models_requested.connect(lambda: self.settings_requested.emit("models"))
         self.picker.models_requested.connect(lambda: self.settings_requested.emit("models"))
+        self.picker.search_requested.connect(lambda: self.settings_requested.emit("models"))
+        self.picker.tuning_requested.connect(lambda: self.settings_requested.emit("speculation"))
 
     def _connect_menu(self) -> None:
         menu = self.menu
@@ -186,12 +187,14 @@ class MainWindow(Translated, QWidget):
     def _bind_models(self, models: ModelController) -> None:
         models.pair_changed.connect(self._show_pair)
         models.models_changed.connect(self._show_pair)
-        models.downloads.changed.connect(self._offer_pair)
         models.problem_raised.connect(self.show_problem)
         models.chat_wanted.connect(self.come_forward)
+        models.main_waits.connect(self._on_main_waits)
         self.picker.main_chosen.connect(models.choose_main)
         self.picker.draft_chosen.connect(lambda folder: models.choose_draft(folder or None))
         self.picker.speculation.chosen.connect(models.set_speculation)
+        self.picker.check_requested.connect(models.check_pair)
+        self.picker.eject_requested.connect(models.eject)
 
     # What the controllers say
 
@@ -221,23 +224,8 @@ class MainWindow(Translated, QWidget):
         self.header.chip.set_pair(pair)
         starter = self._settings.main_folder == STARTER_FOLDER
         self.empty_chat.show_for(starter, has_model=pair.state != PairState.NO_MODEL)
-        self._offer_pair()
         if self.picker.isVisible():
             self._fill_picker()
-
-    def _offer_pair(self) -> None:
-        """The best for this machine, unless it is here or on its way."""
-        if self.models is None:
-            return
-        coming = {entry.repository for entry in self.models.downloads.entries}
-        best = next(iter(self.models.offers(QLocale().name())), None)
-        self.empty_chat.offer_pair(None if best is None or best.installed or best.main in coming else best)
-
-    def _install_offer(self, offer: PairOffer) -> None:
-        """Where it can be watched."""
-        if self.models is not None:
-            self.models.install_pair(offer.main, offer.draft)
-            self.settings_requested.emit("models")
 
     def _fill_picker(self) -> None:
         assert self.models is not None
@@ -250,6 +238,16 @@ class MainWindow(Translated, QWidget):
         self.raise_()
         self.activateWindow()
         self.composer.edit.setFocus()
+
+    def _on_main_waits(self, name: str) -> None:
+        """Another model was chosen, or none, while a reply is written."""
+        assert self.models is not None
+        loads = self.tr("A reply is being written. %1 is loaded when it ends.")
+        unloads = self.tr("A reply is being written. The model is unloaded when it ends.")
+        self.banner.show_info(
+            lambda: BannerText(fill(loads, name) if name else unloads, button=self.tr("Don't wait")),
+            self.models.switch_now,
+        )
 
     def show_problem(self, problem: Problem) -> None:
         self.banner.show_warning(lambda: problem_text(problem), lambda: self._follow(notice_for(problem).action))

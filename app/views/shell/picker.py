@@ -6,22 +6,24 @@ Everything installed is listed; what cannot serve is greyed and says why. A choi
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import groupby
 
-from PySide6.QtCore import QPoint, QRectF, Qt, Signal
+from PySide6.QtCore import QPoint, QRectF, Qt, Signal, SignalInstance
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.theme import RADIUS_CARD, Theme
-from app.view_models.model_list import DraftChoice, DraftGroup, ModelEntry, PairView
+from app.view_models.model_list import DraftChoice, DraftGroup, ModelEntry, PairState, PairView
 from app.views.settings.speculation_controls import SpeculationControls
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.cards import Hairline
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.option_list import Option, OptionList
 from app.views.widgets.translated import Translated
-from app.words.models import model_details
+from app.words.models import bits_text, model_details, model_kind
 from app.words.notices_for_errors import Problem, notice_for
+from app.words.pairs import draft_details, pair_details, pair_sentence
 
 _WIDTH = 640
 _LIST_HEIGHT = 300
@@ -32,6 +34,10 @@ class Picker(Translated, QWidget):
     main_chosen = Signal(str)
     draft_chosen = Signal(str)  # NO_DRAFT for none
     models_requested = Signal()
+    search_requested = Signal()  # for a draft, on the hub
+    tuning_requested = Signal()
+    eject_requested = Signal()
+    check_requested = Signal(str)  # of a draft, with the main model
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent, Qt.WindowType.Popup | Qt.WindowType.FramelessWindowHint)
@@ -42,11 +48,22 @@ class Picker(Translated, QWidget):
         self.mains = OptionList(theme)
         self.drafts = OptionList(theme)
         self.speculation = SpeculationControls(theme)
+        self.note = TextLabel(theme, TextStyle.FINE)
+        self.details = TextLabel(theme, TextStyle.FINE)
+        self.details_button = PillButton(theme, Emphasis.QUIET)
         self.models_button = PillButton(theme, Emphasis.QUIET, "plus")
+        self.search_button = PillButton(theme, Emphasis.QUIET, "search")
+        self.tune_button = PillButton(theme, Emphasis.QUIET, "gauge")
+        self.eject_button = PillButton(theme, Emphasis.QUIET, "x")
+        self._chosen: DraftChoice | None = None  # the draft of the pair
         self._arrange()
         self.mains.chosen.connect(self.main_chosen)
         self.drafts.chosen.connect(self.draft_chosen)
-        self.models_button.clicked.connect(self._open_models)
+        self.models_button.clicked.connect(partial(self._leave_for, self.models_requested))
+        self.search_button.clicked.connect(partial(self._leave_for, self.search_requested))
+        self.tune_button.clicked.connect(partial(self._leave_for, self.tuning_requested))
+        self.eject_button.clicked.connect(partial(self._leave_for, self.eject_requested))
+        self.details_button.clicked.connect(self._toggle_details)
         self._retranslate()
 
     def _arrange(self) -> None:
@@ -61,20 +78,61 @@ class Picker(Translated, QWidget):
             grid.addWidget(options, 1, column)
             grid.setColumnStretch(column, 1)
         grid.setRowStretch(1, 1)
-        foot = QHBoxLayout()
-        foot.addWidget(self.speculation, 1)
-        foot.addWidget(self.models_button, 0, Qt.AlignmentFlag.AlignTop)
+        about = QHBoxLayout()
+        about.addWidget(self.note, 1)
+        about.addWidget(self.details_button, 0, Qt.AlignmentFlag.AlignTop)
+        self.details.setVisible(False)
+        self.note.setIndent(10)
+        self.details.setIndent(10)
+        self._buttons = QGridLayout()
+        self._buttons.setSpacing(4)
+        self._place_buttons(columns=4)
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(12, 14, 12, 12)
         self._column.setSpacing(10)
         self._column.addLayout(grid, 1)
+        self._column.addLayout(about)
+        self._column.addWidget(self.details)
         self._column.addWidget(Hairline(self._theme))
-        self._column.addLayout(foot)
+        ways = QHBoxLayout()
+        ways.setContentsMargins(10, 0, 0, 0)
+        ways.addWidget(self.speculation)
+        self._column.addLayout(ways)
+        self._column.addLayout(self._buttons)
+
+    def _place_buttons(self, columns: int) -> None:
+        """Beside one another, or in two rows where that is too wide."""
+        buttons = (self.search_button, self.tune_button, self.models_button, self.eject_button)
+        for at, button in enumerate(buttons):
+            self._buttons.addWidget(button, at // columns, at % columns, Qt.AlignmentFlag.AlignLeft)
+        self._buttons.setColumnStretch(columns, 1)
 
     def show_models(self, mains: Sequence[ModelEntry], drafts: Sequence[DraftChoice], pair: PairView) -> None:
         options = [self._option(entry, entry.error) for entry in mains if entry.drafter is None]
         self.mains.set_options(options or [Option(self.tr("Nothing is installed yet."))], pair.main_folder)
         self.drafts.set_options(self._draft_options(drafts), pair.draft_folder)
+        ready = pair.state == PairState.READY
+        self._chosen = next((each for each in drafts if pair.draft_folder == each.model.folder), None)
+        self.tune_button.setEnabled(ready and self._chosen is not None)
+        self.search_button.setEnabled(bool(pair.main_folder))
+        self.eject_button.setEnabled(ready)
+        self._show_check()
+
+    def _show_check(self) -> None:
+        chosen = self._chosen
+        check = chosen.check if chosen is not None else None
+        self.note.setText(pair_sentence(check) if check is not None else "")
+        self.details.setText("\n".join(pair_details(check)) if check is not None else "")
+        self.details_button.setVisible(chosen is not None)
+        shown = self.details.isVisibleTo(self)
+        self.details_button.setText(self.tr("Hide details") if shown else self.tr("Compare the two…"))
+
+    def _toggle_details(self) -> None:
+        shown = not self.details.isVisibleTo(self)
+        self.details.setVisible(shown)
+        if shown and self._chosen is not None and self._chosen.check is None:
+            self.check_requested.emit(self._chosen.model.folder)
+        self._show_check()
 
     def _option(self, entry: ModelEntry, error: Problem | None) -> Option:
         parts = model_details(entry.size_bytes, entry.bits, entry.source, entry.drafter)
@@ -85,8 +143,15 @@ class Picker(Translated, QWidget):
         options = [Option(self.tr("No draft"), NO_DRAFT, self.tr("Only the main model is loaded"))]
         for group, members in groupby(choices, key=lambda choice: choice.group):
             options.append(Option(self._group_text(group)))
-            options += [self._option(choice.model, choice.error) for choice in members]
+            options += [self._draft_option(choice) for choice in members]
         return options
+
+    def _draft_option(self, choice: DraftChoice) -> Option:
+        if choice.error is not None:
+            return self._option(choice.model, choice.error)
+        entry, brings = choice.model, draft_details(choice.extra_bytes, choice.gain, choice.estimate)
+        details = [*model_kind(entry.drafter), *brings, *bits_text(entry.bits)]
+        return Option(entry.name, entry.folder, " · ".join(details))
 
     def _group_text(self, group: DraftGroup) -> str:
         return {
@@ -99,6 +164,9 @@ class Picker(Translated, QWidget):
         """Below the chip, inside the window where that is possible."""
         window = anchor.window()
         width = min(self._theme.px(_WIDTH), window.width() - 24)
+        buttons = (self.search_button, self.tune_button, self.models_button, self.eject_button)
+        four = sum(button.sizeHint().width() + 4 for button in buttons)
+        self._place_buttons(columns=4 if four <= width - 24 else 2)
         foot = self._column.totalMinimumHeightForWidth(width)
         lists = max(self.mains.content_height(), self.drafts.content_height(), self._theme.px(120))
         top = anchor.mapToGlobal(QPoint(0, anchor.height() + 6))
@@ -111,9 +179,9 @@ class Picker(Translated, QWidget):
         self.show()
         self.mains.setFocus(Qt.FocusReason.PopupFocusReason)
 
-    def _open_models(self) -> None:
+    def _leave_for(self, place: SignalInstance) -> None:
         self.close()
-        self.models_requested.emit()
+        place.emit()
 
     def _retranslate(self) -> None:
         self.main_heading.setText(self.tr("Main model"))
@@ -121,6 +189,10 @@ class Picker(Translated, QWidget):
         self.mains.setAccessibleName(self.tr("Main model"))
         self.drafts.setAccessibleName(self.tr("Draft model"))
         self.models_button.setText(self.tr("More models…"))
+        self.search_button.setText(self.tr("Find a draft…"))
+        self.tune_button.setText(self.tr("Tune this pair…"))
+        self.eject_button.setText(self.tr("Unload"))
+        self._show_check()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:

@@ -1,11 +1,14 @@
-"""Drafting with a small model of the same vocabulary, which reads the chat lazily.
+"""Drafting with a small model, which reads the chat lazily.
 
 It reads nothing until the first speculative round, then catches up chunk by chunk while the reply goes on plainly.
+Its sequence is of its own tokens: where its vocabulary is another than the main model's, `Translation` says what they
+are, and which of the main model's tokens it drafts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence as Tokens
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 import mlx.core as mx
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 # After a round that was accepted whole the draft lacks two tokens. Reading more than that in the drafting forward
 # itself would compute logits that nobody wants.
 _TAIL_TOKENS = 2
+_SPELT_TAIL_TOKENS = 16  # a token that the draft does not have is several of its own
 
 
 class DraftModelProposer:
@@ -31,6 +35,9 @@ class DraftModelProposer:
 
     def __init__(self, model: LoadedModel, store: PrefixStore, turn_end: int = 0) -> None:
         self._model = model
+        self._translation = model.translation
+        self._tail_tokens = _TAIL_TOKENS if model.translation is None else _SPELT_TAIL_TOKENS
+        self._taken_in = 0  # tokens of the main model that `_sequence` holds
         self._ends = model.ends
         self._store = store
         self._turn_end = turn_end
@@ -40,15 +47,15 @@ class DraftModelProposer:
 
     def offer(self, tokens: Tokens[int]) -> Offer:
         sequence = self._follow(tokens)
-        room = self._model.info.context_tokens - len(tokens)
-        behind = sequence.unread - 1 if sequence.unread > _TAIL_TOKENS and room > 0 else 0
+        room = self._model.info.context_tokens - len(sequence.tokens)
+        behind = sequence.unread - 1 if sequence.unread > self._tail_tokens and room > 0 else 0
         most = 0 if behind else max(0, min(MAX_DRAFT_TOKENS, room))
         return Offer(self.name, most, tells_probabilities=True, behind=behind)
 
     def read_on(self) -> None:
         """A chunk; or, of the last tokens, what the next draft starts with: started, but not waited for."""
         sequence = self._following
-        if sequence.unread > _TAIL_TOKENS:
+        if sequence.unread > self._tail_tokens:
             sequence.prefill_chunk()
         else:
             self._read_tail(sequence)
@@ -61,17 +68,19 @@ class DraftModelProposer:
         sequence.caches.keep_rollback_points()
 
         def step(drafted: mx.array) -> mx.array:
-            logits = sequence.feed(drafted)
+            logits = sequence.feed(drafted if self._translation is None else self._translation.drafted(drafted))
             sequence.caches.commit(1)
-            return logits
+            return self._for_main(logits)
 
         return draft_chain(self._logits, step, len(tokens), plan, sampler, self._ends)
 
     def commit(self, emitted: Tokens[int]) -> None:
         """The draft has read all that it drafted but the last token; what was rejected goes."""
         sequence = self._following
-        sequence.caches.roll_back(min(sequence.caches.position, len(sequence.tokens) + len(emitted) - 1))
-        sequence.tokens.extend(emitted)
+        standing = len(list(takewhile(self._is_single, emitted[:-1])))
+        sequence.caches.roll_back(min(sequence.caches.position, len(sequence.tokens) + standing))
+        sequence.tokens.extend(self._own(emitted))
+        self._taken_in += len(emitted)
 
     def close(self) -> None:
         if self._sequence is not None:
@@ -85,7 +94,7 @@ class DraftModelProposer:
         if unread := sequence.unread:
             self._before_tail = sequence.caches.position
             sequence.caches.keep_rollback_points()
-            self._logits = sequence.feed(mx.array(sequence.tokens[-unread:]))[-1:]
+            self._logits = self._for_main(sequence.feed(mx.array(sequence.tokens[-unread:]))[-1:])
             sequence.caches.commit(unread)
 
     @property
@@ -97,7 +106,20 @@ class DraftModelProposer:
     def _follow(self, tokens: Tokens[int]) -> Sequence:
         """Take in what was committed since the last look, plain rounds included."""
         if self._sequence is None:
-            self._sequence = self._store.take(self._model, list(tokens))
-            self._sequence.turn_end = self._turn_end
-        self._sequence.tokens.extend(tokens[len(self._sequence.tokens) :])
+            self._sequence = self._store.take(self._model, self._own(tokens))
+            self._sequence.turn_end = len(self._own(tokens[: self._turn_end]))
+        else:
+            self._sequence.tokens.extend(self._own(tokens[self._taken_in :]))
+        self._taken_in = len(tokens)
         return self._sequence
+
+    def _own(self, tokens: Tokens[int]) -> list[int]:
+        """Tokens of the main model as the draft's own."""
+        return list(tokens) if self._translation is None else self._translation.tokens.spell(tokens)
+
+    def _is_single(self, token: int) -> bool:
+        """Whether it is one token to both."""
+        return self._translation is None or token in self._translation.tokens.single
+
+    def _for_main(self, logits: mx.array) -> mx.array:
+        return logits if self._translation is None else self._translation.logits(logits)

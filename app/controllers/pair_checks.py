@@ -1,0 +1,48 @@
+"""What is known of the main model and possible drafts before they are loaded: how their files compare, and what drafts
+may bring.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from engine import ModelInfo, ModelLibrary, ModelMeasured, PairCheck, estimated_gain
+
+
+class PairChecks:
+    """`gain_of` tells what the draft of a pair brought last, where that was measured."""
+
+    def __init__(self, store: ModelLibrary) -> None:
+        self.gain_of: Callable[[str, str], float | None] = lambda _main, _draft: None
+        self._store = store
+        self._checks: dict[tuple[str, ...], PairCheck] = {}
+        self._asked: set[tuple[str, ...]] = set()
+        self._measured = ModelMeasured("", ())
+
+    def known(self, main: ModelInfo, draft: ModelInfo) -> PairCheck | None:
+        return self._checks.get(_key(main, draft))
+
+    def ask(self, main: ModelInfo, draft: ModelInfo) -> None:
+        """Have the files of the two compared, unless that is done or under way."""
+        if (key := _key(main, draft)) not in self._asked:
+            self._asked.add(key)
+            self._store.check_pair(main.folder, draft.folder)
+
+    def take(self, check: PairCheck, main: ModelInfo | None, draft: ModelInfo | None) -> None:
+        """An answer; `main` and `draft` as they are known now, None where they are gone."""
+        if main is not None and draft is not None:
+            self._checks[_key(main, draft)] = check
+
+    def take_measured(self, measured: ModelMeasured) -> None:
+        self._measured = measured
+
+    def estimated_gain(self, main: ModelInfo | None, draft_bytes: int, acceptance: float) -> float | None:
+        """What a draft of that size may bring here; None until this machine was measured with `main`."""
+        if main is None or main.folder != self._measured.folder or not main.weight_bytes:
+            return None
+        return estimated_gain(dict(self._measured.verify_s), draft_bytes / main.weight_bytes, acceptance)
+
+
+def _key(main: ModelInfo, draft: ModelInfo) -> tuple[str, ...]:
+    """Other files in the same folders are another pair."""
+    return main.folder, main.vocabulary_digest, draft.folder, draft.vocabulary_digest

@@ -1,0 +1,58 @@
+"""When the loaded pair leaves memory: after a time without replies, and not while replies are written.
+
+What is to come instead of it waits for them: `waiting` is a main model's folder, or "" for none.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from app.settings import Settings
+from engine import ChatEngine, Event, Failed, Finished, ModelReady, Queued, RequestId
+
+
+class Residence(QObject):
+    idle = Signal()  # nobody has asked for anything for as long as the settings say
+    free = Signal()  # the replies that something waits for have ended
+
+    def __init__(self, engine: ChatEngine, settings: Settings, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.background: set[RequestId] = set()  # requests that nobody waits for
+        self.waiting: str | None = None
+        self._engine = engine
+        self._settings = settings
+        self.timer = QTimer(self, singleShot=True)
+        self.timer.timeout.connect(self._on_timeout)
+        settings.changed.connect(self._on_setting)
+
+    @property
+    def busy(self) -> bool:
+        """Whether a reply that somebody waits for is queued or written."""
+        state = self._engine.state()
+        return bool({*state.queued, *state.running} - self.background)
+
+    def note(self, event: Event) -> None:
+        if isinstance(event, Queued):
+            self.timer.stop()
+        elif isinstance(event, Finished | Failed | ModelReady) and not self.busy:
+            self._start()
+            if self.waiting is not None:
+                self.free.emit()
+
+    def take_waiting(self) -> str | None:
+        folder, self.waiting = self.waiting, None
+        return folder
+
+    def _start(self) -> None:
+        if minutes := self._settings.unload_after_min:
+            self.timer.start(minutes * 60_000)
+        else:
+            self.timer.stop()
+
+    def _on_timeout(self) -> None:
+        if not self.busy:
+            self.idle.emit()
+
+    def _on_setting(self, name: str) -> None:
+        if name == "unload_after_min":
+            self._start()

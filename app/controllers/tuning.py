@@ -1,0 +1,217 @@
+"""Tuning the loaded pair: plain decoding and every way to draft, on a few texts, through the real engine.
+
+Its requests are ordinary ones, one at a time, and give way: while anybody's reply is queued or written, the one under
+way is cancelled at once, and measured again afterwards.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from itertools import product
+
+from PySide6.QtCore import QObject, Signal
+
+from app.bridge import EngineBridge
+from app.controllers.models import ModelController
+from app.storage.pair_records import Measured, PairRecord, PairRecords
+from app.view_models.model_list import PairState, PairView
+from app.view_models.tuning import WAYS, Content, Reading, TuningState, TuningView, Way, best_way
+from engine import (
+    ChatEngine,
+    Event,
+    Failed,
+    Finished,
+    FinishReason,
+    Message,
+    MessageRole,
+    Queued,
+    Request,
+    RequestId,
+    Sampling,
+    Speculation,
+    SpeculationMode,
+)
+
+TOKENS = 96  # of each reply that is measured
+_LEAST_TOKENS = 8  # a shorter reply tells no speed
+_SAMPLING = Sampling(temperature=0.0)
+PROMPTS = {
+    Content.CODE: "Write a Python function that merges two sorted lists, with a docstring and three examples.",
+    Content.PROSE: "Explain in a few paragraphs why the sky is blue and sunsets are red.",
+}
+PROMPTS_BY_LANGUAGE = {
+    "en": "Tell a short story about a lighthouse keeper and a lost boat.",
+    "ko": "등대지기와 길을 잃은 배에 대한 짧은 이야기를 들려주세요.",
+    "ja": "灯台守と迷った小舟の短い物語を聞かせてください。",
+    "zh_CN": "讲一个关于灯塔看守人和迷航小船的短故事。",
+}
+_Step = tuple[Content, Way]
+
+
+class TuningController(QObject):
+    changed = Signal()
+
+    def __init__(
+        self,
+        engine: ChatEngine,
+        bridge: EngineBridge,
+        models: ModelController,
+        records: PairRecords,
+        language: Callable[[], str],
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._engine = engine
+        self._bridge = bridge
+        self._models = models
+        self._records = records
+        self._language = language
+        self._steps: list[_Step] = []  # still to be measured, the present one first
+        self._readings: list[Reading] = []
+        self._own: RequestId | None = None  # the request under way
+        self._others: set[RequestId] = set()  # queued or written for somebody
+        self._pair = ("", "")
+        bridge.event_arrived.connect(self._on_event)
+        models.pair_changed.connect(self._on_pair)
+
+    @property
+    def view(self) -> TuningView:
+        can_start = self._loaded(self._models.pair) is not None
+        if self._steps:
+            state = TuningState.WAITING if self._others else TuningState.RUNNING
+            steps = len(WAYS) * len(Content)
+            return TuningView(state, can_start, steps - len(self._steps), steps, tuple(self._readings))
+        readings = _readings(self._records.get(*self._pair))
+        if not readings:
+            return TuningView(can_start=can_start)
+        best, gain = best_way(readings)
+        return TuningView(TuningState.DONE, can_start, 0, 0, readings, best, gain)
+
+    def start(self) -> None:
+        pair = self._loaded(self._models.pair)
+        if pair is None or self._steps:
+            return
+        self._pair, self._readings = pair, []
+        self._steps = list(product(Content, WAYS))
+        self._go_on()
+        self.changed.emit()
+
+    def cancel(self) -> None:
+        """At once; what was measured before stays as it was."""
+        self._steps = []
+        self._stop_own()
+        self.changed.emit()
+
+    def as_json(self) -> str:
+        """What is known of the loaded pair, for a file."""
+        main, draft = self._pair
+        record = self._records.get(main, draft)
+        return json.dumps({"main": main, "draft": draft, **asdict(record)}, ensure_ascii=False, indent=2) + "\n"
+
+    # What arrives
+
+    def _on_event(self, event: Event) -> None:
+        match event:
+            case Queued(request=request) if request != self._own:
+                self._others.add(request)
+                self._stop_own()
+            case Finished(request=request) | Failed(request=request) if request == self._own:
+                self._own = None
+                self._models.residence.background.discard(request)
+                self._on_own_end(event)
+            case Finished(request=request) | Failed(request=request):
+                self._others.discard(request)
+                self._note_gain(event)
+                self._go_on()
+
+    def _on_own_end(self, event: Finished | Failed) -> None:
+        if not self._steps:
+            return
+        rate = event.stats.tokens_per_second
+        if isinstance(event, Failed) or event.reason is FinishReason.MODEL_CHANGED:
+            self.cancel()
+        elif event.reason is FinishReason.CANCELLED:
+            self._go_on()
+        else:
+            content, way = self._steps.pop(0)
+            if rate and event.stats.generated_tokens >= _LEAST_TOKENS:
+                self._readings.append(Reading(content, way, rate))
+            self._go_on() if self._steps else self._finish()
+            self.changed.emit()
+
+    def _on_pair(self) -> None:
+        pair = self._loaded(self._models.pair)
+        if pair is not None and pair != self._pair:
+            self._steps = []
+            self._stop_own()
+            self._leave(self._pair)
+            self._pair = pair
+            self._apply(self._records.get(*pair))
+        elif self._steps and pair is None:
+            self._steps = []
+            self._stop_own()
+        self.changed.emit()
+
+    # Small parts
+
+    def _go_on(self) -> None:
+        if not self._steps or self._others or self._own is not None:
+            self.changed.emit()
+            return
+        content, way = self._steps[0]
+        text = PROMPTS.get(content) or PROMPTS_BY_LANGUAGE.get(self._language(), PROMPTS_BY_LANGUAGE["en"])
+        request = Request(
+            messages=(Message(MessageRole.USER, text),),
+            sampling=_SAMPLING,
+            speculation=Speculation(SpeculationMode(way.mode), way.tokens or 1),
+            max_tokens=TOKENS,
+        )
+        self._own = self._engine.submit(request, self._bridge.post)
+        self._models.residence.background.add(self._own)
+        self.changed.emit()
+
+    def _stop_own(self) -> None:
+        if self._own is not None:
+            self._engine.cancel(self._own)
+
+    def _finish(self) -> None:
+        best, gain = best_way(self._readings)
+        chosen = best or Way("auto")
+        measured = tuple(
+            Measured(each.content, each.way.mode, each.way.tokens, each.tokens_per_second) for each in self._readings
+        )
+        record = PairRecord(None, measured, chosen.mode, chosen.tokens, gain or None)
+        self._records.put_tuning(*self._pair, record)
+        self._apply(record)
+
+    def _apply(self, record: PairRecord) -> None:
+        """What tuning chose for the pair, where it was tuned."""
+        if record.mode:
+            self._models.set_speculation(record.mode, record.tokens or self._models.pair.speculation.tokens)
+
+    def _leave(self, pair: tuple[str, str]) -> None:
+        """A length that was found for one pair is not the next one's."""
+        record, present = self._records.get(*pair), self._models.pair.speculation
+        if record.mode == "fixed" and (present.mode, present.tokens) == (record.mode, record.tokens):
+            self._models.set_speculation("auto", present.tokens)
+
+    def _note_gain(self, event: Finished | Failed) -> None:
+        pair = self._loaded(self._models.pair)
+        gain = event.stats.speed_up
+        if pair is not None and gain is not None and event.stats.proposer != "lookup":
+            self._records.put_gain(*pair, gain)
+
+    def _loaded(self, pair: PairView) -> tuple[str, str] | None:
+        ready = pair.state == PairState.READY and pair.draft_folder and not pair.error
+        return (pair.main_folder, pair.draft_folder) if ready else None
+
+
+def _readings(record: PairRecord) -> tuple[Reading, ...]:
+    contents = {str(content) for content in Content}
+    return tuple(
+        Reading(Content(each.content), Way(each.mode, each.tokens), each.tokens_per_second)
+        for each in record.measured
+        if each.content in contents
+    )

@@ -1,0 +1,100 @@
+"""What was measured of each pair on this machine: how much its draft gained last, and what tuning found.
+
+A small JSON file, written as a whole. One that is damaged is as good as none: everything in it can be measured again.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from engine import write_atomically
+
+_MOST = 200  # pairs; the ones measured longest ago go first
+_LIMIT_BYTES = 4 << 20
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One way to draft on one kind of text."""
+
+    content: str
+    mode: str  # "off", "fixed", "auto"
+    tokens: int  # drafted a round, where that is fixed
+    tokens_per_second: float
+
+
+@dataclass(frozen=True, slots=True)
+class PairRecord:
+    gain: float | None = None  # of the last reply that could tell, over plain decoding
+    measured: tuple[Measured, ...] = ()  # by tuning
+    mode: str = ""  # what tuning chose; "": not tuned
+    tokens: int = 0
+    tuned_gain: float | None = None  # of the best way, over plain decoding
+
+
+class PairRecords:
+    """`key` names a main model's folder and a draft's."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._records: dict[str, PairRecord] = _read(file)
+
+    def get(self, main: str, draft: str) -> PairRecord:
+        return self._records.get(_key(main, draft), PairRecord())
+
+    def put_gain(self, main: str, draft: str, gain: float) -> None:
+        self._put(main, draft, replace(self.get(main, draft), gain=gain))
+
+    def put_tuning(self, main: str, draft: str, tuned: PairRecord) -> None:
+        self._put(main, draft, replace(tuned, gain=self.get(main, draft).gain))
+
+    def _put(self, main: str, draft: str, record: PairRecord) -> None:
+        self._records.pop(_key(main, draft), None)
+        self._records[_key(main, draft)] = record
+        while len(self._records) > _MOST:
+            del self._records[next(iter(self._records))]
+        try:
+            data = json.dumps({key: asdict(each) for key, each in self._records.items()}, ensure_ascii=False, indent=1)
+            write_atomically(self._file, data.encode("utf-8", "surrogatepass"))
+        except OSError as error:
+            _log.warning("what was measured of the pair is not kept: %s", error)
+
+
+def _key(main: str, draft: str) -> str:
+    return f"{main}\n{draft}"
+
+
+def _read(file: Path) -> dict[str, PairRecord]:
+    try:
+        if file.stat().st_size > _LIMIT_BYTES:
+            return {}
+        content = json.loads(file.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    rows = content.items() if isinstance(content, dict) else ()
+    return {key: record for key, value in rows if (record := _record(value)) is not None}
+
+
+def _record(value: Any) -> PairRecord | None:
+    try:
+        measured = tuple(
+            Measured(str(row["content"]), str(row["mode"]), int(row["tokens"]), _positive(row["tokens_per_second"]))
+            for row in value["measured"]
+        )
+        gains = [None if value[name] is None else _positive(value[name]) for name in ("gain", "tuned_gain")]
+        mode = value["mode"] if value["mode"] in ("off", "fixed", "auto") else ""
+        return PairRecord(gains[0], measured, mode, int(value["tokens"]), gains[1])
+    except (KeyError, TypeError, ValueError, OverflowError):
+        return None
+
+
+def _positive(value: Any) -> float:
+    if not 0 < float(value) < math.inf:
+        raise ValueError(value)
+    return float(value)

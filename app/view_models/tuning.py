@@ -1,0 +1,86 @@
+"""What tuning a pair has measured so far, and what it found; plain values, and the choice among them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+LENGTHS = (1, 2, 3, 4, 6, 8)
+# The least gain over plain decoding that is worth keeping a draft's length for, and by how much a fixed length must
+# beat auto, which also adapts to what comes later.
+LEAST_GAIN = 1.03
+LEAD_OVER_AUTO = 1.03
+
+
+class Content(StrEnum):
+    """Kinds of text that drafts guess differently well."""
+
+    CODE = "code"
+    PROSE = "prose"
+    LANGUAGE = "language"  # prose in the language of the interface
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A way to draft: "off", "fixed" with so many tokens a round, or "auto"."""
+
+    mode: str
+    tokens: int = 0
+
+
+PLAIN, AUTO = Way("off"), Way("auto")
+WAYS = (PLAIN, *(Way("fixed", tokens) for tokens in LENGTHS), AUTO)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    content: Content
+    way: Way
+    tokens_per_second: float
+
+
+class TuningState(StrEnum):
+    IDLE = "idle"
+    RUNNING = "running"
+    WAITING = "waiting"  # a reply goes first
+    DONE = "done"
+
+
+@dataclass(frozen=True, slots=True)
+class TuningView:
+    """`best` and `gain` are known once it is done; `best` is None where no way to draft wins."""
+
+    state: TuningState = TuningState.IDLE
+    can_start: bool = False  # a pair is loaded
+    done_steps: int = 0
+    steps: int = 0
+    readings: tuple[Reading, ...] = ()
+    best: Way | None = None
+    gain: float = 0.0  # of the best way to draft, over plain decoding
+
+
+def gains(readings: Sequence[Reading], content: Content) -> dict[Way, float]:
+    """Each way's speed on one kind of text as a multiple of plain decoding's; {} until that is measured."""
+    rates = {reading.way: reading.tokens_per_second for reading in readings if reading.content is content}
+    plain = rates.get(PLAIN, 0.0)
+    return {way: rate / plain for way, rate in rates.items()} if plain > 0 else {}
+
+
+def mean_gains(readings: Sequence[Reading]) -> dict[Way, float]:
+    """Each way's gain over all kinds of text that were measured, as a geometric mean."""
+    by_content = [found for content in Content if (found := gains(readings, content))]
+    ways = [way for way in WAYS if by_content and all(way in found for found in by_content)]
+    return {way: math.exp(sum(math.log(found[way]) for found in by_content) / len(by_content)) for way in ways}
+
+
+def best_way(readings: Sequence[Reading]) -> tuple[Way | None, float]:
+    """The way to draft that is worth keeping, None where none is, and the gain of the best one."""
+    found = {way: gain for way, gain in mean_gains(readings).items() if way != PLAIN}
+    if not found:
+        return None, 0.0
+    best = max(found, key=found.__getitem__)
+    if AUTO in found and found[best] < LEAD_OVER_AUTO * found[AUTO]:
+        best = AUTO
+    return (best if found[best] >= LEAST_GAIN else None), found[best]

@@ -1,0 +1,97 @@
+"""Settings → Speculation: measuring which way to draft is fastest for the loaded pair, on this machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QVBoxLayout
+
+from app.controllers.tuning import TuningController
+from app.theme import Theme
+from app.view_models.tuning import TuningState
+from app.views.settings.download_row import ProgressLine
+from app.views.settings.tune_chart import TuneChart
+from app.views.settings.tune_words import tuning_sentence
+from app.views.widgets.buttons import Emphasis, PillButton
+from app.views.widgets.cards import Card
+from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.translated import Translated
+
+
+class TuneCard(Translated, Card):
+    def __init__(self, theme: Theme, tuning: TuningController) -> None:
+        super().__init__(theme)
+        self._tuning = tuning
+        self.title = TextLabel(theme, TextStyle.HEADING)
+        self.explanation = TextLabel(theme, TextStyle.FINE)
+        self.sentence = TextLabel(theme, TextStyle.BODY)
+        self.bar = ProgressLine(theme)
+        self.chart = TuneChart(theme)
+        self.go_button = PillButton(theme, Emphasis.QUIET, "gauge")
+        self.export_button = PillButton(theme, Emphasis.QUIET, "download")
+        self._arrange()
+        self.go_button.clicked.connect(self._on_go)
+        self.export_button.clicked.connect(self._export)
+        tuning.changed.connect(self._show)
+        self._retranslate()
+
+    def _arrange(self) -> None:
+        words = QVBoxLayout()
+        words.setSpacing(4)
+        for widget in (self.title, self.explanation, self.sentence, self.bar):
+            words.addWidget(widget)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(6)
+        buttons.addWidget(self.go_button)
+        buttons.addWidget(self.export_button)
+        buttons.addStretch(1)
+        self.column.addLayout(words)
+        self.column.addWidget(self.chart)
+        self.column.addLayout(buttons)
+
+    def _show(self) -> None:
+        view = self._tuning.view
+        under_way = view.state in (TuningState.RUNNING, TuningState.WAITING)
+        self.sentence.setText(tuning_sentence(view) or self.tr("Load a main model with a draft first."))
+        self.bar.setVisible(under_way)
+        self.bar.set_share(view.done_steps / view.steps if view.steps else 0.0, view.state is TuningState.RUNNING)
+        self.bar.setAccessibleName(self.sentence.text())
+        self.chart.setVisible(bool(view.readings))
+        self.chart.set_view(view)
+        self.go_button.setText(self._go_text(under_way, done=view.state is TuningState.DONE))
+        self.go_button.setEnabled(under_way or view.can_start)
+        self.export_button.setVisible(view.state is TuningState.DONE)
+
+    def _go_text(self, under_way: bool, *, done: bool) -> str:
+        if under_way:
+            return self.tr("Stop measuring")
+        return self.tr("Measure again") if done else self.tr("Measure")
+
+    def _on_go(self) -> None:
+        under_way = self._tuning.view.state in (TuningState.RUNNING, TuningState.WAITING)
+        (self._tuning.cancel if under_way else self._tuning.start)()
+
+    def _export(self) -> None:
+        dialog = QFileDialog(self, self.tr("Export what was measured"), "hunch-pair.json", "JSON (*.json)")
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(self.export_to)
+        dialog.open()
+
+    def export_to(self, file: str) -> None:
+        try:
+            Path(file).write_text(self._tuning.as_json(), encoding="utf-8")
+        except OSError as error:
+            self.sentence.setText(str(error.strerror))
+
+    def _retranslate(self) -> None:
+        self.title.setText(self.tr("Tune this pair"))
+        self.explanation.setText(
+            self.tr(
+                "Writes short replies without the draft and with each way to draft, and keeps the fastest. "
+                "Takes a minute or two; your own replies always go first."
+            )
+        )
+        self.export_button.setText(self.tr("Export…"))
+        self._show()

@@ -1,0 +1,54 @@
+"""What tuning a pair does and has found, in words."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QCoreApplication
+
+from app.view_models.tuning import AUTO, PLAIN, Content, TuningState, TuningView, Way, mean_gains
+from app.words.formats import count, fill, number
+from app.words.pairs import gain_text
+
+
+def way_text(way: Way) -> str:
+    """Short enough to stand under a column of the chart."""
+    if way == PLAIN:
+        return QCoreApplication.translate("Tuning", "Plain")
+    return QCoreApplication.translate("Tuning", "Auto") if way == AUTO else count(way.tokens)
+
+
+def content_text(content: Content) -> str:
+    return {
+        Content.CODE: QCoreApplication.translate("Tuning", "Code"),
+        Content.PROSE: QCoreApplication.translate("Tuning", "English prose"),
+        Content.LANGUAGE: QCoreApplication.translate("Tuning", "Your language"),
+    }[content]
+
+
+def tuning_sentence(view: TuningView) -> str:
+    if view.state is TuningState.WAITING:
+        return QCoreApplication.translate("Tuning", "Waiting: a reply goes first.")
+    if view.state is TuningState.RUNNING:
+        words = QCoreApplication.translate("Tuning", "Measuring %1 of %2…")
+        return fill(words, count(view.done_steps + 1), count(view.steps))
+    if view.state is TuningState.IDLE:
+        return QCoreApplication.translate("Tuning", "Not measured on this machine yet.") if view.can_start else ""
+    return _result(view)
+
+
+def _result(view: TuningView) -> str:
+    if view.best is None:
+        words = QCoreApplication.translate(
+            "Tuning", "No way to draft is worth it for this pair: the best is %1 plain speed. Auto rests by itself."
+        )
+        return fill(words, gain_text(view.gain))
+    if view.best == AUTO:
+        words = QCoreApplication.translate("Tuning", "Auto is best for this pair: %1 plain speed.")
+        return fill(words, gain_text(view.gain))
+    words = QCoreApplication.translate("Tuning", "%1 tokens ahead are best for this pair: %2 plain speed.")
+    return fill(words, count(view.best.tokens), gain_text(view.gain))
+
+
+def chart_sentence(view: TuningView) -> str:
+    """All of the chart, for those who do not see it."""
+    parts = [f"{way_text(way)}: {number(gain, 2)}×" for way, gain in mean_gains(view.readings).items()]
+    return "; ".join(parts)

@@ -1,0 +1,103 @@
+"""A main model and a draft in words: how their tokens compare, what the draft takes and what it brings."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QCoreApplication
+
+from app.words.formats import count, fill, number, size
+from app.words.notices_for_errors import notice_for
+from engine import CacheKind, PairCheck, Vocabularies
+
+
+def gain_text(gain: float) -> str:
+    """ "1.6×" """
+    return f"{number(max(gain, 0.01), 1 if gain >= 1 else 2)}×"
+
+
+def draft_details(extra_bytes: int, gain: float | None, estimate: float | None = None) -> list[str]:
+    """The parts of the line under a draft's name: what it takes, and what it brought or may bring here."""
+    parts = [fill(QCoreApplication.translate("Pairs", "%1 more memory"), size(extra_bytes))] if extra_bytes else []
+    if gain is not None:
+        parts.append(fill(QCoreApplication.translate("Pairs", "%1 last time"), gain_text(gain)))
+    elif estimate is not None:
+        parts.append(fill(QCoreApplication.translate("Pairs", "about %1 (estimate)"), gain_text(estimate)))
+    return parts
+
+
+def pair_sentence(check: PairCheck) -> str:
+    """One sentence on how the two compare."""
+    if check.error is not None:
+        return notice_for(check.error).sentence
+    found = check.vocabularies
+    if found is None:
+        return QCoreApplication.translate("Pairs", "Made for this main model.")
+    if not check.by_text:
+        return fill(QCoreApplication.translate("Pairs", "Both know the same %1 tokens."), count(found.main_tokens))
+    of = count(max(found.main_tokens, found.draft_tokens))
+    if not found.differing_text_tokens:
+        sentence = QCoreApplication.translate(
+            "Pairs", "These two disagree on %1 of %2 tokens, none of which is text. The draft leaves them out."
+        )
+        return fill(sentence, count(found.differing_tokens), of)
+    sentence = QCoreApplication.translate(
+        "Pairs", "%1 of %2 tokens say the same to both. The draft guesses only with these."
+    )
+    return fill(sentence, count(found.shared_tokens), of)
+
+
+def pair_details(check: PairCheck) -> list[str]:
+    """What else there is to know, a line each."""
+    found = check.vocabularies
+    lines = [*_vocabulary_lines(found)] if found is not None else []
+    if found is not None:
+        lines.append(_yes_no(check.ends_alike, *_ends_words()))
+        lines.append(_yes_no(check.template_alike, *_template_words()))
+    sizes = QCoreApplication.translate("Pairs", "Weights: main model %1, draft %2")
+    lines.append(fill(sizes, size(check.main_bytes), size(check.draft_bytes)))
+    memory = QCoreApplication.translate("Pairs", "Kept of a chat: main model %1, draft %2")
+    lines.append(fill(memory, _caches(check.main_caches), _caches(check.draft_caches)))
+    return lines
+
+
+def _vocabulary_lines(found: Vocabularies) -> list[str]:
+    words = QCoreApplication.translate("Pairs", "Vocabularies: main model %1 tokens, draft %2, shared %3")
+    shared = max(found.shared_tokens, 0)
+    lines = [fill(words, count(found.main_tokens), count(found.draft_tokens), count(shared))]
+    example = QCoreApplication.translate("Pairs", "Token %1: “%2” to the main model, “%3” to the draft")
+    lines += [fill(example, str(each.token), each.main or "–", each.draft or "–") for each in found.examples[:4]]
+    if found.cut_alike:
+        lines.append(QCoreApplication.translate("Pairs", "Both cut texts into tokens alike"))
+    probe = QCoreApplication.translate("Pairs", "Sample text (%1): %2 tokens for the main model, %3 for the draft")
+    lines += [
+        fill(probe, each.language, count(each.main_tokens), count(each.draft_tokens))
+        for each in found.probes
+        if not each.alike
+    ]
+    return lines
+
+
+def _ends_words() -> tuple[str, str]:
+    return (
+        QCoreApplication.translate("Pairs", "The same tokens end a reply"),
+        QCoreApplication.translate("Pairs", "Different tokens end a reply"),
+    )
+
+
+def _template_words() -> tuple[str, str]:
+    return (
+        QCoreApplication.translate("Pairs", "The same chat template"),
+        QCoreApplication.translate("Pairs", "Different chat templates; the main model's is used for both"),
+    )
+
+
+def _yes_no(yes: bool, yes_words: str, no_words: str) -> str:
+    return yes_words if yes else no_words
+
+
+def _caches(kinds: tuple[CacheKind, ...]) -> str:
+    words = {
+        CacheKind.ROWS: QCoreApplication.translate("Pairs", "every token"),
+        CacheKind.WINDOW: QCoreApplication.translate("Pairs", "a window"),
+        CacheKind.STATE: QCoreApplication.translate("Pairs", "a state"),
+    }
+    return " + ".join(words[kind] for kind in kinds) or "–"

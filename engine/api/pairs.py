@@ -1,0 +1,66 @@
+"""What the files of two models say about drafting with one for the other: values only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from engine.api.errors import EngineError
+
+
+class CacheKind(StrEnum):
+    """What a model keeps of a chat."""
+
+    ROWS = "rows"  # keys and values of each token
+    WINDOW = "window"  # those of the last tokens
+    STATE = "state"  # all tokens folded into one state
+
+
+@dataclass(frozen=True, slots=True)
+class TokenDifference:
+    """An id that means different text in the two; "" where one has no such token."""
+
+    token: int
+    main: str
+    draft: str
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """How many tokens each tokenizer cuts a built-in text into, and whether into the same."""
+
+    language: str  # "en", "ko", "ja", "zh"
+    main_tokens: int
+    draft_tokens: int
+    alike: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabularies:
+    """How two vocabularies compare."""
+
+    main_tokens: int
+    draft_tokens: int
+    shared_tokens: int  # the same text, under any id
+    differing_tokens: int = 0  # ids that mean different text
+    differing_text_tokens: int = 0  # of these, the ones that texts are cut into; the others only steer a chat
+    examples: tuple[TokenDifference, ...] = ()
+    cut_alike: bool | None = True  # every text is cut into the same tokens; None: not known
+    probes: tuple[Probe, ...] = ()  # where the rules of cutting differ
+
+
+@dataclass(frozen=True, slots=True)
+class PairCheck:
+    """`error` says why the draft cannot draft for the main model; None: it can."""
+
+    main: str  # folders
+    draft: str
+    error: EngineError | None
+    vocabularies: Vocabularies | None = None  # None: a drafter has its main model's, or files could not be read
+    by_text: bool = False  # the draft reads and drafts tokens by their text, because some ids differ
+    ends_alike: bool = True  # the same tokens end a reply
+    template_alike: bool = True
+    main_bytes: int = 0
+    draft_bytes: int = 0
+    main_caches: tuple[CacheKind, ...] = ()
+    draft_caches: tuple[CacheKind, ...] = ()

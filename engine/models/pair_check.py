@@ -1,0 +1,200 @@
+"""A thorough look at two models' files before either is loaded: what sets them apart, in codes and figures.
+
+Takes tenths of a second for large vocabularies, so never on a thread that paints. No MLX.
+"""
+
+from __future__ import annotations
+
+import filecmp
+import threading
+from concurrent.futures import Future
+from dataclasses import replace
+from pathlib import Path
+
+from engine.api.errors import EngineError
+from engine.api.pairs import CacheKind, PairCheck, Probe, TokenDifference, Vocabularies
+from engine.api.types import ModelInfo
+from engine.models.compatibility import draft_problem, draft_refusal
+from engine.models.inspect import inspect_model, read_config
+from engine.models.model_files import (
+    CONFIG_LIMIT_BYTES,
+    TEMPLATE_LIMIT_BYTES,
+    TOKENIZER_CONFIG_LIMIT_BYTES,
+    FileError,
+    JsonObject,
+    object_at,
+    read_limited,
+    read_object,
+)
+from engine.models.token_map import TokenMap
+from engine.models.vocabulary import MAX_TOKENS, TokenTable, meanings, read_table, tokenizer_file
+
+_EXAMPLES = 8
+_EXAMPLE_LETTERS = 40
+_PATIENCE_S = 2.0  # with a stranger's tokenizer
+PROBES = {
+    "en": "The quick brown fox doesn't jump over 13 lazy dogs.\n\n    return x + 1",
+    "ko": "추측 디코딩은 작은 모델이 먼저 쓰고 큰 모델이 확인하는 방법이에요.",
+    "ja": "小さなモデルが先に書いて、大きなモデルがまとめて確かめます。",
+    "zh": "小模型先写几个词，大模型一次检查完，结果不变。",
+}
+_STATES = ("mamba", "linear_attention", "recurrent", "conv", "ssm", "rwkv", "gated_delta")
+_STATE_KEYS = ("state_size", "ssm_state_size", "mamba_d_state", "linear_num_value_heads", "conv_L_cache", "lru_width")
+
+
+def check_pair(main_folder: Path | str, draft_folder: Path | str) -> PairCheck:
+    """Whatever is wrong with either is the `error` of the answer."""
+    main_path, draft_path = Path(main_folder), Path(draft_folder)
+    checked = PairCheck(str(main_folder), str(draft_folder), None)
+    try:
+        main, draft = inspect_model(main_path), inspect_model(draft_path)
+        checked = _with_sizes(checked, main, draft)
+        if draft.drafter is not None or main_path.resolve() == draft_path.resolve():
+            return replace(checked, error=draft_problem(main, draft))
+        return _with_tokens(checked, main, draft)
+    except EngineError as error:
+        return replace(checked, error=error)
+
+
+def _with_sizes(checked: PairCheck, main: ModelInfo, draft: ModelInfo) -> PairCheck:
+    return replace(
+        checked,
+        main_bytes=main.weight_bytes,
+        draft_bytes=draft.weight_bytes,
+        main_caches=cache_kinds(read_config(Path(main.folder))),
+        draft_caches=cache_kinds(read_config(Path(draft.folder))),
+    )
+
+
+def _with_tokens(checked: PairCheck, main: ModelInfo, draft: ModelInfo) -> PairCheck:
+    main_path, draft_path = Path(main.folder), Path(draft.folder)
+    same = main.vocabulary_digest == draft.vocabulary_digest
+    if same and filecmp.cmp(tokenizer_file(main_path), tokenizer_file(draft_path), shallow=False):
+        tables = None
+    else:
+        tables = _tables(main_path, draft_path)
+    found = _compared(main, draft, tables, same)
+    refusal = draft_refusal(main, draft, None if same else found.shared_tokens)
+    if refusal is None and tables is not None and not found.cut_alike:
+        found = replace(found, probes=(probes := _probed(main_path, draft_path, tables)), cut_alike=_all_alike(probes))
+    return replace(
+        checked,
+        error=refusal,
+        vocabularies=found,
+        by_text=not same,
+        ends_alike=tables is None or _ends(main_path, tables[0]) == _ends(draft_path, tables[1]),
+        template_alike=_template(main_path) == _template(draft_path),
+    )
+
+
+def _tables(main: Path, draft: Path) -> tuple[TokenTable, TokenTable] | None:
+    """None where a tokenizer does not list its tokens."""
+    main_table, draft_table = read_table(main), read_table(draft)
+    return (main_table, draft_table) if main_table is not None and draft_table is not None else None
+
+
+def _compared(
+    main: ModelInfo, draft: ModelInfo, tables: tuple[TokenTable, TokenTable] | None, same: bool
+) -> Vocabularies:
+    if tables is None:
+        shared = main.vocabulary_tokens if same else -1
+        return Vocabularies(main.vocabulary_tokens, draft.vocabulary_tokens, shared, cut_alike=same or None)
+    left, right = tables
+    cut_alike = left.rules == right.rules
+    if same:
+        return Vocabularies(len(left.texts), len(right.texts), len(left.texts), cut_alike=cut_alike)
+    differing = sorted(t for t in left.texts.keys() | right.texts.keys() if left.texts.get(t) != right.texts.get(t))
+    steering = left.added.keys() | right.added.keys()
+    return Vocabularies(
+        len(left.texts),
+        len(right.texts),
+        TokenMap(left, right, MAX_TOKENS).shared,
+        len(differing),
+        sum(token not in steering for token in differing),
+        tuple(_example(token, left, right) for token in differing[:_EXAMPLES]),
+        cut_alike,
+    )
+
+
+def _example(token: int, main: TokenTable, draft: TokenTable) -> TokenDifference:
+    texts = (table.texts.get(token, "")[:_EXAMPLE_LETTERS] for table in (main, draft))
+    return TokenDifference(token, *texts)
+
+
+def _probed(main: Path, draft: Path, tables: tuple[TokenTable, TokenTable]) -> tuple[Probe, ...]:
+    """With both real tokenizers; () where one cannot be used, or takes too long."""
+    cuts = [_cut(folder, table) for folder, table in zip((main, draft), tables, strict=True)]
+    if any(cut is None for cut in cuts):
+        return ()
+    left, right = (cut or {} for cut in cuts)
+    return tuple(
+        Probe(language, len(left[language]), len(right[language]), left[language] == right[language])
+        for language in PROBES
+    )
+
+
+def _all_alike(probes: tuple[Probe, ...]) -> bool | None:
+    return all(probe.alike for probe in probes) if probes else None
+
+
+def _cut(folder: Path, table: TokenTable) -> dict[str, list[str]] | None:
+    """What the pieces of each probe say. On a thread of its own: a tokenizer's call cannot be ended."""
+    result: Future[dict[str, list[int]]] = Future()
+    threading.Thread(target=_encode, args=(folder, result), name="probing", daemon=True).start()
+    try:
+        tokens = result.result(_PATIENCE_S)
+    except BaseException:  # noqa: BLE001  a tokenizer's Rust panic is a BaseException
+        return None
+    said = meanings(table)
+    return {language: [said.get(token, "") for token in cut] for language, cut in tokens.items()}
+
+
+def _encode(folder: Path, result: Future[dict[str, list[int]]]) -> None:
+    try:
+        from tokenizers import Tokenizer
+
+        tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        result.set_result({name: tokenizer.encode(text, add_special_tokens=False).ids for name, text in PROBES.items()})
+    except BaseException as error:  # noqa: BLE001  see above
+        result.set_exception(error)
+
+
+def cache_kinds(config: JsonObject) -> tuple[CacheKind, ...]:
+    """By what a config says of its layers; a guess where it is silent, for nothing depends on it."""
+    parts = (config, object_at(config, "text_config"))
+    told = [part.get(key) for part in parts for key in ("layer_types", "layers_block_type", "block_types")]
+    layers = {str(layer) for types in told if isinstance(types, list) for layer in types}
+    state = any(mark in layer for layer in layers for mark in _STATES) or any(
+        part.get(key) for part in parts for key in _STATE_KEYS
+    )
+    window = any("sliding" in layer for layer in layers) or (
+        not layers and any(part.get("sliding_window") and part.get("use_sliding_window", True) for part in parts)
+    )
+    rows = not layers or any("full" in layer or layer in ("attention", "global_attention") for layer in layers)
+    kinds = ((CacheKind.ROWS, rows), (CacheKind.WINDOW, window), (CacheKind.STATE, state))
+    return tuple(kind for kind, has in kinds if has)
+
+
+def _ends(folder: Path, table: TokenTable) -> set[str]:
+    """The texts of the tokens that end a reply."""
+    for name in ("generation_config.json", "config.json"):
+        value = _object_in(folder / name).get("eos_token_id")
+        if value is not None:
+            ids = value if isinstance(value, list) else [value]
+            return {table.texts.get(token, "") for token in ids if isinstance(token, int)}
+    return set()
+
+
+def _template(folder: Path) -> object:
+    try:
+        return read_limited(folder / "chat_template.jinja", TEMPLATE_LIMIT_BYTES).decode("utf-8", "replace")
+    except FileError:
+        return _object_in(folder / "tokenizer_config.json", TOKENIZER_CONFIG_LIMIT_BYTES).get("chat_template")
+
+
+def _object_in(path: Path, limit_bytes: int = CONFIG_LIMIT_BYTES) -> JsonObject:
+    """Empty where there is none that can be read."""
+    try:
+        return read_object(path, limit_bytes)
+    except FileError:
+        return {}

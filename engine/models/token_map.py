@@ -1,0 +1,74 @@
+"""How a draft with another vocabulary reads and drafts the main model's tokens: by what they say, token by token.
+
+A token that both have is one token to both. Any other is spelt for the draft with the longest of its tokens that fit,
+always in the same way, so what the draft has read of a text stays the beginning of what it reads of a longer one. It
+drafts only tokens that both have. Knows no MLX; `translation.py` does this with arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+
+from engine.models.vocabulary import TokenTable, meanings
+
+LEAST_SHARED = 0.9  # of the larger vocabulary: below, too much of a text would reach the draft in pieces
+_LONGEST = 256  # letters of a token that spells others
+_MOST = 1024  # letters of a token that is spelt: longer ones are a stranger's
+
+
+class TokenMap:
+    """From the main model's tokens to the draft's, of which it has `rows`."""
+
+    def __init__(self, main: TokenTable, draft: TokenTable, rows: int) -> None:
+        self._main = meanings(main)
+        self._draft = {said: token for token, said in reversed(meanings(draft).items()) if token < rows}
+        self._tokens = len(main.texts), len(draft.texts)
+        first = {said: token for token, said in reversed(self._main.items())}
+        shared = first.keys() & self._draft.keys()
+        self.single = {first[said]: self._draft[said] for said in shared}  # main token: the draft's that says the same
+        self._spelt: dict[int, tuple[int, ...]] = {}
+
+    @property
+    def shared(self) -> int:
+        """How many tokens both have."""
+        return len(self.single)
+
+    @property
+    def highest(self) -> int:
+        """The highest of the draft's tokens that it reads."""
+        return max(self._draft.values(), default=-1)
+
+    @property
+    def fits(self) -> bool:
+        """Whether so many tokens are shared that drafting can pay."""
+        return self.shared >= LEAST_SHARED * max(self._tokens)
+
+    def spell(self, tokens: Iterable[int]) -> list[int]:
+        """`tokens` of the main model as the draft reads them; at least one for each."""
+        return [spelt for token in tokens for spelt in self.spelling(token)]
+
+    def spelling(self, token: int) -> tuple[int, ...]:
+        if (single := self.single.get(token)) is not None:
+            return (single,)
+        if token not in self._spelt:
+            self._spelt[token] = tuple(self._pieces(self._main.get(token, "")[:_MOST])) or (self._fallback,)
+        return self._spelt[token]
+
+    def _pieces(self, said: str) -> Iterable[int]:
+        at = 0
+        while at < len(said):
+            ends = range(min(len(said), at + self._longest), at, -1)
+            end = next((end for end in ends if said[at:end] in self._draft), None)
+            if end is not None:
+                yield self._draft[said[at:end]]
+            at = end or at + 1  # a letter that the draft cannot write is left out
+
+    @cached_property
+    def _longest(self) -> int:
+        return min(_LONGEST, max(map(len, self._draft), default=0))
+
+    @cached_property
+    def _fallback(self) -> int:
+        """For what the draft has no letters for, and for padding."""
+        return self._draft.get(" ", min(self._draft.values(), default=0))

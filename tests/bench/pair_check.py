@@ -1,0 +1,51 @@
+"""How long it takes to compare two vocabularies of the size of real ones, before either model is loaded."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import statistics
+import string
+import time
+from pathlib import Path
+
+from engine.models.pair_check import check_pair
+from tests.bench.rows import Measure, Row
+from tests.bench.stage import Stage
+from tests.helpers.model_folders import TENSORS, model_files, write_folder
+
+TOKENS = 151_643
+
+
+def pair_check_ms(stage: Stage, runs: int) -> Row:
+    """Two generations of a family: 151,643 tokens of text, 26 that steer, four of them only in the draft."""
+    main = _model(stage.folder / "pair" / "main", 22, weights=64)
+    draft = _model(stage.folder / "pair" / "draft", 26, weights=8)
+    taken = []
+    for _ in range(max(3, runs)):
+        started = time.perf_counter()
+        check = check_pair(main, draft)
+        taken.append(1000 * (time.perf_counter() - started))
+    if check.error is not None or check.vocabularies is None or check.vocabularies.differing_tokens != 4:
+        raise RuntimeError(f"the two were compared wrongly: {check}")
+    value = statistics.median(taken)
+    return Row("models.pair_check_ms", value, "ms", "<= 500", f"two vocabularies of {TOKENS:,} tokens")
+
+
+def _model(folder: Path, steering: int, weights: int) -> Path:
+    tensors = {**TENSORS, "model.layers.0.weight": ("F32", (weights, weights))}
+    return write_folder(folder, model_files(tensors=tensors) | {"tokenizer.json": tokenizer(steering)})
+
+
+def tokenizer(steering: int) -> bytes:
+    """As a byte-level tokenizer's file is written, merges included."""
+    words = [
+        "".join(letters) for letters in itertools.islice(itertools.product(string.ascii_letters, repeat=4), TOKENS)
+    ]
+    added = [{"id": TOKENS + at, "content": f"<|{at}|>", "special": True} for at in range(steering)]
+    model = {"type": "BPE", "vocab": dict(zip(words, itertools.count())), "merges": [[w[:2], w[2:]] for w in words]}
+    parts = {"pre_tokenizer": {"type": "ByteLevel"}, "decoder": {"type": "ByteLevel"}}
+    return json.dumps({"model": model, "added_tokens": added, **parts}).encode()
+
+
+PAIR_CHECK: tuple[Measure, ...] = (pair_check_ms,)

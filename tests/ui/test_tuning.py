@@ -1,0 +1,127 @@
+"""Tuning a pair through an engine: it gives way to people, stops at once, and keeps only what wins."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.controllers.tuning import TuningController
+from app.storage.pair_records import PairRecords
+from app.view_models.tuning import WAYS, Content, TuningState, Way
+from engine import DraftingState
+from tests.helpers.controller_harness import ControllerHarness, open_harness
+from tests.helpers.fake_engine import DRAFT, MAIN, Script
+
+STEPS = len(WAYS) * len(Content)
+
+
+class Stage:
+    def __init__(self, harness: ControllerHarness, folder: Path) -> None:
+        self.harness = harness
+        self.records = PairRecords(folder / "pairs.json")
+        self.tuning = TuningController(
+            harness.engine, harness.bridge, harness.models, self.records, lambda: "ko", harness.models
+        )
+
+    def script(self, seconds: dict[str, float]) -> None:
+        """What a round takes in each way, by mode and number."""
+        for _ in Content:
+            for way in WAYS:
+                name = f"{way.mode}{way.tokens or ''}"
+                self.harness.engine.scripts.append(
+                    Script(("a",) * 12, drafting=DraftingState.ACTIVE, round_s=seconds.get(name, 0.1))
+                )
+
+
+@pytest.fixture
+def stage(tmp_path: Path, qtbot: QtBot) -> Iterator[Stage]:
+    with open_harness(tmp_path, qtbot) as harness:
+        stage = Stage(harness, tmp_path)
+        harness.models.choose_main(MAIN.folder)
+        qtbot.waitUntil(lambda: harness.models.pair.state == "ready")
+        harness.models.choose_draft(DRAFT.folder)
+        qtbot.waitUntil(lambda: stage.tuning.view.can_start and harness.models.pair.draft_state == "active")
+        yield stage
+
+
+def test_each_way_is_measured_on_each_text_and_the_fastest_kept(stage: Stage, qtbot: QtBot) -> None:
+    stage.script({"off": 0.05, "fixed4": 0.02, "auto": 0.05})
+    stage.tuning.start()
+    assert stage.tuning.view.state is TuningState.RUNNING
+    qtbot.waitUntil(lambda: stage.tuning.view.state is TuningState.DONE)
+    view, requests = stage.tuning.view, stage.harness.engine.requests
+    assert len(requests) == len(view.readings) == STEPS
+    assert {str(request.speculation.mode) for request in requests} == {"off", "fixed", "auto"}
+    assert any("등대지기" in request.messages[0].content for request in requests)
+    assert view.best == Way("fixed", 4)
+    assert view.gain > 2
+    assert stage.harness.settings.speculation_mode == "fixed"
+    assert stage.harness.settings.speculation_tokens == 4
+    assert PairRecords(stage.records._file).get(MAIN.folder, DRAFT.folder).tokens == 4
+    assert json.loads(stage.tuning.as_json())["mode"] == "fixed"
+
+
+def test_where_nothing_wins_it_says_so_and_leaves_auto(stage: Stage, qtbot: QtBot) -> None:
+    stage.script({"off": 0.01})
+    stage.tuning.start()
+    qtbot.waitUntil(lambda: stage.tuning.view.state is TuningState.DONE)
+    assert stage.tuning.view.best is None
+    assert 0 < stage.tuning.view.gain < 1
+    assert stage.harness.settings.speculation_mode == "auto"
+
+
+def test_a_persons_reply_goes_first(stage: Stage, qtbot: QtBot) -> None:
+    """The request under way is cancelled at once and measured again; nothing of it counts."""
+    harness = stage.harness
+    harness.engine.gate.hold()
+    stage.tuning.start()
+    harness.engine.gate.let_through(2)
+    harness.chat.new_chat()
+    harness.chat.send("Hello")
+    qtbot.waitUntil(lambda: stage.tuning.view.state is TuningState.WAITING)
+    harness.engine.gate.let_through(10)
+    qtbot.waitUntil(lambda: stage.tuning.view.done_steps > 0)
+    asked = [request.messages[-1].content for request in harness.engine.requests]
+    assert asked[1] == "Hello"
+    assert asked[2] == asked[0]
+    stage.tuning.cancel()
+    harness.engine.gate.open()
+    qtbot.waitUntil(lambda: not harness.engine.state().running)
+
+
+def test_it_is_cancelled_at_once_and_keeps_what_was_known(stage: Stage, qtbot: QtBot) -> None:
+    engine = stage.harness.engine
+    engine.gate.hold()
+    stage.tuning.start()
+    qtbot.waitUntil(lambda: bool(engine.state().queued or engine.state().running))
+    stage.tuning.cancel()
+    assert stage.tuning.view.state is TuningState.IDLE
+    qtbot.waitUntil(lambda: not engine.state().queued and not engine.state().running)
+    engine.gate.open()
+    assert len(engine.requests) == 1
+    engine.gate.hold()
+    stage.tuning.start()
+    engine.gate.let_through(12)
+    qtbot.waitUntil(lambda: stage.tuning.view.done_steps > 1)
+    stage.harness.models.choose_draft(None)
+    qtbot.waitUntil(lambda: stage.tuning.view.state is TuningState.IDLE)
+    assert not stage.tuning.view.can_start
+    engine.gate.open()
+
+
+def test_a_length_found_for_one_pair_is_not_the_next_ones(stage: Stage, qtbot: QtBot) -> None:
+    stage.script({"off": 0.05, "fixed4": 0.02})
+    stage.tuning.start()
+    qtbot.waitUntil(lambda: stage.tuning.view.state is TuningState.DONE)
+    settings, models = stage.harness.settings, stage.harness.models
+    models.choose_draft(None)
+    models.choose_main(DRAFT.folder)
+    qtbot.waitUntil(lambda: models.pair.main_name == "Draft-1B" and models.pair.state == "ready")
+    models.choose_main(MAIN.folder)
+    models.choose_draft(DRAFT.folder)
+    qtbot.waitUntil(lambda: models.pair.main_name == "Main-8B" and models.pair.draft_state == "active")
+    assert (settings.speculation_mode, settings.speculation_tokens) == ("fixed", 4)

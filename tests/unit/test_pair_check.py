@@ -1,0 +1,182 @@
+"""What two models' files say about drafting with one for the other."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine import (
+    CacheKind,
+    DraftIsMain,
+    DraftTooLarge,
+    DraftVocabularyDiffers,
+    ModelDamaged,
+    ModelStore,
+    PairCheck,
+    PairChecked,
+    TokenDifference,
+    TokenizerBroken,
+)
+from engine.models.pair_check import PROBES, cache_kinds, check_pair
+from tests.helpers.model_folders import TENSORS, model_files, write_folder
+
+LARGE = {**TENSORS, "model.layers.0.weight": ("F32", (64, 64))}
+_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
+BYTES = {"version": "1.0", "pre_tokenizer": _LEVEL, "decoder": _LEVEL}
+WORDS = [f"w{number}" for number in range(100)]
+STEERING = ["<|end|>", "<|start|>"]
+
+
+def tokenizer(words: list[str], added: Mapping[str, bool] | list[str], **parts: Any) -> bytes:
+    special = added if isinstance(added, Mapping) else dict.fromkeys(added, True)
+    entries = [
+        {"id": len(words) + at, "content": text, "special": is_special}
+        for at, (text, is_special) in enumerate(special.items())
+    ]
+    vocabulary = {word: at for at, word in enumerate(words)}
+    model = {"type": "BPE", "vocab": vocabulary, "merges": parts.pop("merges", [])}
+    return json.dumps({"model": model, "added_tokens": entries, **BYTES, **parts}).encode()
+
+
+def checked(tmp_path: Path, main: bytes, draft: bytes, **files: bytes) -> PairCheck:
+    folders = [
+        write_folder(tmp_path / "main", model_files(tensors=LARGE) | {"tokenizer.json": main}),
+        write_folder(tmp_path / "draft", model_files() | {"tokenizer.json": draft} | files),
+    ]
+    return check_pair(*folders)
+
+
+def test_the_same_tokenizer_shares_all(tmp_path: Path) -> None:
+    found = checked(tmp_path, tokenizer(WORDS, STEERING), tokenizer(WORDS, STEERING))
+    assert found.error is None
+    assert not found.by_text
+    assert found.vocabularies is not None
+    assert (found.vocabularies.shared_tokens, found.vocabularies.differing_tokens) == (102, 0)
+    assert found.vocabularies.cut_alike
+    assert found.ends_alike
+    assert found.template_alike
+    assert found.main_bytes > found.draft_bytes > 0
+    assert found.main_caches == (CacheKind.ROWS,)
+
+
+def test_tokens_that_only_steer_are_told_from_those_of_texts(tmp_path: Path) -> None:
+    """As a family's generations differ: the later one has four tokens more, and no text is cut into them."""
+    more = dict.fromkeys(STEERING, True) | {"<think>": False, "</think>": False}
+    found = checked(tmp_path, tokenizer(WORDS, STEERING), tokenizer(WORDS, more))
+    assert found.error is None
+    assert found.by_text
+    assert found.vocabularies is not None
+    assert (found.vocabularies.shared_tokens, found.vocabularies.differing_tokens) == (102, 2)
+    assert found.vocabularies.differing_text_tokens == 0
+    assert found.vocabularies.examples == (TokenDifference(102, "", "<think>"), TokenDifference(103, "", "</think>"))
+
+
+def test_every_id_may_differ_where_the_texts_are_shared(tmp_path: Path) -> None:
+    found = checked(tmp_path, tokenizer(WORDS, STEERING), tokenizer(WORDS[::-1], STEERING))
+    assert found.error is None
+    assert found.vocabularies is not None
+    assert (found.vocabularies.shared_tokens, found.vocabularies.differing_text_tokens) == (102, 100)
+
+
+@pytest.mark.parametrize(("own", "refused"), [(10, False), (11, True)])
+def test_nine_tenths_of_the_tokens_are_enough(tmp_path: Path, own: int, refused: bool) -> None:
+    words = [f"v{number}" for number in range(own)] + WORDS[own:]
+    found = checked(tmp_path, tokenizer(WORDS, []), tokenizer(words, []))
+    assert isinstance(found.error, DraftVocabularyDiffers) == refused
+    if isinstance(found.error, DraftVocabularyDiffers):
+        assert (found.error.main_tokens, found.error.draft_tokens, found.error.shared_tokens) == (100, 100, 89)
+
+
+def test_spellings_of_two_kinds_are_the_same_text(tmp_path: Path) -> None:
+    marked = {"pre_tokenizer": None, "decoder": {"type": "Replace", "pattern": {"String": "▁"}, "content": " "}}
+    bytewise, spelt = ["Ġthe", "ê°Ģ", "Ċ", "x", *WORDS[:36]], ["▁the", "가", "<0x0A>", "x", *WORDS[:36]]
+    found = checked(tmp_path, tokenizer(bytewise, STEERING), tokenizer(spelt, STEERING, **marked))
+    assert found.error is None
+    assert found.vocabularies is not None
+    assert found.vocabularies.shared_tokens == 42
+
+
+def test_a_special_token_is_no_text_of_the_same_letters(tmp_path: Path) -> None:
+    found = checked(tmp_path, tokenizer(WORDS[:99], {"w99": True}), tokenizer(WORDS[::-1], []))
+    assert found.vocabularies is not None
+    assert found.vocabularies.shared_tokens == 99
+
+
+def test_other_rules_of_cutting_are_tried_on_texts_of_four_languages(tmp_path: Path) -> None:
+    letters = sorted({*"".join(map(chr, [*range(33, 127), *range(161, 173), *range(174, 256), *range(256, 324)]))})
+    pairs = [["Ġ", "t"], ["h", "e"], ["i", "n"], ["e", "r"]]
+    words = letters + ["".join(pair) for pair in pairs]
+    found = checked(tmp_path, tokenizer(words, [], merges=pairs), tokenizer(words, [], merges=pairs[:2]))
+    assert found.error is None
+    assert found.vocabularies is not None
+    assert found.vocabularies.cut_alike is False
+    by_language = {probe.language: probe for probe in found.vocabularies.probes}
+    assert list(by_language) == list(PROBES)
+    assert by_language["en"].main_tokens < by_language["en"].draft_tokens
+    assert by_language["ko"].alike
+
+
+def test_ends_and_templates_are_compared_by_what_they_say(tmp_path: Path) -> None:
+    first, other = tokenizer(WORDS, STEERING), tokenizer(WORDS, STEERING[::-1])
+    ends = {"generation_config.json": b'{"eos_token_id": [100]}'}
+    found = checked(tmp_path, first, other, **ends, **{"tokenizer_config.json": b'{"chat_template": "x"}'})
+    assert (found.ends_alike, found.template_alike) == (False, False)
+
+
+def test_what_is_wrong_with_either_is_the_answer(tmp_path: Path) -> None:
+    good = tokenizer(WORDS, STEERING)
+    found = checked(tmp_path, good, good)
+    assert isinstance(check_pair(found.main, found.main).error, DraftIsMain)
+    assert isinstance(check_pair(found.draft, found.main).error, DraftTooLarge)
+    assert isinstance(check_pair(found.main, tmp_path / "none").error, Exception)
+    (tmp_path / "draft" / "tokenizer.json").write_bytes(b"{}")
+    assert isinstance(check_pair(found.main, found.draft).error, TokenizerBroken)
+    (tmp_path / "draft" / "config.json").write_bytes(b"{")
+    assert isinstance(check_pair(found.main, found.draft).error, ModelDamaged)
+
+
+def test_tokens_of_strangers_break_nothing(tmp_path: Path) -> None:
+    odd = ["\U0010fffe", "\U0010ffff", "\ud800", "", "\0", *WORDS]
+    found = checked(tmp_path, tokenizer(odd, STEERING), tokenizer(odd[::-1], STEERING))
+    assert found.error is None
+
+
+def test_a_tokenizer_that_lists_no_tokens_is_only_told_apart(tmp_path: Path) -> None:
+    found = checked(tmp_path, tokenizer(WORDS, []), tokenizer(WORDS, []))
+    (tmp_path / "draft" / "tokenizer.json").unlink()
+    (tmp_path / "draft" / "tokenizer.model").write_bytes(b"\x0a")
+    found = check_pair(found.main, found.draft)
+    assert isinstance(found.error, DraftVocabularyDiffers)
+    assert found.error.shared_tokens == -1
+
+
+@pytest.mark.parametrize(
+    ("config", "kinds"),
+    [
+        ({"model_type": "qwen3"}, (CacheKind.ROWS,)),
+        ({"sliding_window": 4096}, (CacheKind.ROWS, CacheKind.WINDOW)),
+        ({"sliding_window": 4096, "use_sliding_window": False}, (CacheKind.ROWS,)),
+        (
+            {"text_config": {"layer_types": ["sliding_attention", "full_attention"]}},
+            (CacheKind.ROWS, CacheKind.WINDOW),
+        ),
+        ({"layer_types": ["linear_attention", "full_attention"]}, (CacheKind.ROWS, CacheKind.STATE)),
+        ({"layer_types": ["mamba"]}, (CacheKind.STATE,)),
+        ({"ssm_state_size": 128}, (CacheKind.ROWS, CacheKind.STATE)),
+    ],
+)
+def test_caches_by_what_a_config_says(config: dict[str, object], kinds: tuple[CacheKind, ...]) -> None:
+    assert cache_kinds(config) == kinds
+
+
+def test_the_store_answers_with_an_event(tmp_path: Path) -> None:
+    events: list[object] = []
+    found = checked(tmp_path, tokenizer(WORDS, STEERING), tokenizer(WORDS, STEERING))
+    store = ModelStore(tmp_path / "models", sink=events.append, hub_cache=tmp_path / "none")
+    store.check_pair(found.main, found.draft)
+    assert store.close()
+    assert [event for event in events if isinstance(event, PairChecked)] == [PairChecked(found)]

@@ -1,0 +1,95 @@
+"""Choosing among the ways to draft that were measured, and keeping what was measured of a pair."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from app.storage.pair_records import Measured, PairRecord, PairRecords
+from app.view_models.tuning import AUTO, PLAIN, WAYS, Content, Reading, Way, best_way, gains, mean_gains
+
+
+def readings(**rates: float) -> list[Reading]:
+    """The same for each kind of text: plain=10, n4=16, auto=15."""
+    ways = {"plain": PLAIN, "auto": AUTO} | {f"n{way.tokens}": way for way in WAYS if way.tokens}
+    return [Reading(content, ways[name], rate) for content in Content for name, rate in rates.items()]
+
+
+@pytest.mark.parametrize(
+    ("measured", "best", "gain"),
+    [
+        (readings(plain=10, n4=20, auto=15), Way("fixed", 4), 2.0),
+        (readings(plain=10, n4=15.2, auto=15), AUTO, 1.5),  # a lead within the noise is none
+        (readings(plain=10, n4=12, auto=15), AUTO, 1.5),
+        (readings(plain=10, n4=8, auto=9.9), None, 0.99),
+        (readings(plain=10, n4=10.2, auto=10.1), None, 1.01),
+        (readings(plain=10), None, 0.0),
+        (readings(n4=10), None, 0.0),
+        ([], None, 0.0),
+    ],
+)
+def test_the_best_way_is_kept_only_where_it_wins(measured: list[Reading], best: Way | None, gain: float) -> None:
+    found, found_gain = best_way(measured)
+    assert found == best
+    assert found_gain == pytest.approx(gain)
+
+
+def test_a_gain_is_over_the_same_kind_of_text_and_the_mean_is_geometric() -> None:
+    measured = [
+        Reading(Content.CODE, PLAIN, 10),
+        Reading(Content.CODE, AUTO, 40),
+        Reading(Content.PROSE, PLAIN, 20),
+        Reading(Content.PROSE, AUTO, 20),
+        Reading(Content.PROSE, Way("fixed", 4), 99),  # measured of one kind alone
+    ]
+    assert gains(measured, Content.CODE) == {PLAIN: 1.0, AUTO: 4.0}
+    assert gains(measured, Content.LANGUAGE) == {}
+    assert mean_gains(measured) == {PLAIN: 1.0, AUTO: pytest.approx(2.0)}
+
+
+RECORD = PairRecord(1.5, (Measured("code", "fixed", 4, 20.5),), "fixed", 4, 1.7)
+
+
+def test_records_outlive_the_program(tmp_path: Path) -> None:
+    records = PairRecords(tmp_path / "pairs.json")
+    records.put_tuning("/m", "/d", RECORD)
+    records.put_gain("/m", "/d", 1.2)
+    records.put_gain("/m", "/other", 0.9)
+    again = PairRecords(tmp_path / "pairs.json")
+    assert again.get("/m", "/d") == PairRecord(1.2, RECORD.measured, "fixed", 4, 1.7)
+    assert again.get("/m", "/other").gain == 0.9
+    assert again.get("/m", "/none") == PairRecord()
+    again.put_tuning("/m", "/d", RECORD)
+    assert again.get("/m", "/d").gain == 1.2  # which tuning does not measure
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "[]",
+        "{",
+        "[" * 10**5,
+        '{"a\\nb": 7}',
+        '{"a\\nb": {"gain": "x", "measured": [], "mode": "", "tokens": 0, "tuned_gain": null}}',
+        '{"a\\nb": {"gain": NaN, "measured": [], "mode": "", "tokens": 0, "tuned_gain": null}}',
+        '{"a\\nb": {"gain": null, "measured": [{}], "mode": "", "tokens": 0, "tuned_gain": null}}',
+        '{"a\\nb": {"gain": null, "measured": 3, "mode": "", "tokens": 1e999, "tuned_gain": null}}',
+    ],
+)
+def test_damage_costs_what_was_measured_and_nothing_else(tmp_path: Path, content: str) -> None:
+    (tmp_path / "pairs.json").write_text(content)
+    records = PairRecords(tmp_path / "pairs.json")
+    assert records.get("a", "b") == PairRecord()
+    records.put_gain("a", "b", 2.0)
+    assert PairRecords(tmp_path / "pairs.json").get("a", "b").gain == 2.0
+
+
+def test_the_file_stays_small(tmp_path: Path) -> None:
+    records = PairRecords(tmp_path / "pairs.json")
+    for number in range(230):
+        records.put_gain("/m", f"/d{number}", 1.0)
+    again = PairRecords(tmp_path / "pairs.json")
+    assert again.get("/m", "/d229").gain == 1.0
+    assert again.get("/m", "/d0").gain is None
