@@ -31,6 +31,7 @@ from app.system.gui_gc import GuiThreadGarbage
 from app.system.logs import ErrorWatch, open_log
 from app.system.only_instance import OnlyInstance
 from app.system.paths import APP_NAME, Paths
+from app.system.secrets import Secrets, system_keychain
 from app.system.unix_signals import Interrupts
 from app.theme import Appearance, Theme
 from app.view_models.model_list import PairState
@@ -96,7 +97,9 @@ class Application(QObject):
         self._make_store = make_store
         self._starter = starter
         self.errors = ErrorWatch()
-        self.settings = Settings(paths.settings, paths.hub_token, self)
+        self.settings = Settings(
+            paths.settings, Secrets(paths.hub_token, system_keychain if paths.of_user else lambda: None), self
+        )
         self.translation = Translation(compiled_sentences())
         self.translation.switch(self.settings.language)
         self.theme = Theme(self)

@@ -184,6 +184,109 @@
     </message>
 </context>
 <context>
+    <name>DiscoverPanel</name>
+    <message>
+        <source>Drafts for %1</source>
+        <translation>%1 用のドラフトモデル</translation>
+    </message>
+    <message>
+        <source>Shown instead: what is known without the hub.</source>
+        <translation>代わりに、ハブなしでわかるモデルを表示しています。</translation>
+    </message>
+    <message>
+        <source>Searching…</source>
+        <translation>検索中…</translation>
+    </message>
+    <message>
+        <source>Nothing found. Try fewer words or limits.</source>
+        <translation>見つかりませんでした。言葉や条件を減らしてみてください。</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n models, and more below</source>
+        <translation>
+            <numerusform>%n 個のモデル、下にさらにあります</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n models</source>
+        <translation>
+            <numerusform>%n 個のモデル</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Search for models, or author/words</source>
+        <translation>モデルを検索、または作成者/言葉</translation>
+    </message>
+    <message>
+        <source>Search for models</source>
+        <translation>モデルを検索</translation>
+    </message>
+    <message>
+        <source>Any family</source>
+        <translation>すべての系列</translation>
+    </message>
+    <message>
+        <source>Any precision</source>
+        <translation>すべての精度</translation>
+    </message>
+    <message>
+        <source>Any kind</source>
+        <translation>すべての種類</translation>
+    </message>
+    <message>
+        <source>Models</source>
+        <translation>モデル</translation>
+    </message>
+    <message>
+        <source>Drafters</source>
+        <translation>専用ドラフトモデル</translation>
+    </message>
+    <message>
+        <source>Most downloads</source>
+        <translation>ダウンロードが多い順</translation>
+    </message>
+    <message>
+        <source>Most likes</source>
+        <translation>いいねが多い順</translation>
+    </message>
+    <message>
+        <source>Newest</source>
+        <translation>新しい順</translation>
+    </message>
+    <message>
+        <source>Family</source>
+        <translation>系列</translation>
+    </message>
+    <message>
+        <source>Precision</source>
+        <translation>精度</translation>
+    </message>
+    <message>
+        <source>Kind</source>
+        <translation>種類</translation>
+    </message>
+    <message>
+        <source>Order</source>
+        <translation>並び順</translation>
+    </message>
+    <message>
+        <source>Only what fits</source>
+        <translation>収まるものだけ</translation>
+    </message>
+    <message>
+        <source>Only what fits this Mac</source>
+        <translation>この Mac に収まるものだけ</translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation>もう一度試す</translation>
+    </message>
+    <message>
+        <source>Models found</source>
+        <translation>見つかったモデル</translation>
+    </message>
+</context>
+<context>
     <name>DownloadRow</name>
     <message>
         <source>Pause</source>
@@ -455,6 +558,45 @@
     </message>
 </context>
 <context>
+    <name>Hub</name>
+    <message>
+        <source>%1 downloads</source>
+        <translation>ダウンロード %1 回</translation>
+    </message>
+    <message>
+        <source>needs a token</source>
+        <translation>トークンが必要</translation>
+    </message>
+    <message>
+        <source>%1B parameters</source>
+        <translation>パラメータ %1B</translation>
+    </message>
+    <message>
+        <source>%1M parameters</source>
+        <translation>パラメータ %1M</translation>
+    </message>
+    <message>
+        <source>not quantized</source>
+        <translation>量子化なし</translation>
+    </message>
+    <message>
+        <source>about %1</source>
+        <translation>約 %1</translation>
+    </message>
+    <message>
+        <source>fits this Mac</source>
+        <translation>この Mac に収まります</translation>
+    </message>
+    <message>
+        <source>tight on this Mac</source>
+        <translation>この Mac ではぎりぎりです</translation>
+    </message>
+    <message>
+        <source>too large for this Mac</source>
+        <translation>この Mac には大きすぎます</translation>
+    </message>
+</context>
+<context>
     <name>HubCard</name>
     <message>
         <source>Address</source>
@@ -479,6 +621,42 @@
     <message>
         <source>For an http address on another machine. Anyone on the way can read the token.</source>
         <translation>ほかのマシンの http アドレス用です。途中で誰でもトークンを読み取れます。</translation>
+    </message>
+    <message>
+        <source>Mirrors</source>
+        <translation>ミラー</translation>
+    </message>
+    <message>
+        <source>Addresses to ask when the hub cannot be reached, with spaces between. They are never sent the token.</source>
+        <translation>ハブに接続できないときに使うアドレスです。空白で区切ってください。トークンは送信しません。</translation>
+    </message>
+    <message>
+        <source>Proxy</source>
+        <translation>プロキシ</translation>
+    </message>
+    <message>
+        <source>Leave empty to use what your system says.</source>
+        <translation>空欄にするとシステムの設定に従います。</translation>
+    </message>
+    <message>
+        <source>Download limit</source>
+        <translation>ダウンロード速度の制限</translation>
+    </message>
+    <message>
+        <source>For all downloads together, in MB per second.</source>
+        <translation>すべてのダウンロードの合計で、1 秒あたりの MB です。</translation>
+    </message>
+    <message>
+        <source>None</source>
+        <translation>なし</translation>
+    </message>
+    <message>
+        <source>Offline mode</source>
+        <translation>オフラインモード</translation>
+    </message>
+    <message>
+        <source>Hunch asks no hub. Installed models work as usual.</source>
+        <translation>ハブに接続しません。インストール済みのモデルは通常どおり使えます。</translation>
     </message>
 </context>
 <context>
@@ -1453,6 +1631,57 @@
     </message>
 </context>
 <context>
+    <name>ModelPage</name>
+    <message>
+        <source>Asking the hub…</source>
+        <translation>ハブに問い合わせ中…</translation>
+    </message>
+    <message>
+        <source>licence %1</source>
+        <translation>ライセンス %1</translation>
+    </message>
+    <message>
+        <source>made from %1</source>
+        <translation>元のモデル %1</translation>
+    </message>
+    <message>
+        <source>Install, %1</source>
+        <translation>インストール（%1）</translation>
+    </message>
+    <message>
+        <source>Nothing to install</source>
+        <translation>インストールできるものがありません</translation>
+    </message>
+    <message>
+        <source>Installed</source>
+        <translation>インストール済み</translation>
+    </message>
+    <message>
+        <source>Back</source>
+        <translation>戻る</translation>
+    </message>
+    <message>
+        <source>Install</source>
+        <translation>インストール</translation>
+    </message>
+    <message>
+        <source>Open its page</source>
+        <translation>モデルのページを開く</translation>
+    </message>
+    <message>
+        <source>Files that are installed</source>
+        <translation>インストールされるファイル</translation>
+    </message>
+    <message>
+        <source>From its author</source>
+        <translation>作成者の説明</translation>
+    </message>
+    <message>
+        <source>Its author asks you to accept terms first: open its page, accept them, and put your token in Settings.</source>
+        <translation>先に利用条件への同意が必要なモデルです。モデルのページで同意し、設定にトークンを入力してください。</translation>
+    </message>
+</context>
+<context>
     <name>ModelRow</name>
     <message>
         <source>Use</source>
@@ -2216,6 +2445,10 @@
     <message>
         <source>Models</source>
         <translation>モデル</translation>
+    </message>
+    <message>
+        <source>Find models</source>
+        <translation>モデルを探す</translation>
     </message>
     <message>
         <source>Speculation</source>

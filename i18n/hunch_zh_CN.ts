@@ -184,6 +184,109 @@
     </message>
 </context>
 <context>
+    <name>DiscoverPanel</name>
+    <message>
+        <source>Drafts for %1</source>
+        <translation>适用于 %1 的草稿模型</translation>
+    </message>
+    <message>
+        <source>Shown instead: what is known without the hub.</source>
+        <translation>以下显示无需 Hub 即可得知的模型。</translation>
+    </message>
+    <message>
+        <source>Searching…</source>
+        <translation>正在搜索…</translation>
+    </message>
+    <message>
+        <source>Nothing found. Try fewer words or limits.</source>
+        <translation>没有找到。请减少搜索词或条件。</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n models, and more below</source>
+        <translation>
+            <numerusform>%n 个模型，下方还有更多</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n models</source>
+        <translation>
+            <numerusform>%n 个模型</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Search for models, or author/words</source>
+        <translation>搜索模型，或输入 作者/关键词</translation>
+    </message>
+    <message>
+        <source>Search for models</source>
+        <translation>搜索模型</translation>
+    </message>
+    <message>
+        <source>Any family</source>
+        <translation>所有系列</translation>
+    </message>
+    <message>
+        <source>Any precision</source>
+        <translation>所有精度</translation>
+    </message>
+    <message>
+        <source>Any kind</source>
+        <translation>所有类型</translation>
+    </message>
+    <message>
+        <source>Models</source>
+        <translation>模型</translation>
+    </message>
+    <message>
+        <source>Drafters</source>
+        <translation>专用草稿模型</translation>
+    </message>
+    <message>
+        <source>Most downloads</source>
+        <translation>下载最多</translation>
+    </message>
+    <message>
+        <source>Most likes</source>
+        <translation>点赞最多</translation>
+    </message>
+    <message>
+        <source>Newest</source>
+        <translation>最新</translation>
+    </message>
+    <message>
+        <source>Family</source>
+        <translation>系列</translation>
+    </message>
+    <message>
+        <source>Precision</source>
+        <translation>精度</translation>
+    </message>
+    <message>
+        <source>Kind</source>
+        <translation>类型</translation>
+    </message>
+    <message>
+        <source>Order</source>
+        <translation>排序</translation>
+    </message>
+    <message>
+        <source>Only what fits</source>
+        <translation>仅显示适合的</translation>
+    </message>
+    <message>
+        <source>Only what fits this Mac</source>
+        <translation>仅显示适合这台 Mac 的</translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation>重试</translation>
+    </message>
+    <message>
+        <source>Models found</source>
+        <translation>找到的模型</translation>
+    </message>
+</context>
+<context>
     <name>DownloadRow</name>
     <message>
         <source>Pause</source>
@@ -455,6 +558,45 @@
     </message>
 </context>
 <context>
+    <name>Hub</name>
+    <message>
+        <source>%1 downloads</source>
+        <translation>%1 次下载</translation>
+    </message>
+    <message>
+        <source>needs a token</source>
+        <translation>需要令牌</translation>
+    </message>
+    <message>
+        <source>%1B parameters</source>
+        <translation>%1B 参数</translation>
+    </message>
+    <message>
+        <source>%1M parameters</source>
+        <translation>%1M 参数</translation>
+    </message>
+    <message>
+        <source>not quantized</source>
+        <translation>未量化</translation>
+    </message>
+    <message>
+        <source>about %1</source>
+        <translation>约 %1</translation>
+    </message>
+    <message>
+        <source>fits this Mac</source>
+        <translation>适合这台 Mac</translation>
+    </message>
+    <message>
+        <source>tight on this Mac</source>
+        <translation>在这台 Mac 上较紧张</translation>
+    </message>
+    <message>
+        <source>too large for this Mac</source>
+        <translation>对这台 Mac 来说过大</translation>
+    </message>
+</context>
+<context>
     <name>HubCard</name>
     <message>
         <source>Address</source>
@@ -479,6 +621,42 @@
     <message>
         <source>For an http address on another machine. Anyone on the way can read the token.</source>
         <translation>用于其他电脑上的 http 地址。途中的任何人都能读到令牌。</translation>
+    </message>
+    <message>
+        <source>Mirrors</source>
+        <translation>镜像</translation>
+    </message>
+    <message>
+        <source>Addresses to ask when the hub cannot be reached, with spaces between. They are never sent the token.</source>
+        <translation>无法连接 Hub 时使用的地址，用空格分隔。不会向它们发送令牌。</translation>
+    </message>
+    <message>
+        <source>Proxy</source>
+        <translation>代理</translation>
+    </message>
+    <message>
+        <source>Leave empty to use what your system says.</source>
+        <translation>留空则使用系统设置。</translation>
+    </message>
+    <message>
+        <source>Download limit</source>
+        <translation>下载限速</translation>
+    </message>
+    <message>
+        <source>For all downloads together, in MB per second.</source>
+        <translation>所有下载合计，单位为 MB/秒。</translation>
+    </message>
+    <message>
+        <source>None</source>
+        <translation>无</translation>
+    </message>
+    <message>
+        <source>Offline mode</source>
+        <translation>离线模式</translation>
+    </message>
+    <message>
+        <source>Hunch asks no hub. Installed models work as usual.</source>
+        <translation>Hunch 不访问任何 Hub。已安装的模型照常可用。</translation>
     </message>
 </context>
 <context>
@@ -1453,6 +1631,57 @@
     </message>
 </context>
 <context>
+    <name>ModelPage</name>
+    <message>
+        <source>Asking the hub…</source>
+        <translation>正在查询 Hub…</translation>
+    </message>
+    <message>
+        <source>licence %1</source>
+        <translation>许可证 %1</translation>
+    </message>
+    <message>
+        <source>made from %1</source>
+        <translation>源自 %1</translation>
+    </message>
+    <message>
+        <source>Install, %1</source>
+        <translation>安装（%1）</translation>
+    </message>
+    <message>
+        <source>Nothing to install</source>
+        <translation>没有可安装的内容</translation>
+    </message>
+    <message>
+        <source>Installed</source>
+        <translation>已安装</translation>
+    </message>
+    <message>
+        <source>Back</source>
+        <translation>返回</translation>
+    </message>
+    <message>
+        <source>Install</source>
+        <translation>安装</translation>
+    </message>
+    <message>
+        <source>Open its page</source>
+        <translation>打开模型页面</translation>
+    </message>
+    <message>
+        <source>Files that are installed</source>
+        <translation>将安装的文件</translation>
+    </message>
+    <message>
+        <source>From its author</source>
+        <translation>作者说明</translation>
+    </message>
+    <message>
+        <source>Its author asks you to accept terms first: open its page, accept them, and put your token in Settings.</source>
+        <translation>该模型需要先接受条款：请打开模型页面接受条款，然后在设置中填写令牌。</translation>
+    </message>
+</context>
+<context>
     <name>ModelRow</name>
     <message>
         <source>Use</source>
@@ -2216,6 +2445,10 @@
     <message>
         <source>Models</source>
         <translation>模型</translation>
+    </message>
+    <message>
+        <source>Find models</source>
+        <translation>查找模型</translation>
     </message>
     <message>
         <source>Speculation</source>

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
 from app.bridge import EngineBridge
+from app.controllers.discover import DiscoverController
 from app.controllers.downloads import DownloadController
 from app.controllers.draft_choices import (
     best_draft,
@@ -90,6 +92,7 @@ class ModelController(QObject):
         self._loaded = LoadedPair()
         self.library = LibraryController(store, bridge, settings, self.install, self)
         self.library.changed.connect(self.models_changed)
+        self.discover = DiscoverController(store, bridge, settings, self)
         self.downloads = DownloadController(store, bridge, settings, self)
         self.downloads.installed.connect(self.library.on_installed)
         self.checks = PairChecks(store)
@@ -202,10 +205,8 @@ class ModelController(QObject):
 
     def use(self, folder: str) -> None:
         """A drafter drafts for the loaded main model; anything else becomes the main model."""
-        if self._is_drafter(folder):
-            self.choose_draft(folder)
-        else:
-            self.choose_main(folder)
+        choose = self.choose_draft if self._is_drafter(folder) else self.choose_main
+        choose(folder)
         self.chat_wanted.emit()
 
     def delete(self, folder: str) -> None:
@@ -229,6 +230,9 @@ class ModelController(QObject):
     def set_hub(self, endpoint: str, token: str) -> None:
         endpoint, token = _as_address(endpoint.strip()), token.strip()
         self._settings.hub_endpoint, self._settings.hub_token = endpoint, token
+
+    def set_mirrors(self, typed: Sequence[str]) -> None:
+        self._settings.hub_mirrors = tuple(dict.fromkeys(_as_address(mirror) for mirror in typed))
 
     def allow_token_in_clear(self, allowed: bool) -> None:
         """Whether the token may go to another machine over plain http, where it can be read on the way."""

@@ -42,7 +42,7 @@ class HubQuery:
 
     text: str = ""
     author: str = ""
-    family: str = ""  # a model type of config.json, "qwen3"
+    family: str = ""  # as models of it are called: "Qwen3"
     bits: int = 0  # of quantized weights; 16: not quantized
     most_bytes: int = 0  # of weights; also what must fit into memory
     kind: HubKind = HubKind.ANY

@@ -48,7 +48,7 @@ def questions(query: HubQuery) -> list[str]:
     Drafters are seldom tagged as MLX, because they are published as they were trained; so they are asked for by name.
     """
     main = query.drafts_for
-    words = query.text.strip()[:200]
+    words = f"{query.text} {query.family}".strip()[:200]
     if main is not None:
         named = [f"{_stem(main.name)} {kind}" for kind in ("DFlash", "DSpark", "EAGLE3", "MTP")]
         words = words or re.split(r"[-_]", main.name)[0]
@@ -119,8 +119,9 @@ def _by_author(model: HubModel, query: HubQuery) -> bool:
 
 
 def _by_family(model: HubModel, query: HubQuery) -> bool:
-    wanted = query.family.strip().casefold()
-    return not wanted or model.model_type.casefold() == wanted
+    """ "Qwen3" is no family of "Qwen3.5-4B", nor is "Qwen2"."""
+    wanted = re.escape(query.family.strip().casefold())
+    return re.search(rf"(?<![a-z\d]){wanted}(?!\.\d)", model.name.casefold()) is not None
 
 
 def _by_bits(model: HubModel, query: HubQuery) -> bool:
@@ -153,10 +154,7 @@ def _question(query: HubQuery, words: str, mlx: bool) -> str:
     asked = [("limit", str(PAGE)), ("sort", _SORTS[query.sort]), ("direction", "-1")]
     asked += [("search", words)] if words else []
     asked += [("author", query.author.strip()[:100])] if query.author.strip() else []
-    asked += [
-        ("filter", tag)
-        for tag in (["mlx"] if mlx else []) + ([query.family.strip()[:60]] if query.family.strip() else [])
-    ]
+    asked += [("filter", "mlx")] if mlx else []
     return "api/models?" + urlencode([*asked, *(("expand[]", field) for field in _FIELDS)])
 
 

@@ -108,6 +108,7 @@ def test_a_list_of_rubbish_is_an_empty_one() -> None:
         (HubQuery(bits=4, family="Qwen3", author="MLX-community", most_bytes=5_000_000_000, kind=HubKind.CHAT), True),
         (HubQuery(bits=8), False),
         (HubQuery(family="llama"), False),
+        (HubQuery(family="Qwen3.5"), False),
         (HubQuery(author="mlx"), False),
         (HubQuery(most_bytes=4_000_000_000), False),
         (HubQuery(kind=HubKind.DRAFTER), False),
@@ -175,8 +176,10 @@ def test_a_smaller_model_of_the_family_may_draft() -> None:
 
 def test_a_query_cannot_ask_for_something_else() -> None:
     (path,) = questions(HubQuery(text="a&limit=9 /../?#", author="b&c", family="d=e", sort=HubSort.UPDATED))
-    assert path.startswith("api/models?limit=50&sort=lastModified&direction=-1&search=a%26limit%3D9+%2F..%2F%3F%23&")
-    assert "author=b%26c&filter=mlx&filter=d%3De&" in path
+    assert path.startswith(
+        "api/models?limit=50&sort=lastModified&direction=-1&search=a%26limit%3D9+%2F..%2F%3F%23+d%3De&"
+    )
+    assert "author=b%26c&filter=mlx&" in path
 
 
 def test_drafts_are_asked_for_by_name_too() -> None:
@@ -187,3 +190,19 @@ def test_drafts_are_asked_for_by_name_too() -> None:
 
 def test_what_json_can_hold_is_read() -> None:
     hub_models(json.loads('[{"id": "a/b", "downloads": 1e400, "likes": NaN, "tags": [null], "config": [1]}]'))
+
+
+@pytest.mark.parametrize(
+    ("name", "family", "is_of_it"),
+    [
+        ("Qwen3-8B", "Qwen3", True),
+        ("Qwen3.5-4B-4bit", "Qwen3", False),
+        ("DeepSeek-R1-Qwen3-8B", "qwen3", True),
+        ("SmolLM2-1.7B", "SmolLM", True),
+        ("gpt-oss-20b", "GPT-OSS", True),
+        ("CodeLlama-7B", "Llama", False),
+        ("x", "(", False),
+    ],
+)
+def test_families_are_told_apart_by_their_names(name: str, family: str, is_of_it: bool) -> None:
+    assert is_wanted(listed(id=f"org/{name}"), HubQuery(family=family)) is is_of_it

@@ -188,7 +188,7 @@ class MainWindow(Translated, QWidget):
         models.pair_changed.connect(self._show_pair)
         models.models_changed.connect(self._show_pair)
         models.problem_raised.connect(self.show_problem)
-        models.chat_wanted.connect(self.come_forward)
+        models.chat_wanted.connect(self.come_forward, Qt.ConnectionType.QueuedConnection)  # after the click
         models.main_waits.connect(self._on_main_waits)
         self.picker.main_chosen.connect(models.choose_main)
         self.picker.draft_chosen.connect(lambda folder: models.choose_draft(folder or None))
