@@ -40,12 +40,13 @@ from app.views.shell.main_window import MainWindow
 from app.views.widgets.banner import BannerText
 from app.words.formats import count, fill
 from app.words.languages import Translation, compiled_sentences
-from engine import ChatEngine, Engine, ModelLibrary, ModelStore, Sink, write_atomically
+from engine import Catalog, ChatEngine, Engine, ModelLibrary, ModelStore, Sink, load_catalog, write_atomically
 
 if TYPE_CHECKING:
     from app.views.settings.window import SettingsWindow
 
 STARTER = Path(__file__).resolve().parent.parent / "resources" / "starter"
+CATALOG = STARTER.with_name("catalog.json")
 
 # The steps of the end have limits of their own; this is for one that hangs all the same.
 END_S = 30.0
@@ -65,6 +66,15 @@ def open_store(folder: Path, sink: Sink, starter: Path) -> ModelLibrary:
     with suppress(RuntimeError):  # somebody without a home folder
         store.set_home(Path.home())
     return store
+
+
+def open_catalog() -> Catalog:
+    """Without it the app recommends nothing, and does all else."""
+    try:
+        return load_catalog(CATALOG)
+    except ValueError:
+        _log.exception("The catalog of models cannot be read")
+        return Catalog()
 
 
 class Application(QObject):
@@ -155,10 +165,12 @@ class Application(QObject):
         self._steps.insert(1, self._close_store)
         starter = StarterPair(self._starter / "main", self._starter / "draft")
         self.models = ModelController(self.engine, self.store, self.bridge, self.settings, starter, self)
+        self.models.library.catalog = open_catalog()
         self.chats = ChatController(self.engine, self.bridge, self.storage, self.settings, self.models, self)
         self._steps[:0] = [self.chats.close, self.bridge.close]
         self._make_tuning()
         self.window.bind(self.chats, self.models)
+        self.window.empty_chat.bind(self.models)
         self.models.pair_changed.connect(self._mark_loading)
         self._show_last_session_notice(opened.rescued)
         self._restore_unsent()

@@ -11,11 +11,17 @@ from PySide6.QtCore import QObject, Signal
 from app.bridge import EngineBridge
 from app.controllers.discover import DiscoverController
 from app.controllers.downloads import DownloadController
-from app.controllers.draft_choices import best_draft, draft_choice, model_entry, needs_check, reading_order
+from app.controllers.draft_choices import (
+    best_draft,
+    draft_choice,
+    needs_check,
+)
+from app.controllers.library import LibraryController
 from app.controllers.loaded_pair import LoadedPair
 from app.controllers.pair_checks import PairChecks
 from app.controllers.residence import Residence
 from app.settings import STARTER_FOLDER, Settings
+from app.view_models.installed_list import reading_order
 from app.view_models.model_list import (
     DraftChoice,
     DraftGroup,
@@ -26,6 +32,7 @@ from app.view_models.model_list import (
 from engine import (
     ChatEngine,
     DeleteFailed,
+    DeleteRefusal,
     DrafterExamined,
     Event,
     Failed,
@@ -83,10 +90,11 @@ class ModelController(QObject):
         self._settings = settings
         self._starter = starter
         self._loaded = LoadedPair()
-        self._installed: tuple[InstalledModel, ...] = ()
+        self.library = LibraryController(store, bridge, settings, self.install, self)
+        self.library.changed.connect(self.models_changed)
         self.discover = DiscoverController(store, bridge, settings, self)
         self.downloads = DownloadController(store, bridge, settings, self)
-        self.downloads.installed.connect(lambda _repository, _folder: self._store.scan())
+        self.downloads.installed.connect(self.library.on_installed)
         self.checks = PairChecks(store)
         self.residence = Residence(engine, settings, self)
         self.residence.idle.connect(self._unload)
@@ -115,14 +123,14 @@ class ModelController(QObject):
 
     @property
     def models(self) -> list[ModelEntry]:
-        return [self._entry(model) for model in sorted(self._installed, key=lambda model: reading_order(model.name))]
+        return sorted(map(self._entry, self.library.installed), key=lambda entry: reading_order(entry.name))
 
     def drafts_for_main(self) -> list[DraftChoice]:
         """Every installed model: recommended, compatible, and not compatible with the reason; small ones first."""
         main = self._main_info()
         if main is None:
             return []
-        choices = [self._choice(main, model) for model in self._installed]
+        choices = [self._choice(main, model) for model in self.library.installed]
         order = list(DraftGroup)
         return sorted(choices, key=lambda choice: (order.index(choice.group), choice.model.parameters))
 
@@ -195,7 +203,17 @@ class ModelController(QObject):
         self._settings.draft_folder = _as_setting(draft, self._starter.draft)
         self._load(main, draft)
 
+    def use(self, folder: str) -> None:
+        """A drafter drafts for the loaded main model; anything else becomes the main model."""
+        choose = self.choose_draft if self._is_drafter(folder) else self.choose_main
+        choose(folder)
+        self.chat_wanted.emit()
+
     def delete(self, folder: str) -> None:
+        state = self._engine.state()
+        if folder == self._loaded.main_folder and (state.running or state.queued):
+            self.problem_raised.emit(DeleteFailed(folder, "", DeleteRefusal.IN_USE))
+            return
         if folder == self._loaded.draft_folder:
             self.choose_draft(None)
         if folder == self._loaded.main_folder:
@@ -250,8 +268,7 @@ class ModelController(QObject):
 
     def _on_library_event(self, event: Event) -> None:
         match event:
-            case LibraryScanned(models=models):
-                self._installed = models
+            case LibraryScanned():
                 self.models_changed.emit()
             case ModelDeleted():
                 self._store.scan()
@@ -346,7 +363,7 @@ class ModelController(QObject):
         return self._loaded.main or self._info_of(self._loaded.main_folder)
 
     def _info_of(self, folder: str) -> ModelInfo | None:
-        return next((model.info for model in self._installed if model.folder == folder), None)
+        return next((model.info for model in self.library.installed if model.folder == folder), None)
 
     def _is_drafter(self, folder: str) -> bool:
         info = self._info_of(folder)
@@ -360,10 +377,10 @@ class ModelController(QObject):
             return ""
         if draft is not None and draft_problem(main, draft) is None:
             return draft.folder
-        return best_draft(main, self._installed)
+        return best_draft(main, self.library.installed)
 
     def _entry(self, model: InstalledModel) -> ModelEntry:
-        return model_entry(model, self._loaded.main_folder, self._loaded.draft_folder)
+        return self.library.entry(model, self._loaded.main_folder, self._loaded.draft_folder)
 
 
 def _as_address(typed: str) -> str:

@@ -17,6 +17,7 @@ from app.storage import StorageProblem
 from app.words.formats import count, fill, percent, size
 from app.words.notice_rows import QT_TRANSLATE_NOOP, Row
 from app.words.notices import Notice, NoticeAction
+from app.words.notices_for_deletion import DELETION
 from app.words.notices_for_storage import STORAGE_TABLE
 from engine import DeleteFailed, DrafterExamined, EngineError
 
@@ -338,12 +339,7 @@ TABLE = (
         NoticeAction.RETRY,
         values=("folder", "detail"),
     ),
-    Row(
-        engine.DeleteFailed,
-        QT_TRANSLATE_NOOP("Messages", "Not deleted"),
-        QT_TRANSLATE_NOOP("Messages", "%1 could not be deleted: %2"),
-        values=("model", "detail"),
-    ),
+    *DELETION,
     Row(
         engine.OutOfMemory,
         QT_TRANSLATE_NOOP("Messages", "Out of memory"),

@@ -30,7 +30,10 @@ from tests.helpers.controller_harness import recorded
 
 ROOT = SOURCES.parent
 # Names and notations that are the same in every language.
-_SAME = re.compile(r"Hunch|Hub|MLX|Hugging Face|Main-8B|Draft-1B|TeX|token|Top-p|Top-k|Min-p|English|GB|MB|[←·%×]")
+_SAME = re.compile(
+    r"Hunch|Hub|MLX|Hugging Face|Main-8B|Draft-1B|TeX|token|Top-p|Top-k|Min-p|English|GB|MB|Mac|[←·%×]"
+    r"|\b[A-Za-z][\w.]*-[\w.-]+"  # names of models
+)
 
 
 @pytest.fixture(scope="module")

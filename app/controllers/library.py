@@ -1,0 +1,128 @@
+"""The installed models: what is known of each beyond its files, what a look at them found, and the pairs to offer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from PySide6.QtCore import QObject, Signal
+
+from app.bridge import EngineBridge
+from app.controllers.draft_choices import USUAL_CONTEXT_TOKENS, mains_of, model_entry
+from app.controllers.pair_offers import pair_offers
+from app.settings import Settings
+from app.view_models.installed_list import PairOffer
+from app.view_models.model_list import ModelEntry, Upkeep, UpkeepState
+from engine import (
+    Catalog,
+    Event,
+    InstalledModel,
+    LibraryScanned,
+    ModelChecking,
+    ModelFailed,
+    ModelLibrary,
+    ModelReady,
+    ModelVerified,
+    UpdateChecked,
+    VerifyProgress,
+)
+
+_MOST_REMEMBERED = 200
+
+
+class LibraryController(QObject):
+    changed = Signal()
+    usual_context_tokens = USUAL_CONTEXT_TOKENS
+
+    def __init__(
+        self,
+        store: ModelLibrary,
+        bridge: EngineBridge,
+        settings: Settings,
+        install: Callable[[str], object],
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._store = store
+        self._settings = settings
+        self._install = install
+        self._upkeep: dict[str, Upkeep] = {}
+        self._mains: dict[str, tuple[str, ...]] = {}
+        self._checking = ""
+        self.installed: tuple[InstalledModel, ...] = ()
+        self.scanned = False
+        self.catalog = Catalog()
+        bridge.event_arrived.connect(self._on_event)
+
+    def entry(self, model: InstalledModel, main_folder: str, draft_folder: str) -> ModelEntry:
+        recent = self._settings.recent_models
+        return replace(
+            model_entry(model, main_folder, draft_folder),
+            drafts_for=self._mains.get(model.folder, ()),
+            last_used=len(recent) - recent.index(model.folder) if model.folder in recent else 0,
+            is_checking=model.folder == self._checking,
+            upkeep=self._upkeep.get(model.folder, Upkeep()),
+        )
+
+    def offers(self, language: str) -> list[PairOffer]:
+        """Pairs of the catalog for this machine and for people who write `language`; the best first."""
+        return pair_offers(self.catalog, language, self.installed)
+
+    def verify(self, folder: str) -> None:
+        self._set_upkeep(folder, Upkeep(UpkeepState.VERIFYING))
+        self._store.verify(folder)
+
+    def check_for_update(self, folder: str) -> None:
+        self._set_upkeep(folder, Upkeep(UpkeepState.ASKING))
+        self._store.check_for_update(folder)
+
+    def mend(self, folder: str) -> None:
+        """Downloads what is damaged or newer. The model stays in its place until that is whole."""
+        repository = next((model.repository for model in self.installed if model.folder == folder), "")
+        if repository:
+            self._set_upkeep(folder, Upkeep())
+            self._install(repository)
+
+    def on_installed(self, _repository: str, folder: str) -> None:
+        """What was found of its former files holds no more."""
+        self._upkeep.pop(folder, None)
+        self._store.scan()
+
+    def _on_event(self, event: Event) -> None:
+        match event:
+            case LibraryScanned(models=models):
+                self.installed, self.scanned = models, True
+                self._mains = mains_of(models)
+            case VerifyProgress() | ModelVerified() | UpdateChecked():
+                self._set_upkeep(event.folder, _upkeep(event))
+            case ModelChecking(folder=folder):
+                self._checking = folder
+                self.changed.emit()
+            case ModelReady(info=info):
+                self._checking = ""
+                self._remember_use(info.folder)
+            case ModelFailed():
+                self._checking = ""
+
+    def _remember_use(self, folder: str) -> None:
+        others = tuple(each for each in self._settings.recent_models if each != folder)
+        self._settings.recent_models = (folder, *others)[:_MOST_REMEMBERED]
+
+    def _set_upkeep(self, folder: str, upkeep: Upkeep) -> None:
+        self._upkeep[folder] = upkeep
+        self.changed.emit()
+
+
+def _upkeep(event: VerifyProgress | ModelVerified | UpdateChecked) -> Upkeep:
+    match event:
+        case VerifyProgress(done_bytes=done, total_bytes=total):
+            return Upkeep(UpkeepState.VERIFYING, done / total if total else 0.0)
+        case ModelVerified(known=False):
+            return Upkeep(UpkeepState.UNKNOWN)
+        case ModelVerified(damaged=damaged):
+            return Upkeep(UpkeepState.DAMAGED if damaged else UpkeepState.SOUND, files=damaged)
+        case UpdateChecked(error=error) if error is not None:
+            return Upkeep(UpkeepState.NOT_ASKED, error=error)
+        case UpdateChecked(repository=repository, has_update=newer):
+            state = UpkeepState.OUTDATED if newer else UpkeepState.CURRENT
+            return Upkeep(state if repository else UpkeepState.UNKNOWN)
