@@ -1657,12 +1657,20 @@
         <translation>インストール済み</translation>
     </message>
     <message>
+        <source>Install with %1</source>
+        <translation>%1 と一緒にインストール</translation>
+    </message>
+    <message>
         <source>Back</source>
         <translation>戻る</translation>
     </message>
     <message>
         <source>Install</source>
         <translation>インストール</translation>
+    </message>
+    <message>
+        <source>Find drafts for it</source>
+        <translation>これに合うドラフトを探す</translation>
     </message>
     <message>
         <source>Open its page</source>

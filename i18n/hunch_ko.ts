@@ -1657,12 +1657,20 @@
         <translation>설치됨</translation>
     </message>
     <message>
+        <source>Install with %1</source>
+        <translation>%1 모델과 함께 설치</translation>
+    </message>
+    <message>
         <source>Back</source>
         <translation>뒤로</translation>
     </message>
     <message>
         <source>Install</source>
         <translation>설치</translation>
+    </message>
+    <message>
+        <source>Find drafts for it</source>
+        <translation>맞는 초안 모델 찾기</translation>
     </message>
     <message>
         <source>Open its page</source>

@@ -1657,12 +1657,20 @@
         <translation>已安装</translation>
     </message>
     <message>
+        <source>Install with %1</source>
+        <translation>与 %1 一起安装</translation>
+    </message>
+    <message>
         <source>Back</source>
         <translation>返回</translation>
     </message>
     <message>
         <source>Install</source>
         <translation>安装</translation>
+    </message>
+    <message>
+        <source>Find drafts for it</source>
+        <translation>查找适用的草稿模型</translation>
     </message>
     <message>
         <source>Open its page</source>

@@ -93,6 +93,18 @@ class DiscoverController(QObject):
         self.page_of, self.page, self.page_error = "", None, None
         self.page_changed.emit()
 
+    def as_main(self, model: HubModel) -> ModelInfo:
+        """As much as a hub tells of a model: for its fit, and to look for drafts."""
+        return _info(model)
+
+    def draft_for(self, repository: str) -> str:
+        """The draft that the catalog knows for a main model, "" for none."""
+        try:
+            drafts = self._read_catalog().drafts_for(repository)
+        except EngineError:
+            return ""
+        return drafts[0].repository if drafts else ""
+
     def entry(self, model: HubModel) -> HubEntry:
         return HubEntry(model, _fit(model), model.repository in {each.repository for each in self._installed})
 
@@ -155,8 +167,11 @@ def _query(wanted: DiscoverFilter) -> HubQuery:
 def _fit(model: HubModel) -> FitLevel | None:
     if not model.size_bytes:
         return None
-    info = ModelInfo("", model.name, model.model_type, model.parameters, model.size_bytes, model.bits or None, 0, "", 0)
-    return memory_fit(info, _CHAT_TOKENS).level
+    return memory_fit(_info(model), _CHAT_TOKENS).level
+
+
+def _info(model: HubModel) -> ModelInfo:
+    return ModelInfo("", model.name, model.model_type, model.parameters, model.size_bytes, model.bits or None, 0, "", 0)
 
 
 def _of_installed(model: InstalledModel) -> HubModel:

@@ -24,6 +24,8 @@ def time_left(seconds: float) -> str:
 
 def progress_text(done_bytes: int, total_bytes: int, bytes_per_second: float, seconds_left: float | None) -> str:
     """ "1.2 GB of 4.6 GB · 35.0 MB per second · 2 min left"; what nobody knows yet is left out."""
+    if 0 < total_bytes <= done_bytes:
+        return size(total_bytes)
     parts = [fill(QCoreApplication.translate("Downloads", "%1 of %2"), size(done_bytes), size(total_bytes))]
     if bytes_per_second >= 1:
         parts.append(fill(QCoreApplication.translate("Downloads", "%1 per second"), size(round(bytes_per_second))))

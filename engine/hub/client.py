@@ -19,6 +19,7 @@ from urllib.parse import quote
 from engine.api.errors import (
     AccessDenied,
     DownloadError,
+    HubCannotSearch,
     HubMisbehaved,
     HubOffline,
     HubUnreachable,
@@ -92,6 +93,10 @@ class TryAgain(Exception):
         self.asked_s, self.hub_is_busy = asked_s, hub_is_busy
 
 
+class _NotJson(Exception):
+    pass
+
+
 class HubClient:
     """One line to a hub, for one download with all its threads, one search or one page. `about` is in its errors."""
 
@@ -143,7 +148,17 @@ class HubClient:
         A mirror may hand on the address of the hub that it mirrors; its path is asked for here, too.
         """
         answer, following = self._json(self._url(path))
-        return answer, None if following is None else following.raw_path.decode("ascii").lstrip("/")
+        return answer, _path_of(following)
+
+    def ask_list(self, path: str) -> tuple[list[object], str | None]:
+        """The same of a hub that may have no such list at all. Raises HubCannotSearch."""
+        try:
+            answer, following = self._patiently(self._url(path))
+        except (_NotJson, RepositoryNotFound) as error:
+            raise HubCannotSearch(self.repository, self.endpoint) from error
+        if not isinstance(answer, list):
+            raise HubCannotSearch(self.repository, self.endpoint)
+        return answer, _path_of(following)
 
     @property
     def endpoint(self) -> str:
@@ -216,6 +231,12 @@ class HubClient:
 
     def _json(self, url: str) -> tuple[object, httpx2.URL | None]:
         """The answer, and where the next page is."""
+        try:
+            return self._patiently(url)
+        except _NotJson as error:
+            raise HubMisbehaved(self.repository, f"not JSON: {error}") from error
+
+    def _patiently(self, url: str) -> tuple[object, httpx2.URL | None]:
         return self.persist(lambda: self._json_once(url), lambda: 0, self._patience.question_tries)
 
     def _json_once(self, url: str) -> tuple[object, httpx2.URL | None]:
@@ -230,7 +251,7 @@ class HubClient:
             try:
                 return json.loads(data), response.url.join(following) if following else None
             except (ValueError, RecursionError) as error:
-                raise HubMisbehaved(self.repository, f"not JSON: {str(error)[:100]}") from error
+                raise _NotJson(str(error)[:100]) from error
 
     def _same_origin(self, url: httpx2.URL) -> str:
         if url.origin != self._http.build_request("GET", self._hub.endpoint).url.origin:
@@ -297,6 +318,10 @@ class HubClient:
         if status in _BUSY:
             return TryAgain(f"HTTP {status}", asked_s, hub_is_busy=True)
         return HubMisbehaved(self.repository, f"HTTP {status}")
+
+
+def _path_of(url: httpx2.URL | None) -> str | None:
+    return None if url is None else url.raw_path.decode("ascii").lstrip("/")
 
 
 def seconds_asked(header: str, now: float) -> float:

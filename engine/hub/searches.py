@@ -22,7 +22,6 @@ from engine.api.errors import (
     HubMisbehaved,
     HubUnreachable,
     InternalError,
-    RepositoryNotFound,
 )
 from engine.api.events import PageFailed, PageRead, SearchFailed, SearchResults, Sink, StoreEvent
 from engine.api.hub import HubModel, HubPage, HubQuery, SearchId
@@ -144,14 +143,9 @@ class Searches:
     def _ask(self, hub: Hub, path: str, stop: StopSignal) -> tuple[list[object], str | None]:
         client = HubClient(hub, hub.endpoint, stop, self._patience)
         try:
-            answer, following = client.ask(path)
-        except RepositoryNotFound as error:
-            raise HubCannotSearch(hub.endpoint, hub.endpoint) from error
+            return client.ask_list(path)
         finally:
             client.close()
-        if not isinstance(answer, list):
-            raise HubCannotSearch(hub.endpoint, hub.endpoint)
-        return answer, following
 
     def _read_page(self, hub: Hub, repository: str, stop: StopSignal) -> None:
         try:

@@ -120,6 +120,22 @@ def test_a_page_and_one_click_to_install(harness: AppHarness, panel: DiscoverPan
     assert window.models.isVisible()  # where its row is
 
 
+def test_a_page_offers_the_draft_that_goes_with_a_model_and_to_look_for_others(
+    harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot
+) -> None:
+    harness.store.pages[MODEL.repository] = page_of(MODEL)
+    draft = harness.models.discover.draft_for(MODEL.repository)
+    assert draft
+    panel.list._choose(panel.list.model().index(0, 0))
+    qtbot.waitUntil(panel.page.pair_button.isVisible)
+    panel.page.drafts_button.click()
+    main = harness.store.queries[-1].drafts_for
+    assert main is not None
+    assert (main.name, main.parameters) == (MODEL.name, MODEL.parameters)
+    panel.page.pair_button.click()
+    assert harness.store.asked == [MODEL.repository, draft]
+
+
 def test_a_card_shows_words_and_loads_nothing(harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:
     """The tests' audit hook would tell of a connection."""
     harness.store.pages[MODEL.repository] = page_of(MODEL)

@@ -120,6 +120,8 @@ class DiscoverPanel(Translated, QWidget):
         self.list.chosen.connect(self._open_page)
         self.page.back_requested.connect(self._close_page)
         self.page.install_requested.connect(self._install)
+        self.page.pair_requested.connect(self._install_pair)
+        self.page.drafts_requested.connect(self.show_drafts_for)
         self._discover.changed.connect(self._show_state)
 
     def showEvent(self, event: Any) -> None:
@@ -152,6 +154,10 @@ class DiscoverPanel(Translated, QWidget):
 
     def _install(self, repository: str) -> None:
         self._models.downloads.install(repository, as_draft=self._filter.drafts_for is not None)
+        self.shown_for_download.emit()
+
+    def _install_pair(self, main: str, draft: str) -> None:
+        self._models.install_pair(main, draft)
         self.shown_for_download.emit()
 
     # What is shown

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 from app.theme import Theme
 from app.view_models.downloads import DownloadEntry, DownloadState
 from app.views.widgets.buttons import Emphasis, IconButton, PillButton
+from app.views.widgets.flow import FlowLayout
 from app.views.widgets.labels import ElidedLabel, TextLabel, TextStyle
 from app.views.widgets.translated import Translated
 from app.words.downloads import progress_text, retry_text
@@ -53,24 +54,29 @@ class DownloadRow(Translated, QWidget):
         self._retranslate()
 
     def _arrange(self) -> None:
+        """Only icons stand beside the name, so that the words have the whole width at any size."""
+        head = QHBoxLayout()
+        head.setSpacing(4)
+        head.addWidget(self.name, 1)
+        head.addWidget(self.go_button)
+        head.addWidget(self.cancel_button)
         line = QHBoxLayout()
         line.setSpacing(4)
         line.addWidget(self.files_button, 0, Qt.AlignmentFlag.AlignTop)
         line.addWidget(self.words, 1)
-        words = QVBoxLayout()
-        words.setSpacing(4)
-        words.addWidget(self.name)
-        words.addWidget(self.bar)
-        words.addLayout(line)
-        words.addWidget(self.files)
-        words.addWidget(self.page_button, 0, Qt.AlignmentFlag.AlignLeft)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 4, 0, 0)
-        row.setSpacing(4)
-        row.addLayout(words, 1)
-        row.addSpacing(8)
-        for button in (self.use_button, self.try_button, self.go_button, self.cancel_button):
-            row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+        self._buttons = QWidget()
+        buttons = FlowLayout(spacing_px=8)
+        self._buttons.setLayout(buttons)
+        for button in (self.use_button, self.try_button, self.page_button):
+            buttons.addWidget(button)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 4, 0, 0)
+        column.setSpacing(4)
+        column.addLayout(head)
+        column.addWidget(self.bar)
+        column.addLayout(line)
+        column.addWidget(self.files)
+        column.addWidget(self._buttons)
 
     def show_entry(self, entry: DownloadEntry) -> None:
         self._entry = entry
@@ -108,6 +114,9 @@ class DownloadRow(Translated, QWidget):
         self.try_button.setVisible(failed or entry.retry is not None)
         self.try_button.setText(self.tr("Try again") if failed else self.tr("Try now"))
         self.page_button.setVisible(bool(entry.page))
+        self._buttons.setVisible(
+            entry.state is DownloadState.FINISHED or failed or entry.retry is not None or bool(entry.page)
+        )
         self.go_button.setVisible(under_way or entry.state is DownloadState.PAUSED)
         self.go_button.set_icon("pause" if under_way else "play")
         self.go_button.set_name(self.tr("Pause") if under_way else self.tr("Resume"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.controllers.discover import DiscoverController
 from app.theme import Theme
@@ -13,6 +13,7 @@ from app.views.settings.download_row import FileLines
 from app.views.settings.model_card import ModelCard
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.cards import Card, Page
+from app.views.widgets.flow import FlowLayout
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.translated import Translated
 from app.words.formats import fill, size
@@ -25,14 +26,18 @@ _FILES_SHOWN = 60
 class ModelPage(Translated, Page):
     back_requested = Signal()
     install_requested = Signal(str)  # repository
-    drafts_requested = Signal(str)  # words to look for
+    pair_requested = Signal(str, str)  # repositories of main model and draft
+    drafts_requested = Signal(object)  # ModelInfo of a main model
 
     def __init__(self, theme: Theme, discover: DiscoverController, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
         self._discover = discover
         self.back_button = PillButton(theme, Emphasis.QUIET, "chevron-left")
         self.install_button = PillButton(theme, Emphasis.PRIMARY, "download")
+        self.pair_button = PillButton(theme, Emphasis.PLAIN)
+        self.drafts_button = PillButton(theme, Emphasis.QUIET, "search")
         self.hub_button = PillButton(theme, Emphasis.QUIET, "external-link")
+        self._draft = ""
         self.facts = TextLabel(theme, TextStyle.BODY)
         self.record = TextLabel(theme, TextStyle.SECONDARY)
         self.note = TextLabel(theme, TextStyle.FINE)
@@ -43,6 +48,8 @@ class ModelPage(Translated, Page):
         self._arrange()
         self.back_button.clicked.connect(self.back_requested)
         self.install_button.clicked.connect(lambda: self.install_requested.emit(discover.page_of))
+        self.pair_button.clicked.connect(lambda: self.pair_requested.emit(discover.page_of, self._draft))
+        self.drafts_button.clicked.connect(self._look_for_drafts)
         self.hub_button.clicked.connect(self._open)
         self.card.link_requested.connect(lambda link: ask_to_open(link, self))
         discover.page_changed.connect(self.show_page)
@@ -50,11 +57,9 @@ class ModelPage(Translated, Page):
 
     def _arrange(self) -> None:
         self.column.insertWidget(0, self.back_button, 0, Qt.AlignmentFlag.AlignLeft)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(8)
-        buttons.addWidget(self.install_button)
-        buttons.addWidget(self.hub_button)
-        buttons.addStretch(1)
+        buttons = FlowLayout(spacing_px=8)
+        for button in (self.install_button, self.pair_button, self.drafts_button, self.hub_button):
+            buttons.addWidget(button)
         head = Card(self.theme)
         head.column.setSpacing(8)
         for label in (self.facts, self.record, self.note):
@@ -79,6 +84,8 @@ class ModelPage(Translated, Page):
         self._card_box.setVisible(has_card)
         self.install_button.setEnabled(page is not None)
         self.note.setVisible(False)
+        self.pair_button.setVisible(False)
+        self.drafts_button.setVisible(page is not None and page.model.drafter is None)
         if page is None:
             self.facts.setText(self.tr("Asking the hub…") if error is None else notice_for(error).sentence)
             return
@@ -101,6 +108,14 @@ class ModelPage(Translated, Page):
         self.install_button.setText(self.tr("Installed") if entry.installed else words)
         self.install_button.setEnabled(installable and not entry.installed)
         self.install_button.updateGeometry()
+        self._draft = self._discover.draft_for(entry.model.repository) if entry.model.drafter is None else ""
+        self.pair_button.setVisible(bool(self._draft) and installable)
+        self.pair_button.setText(fill(self.tr("Install with %1"), self._draft.rpartition("/")[2]))
+        self.pair_button.updateGeometry()
+
+    def _look_for_drafts(self) -> None:
+        if self._discover.page is not None:
+            self.drafts_requested.emit(self._discover.as_main(self._discover.page.model))
 
     def _open(self) -> None:
         if self._discover.page is not None:
@@ -109,6 +124,7 @@ class ModelPage(Translated, Page):
     def _retranslate(self) -> None:
         self.back_button.setText(self.tr("Back"))
         self.install_button.setText(self.tr("Install"))
+        self.drafts_button.setText(self.tr("Find drafts for it"))
         self.hub_button.setText(self.tr("Open its page"))
         self._files_heading.setText(self.tr("Files that are installed"))
         self._card_heading.setText(self.tr("From its author"))

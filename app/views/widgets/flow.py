@@ -43,17 +43,31 @@ class FlowLayout(QLayout):
 
     def minimumSize(self) -> QSize:  # noqa: N802 - Qt's name
         """Whatever is wider than the layout gets the layout's width."""
-        return QSize(0, max((item.sizeHint().height() for item in self._items), default=0))
+        return QSize(0, max((item.sizeHint().height() for item in self._items if not item.isEmpty()), default=0))
 
     def _lay(self, area: QRect, *, move: bool) -> int:
-        """How high it becomes."""
-        x, y, line_px = area.x(), area.y(), 0
+        """How high it becomes. What is lower than its line stands in the middle of it."""
+        y = area.y()
+        for line in self._lines(area.width()):
+            line_px = max(size.height() for _, size in line)
+            x = area.x()
+            for item, size in line:
+                if move:
+                    item.setGeometry(QRect(QPoint(x, y + (line_px - size.height()) // 2), size))
+                x += size.width() + self.spacing()
+            y += line_px + self.spacing()
+        return max(0, y - self.spacing() - area.y())
+
+    def _lines(self, width_px: int) -> list[list[tuple[QLayoutItem, QSize]]]:
+        lines: list[list[tuple[QLayoutItem, QSize]]] = []
+        used_px = 0
         for item in self._items:
-            hint = item.sizeHint()
-            size = QSize(min(hint.width(), area.width()), hint.height())
-            if x + size.width() > area.right() + 1 and x > area.x():
-                x, y, line_px = area.x(), y + line_px + self.spacing(), 0
-            if move:
-                item.setGeometry(QRect(QPoint(x, y), size))
-            x, line_px = x + size.width() + self.spacing(), max(line_px, size.height())
-        return y + line_px - area.y()
+            if item.isEmpty():  # hidden
+                continue
+            size = QSize(min(item.sizeHint().width(), width_px), item.sizeHint().height())
+            if not lines or used_px + size.width() > width_px:
+                lines.append([])
+                used_px = 0
+            lines[-1].append((item, size))
+            used_px += size.width() + self.spacing()
+        return lines
