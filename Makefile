@@ -8,7 +8,7 @@ COMPILE = UV_CUSTOM_COMPILE_COMMAND="make lock" uv pip compile pyproject.toml --
 	--fork-strategy fewest --python-version 3.11 --generate-hashes --no-annotate
 
 .DEFAULT_GOAL := help
-.PHONY: help run test families drills smoke lint bench mutants parity lock clean venv dev
+.PHONY: help run test families drills smoke lint bench mutants parity peer lock clean venv dev
 
 help: ## What there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -46,6 +46,11 @@ parity: dev ## Our drafters beside mlx-vlm's, which is installed for this alone
 	@test -x build/parity/bin/python || python3.11 -m venv build/parity
 	@build/parity/bin/python -m pip install --quiet mlx-vlm==0.7.10 $(shell $(PYTHON) -m tests.parity.requirements)
 	@build/parity/bin/python -m tests.parity $(ARGS)
+
+peer: dev ## Our downloads from a hub of others, which is installed for this alone
+	@test -x build/peer/bin/python || python3.11 -m venv build/peer
+	@build/peer/bin/python -m pip install --quiet olah==0.5.4
+	@$(PYTHON) -m tests.peer $(ARGS)
 
 lock: ## Write both locks anew from pyproject.toml (needs uv): what users get, and that with what developers need
 	$(COMPILE) --group pyproject.toml:dev --output-file packaging/requirements-dev.lock

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -30,6 +31,7 @@ from app.system.gui_gc import GuiThreadGarbage
 from app.system.logs import ErrorWatch, open_log
 from app.system.only_instance import OnlyInstance
 from app.system.paths import APP_NAME, Paths
+from app.system.secrets import Secrets, system_keychain
 from app.system.unix_signals import Interrupts
 from app.theme import Appearance, Theme
 from app.view_models.model_list import PairState
@@ -59,7 +61,10 @@ def open_engine(cache: Path) -> ChatEngine:
 
 
 def open_store(folder: Path, sink: Sink, starter: Path) -> ModelLibrary:
-    return ModelStore(folder, sink=sink, starter=starter)
+    store = ModelStore(folder, sink=sink, starter=starter)
+    with suppress(RuntimeError):  # somebody without a home folder
+        store.set_home(Path.home())
+    return store
 
 
 class Application(QObject):
@@ -82,7 +87,9 @@ class Application(QObject):
         self._make_store = make_store
         self._starter = starter
         self.errors = ErrorWatch()
-        self.settings = Settings(paths.settings, paths.hub_token, self)
+        self.settings = Settings(
+            paths.settings, Secrets(paths.hub_token, system_keychain if paths.of_user else lambda: None), self
+        )
         self.translation = Translation(compiled_sentences())
         self.translation.switch(self.settings.language)
         self.theme = Theme(self)
@@ -104,6 +111,7 @@ class Application(QObject):
         # Queued behind the first paint event, so that the first frame is on the screen before this work begins.
         window.painted_first.connect(lambda: QTimer.singleShot(0, self.open))
         window.settings_requested.connect(self.show_settings)
+        window.draft_search_requested.connect(self._find_draft)
         window.log_requested.connect(lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str(self.paths.logs))))
         window.about_requested.connect(self._show_about)
         window.closed.connect(self.close)
@@ -230,13 +238,6 @@ class Application(QObject):
 
     # While it runs
 
-    def come_to_front(self) -> None:
-        window = self.window
-        window.setWindowState(window.windowState() & ~Qt.WindowState.WindowMinimized)
-        window.show()
-        window.raise_()
-        window.activateWindow()
-
     def show_settings(self, page: str = "") -> SettingsWindow | None:
         if not self.is_open:
             return None
@@ -250,6 +251,12 @@ class Application(QObject):
         self._settings_window.raise_()
         self._settings_window.activateWindow()
         return self._settings_window
+
+    def _find_draft(self) -> None:
+        """The hub's answer to what may draft for the main model."""
+        main, window = self.models.main_info(), self.show_settings("discover")
+        if window is not None and main is not None:
+            window.discover.show_drafts_for(main)
 
     def _on_setting(self, name: str) -> None:
         if name == "language":
@@ -343,7 +350,7 @@ def run(profile_dir: Path | None) -> int:
     interrupts.install()
     interrupts.received.connect(application.window.close_at_once)
     instance.has_window = application.window.isVisible
-    instance.called.connect(application.come_to_front)
+    instance.called.connect(application.window.come_forward)
     application.ending.connect(instance.stop_listening)
     application.ending.connect(lambda: end_process_after(END_S))
     application.ended.connect(qt.quit)

@@ -1,7 +1,6 @@
 """Preferences: every option declared once, with its default and limits; a JSON file that survives damage.
 
-What an option means to the person is said where it is shown. The hub token has a file of its own that only the
-owner can read.
+What an option means to the person is said where it is shown. The hub token is kept by system/secrets.py.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ from typing import Any, Generic, TypeVar, overload
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from app.system.secrets import Secrets
 from engine import MAX_DRAFT_TOKENS, MAX_SEED, Sampling, Speculation, SpeculationMode, write_atomically
 
 log = logging.getLogger(__name__)
@@ -25,7 +25,6 @@ STARTER_FOLDER = "starter"
 # MEASURED: of the empty chat's own questions the first pair missed 9 of 24 at 0.7, and 4 of 24 at 0.2.
 STARTER_TEMPERATURE = 0.2
 SAVE_DELAY_MS = 250
-_TOKEN_CHARS = 1000
 
 T = TypeVar("T")
 
@@ -124,18 +123,23 @@ class Settings(QObject):
     thinking = Option(False, _flag)
     system_prompt = Option("", _text)
     hub_endpoint = Option("", _text)  # "": the public hub
+    hub_mirrors = Option[tuple[str, ...]]((), _texts)  # asked where the hub cannot be reached
+    hub_proxy = Option("", _text)  # "": what the environment says
+    hub_offline = Option(False, _flag)
+    download_limit = Option(0, _whole(0, 100_000_000_000))  # bytes a second, of all downloads together; 0: none
+    pair_downloads = Option[tuple[str, ...]]((), _texts)  # "main draft" of each pair that is not installed yet
     hub_token_in_clear = Option(False, _flag)  # also over plain http
     model_folders = Option[tuple[str, ...]]((), _texts)
     unload_after_min = Option(0, _whole(0, 24 * 60))  # minutes without a reply; 0: never
     window_geometry = Option("", _text)  # base64 of what Qt saves
     sidebar_visible = Option(True, _flag)
 
-    def __init__(self, file: Path, token_file: Path, parent: QObject | None = None) -> None:
+    def __init__(self, file: Path, secrets: Secrets | Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.values: dict[str, Any] = {}
         self.set_aside = ""  # where a file is kept that could not be read at the start
         self._file = file
-        self._token_file = token_file
+        self._secrets = Secrets(secrets) if isinstance(secrets, Path) else secrets
         self._unknown: dict[str, Any] = {}
         self._timer = QTimer(self, singleShot=True, interval=SAVE_DELAY_MS)
         self._timer.timeout.connect(self.save)
@@ -173,20 +177,13 @@ class Settings(QObject):
 
     @property
     def hub_token(self) -> str:
-        """Empty where there is none, or a file that is no token."""
-        try:
-            token = self._token_file.read_text(encoding="utf-8").strip()
-        except (OSError, ValueError):
-            return ""
-        return token if token.isascii() and token.isprintable() and len(token) <= _TOKEN_CHARS else ""
+        """Empty where there is none."""
+        return self._secrets.token
 
     @hub_token.setter
     def hub_token(self, token: str) -> None:
         try:
-            if token:
-                write_atomically(self._token_file, token)
-            else:
-                self._token_file.unlink(missing_ok=True)
+            self._secrets.keep(token)
         except OSError as error:
             self._tell_refusal(error)
         self.changed.emit("hub_token")

@@ -22,6 +22,23 @@
     </message>
 </context>
 <context>
+    <name>DiscoverPanel</name>
+    <message numerus="yes">
+        <source>%n models, and more below</source>
+        <translation>
+            <numerusform>%n model, and more below</numerusform>
+            <numerusform>%n models, and more below</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n models</source>
+        <translation>
+            <numerusform>%n model</numerusform>
+            <numerusform>%n models</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>GeneralPage</name>
     <message numerus="yes">
         <source>%n minute(s)</source>

@@ -184,6 +184,109 @@
     </message>
 </context>
 <context>
+    <name>DiscoverPanel</name>
+    <message>
+        <source>Drafts for %1</source>
+        <translation>%1 用のドラフトモデル</translation>
+    </message>
+    <message>
+        <source>Shown instead: what is known without the hub.</source>
+        <translation>代わりに、ハブなしでわかるモデルを表示しています。</translation>
+    </message>
+    <message>
+        <source>Searching…</source>
+        <translation>検索中…</translation>
+    </message>
+    <message>
+        <source>Nothing found. Try fewer words or limits.</source>
+        <translation>見つかりませんでした。言葉や条件を減らしてみてください。</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n models, and more below</source>
+        <translation>
+            <numerusform>%n 個のモデル、下にさらにあります</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n models</source>
+        <translation>
+            <numerusform>%n 個のモデル</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Search for models, or author/words</source>
+        <translation>モデルを検索、または作成者/言葉</translation>
+    </message>
+    <message>
+        <source>Search for models</source>
+        <translation>モデルを検索</translation>
+    </message>
+    <message>
+        <source>Any family</source>
+        <translation>すべての系列</translation>
+    </message>
+    <message>
+        <source>Any precision</source>
+        <translation>すべての精度</translation>
+    </message>
+    <message>
+        <source>Any kind</source>
+        <translation>すべての種類</translation>
+    </message>
+    <message>
+        <source>Models</source>
+        <translation>モデル</translation>
+    </message>
+    <message>
+        <source>Drafters</source>
+        <translation>専用ドラフトモデル</translation>
+    </message>
+    <message>
+        <source>Most downloads</source>
+        <translation>ダウンロードが多い順</translation>
+    </message>
+    <message>
+        <source>Most likes</source>
+        <translation>いいねが多い順</translation>
+    </message>
+    <message>
+        <source>Newest</source>
+        <translation>新しい順</translation>
+    </message>
+    <message>
+        <source>Family</source>
+        <translation>系列</translation>
+    </message>
+    <message>
+        <source>Precision</source>
+        <translation>精度</translation>
+    </message>
+    <message>
+        <source>Kind</source>
+        <translation>種類</translation>
+    </message>
+    <message>
+        <source>Order</source>
+        <translation>並び順</translation>
+    </message>
+    <message>
+        <source>Only what fits</source>
+        <translation>収まるものだけ</translation>
+    </message>
+    <message>
+        <source>Only what fits this Mac</source>
+        <translation>この Mac に収まるものだけ</translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation>もう一度試す</translation>
+    </message>
+    <message>
+        <source>Models found</source>
+        <translation>見つかったモデル</translation>
+    </message>
+</context>
+<context>
     <name>DownloadRow</name>
     <message>
         <source>Pause</source>
@@ -198,24 +301,91 @@
         <translation>もう一度試す</translation>
     </message>
     <message>
+        <source>Hide the files</source>
+        <translation>ファイルを隠す</translation>
+    </message>
+    <message>
+        <source>Show the files</source>
+        <translation>ファイルを表示</translation>
+    </message>
+    <message>
+        <source>Try now</source>
+        <translation>今すぐ試す</translation>
+    </message>
+    <message>
+        <source>Take this line away</source>
+        <translation>この行を消す</translation>
+    </message>
+    <message>
+        <source>Remove, with what has arrived</source>
+        <translation>受信済みのデータごと削除</translation>
+    </message>
+    <message>
         <source>Cancel and delete what has arrived</source>
         <translation>キャンセルして、ダウンロード済みの分を削除</translation>
+    </message>
+    <message>
+        <source>Use now</source>
+        <translation>今すぐ使う</translation>
+    </message>
+    <message>
+        <source>Open its page</source>
+        <translation>モデルのページを開く</translation>
     </message>
     <message>
         <source>The download failed.</source>
         <translation>ダウンロードできませんでした。</translation>
     </message>
     <message>
+        <source>Installed</source>
+        <translation>インストール済み</translation>
+    </message>
+    <message>
         <source>Asking the hub…</source>
         <translation>ハブに問い合わせ中…</translation>
+    </message>
+    <message>
+        <source>Paused at %1</source>
+        <translation>%1 で一時停止中</translation>
     </message>
     <message>
         <source>Paused at %1 of %2</source>
         <translation>%2 のうち %1 で一時停止中</translation>
     </message>
+</context>
+<context>
+    <name>Downloads</name>
     <message>
-        <source>%1 of %2, %3 per second</source>
-        <translation>%2 のうち %1、毎秒 %3</translation>
+        <source>%1 s left</source>
+        <translation>残り %1 秒</translation>
+    </message>
+    <message>
+        <source>%1 min left</source>
+        <translation>残り %1 分</translation>
+    </message>
+    <message>
+        <source>%1 h %2 min left</source>
+        <translation>残り %1 時間 %2 分</translation>
+    </message>
+    <message>
+        <source>%1 days left</source>
+        <translation>残り %1 日</translation>
+    </message>
+    <message>
+        <source>%1 of %2</source>
+        <translation>%1 / %2</translation>
+    </message>
+    <message>
+        <source>%1 per second</source>
+        <translation>毎秒 %1</translation>
+    </message>
+    <message>
+        <source>The hub is busy; trying again in %1 s</source>
+        <translation>ハブが混み合っています。%1 秒後に再試行します</translation>
+    </message>
+    <message>
+        <source>Connection lost; trying again in %1 s</source>
+        <translation>接続が切れました。%1 秒後に再試行します</translation>
     </message>
 </context>
 <context>
@@ -376,6 +546,127 @@
     </message>
 </context>
 <context>
+    <name>Hub</name>
+    <message>
+        <source>%1 downloads</source>
+        <translation>ダウンロード %1 回</translation>
+    </message>
+    <message>
+        <source>needs a token</source>
+        <translation>トークンが必要</translation>
+    </message>
+    <message>
+        <source>%1B parameters</source>
+        <translation>パラメータ %1B</translation>
+    </message>
+    <message>
+        <source>%1M parameters</source>
+        <translation>パラメータ %1M</translation>
+    </message>
+    <message>
+        <source>not quantized</source>
+        <translation>量子化なし</translation>
+    </message>
+    <message>
+        <source>about %1</source>
+        <translation>約 %1</translation>
+    </message>
+    <message>
+        <source>fits this Mac</source>
+        <translation>この Mac に収まります</translation>
+    </message>
+    <message>
+        <source>tight on this Mac</source>
+        <translation>この Mac ではぎりぎりです</translation>
+    </message>
+    <message>
+        <source>too large for this Mac</source>
+        <translation>この Mac には大きすぎます</translation>
+    </message>
+</context>
+<context>
+    <name>HubCard</name>
+    <message>
+        <source>Address</source>
+        <translation>アドレス</translation>
+    </message>
+    <message>
+        <source>Leave empty for the public hub.</source>
+        <translation>空欄なら公開ハブを使います。</translation>
+    </message>
+    <message>
+        <source>Token</source>
+        <translation>トークン</translation>
+    </message>
+    <message>
+        <source>Only for private and gated models. Kept on this machine.</source>
+        <translation>非公開または承認制のモデルにだけ使います。この Mac にだけ保存されます。</translation>
+    </message>
+    <message>
+        <source>Send the token unencrypted</source>
+        <translation>トークンを暗号化せずに送信</translation>
+    </message>
+    <message>
+        <source>For an http address on another machine. Anyone on the way can read the token.</source>
+        <translation>ほかのマシンの http アドレス用です。途中で誰でもトークンを読み取れます。</translation>
+    </message>
+    <message>
+        <source>Mirrors</source>
+        <translation>ミラー</translation>
+    </message>
+    <message>
+        <source>Addresses to ask when the hub cannot be reached, with spaces between. They are never sent the token.</source>
+        <translation>ハブに接続できないときに使うアドレスです。空白で区切ってください。トークンは送信しません。</translation>
+    </message>
+    <message>
+        <source>Proxy</source>
+        <translation>プロキシ</translation>
+    </message>
+    <message>
+        <source>Leave empty to use what your system says.</source>
+        <translation>空欄にするとシステムの設定に従います。</translation>
+    </message>
+    <message>
+        <source>Download limit</source>
+        <translation>ダウンロード速度の制限</translation>
+    </message>
+    <message>
+        <source>For all downloads together, in MB per second.</source>
+        <translation>すべてのダウンロードの合計で、1 秒あたりの MB です。</translation>
+    </message>
+    <message>
+        <source>None</source>
+        <translation>なし</translation>
+    </message>
+    <message>
+        <source>Offline mode</source>
+        <translation>オフラインモード</translation>
+    </message>
+    <message>
+        <source>Hunch asks no hub. Installed models work as usual.</source>
+        <translation>ハブに接続しません。インストール済みのモデルは通常どおり使えます。</translation>
+    </message>
+</context>
+<context>
+    <name>InstallCard</name>
+    <message>
+        <source>Install from the Hub</source>
+        <translation>ハブからインストール</translation>
+    </message>
+    <message>
+        <source>A repository with MLX weights. Several can be installed at once.</source>
+        <translation>MLX の重みがあるリポジトリを入力してください。同時に複数インストールできます。</translation>
+    </message>
+    <message>
+        <source>Repository</source>
+        <translation>リポジトリ</translation>
+    </message>
+    <message>
+        <source>Install</source>
+        <translation>インストール</translation>
+    </message>
+</context>
+<context>
     <name>JumpButton</name>
     <message>
         <source>Jump to the end</source>
@@ -422,14 +713,6 @@
 </context>
 <context>
     <name>MainWindow</name>
-    <message>
-        <source>%1 is installed.</source>
-        <translation>%1 をインストールしました。</translation>
-    </message>
-    <message>
-        <source>Choose models…</source>
-        <translation>モデルを選択…</translation>
-    </message>
     <message>
         <source>A reply is being written. %1 is loaded when it ends.</source>
         <translation>回答を書いています。終わったら %1 を読み込みます。</translation>
@@ -972,6 +1255,30 @@
         <translation>%1 は非公開か、このトークンにはアクセス権がありません。</translation>
     </message>
     <message>
+        <source>Offline mode is on</source>
+        <translation>オフラインモードがオンです</translation>
+    </message>
+    <message>
+        <source>Hunch asks no hub while offline mode is on.</source>
+        <translation>オフラインモードの間、Hunch はハブに接続しません。</translation>
+    </message>
+    <message>
+        <source>Installed models work as usual. Turn offline mode off in Settings to get others.</source>
+        <translation>インストール済みのモデルは通常どおり使えます。ほかのモデルを入手するには、設定でオフラインモードをオフにしてください。</translation>
+    </message>
+    <message>
+        <source>Search not available</source>
+        <translation>検索できません</translation>
+    </message>
+    <message>
+        <source>%1 has no list of models to search in.</source>
+        <translation>%1 には検索できるモデルの一覧がありません。</translation>
+    </message>
+    <message>
+        <source>A model can still be installed by its repository&apos;s name.</source>
+        <translation>リポジトリ名がわかれば、モデルをインストールできます。</translation>
+    </message>
+    <message>
         <source>Token not sent</source>
         <translation>トークンは送信されていません</translation>
     </message>
@@ -1233,6 +1540,57 @@
     </message>
 </context>
 <context>
+    <name>ModelPage</name>
+    <message>
+        <source>Asking the hub…</source>
+        <translation>ハブに問い合わせ中…</translation>
+    </message>
+    <message>
+        <source>licence %1</source>
+        <translation>ライセンス %1</translation>
+    </message>
+    <message>
+        <source>made from %1</source>
+        <translation>元のモデル %1</translation>
+    </message>
+    <message>
+        <source>Install, %1</source>
+        <translation>インストール（%1）</translation>
+    </message>
+    <message>
+        <source>Nothing to install</source>
+        <translation>インストールできるものがありません</translation>
+    </message>
+    <message>
+        <source>Installed</source>
+        <translation>インストール済み</translation>
+    </message>
+    <message>
+        <source>Back</source>
+        <translation>戻る</translation>
+    </message>
+    <message>
+        <source>Install</source>
+        <translation>インストール</translation>
+    </message>
+    <message>
+        <source>Open its page</source>
+        <translation>モデルのページを開く</translation>
+    </message>
+    <message>
+        <source>Files that are installed</source>
+        <translation>インストールされるファイル</translation>
+    </message>
+    <message>
+        <source>From its author</source>
+        <translation>作成者の説明</translation>
+    </message>
+    <message>
+        <source>Its author asks you to accept terms first: open its page, accept them, and put your token in Settings.</source>
+        <translation>先に利用条件への同意が必要なモデルです。モデルのページで同意し、設定にトークンを入力してください。</translation>
+    </message>
+</context>
+<context>
     <name>ModelRow</name>
     <message>
         <source>Delete %1</source>
@@ -1297,22 +1655,6 @@
         <translation>モデルのあるフォルダ</translation>
     </message>
     <message>
-        <source>Install from the Hub</source>
-        <translation>ハブからインストール</translation>
-    </message>
-    <message>
-        <source>A repository with MLX weights. Several can be installed at once.</source>
-        <translation>MLX の重みがあるリポジトリを入力してください。同時に複数インストールできます。</translation>
-    </message>
-    <message>
-        <source>Repository</source>
-        <translation>リポジトリ</translation>
-    </message>
-    <message>
-        <source>Install</source>
-        <translation>インストール</translation>
-    </message>
-    <message>
         <source>Installed</source>
         <translation>インストール済み</translation>
     </message>
@@ -1335,30 +1677,6 @@
     <message>
         <source>Hub</source>
         <translation>ハブ</translation>
-    </message>
-    <message>
-        <source>Address</source>
-        <translation>アドレス</translation>
-    </message>
-    <message>
-        <source>Leave empty for the public hub.</source>
-        <translation>空欄なら公開ハブを使います。</translation>
-    </message>
-    <message>
-        <source>Token</source>
-        <translation>トークン</translation>
-    </message>
-    <message>
-        <source>Only for private and gated models. Kept on this machine.</source>
-        <translation>非公開または承認制のモデルにだけ使います。この Mac にだけ保存されます。</translation>
-    </message>
-    <message>
-        <source>Send the token unencrypted</source>
-        <translation>トークンを暗号化せずに送信</translation>
-    </message>
-    <message>
-        <source>For an http address on another machine. Anyone on the way can read the token.</source>
-        <translation>ほかのマシンの http アドレス用です。途中で誰でもトークンを読み取れます。</translation>
     </message>
 </context>
 <context>
@@ -1805,6 +2123,10 @@
     <message>
         <source>Models</source>
         <translation>モデル</translation>
+    </message>
+    <message>
+        <source>Find models</source>
+        <translation>モデルを探す</translation>
     </message>
     <message>
         <source>Speculation</source>

@@ -184,6 +184,109 @@
     </message>
 </context>
 <context>
+    <name>DiscoverPanel</name>
+    <message>
+        <source>Drafts for %1</source>
+        <translation>%1에 맞는 초안 모델</translation>
+    </message>
+    <message>
+        <source>Shown instead: what is known without the hub.</source>
+        <translation>대신 허브 없이 알 수 있는 모델을 보여 드려요.</translation>
+    </message>
+    <message>
+        <source>Searching…</source>
+        <translation>검색 중…</translation>
+    </message>
+    <message>
+        <source>Nothing found. Try fewer words or limits.</source>
+        <translation>찾은 모델이 없어요. 검색어나 조건을 줄여 보세요.</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n models, and more below</source>
+        <translation>
+            <numerusform>모델 %n개, 아래에 더 있어요</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n models</source>
+        <translation>
+            <numerusform>모델 %n개</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Search for models, or author/words</source>
+        <translation>모델 검색, 또는 만든이/검색어</translation>
+    </message>
+    <message>
+        <source>Search for models</source>
+        <translation>모델 검색</translation>
+    </message>
+    <message>
+        <source>Any family</source>
+        <translation>모든 계열</translation>
+    </message>
+    <message>
+        <source>Any precision</source>
+        <translation>모든 정밀도</translation>
+    </message>
+    <message>
+        <source>Any kind</source>
+        <translation>모든 종류</translation>
+    </message>
+    <message>
+        <source>Models</source>
+        <translation>모델</translation>
+    </message>
+    <message>
+        <source>Drafters</source>
+        <translation>전용 초안 모델</translation>
+    </message>
+    <message>
+        <source>Most downloads</source>
+        <translation>다운로드 많은 순</translation>
+    </message>
+    <message>
+        <source>Most likes</source>
+        <translation>좋아요 많은 순</translation>
+    </message>
+    <message>
+        <source>Newest</source>
+        <translation>최신순</translation>
+    </message>
+    <message>
+        <source>Family</source>
+        <translation>계열</translation>
+    </message>
+    <message>
+        <source>Precision</source>
+        <translation>정밀도</translation>
+    </message>
+    <message>
+        <source>Kind</source>
+        <translation>종류</translation>
+    </message>
+    <message>
+        <source>Order</source>
+        <translation>순서</translation>
+    </message>
+    <message>
+        <source>Only what fits</source>
+        <translation>맞는 것만</translation>
+    </message>
+    <message>
+        <source>Only what fits this Mac</source>
+        <translation>이 Mac에 맞는 것만</translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation>다시 시도</translation>
+    </message>
+    <message>
+        <source>Models found</source>
+        <translation>찾은 모델</translation>
+    </message>
+</context>
+<context>
     <name>DownloadRow</name>
     <message>
         <source>Pause</source>
@@ -198,24 +301,91 @@
         <translation>다시 시도</translation>
     </message>
     <message>
+        <source>Hide the files</source>
+        <translation>파일 숨기기</translation>
+    </message>
+    <message>
+        <source>Show the files</source>
+        <translation>파일 보기</translation>
+    </message>
+    <message>
+        <source>Try now</source>
+        <translation>지금 시도</translation>
+    </message>
+    <message>
+        <source>Take this line away</source>
+        <translation>이 줄 지우기</translation>
+    </message>
+    <message>
+        <source>Remove, with what has arrived</source>
+        <translation>받은 내용과 함께 지우기</translation>
+    </message>
+    <message>
         <source>Cancel and delete what has arrived</source>
         <translation>취소하고 받은 파일 삭제</translation>
+    </message>
+    <message>
+        <source>Use now</source>
+        <translation>지금 쓰기</translation>
+    </message>
+    <message>
+        <source>Open its page</source>
+        <translation>모델 페이지 열기</translation>
     </message>
     <message>
         <source>The download failed.</source>
         <translation>다운로드하지 못했어요.</translation>
     </message>
     <message>
+        <source>Installed</source>
+        <translation>설치됨</translation>
+    </message>
+    <message>
         <source>Asking the hub…</source>
         <translation>허브에 확인하는 중…</translation>
+    </message>
+    <message>
+        <source>Paused at %1</source>
+        <translation>%1에서 멈춤</translation>
     </message>
     <message>
         <source>Paused at %1 of %2</source>
         <translation>%2 중 %1에서 일시 정지</translation>
     </message>
+</context>
+<context>
+    <name>Downloads</name>
     <message>
-        <source>%1 of %2, %3 per second</source>
-        <translation>%2 중 %1, 초당 %3</translation>
+        <source>%1 s left</source>
+        <translation>%1초 남음</translation>
+    </message>
+    <message>
+        <source>%1 min left</source>
+        <translation>%1분 남음</translation>
+    </message>
+    <message>
+        <source>%1 h %2 min left</source>
+        <translation>%1시간 %2분 남음</translation>
+    </message>
+    <message>
+        <source>%1 days left</source>
+        <translation>%1일 남음</translation>
+    </message>
+    <message>
+        <source>%1 of %2</source>
+        <translation>%2 중 %1</translation>
+    </message>
+    <message>
+        <source>%1 per second</source>
+        <translation>초당 %1</translation>
+    </message>
+    <message>
+        <source>The hub is busy; trying again in %1 s</source>
+        <translation>허브가 바빠요. %1초 뒤에 다시 시도해요</translation>
+    </message>
+    <message>
+        <source>Connection lost; trying again in %1 s</source>
+        <translation>연결이 끊겼어요. %1초 뒤에 다시 시도해요</translation>
     </message>
 </context>
 <context>
@@ -376,6 +546,127 @@
     </message>
 </context>
 <context>
+    <name>Hub</name>
+    <message>
+        <source>%1 downloads</source>
+        <translation>다운로드 %1회</translation>
+    </message>
+    <message>
+        <source>needs a token</source>
+        <translation>토큰 필요</translation>
+    </message>
+    <message>
+        <source>%1B parameters</source>
+        <translation>매개변수 %1B</translation>
+    </message>
+    <message>
+        <source>%1M parameters</source>
+        <translation>매개변수 %1M</translation>
+    </message>
+    <message>
+        <source>not quantized</source>
+        <translation>양자화 안 됨</translation>
+    </message>
+    <message>
+        <source>about %1</source>
+        <translation>약 %1</translation>
+    </message>
+    <message>
+        <source>fits this Mac</source>
+        <translation>이 Mac에 맞음</translation>
+    </message>
+    <message>
+        <source>tight on this Mac</source>
+        <translation>이 Mac에서 빠듯함</translation>
+    </message>
+    <message>
+        <source>too large for this Mac</source>
+        <translation>이 Mac에는 너무 큼</translation>
+    </message>
+</context>
+<context>
+    <name>HubCard</name>
+    <message>
+        <source>Address</source>
+        <translation>주소</translation>
+    </message>
+    <message>
+        <source>Leave empty for the public hub.</source>
+        <translation>비워 두면 공개 허브를 써요.</translation>
+    </message>
+    <message>
+        <source>Token</source>
+        <translation>토큰</translation>
+    </message>
+    <message>
+        <source>Only for private and gated models. Kept on this machine.</source>
+        <translation>비공개 모델이나 승인이 필요한 모델에만 써요. 이 컴퓨터에만 저장돼요.</translation>
+    </message>
+    <message>
+        <source>Send the token unencrypted</source>
+        <translation>토큰을 암호화하지 않고 보내기</translation>
+    </message>
+    <message>
+        <source>For an http address on another machine. Anyone on the way can read the token.</source>
+        <translation>다른 컴퓨터의 http 주소를 쓸 때만 필요해요. 중간에 누구나 토큰을 읽을 수 있어요.</translation>
+    </message>
+    <message>
+        <source>Mirrors</source>
+        <translation>미러</translation>
+    </message>
+    <message>
+        <source>Addresses to ask when the hub cannot be reached, with spaces between. They are never sent the token.</source>
+        <translation>허브에 연결되지 않을 때 대신 접속할 주소예요. 빈칸으로 구분하세요. 토큰은 보내지 않아요.</translation>
+    </message>
+    <message>
+        <source>Proxy</source>
+        <translation>프록시</translation>
+    </message>
+    <message>
+        <source>Leave empty to use what your system says.</source>
+        <translation>비워 두면 시스템 설정을 따라요.</translation>
+    </message>
+    <message>
+        <source>Download limit</source>
+        <translation>다운로드 속도 제한</translation>
+    </message>
+    <message>
+        <source>For all downloads together, in MB per second.</source>
+        <translation>모든 다운로드를 합친 속도, 초당 MB 단위예요.</translation>
+    </message>
+    <message>
+        <source>None</source>
+        <translation>없음</translation>
+    </message>
+    <message>
+        <source>Offline mode</source>
+        <translation>오프라인 모드</translation>
+    </message>
+    <message>
+        <source>Hunch asks no hub. Installed models work as usual.</source>
+        <translation>어떤 허브에도 접속하지 않아요. 설치된 모델은 그대로 쓸 수 있어요.</translation>
+    </message>
+</context>
+<context>
+    <name>InstallCard</name>
+    <message>
+        <source>Install from the Hub</source>
+        <translation>허브에서 설치</translation>
+    </message>
+    <message>
+        <source>A repository with MLX weights. Several can be installed at once.</source>
+        <translation>MLX 가중치가 있는 저장소를 입력하세요. 여러 개를 동시에 설치할 수 있어요.</translation>
+    </message>
+    <message>
+        <source>Repository</source>
+        <translation>저장소</translation>
+    </message>
+    <message>
+        <source>Install</source>
+        <translation>설치</translation>
+    </message>
+</context>
+<context>
     <name>JumpButton</name>
     <message>
         <source>Jump to the end</source>
@@ -422,14 +713,6 @@
 </context>
 <context>
     <name>MainWindow</name>
-    <message>
-        <source>%1 is installed.</source>
-        <translation>%1 모델을 설치했어요.</translation>
-    </message>
-    <message>
-        <source>Choose models…</source>
-        <translation>모델 선택…</translation>
-    </message>
     <message>
         <source>A reply is being written. %1 is loaded when it ends.</source>
         <translation>답변을 쓰는 중이에요. 끝나면 %1 모델을 불러와요.</translation>
@@ -972,6 +1255,30 @@
         <translation>%1 저장소가 비공개이거나 이 토큰에 접근 권한이 없어요.</translation>
     </message>
     <message>
+        <source>Offline mode is on</source>
+        <translation>오프라인 모드가 켜져 있어요</translation>
+    </message>
+    <message>
+        <source>Hunch asks no hub while offline mode is on.</source>
+        <translation>오프라인 모드에서는 Hunch가 어떤 허브에도 접속하지 않아요.</translation>
+    </message>
+    <message>
+        <source>Installed models work as usual. Turn offline mode off in Settings to get others.</source>
+        <translation>설치된 모델은 그대로 쓸 수 있어요. 다른 모델을 받으려면 설정에서 오프라인 모드를 끄세요.</translation>
+    </message>
+    <message>
+        <source>Search not available</source>
+        <translation>검색할 수 없어요</translation>
+    </message>
+    <message>
+        <source>%1 has no list of models to search in.</source>
+        <translation>%1에는 검색할 수 있는 모델 목록이 없어요.</translation>
+    </message>
+    <message>
+        <source>A model can still be installed by its repository&apos;s name.</source>
+        <translation>저장소 이름을 알면 모델을 설치할 수 있어요.</translation>
+    </message>
+    <message>
         <source>Token not sent</source>
         <translation>토큰을 보내지 않았어요</translation>
     </message>
@@ -1233,6 +1540,57 @@
     </message>
 </context>
 <context>
+    <name>ModelPage</name>
+    <message>
+        <source>Asking the hub…</source>
+        <translation>허브에 확인하는 중…</translation>
+    </message>
+    <message>
+        <source>licence %1</source>
+        <translation>라이선스 %1</translation>
+    </message>
+    <message>
+        <source>made from %1</source>
+        <translation>원본 %1</translation>
+    </message>
+    <message>
+        <source>Install, %1</source>
+        <translation>설치(%1)</translation>
+    </message>
+    <message>
+        <source>Nothing to install</source>
+        <translation>설치할 것이 없어요</translation>
+    </message>
+    <message>
+        <source>Installed</source>
+        <translation>설치됨</translation>
+    </message>
+    <message>
+        <source>Back</source>
+        <translation>뒤로</translation>
+    </message>
+    <message>
+        <source>Install</source>
+        <translation>설치</translation>
+    </message>
+    <message>
+        <source>Open its page</source>
+        <translation>모델 페이지 열기</translation>
+    </message>
+    <message>
+        <source>Files that are installed</source>
+        <translation>설치되는 파일</translation>
+    </message>
+    <message>
+        <source>From its author</source>
+        <translation>만든 사람의 설명</translation>
+    </message>
+    <message>
+        <source>Its author asks you to accept terms first: open its page, accept them, and put your token in Settings.</source>
+        <translation>먼저 약관에 동의해야 하는 모델이에요. 모델 페이지에서 동의한 뒤 설정에 토큰을 넣으세요.</translation>
+    </message>
+</context>
+<context>
     <name>ModelRow</name>
     <message>
         <source>Delete %1</source>
@@ -1297,22 +1655,6 @@
         <translation>모델이 있는 폴더</translation>
     </message>
     <message>
-        <source>Install from the Hub</source>
-        <translation>허브에서 설치</translation>
-    </message>
-    <message>
-        <source>A repository with MLX weights. Several can be installed at once.</source>
-        <translation>MLX 가중치가 있는 저장소를 입력하세요. 여러 개를 동시에 설치할 수 있어요.</translation>
-    </message>
-    <message>
-        <source>Repository</source>
-        <translation>저장소</translation>
-    </message>
-    <message>
-        <source>Install</source>
-        <translation>설치</translation>
-    </message>
-    <message>
         <source>Installed</source>
         <translation>설치됨</translation>
     </message>
@@ -1335,30 +1677,6 @@
     <message>
         <source>Hub</source>
         <translation>허브</translation>
-    </message>
-    <message>
-        <source>Address</source>
-        <translation>주소</translation>
-    </message>
-    <message>
-        <source>Leave empty for the public hub.</source>
-        <translation>비워 두면 공개 허브를 써요.</translation>
-    </message>
-    <message>
-        <source>Token</source>
-        <translation>토큰</translation>
-    </message>
-    <message>
-        <source>Only for private and gated models. Kept on this machine.</source>
-        <translation>비공개 모델이나 승인이 필요한 모델에만 써요. 이 컴퓨터에만 저장돼요.</translation>
-    </message>
-    <message>
-        <source>Send the token unencrypted</source>
-        <translation>토큰을 암호화하지 않고 보내기</translation>
-    </message>
-    <message>
-        <source>For an http address on another machine. Anyone on the way can read the token.</source>
-        <translation>다른 컴퓨터의 http 주소를 쓸 때만 필요해요. 중간에 누구나 토큰을 읽을 수 있어요.</translation>
     </message>
 </context>
 <context>
@@ -1805,6 +2123,10 @@
     <message>
         <source>Models</source>
         <translation>모델</translation>
+    </message>
+    <message>
+        <source>Find models</source>
+        <translation>모델 찾기</translation>
     </message>
     <message>
         <source>Speculation</source>

@@ -184,6 +184,109 @@
     </message>
 </context>
 <context>
+    <name>DiscoverPanel</name>
+    <message>
+        <source>Drafts for %1</source>
+        <translation>适用于 %1 的草稿模型</translation>
+    </message>
+    <message>
+        <source>Shown instead: what is known without the hub.</source>
+        <translation>以下显示无需 Hub 即可得知的模型。</translation>
+    </message>
+    <message>
+        <source>Searching…</source>
+        <translation>正在搜索…</translation>
+    </message>
+    <message>
+        <source>Nothing found. Try fewer words or limits.</source>
+        <translation>没有找到。请减少搜索词或条件。</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n models, and more below</source>
+        <translation>
+            <numerusform>%n 个模型，下方还有更多</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n models</source>
+        <translation>
+            <numerusform>%n 个模型</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Search for models, or author/words</source>
+        <translation>搜索模型，或输入 作者/关键词</translation>
+    </message>
+    <message>
+        <source>Search for models</source>
+        <translation>搜索模型</translation>
+    </message>
+    <message>
+        <source>Any family</source>
+        <translation>所有系列</translation>
+    </message>
+    <message>
+        <source>Any precision</source>
+        <translation>所有精度</translation>
+    </message>
+    <message>
+        <source>Any kind</source>
+        <translation>所有类型</translation>
+    </message>
+    <message>
+        <source>Models</source>
+        <translation>模型</translation>
+    </message>
+    <message>
+        <source>Drafters</source>
+        <translation>专用草稿模型</translation>
+    </message>
+    <message>
+        <source>Most downloads</source>
+        <translation>下载最多</translation>
+    </message>
+    <message>
+        <source>Most likes</source>
+        <translation>点赞最多</translation>
+    </message>
+    <message>
+        <source>Newest</source>
+        <translation>最新</translation>
+    </message>
+    <message>
+        <source>Family</source>
+        <translation>系列</translation>
+    </message>
+    <message>
+        <source>Precision</source>
+        <translation>精度</translation>
+    </message>
+    <message>
+        <source>Kind</source>
+        <translation>类型</translation>
+    </message>
+    <message>
+        <source>Order</source>
+        <translation>排序</translation>
+    </message>
+    <message>
+        <source>Only what fits</source>
+        <translation>仅显示适合的</translation>
+    </message>
+    <message>
+        <source>Only what fits this Mac</source>
+        <translation>仅显示适合这台 Mac 的</translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation>重试</translation>
+    </message>
+    <message>
+        <source>Models found</source>
+        <translation>找到的模型</translation>
+    </message>
+</context>
+<context>
     <name>DownloadRow</name>
     <message>
         <source>Pause</source>
@@ -198,24 +301,91 @@
         <translation>重试</translation>
     </message>
     <message>
+        <source>Hide the files</source>
+        <translation>隐藏文件</translation>
+    </message>
+    <message>
+        <source>Show the files</source>
+        <translation>显示文件</translation>
+    </message>
+    <message>
+        <source>Try now</source>
+        <translation>立即重试</translation>
+    </message>
+    <message>
+        <source>Take this line away</source>
+        <translation>移除此行</translation>
+    </message>
+    <message>
+        <source>Remove, with what has arrived</source>
+        <translation>连同已下载的内容一起移除</translation>
+    </message>
+    <message>
         <source>Cancel and delete what has arrived</source>
         <translation>取消并删除已下载的部分</translation>
+    </message>
+    <message>
+        <source>Use now</source>
+        <translation>立即使用</translation>
+    </message>
+    <message>
+        <source>Open its page</source>
+        <translation>打开模型页面</translation>
     </message>
     <message>
         <source>The download failed.</source>
         <translation>下载失败。</translation>
     </message>
     <message>
+        <source>Installed</source>
+        <translation>已安装</translation>
+    </message>
+    <message>
         <source>Asking the hub…</source>
         <translation>正在查询 Hub…</translation>
+    </message>
+    <message>
+        <source>Paused at %1</source>
+        <translation>已暂停，已下载 %1</translation>
     </message>
     <message>
         <source>Paused at %1 of %2</source>
         <translation>已暂停：%1，共 %2</translation>
     </message>
+</context>
+<context>
+    <name>Downloads</name>
     <message>
-        <source>%1 of %2, %3 per second</source>
-        <translation>%1，共 %2，每秒 %3</translation>
+        <source>%1 s left</source>
+        <translation>剩余 %1 秒</translation>
+    </message>
+    <message>
+        <source>%1 min left</source>
+        <translation>剩余 %1 分钟</translation>
+    </message>
+    <message>
+        <source>%1 h %2 min left</source>
+        <translation>剩余 %1 小时 %2 分钟</translation>
+    </message>
+    <message>
+        <source>%1 days left</source>
+        <translation>剩余 %1 天</translation>
+    </message>
+    <message>
+        <source>%1 of %2</source>
+        <translation>%1 / %2</translation>
+    </message>
+    <message>
+        <source>%1 per second</source>
+        <translation>每秒 %1</translation>
+    </message>
+    <message>
+        <source>The hub is busy; trying again in %1 s</source>
+        <translation>Hub 繁忙，%1 秒后重试</translation>
+    </message>
+    <message>
+        <source>Connection lost; trying again in %1 s</source>
+        <translation>连接已断开，%1 秒后重试</translation>
     </message>
 </context>
 <context>
@@ -376,6 +546,127 @@
     </message>
 </context>
 <context>
+    <name>Hub</name>
+    <message>
+        <source>%1 downloads</source>
+        <translation>%1 次下载</translation>
+    </message>
+    <message>
+        <source>needs a token</source>
+        <translation>需要令牌</translation>
+    </message>
+    <message>
+        <source>%1B parameters</source>
+        <translation>%1B 参数</translation>
+    </message>
+    <message>
+        <source>%1M parameters</source>
+        <translation>%1M 参数</translation>
+    </message>
+    <message>
+        <source>not quantized</source>
+        <translation>未量化</translation>
+    </message>
+    <message>
+        <source>about %1</source>
+        <translation>约 %1</translation>
+    </message>
+    <message>
+        <source>fits this Mac</source>
+        <translation>适合这台 Mac</translation>
+    </message>
+    <message>
+        <source>tight on this Mac</source>
+        <translation>在这台 Mac 上较紧张</translation>
+    </message>
+    <message>
+        <source>too large for this Mac</source>
+        <translation>对这台 Mac 来说过大</translation>
+    </message>
+</context>
+<context>
+    <name>HubCard</name>
+    <message>
+        <source>Address</source>
+        <translation>地址</translation>
+    </message>
+    <message>
+        <source>Leave empty for the public hub.</source>
+        <translation>留空则使用公共 Hub。</translation>
+    </message>
+    <message>
+        <source>Token</source>
+        <translation>令牌</translation>
+    </message>
+    <message>
+        <source>Only for private and gated models. Kept on this machine.</source>
+        <translation>仅用于私有或需授权的模型，只保存在本机。</translation>
+    </message>
+    <message>
+        <source>Send the token unencrypted</source>
+        <translation>不加密发送令牌</translation>
+    </message>
+    <message>
+        <source>For an http address on another machine. Anyone on the way can read the token.</source>
+        <translation>用于其他电脑上的 http 地址。途中的任何人都能读到令牌。</translation>
+    </message>
+    <message>
+        <source>Mirrors</source>
+        <translation>镜像</translation>
+    </message>
+    <message>
+        <source>Addresses to ask when the hub cannot be reached, with spaces between. They are never sent the token.</source>
+        <translation>无法连接 Hub 时使用的地址，用空格分隔。不会向它们发送令牌。</translation>
+    </message>
+    <message>
+        <source>Proxy</source>
+        <translation>代理</translation>
+    </message>
+    <message>
+        <source>Leave empty to use what your system says.</source>
+        <translation>留空则使用系统设置。</translation>
+    </message>
+    <message>
+        <source>Download limit</source>
+        <translation>下载限速</translation>
+    </message>
+    <message>
+        <source>For all downloads together, in MB per second.</source>
+        <translation>所有下载合计，单位为 MB/秒。</translation>
+    </message>
+    <message>
+        <source>None</source>
+        <translation>无</translation>
+    </message>
+    <message>
+        <source>Offline mode</source>
+        <translation>离线模式</translation>
+    </message>
+    <message>
+        <source>Hunch asks no hub. Installed models work as usual.</source>
+        <translation>Hunch 不访问任何 Hub。已安装的模型照常可用。</translation>
+    </message>
+</context>
+<context>
+    <name>InstallCard</name>
+    <message>
+        <source>Install from the Hub</source>
+        <translation>从 Hub 安装</translation>
+    </message>
+    <message>
+        <source>A repository with MLX weights. Several can be installed at once.</source>
+        <translation>填写含 MLX 权重的仓库，可同时安装多个。</translation>
+    </message>
+    <message>
+        <source>Repository</source>
+        <translation>仓库</translation>
+    </message>
+    <message>
+        <source>Install</source>
+        <translation>安装</translation>
+    </message>
+</context>
+<context>
     <name>JumpButton</name>
     <message>
         <source>Jump to the end</source>
@@ -422,14 +713,6 @@
 </context>
 <context>
     <name>MainWindow</name>
-    <message>
-        <source>%1 is installed.</source>
-        <translation>%1 已安装。</translation>
-    </message>
-    <message>
-        <source>Choose models…</source>
-        <translation>选择模型…</translation>
-    </message>
     <message>
         <source>A reply is being written. %1 is loaded when it ends.</source>
         <translation>正在生成回复，结束后会加载 %1。</translation>
@@ -972,6 +1255,30 @@
         <translation>%1 是私有仓库，或此令牌没有访问权限。</translation>
     </message>
     <message>
+        <source>Offline mode is on</source>
+        <translation>离线模式已开启</translation>
+    </message>
+    <message>
+        <source>Hunch asks no hub while offline mode is on.</source>
+        <translation>离线模式下，Hunch 不会访问任何 Hub。</translation>
+    </message>
+    <message>
+        <source>Installed models work as usual. Turn offline mode off in Settings to get others.</source>
+        <translation>已安装的模型照常可用。要获取其他模型，请在设置中关闭离线模式。</translation>
+    </message>
+    <message>
+        <source>Search not available</source>
+        <translation>无法搜索</translation>
+    </message>
+    <message>
+        <source>%1 has no list of models to search in.</source>
+        <translation>%1 没有可供搜索的模型列表。</translation>
+    </message>
+    <message>
+        <source>A model can still be installed by its repository&apos;s name.</source>
+        <translation>仍可通过仓库名称安装模型。</translation>
+    </message>
+    <message>
         <source>Token not sent</source>
         <translation>未发送令牌</translation>
     </message>
@@ -1233,6 +1540,57 @@
     </message>
 </context>
 <context>
+    <name>ModelPage</name>
+    <message>
+        <source>Asking the hub…</source>
+        <translation>正在查询 Hub…</translation>
+    </message>
+    <message>
+        <source>licence %1</source>
+        <translation>许可证 %1</translation>
+    </message>
+    <message>
+        <source>made from %1</source>
+        <translation>源自 %1</translation>
+    </message>
+    <message>
+        <source>Install, %1</source>
+        <translation>安装（%1）</translation>
+    </message>
+    <message>
+        <source>Nothing to install</source>
+        <translation>没有可安装的内容</translation>
+    </message>
+    <message>
+        <source>Installed</source>
+        <translation>已安装</translation>
+    </message>
+    <message>
+        <source>Back</source>
+        <translation>返回</translation>
+    </message>
+    <message>
+        <source>Install</source>
+        <translation>安装</translation>
+    </message>
+    <message>
+        <source>Open its page</source>
+        <translation>打开模型页面</translation>
+    </message>
+    <message>
+        <source>Files that are installed</source>
+        <translation>将安装的文件</translation>
+    </message>
+    <message>
+        <source>From its author</source>
+        <translation>作者说明</translation>
+    </message>
+    <message>
+        <source>Its author asks you to accept terms first: open its page, accept them, and put your token in Settings.</source>
+        <translation>该模型需要先接受条款：请打开模型页面接受条款，然后在设置中填写令牌。</translation>
+    </message>
+</context>
+<context>
     <name>ModelRow</name>
     <message>
         <source>Delete %1</source>
@@ -1297,22 +1655,6 @@
         <translation>存放模型的文件夹</translation>
     </message>
     <message>
-        <source>Install from the Hub</source>
-        <translation>从 Hub 安装</translation>
-    </message>
-    <message>
-        <source>A repository with MLX weights. Several can be installed at once.</source>
-        <translation>填写含 MLX 权重的仓库，可同时安装多个。</translation>
-    </message>
-    <message>
-        <source>Repository</source>
-        <translation>仓库</translation>
-    </message>
-    <message>
-        <source>Install</source>
-        <translation>安装</translation>
-    </message>
-    <message>
         <source>Installed</source>
         <translation>已安装</translation>
     </message>
@@ -1335,30 +1677,6 @@
     <message>
         <source>Hub</source>
         <translation>Hub</translation>
-    </message>
-    <message>
-        <source>Address</source>
-        <translation>地址</translation>
-    </message>
-    <message>
-        <source>Leave empty for the public hub.</source>
-        <translation>留空则使用公共 Hub。</translation>
-    </message>
-    <message>
-        <source>Token</source>
-        <translation>令牌</translation>
-    </message>
-    <message>
-        <source>Only for private and gated models. Kept on this machine.</source>
-        <translation>仅用于私有或需授权的模型，只保存在本机。</translation>
-    </message>
-    <message>
-        <source>Send the token unencrypted</source>
-        <translation>不加密发送令牌</translation>
-    </message>
-    <message>
-        <source>For an http address on another machine. Anyone on the way can read the token.</source>
-        <translation>用于其他电脑上的 http 地址。途中的任何人都能读到令牌。</translation>
     </message>
 </context>
 <context>
@@ -1805,6 +2123,10 @@
     <message>
         <source>Models</source>
         <translation>模型</translation>
+    </message>
+    <message>
+        <source>Find models</source>
+        <translation>查找模型</translation>
     </message>
     <message>
         <source>Speculation</source>

@@ -23,7 +23,7 @@ import pytest
 from hypothesis import settings
 
 _THREAD_END_S = 5.0
-_FULL_COLLECTION_EVERY = 25  # tests; a full one takes tenths of a second once the engine's libraries are loaded
+_FULL_COLLECTION_EVERY = 25  # tests
 
 # Set while this file is imported: libraries read the environment when they are.
 _HOME = Path(tempfile.mkdtemp(prefix="hunch-tests-"))
@@ -74,6 +74,12 @@ sys.addaudithook(_refuse_strangers)
 # As in the app (app/system/gui_gc.py): another thread must not be the one that frees a Qt object.
 gc.disable()
 _tests = itertools.count(1)
+
+
+def pytest_collection_finish() -> None:
+    """Libraries and test modules are never garbage; looking at them took tenths of a second a full collection."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

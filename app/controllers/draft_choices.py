@@ -16,10 +16,12 @@ from engine import (
     PairCheck,
     draft_problem,
     may_share_tokens,
+    memory_fit,
 )
 
 # A draft up to this share of the main model's parameters is worth its time on most machines.
 RECOMMENDED_SHARE = 1 / 5
+CHAT_TOKENS = 8192  # of the chat that a draft's memory is told for
 
 
 def draft_choice(
@@ -33,7 +35,7 @@ def draft_choice(
         entry = replace(entry, drafter=model.info.own_drafter.kind)
     good = _is_good(main, model.info) and not (check is not None and check.by_text)
     group = DraftGroup.RECOMMENDED if good else DraftGroup.COMPATIBLE
-    extra_bytes = model.info.weight_bytes if model.folder != main.folder else 0
+    extra_bytes = memory_fit(model.info, CHAT_TOKENS).needed_bytes if model.folder != main.folder else 0
     return DraftChoice(group, entry, None, check, extra_bytes, gain)
 
 

@@ -1,22 +1,22 @@
-"""Installed models, downloads, the loaded pair and the possible drafts."""
+"""Installed models, the loaded pair and the possible drafts."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
 from app.bridge import EngineBridge
+from app.controllers.discover import DiscoverController
+from app.controllers.downloads import DownloadController
 from app.controllers.draft_choices import best_draft, draft_choice, model_entry, needs_check, reading_order
 from app.controllers.loaded_pair import LoadedPair
 from app.controllers.pair_checks import PairChecks
 from app.controllers.residence import Residence
 from app.settings import STARTER_FOLDER, Settings
 from app.view_models.model_list import (
-    DownloadEntry,
-    DownloadState,
     DraftChoice,
     DraftGroup,
     ModelEntry,
@@ -26,15 +26,11 @@ from app.view_models.model_list import (
 from engine import (
     ChatEngine,
     DeleteFailed,
-    DownloadFailed,
-    DownloadFinished,
-    DownloadId,
-    DownloadProgress,
-    DownloadStopped,
     DrafterExamined,
     Event,
     Failed,
     Finished,
+    HubAccess,
     InstalledModel,
     LibraryScanned,
     LoadAborted,
@@ -66,11 +62,10 @@ class StarterPair:
 
 class ModelController(QObject):
     models_changed = Signal()
-    downloads_changed = Signal()
     pair_changed = Signal()
     main_waits = Signal(str)  # name of the model that is loaded when the replies under way have ended; "": none
     problem_raised = Signal(object)  # EngineError or DeleteFailed, for words.notices_for_errors
-    model_installed = Signal(str, str)  # repository, folder
+    chat_wanted = Signal()  # what was downloaded is to be used now
 
     def __init__(
         self,
@@ -89,8 +84,9 @@ class ModelController(QObject):
         self._starter = starter
         self._loaded = LoadedPair()
         self._installed: tuple[InstalledModel, ...] = ()
-        self._downloads: dict[int, DownloadEntry] = {}
-        self._cancelled: set[int] = set()
+        self.discover = DiscoverController(store, bridge, settings, self)
+        self.downloads = DownloadController(store, bridge, settings, self)
+        self.downloads.installed.connect(lambda _repository, _folder: self._store.scan())
         self.checks = PairChecks(store)
         self.residence = Residence(engine, settings, self)
         self.residence.idle.connect(self._unload)
@@ -121,13 +117,9 @@ class ModelController(QObject):
     def models(self) -> list[ModelEntry]:
         return [self._entry(model) for model in sorted(self._installed, key=lambda model: reading_order(model.name))]
 
-    @property
-    def downloads(self) -> list[DownloadEntry]:
-        return list(self._downloads.values())
-
     def drafts_for_main(self) -> list[DraftChoice]:
         """Every installed model: recommended, compatible, and not compatible with the reason; small ones first."""
-        main = self._main_info()
+        main = self.main_info()
         if main is None:
             return []
         choices = [self._choice(main, model) for model in self._installed]
@@ -154,7 +146,7 @@ class ModelController(QObject):
 
     def check_pair(self, draft: str) -> None:
         """Have the files of the main model and `draft` compared; the answer comes with the list of drafts."""
-        main, info = self._main_info(), self._info_of(draft)
+        main, info = self.main_info(), self._info_of(draft)
         if main is not None and info is not None:
             self.checks.ask(main, info)
 
@@ -179,30 +171,29 @@ class ModelController(QObject):
         self._settings.speculation_tokens = tokens
 
     def install(self, repository: str) -> int:
-        repository = repository.strip()
-        running = (DownloadState.WAITING, DownloadState.RUNNING)
-        for entry in self._downloads.values():
-            if entry.repository == repository and entry.state in running:
-                return entry.id
-        download = self._store.install(repository)
-        self._downloads = {key: entry for key, entry in self._downloads.items() if entry.repository != repository}
-        self._downloads[download] = DownloadEntry(download, repository)
-        self.downloads_changed.emit()
-        return download
+        return self.downloads.install(repository)
 
-    def pause(self, download: int) -> None:
-        self._store.pause(DownloadId(download))
+    def install_pair(self, main: str, draft: str) -> int:
+        return self.downloads.install_pair(main, draft)
 
-    def resume(self, download: int) -> None:
-        """Goes on where it stopped, as a new download."""
-        if entry := self._downloads.get(download):
-            self.install(entry.repository)
+    def use_downloaded(self, download: int) -> None:
+        """Loads what a finished download brought: a pair, a model, or a draft for the loaded main model."""
+        folders = self.downloads.folders(download)
+        if not folders:
+            return
+        as_draft = self.downloads.is_draft(download) or self._is_drafter(folders[0])
+        self.downloads.dismiss(download)
+        if len(folders) > 1:
+            self.choose_pair(folders[0], folders[1])
+        elif as_draft and self.main_info() is not None:
+            self.choose_draft(folders[0])
+        else:
+            self.choose_main(folders[0])
+        self.chat_wanted.emit()
 
-    def cancel(self, download: int) -> None:
-        """Ends a download and throws away what has arrived."""
-        self._cancelled.add(download)
-        self._store.cancel(DownloadId(download))
-        self._drop(download)
+    def choose_pair(self, main: str, draft: str) -> None:
+        self._settings.draft_folder = _as_setting(draft, self._starter.draft)
+        self._load(main, draft)
 
     def delete(self, folder: str) -> None:
         if folder == self._loaded.draft_folder:
@@ -221,12 +212,13 @@ class ModelController(QObject):
     def set_hub(self, endpoint: str, token: str) -> None:
         endpoint, token = _as_address(endpoint.strip()), token.strip()
         self._settings.hub_endpoint, self._settings.hub_token = endpoint, token
-        self._tell_hub()
+
+    def set_mirrors(self, typed: Sequence[str]) -> None:
+        self._settings.hub_mirrors = tuple(dict.fromkeys(_as_address(mirror) for mirror in typed))
 
     def allow_token_in_clear(self, allowed: bool) -> None:
         """Whether the token may go to another machine over plain http, where it can be read on the way."""
         self._settings.hub_token_in_clear = allowed
-        self._tell_hub()
 
     # What arrives
 
@@ -243,8 +235,6 @@ class ModelController(QObject):
                     self.pair_changed.emit()
             case DrafterExamined(folder=folder, poor=True) if folder == self._loaded.draft_folder:
                 self.problem_raised.emit(event)
-            case DownloadProgress() | DownloadFinished() | DownloadStopped() | DownloadFailed():
-                self._on_download_event(event)
             case _:
                 self._on_library_event(event)
 
@@ -274,6 +264,8 @@ class ModelController(QObject):
                 self.models_changed.emit()
 
     def _on_setting(self, name: str) -> None:
+        if name.startswith("hub_") or name == "download_limit":
+            self._tell_hub()
         if name in ("speculation_mode", "speculation_tokens"):
             self.pair_changed.emit()
 
@@ -289,22 +281,6 @@ class ModelController(QObject):
                 # Otherwise the engine would keep the previous draft, which the pair chip no longer shows.
                 self._engine.set_draft(None, self._bridge.post)
         self._emit_pair_changed()
-
-    def _on_download_event(self, event: DownloadProgress | DownloadFinished | DownloadStopped | DownloadFailed) -> None:
-        if event.download in self._cancelled:
-            return
-        match event:
-            case DownloadProgress(done_bytes=done, total_bytes=total, bytes_per_second=speed):
-                running = DownloadState.RUNNING
-                self._put(event, done_bytes=done, total_bytes=total, bytes_per_second=speed, state=running)
-            case DownloadStopped(kept_bytes=kept):
-                self._put(event, done_bytes=kept, bytes_per_second=0.0, state=DownloadState.PAUSED)
-            case DownloadFailed(kept_bytes=kept, error=error):
-                self._put(event, done_bytes=kept, bytes_per_second=0.0, state=DownloadState.FAILED, error=error)
-            case DownloadFinished(folder=folder):
-                self._drop(event.download)
-                self._store.scan()
-                self.model_installed.emit(event.repository, folder)
 
     def _choice(self, main: ModelInfo, model: InstalledModel) -> DraftChoice:
         if model.info is None:
@@ -326,9 +302,21 @@ class ModelController(QObject):
         self._engine.unload(self._bridge.post)
         self._emit_pair_changed()
 
+    # Small parts
+
     def _tell_hub(self) -> None:
         settings = self._settings
-        self._store.set_hub(settings.hub_endpoint or None, settings.hub_token or None, settings.hub_token_in_clear)
+        self._store.set_hub(
+            HubAccess(
+                settings.hub_endpoint,
+                settings.hub_token,
+                settings.hub_token_in_clear,
+                settings.hub_mirrors,
+                settings.hub_proxy,
+                settings.hub_offline,
+            )
+        )
+        self._store.set_limit(settings.download_limit)
 
     def _load(self, main: str, draft: str) -> None:
         self._loaded.begin_loading(main, draft)
@@ -349,25 +337,21 @@ class ModelController(QObject):
         self.pair_changed.emit()
         self.models_changed.emit()  # which of them are loaded is part of the list
 
-    def _put(self, event: DownloadProgress | DownloadStopped | DownloadFailed, **fields: Any) -> None:
-        known = self._downloads.get(event.download) or DownloadEntry(event.download, event.repository)
-        self._downloads[event.download] = replace(known, **({"error": None} | fields))
-        self.downloads_changed.emit()
-
-    def _drop(self, download: int) -> None:
-        if self._downloads.pop(download, None) is not None:
-            self.downloads_changed.emit()
-
     def _set_folders(self, folders: tuple[str, ...]) -> None:
         self._settings.model_folders = folders
         self._store.set_folders(folders)
         self._store.scan()
 
-    def _main_info(self) -> ModelInfo | None:
+    def main_info(self) -> ModelInfo | None:
+        """Of the main model that was chosen, loaded or not."""
         return self._loaded.main or self._info_of(self._loaded.main_folder)
 
     def _info_of(self, folder: str) -> ModelInfo | None:
         return next((model.info for model in self._installed if model.folder == folder), None)
+
+    def _is_drafter(self, folder: str) -> bool:
+        info = self._info_of(folder)
+        return info is not None and info.drafter is not None
 
     def _draft_to_go_with(self, main_folder: str) -> str:
         if main_folder == str(self._starter.main):

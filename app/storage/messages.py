@@ -43,6 +43,16 @@ class _Tree:
             number = self.parents[number]
         return list(reversed(path))
 
+    def end_below(self, message_id: int) -> int:
+        """The newest message that goes on from this one, or itself."""
+        below = {message_id: None}
+        waiting = [message_id]
+        while waiting:
+            onward = [number for number in self.versions.get(waiting.pop(), ()) if number not in below]
+            below.update(dict.fromkeys(onward))
+            waiting += onward
+        return max(below)
+
     def place(self, message_id: int) -> tuple[int, int]:
         """Which version a message is, from 1, and of how many."""
         versions = self.versions.get(self.parents[message_id], ())
@@ -143,11 +153,14 @@ class MessageStore:
         return [] if row is None or leaf_id is None else self._branch(leaf_id, self._tree(row["chat_id"]))
 
     def shown_branch(self, chat_id: int) -> list[StoredMessage]:
-        """The branch on the screen: to the chat's leaf, or to its newest message where that leaf is not in the chat."""
+        """The branch on the screen: to the chat's leaf, or to its newest message where that leaf is not in the chat.
+
+        A leaf that something follows is a damaged number: it hides what was written last.
+        """
         tree, leaf = self._tree(chat_id), self._chats.leaf(chat_id)
-        if leaf is not None and leaf not in tree.parents:
+        if leaf not in tree.parents:
             leaf = max((number for versions in tree.versions.values() for number in versions), default=None)
-        return [] if leaf is None else self._branch(leaf, tree)
+        return [] if leaf is None else self._branch(tree.end_below(leaf), tree)
 
     def latest_leaf(self, message_id: int) -> int:
         """The end of the branch that goes on from a message: the newest one below it, or itself."""

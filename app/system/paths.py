@@ -16,6 +16,7 @@ class Paths:
     data: Path
     cache: Path
     logs: Path
+    of_user: bool = False  # one profile of many must not share the user's keychain
 
     @classmethod
     def for_user(cls, profile_dir: Path | None = None) -> Paths:
@@ -24,7 +25,7 @@ class Paths:
             paths = cls(profile_dir / "data", profile_dir / "cache", profile_dir / "logs")
         else:
             known = platformdirs.PlatformDirs(APP_NAME, appauthor=False)
-            paths = cls(known.user_data_path, known.user_cache_path, known.user_log_path)
+            paths = cls(known.user_data_path, known.user_cache_path, known.user_log_path, of_user=True)
         for folder in (paths.data, paths.cache, paths.logs):
             with contextlib.suppress(OSError):  # whoever needs it says what is missing, in a window
                 folder.mkdir(parents=True, exist_ok=True, mode=0o700)

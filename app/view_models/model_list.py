@@ -1,4 +1,4 @@
-"""Installed models, downloads and the loaded pair as plain values for lists, pickers and the pair chip."""
+"""Installed models and the loaded pair as plain values for lists, pickers and the pair chip."""
 
 from __future__ import annotations
 
@@ -23,26 +23,6 @@ class ModelEntry:
     is_main: bool = False  # loaded now
     is_draft: bool = False
     drafter: DrafterKind | None = None  # of what is made to draft for one main model, and no chat model
-
-
-class DownloadState(StrEnum):
-    WAITING = "waiting"  # the hub has not told a size yet
-    RUNNING = "running"
-    PAUSED = "paused"
-    FAILED = "failed"
-
-
-@dataclass(frozen=True, slots=True)
-class DownloadEntry:
-    """A finished or cancelled download leaves the list; the model appears among the installed ones."""
-
-    id: int
-    repository: str
-    done_bytes: int = 0
-    total_bytes: int = 0  # 0: not known yet
-    bytes_per_second: float = 0.0
-    state: DownloadState = DownloadState.WAITING
-    error: EngineError | None = None
 
 
 class PairState(StrEnum):

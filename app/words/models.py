@@ -25,6 +25,10 @@ def source_text(source: ModelSource) -> str:
     }[source]
 
 
+def drafter_text(drafter: DrafterKind) -> str:
+    return fill(QCoreApplication.translate("Models", "%1 drafter"), _DRAFTERS[drafter])
+
+
 def model_details(
     size_bytes: int, bits: float | None, source: ModelSource, drafter: DrafterKind | None = None
 ) -> list[str]:
@@ -34,7 +38,7 @@ def model_details(
 
 def model_kind(drafter: DrafterKind | None) -> list[str]:
     """Of a drafter; nothing of other models."""
-    return [] if drafter is None else [fill(QCoreApplication.translate("Models", "%1 drafter"), _DRAFTERS[drafter])]
+    return [] if drafter is None else [drafter_text(drafter)]
 
 
 def bits_text(bits: float | None) -> list[str]:

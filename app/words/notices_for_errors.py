@@ -265,6 +265,23 @@ TABLE = (
         values=("endpoint", "detail"),
     ),
     Row(
+        engine.HubOffline,
+        QT_TRANSLATE_NOOP("Messages", "Offline mode is on"),
+        QT_TRANSLATE_NOOP("Messages", "Hunch asks no hub while offline mode is on."),
+        QT_TRANSLATE_NOOP(
+            "Messages", "Installed models work as usual. Turn offline mode off in Settings to get others."
+        ),
+        NoticeAction.OPEN_MODELS,
+    ),
+    Row(
+        engine.HubCannotSearch,
+        QT_TRANSLATE_NOOP("Messages", "Search not available"),
+        QT_TRANSLATE_NOOP("Messages", "%1 has no list of models to search in."),
+        QT_TRANSLATE_NOOP("Messages", "A model can still be installed by its repository's name."),
+        NoticeAction.OPEN_MODELS,
+        values=("endpoint",),
+    ),
+    Row(
         engine.HubMisbehaved,
         QT_TRANSLATE_NOOP("Messages", "Hub not trusted"),
         QT_TRANSLATE_NOOP("Messages", "The hub sent something that it must not send: %1"),

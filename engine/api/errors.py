@@ -205,6 +205,18 @@ class HubUnreachable(DownloadError):
 
 
 @dataclass(eq=False)
+class HubOffline(DownloadError):
+    """Offline mode is on, so nobody is asked."""
+
+
+@dataclass(eq=False)
+class HubCannotSearch(DownloadError):
+    """A mirror that serves repositories but no lists of them."""
+
+    endpoint: str
+
+
+@dataclass(eq=False)
 class HubMisbehaved(DownloadError):
     """The hub sent something that no honest hub sends (a path for a checksum, a file outside the folder)."""
 

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from engine.api.errors import EngineError
+from engine.api.hub import FileProgress, HubModel, HubPage, Retry, SearchId
 from engine.api.pairs import PairCheck
 from engine.api.stats import RequestStats
 from engine.api.types import (
@@ -164,6 +165,9 @@ class DownloadProgress:
     done_bytes: int
     total_bytes: int  # 0 until the hub has told
     bytes_per_second: float
+    seconds_left: float | None = None  # None while nobody can tell
+    retry: Retry | None = None  # nothing comes, and the hub is asked again by itself
+    files: tuple[FileProgress, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +187,7 @@ class DownloadStopped:
     download: DownloadId
     repository: str
     kept_bytes: int
+    total_bytes: int = 0  # 0 where the hub has never told
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +196,36 @@ class DownloadFailed:
     repository: str
     error: EngineError
     kept_bytes: int
+    total_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResults:
+    """More of what a search has found. One that is not `reading` waits to be asked for more, if there is any."""
+
+    search: SearchId
+    models: tuple[HubModel, ...]
+    reading: bool
+    has_more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SearchFailed:
+    """What was found before stays true; asking for more tries again."""
+
+    search: SearchId
+    error: EngineError
+
+
+@dataclass(frozen=True, slots=True)
+class PageRead:
+    page: HubPage
+
+
+@dataclass(frozen=True, slots=True)
+class PageFailed:
+    repository: str
+    error: EngineError
 
 
 ModelEvent = (
@@ -206,6 +241,10 @@ StoreEvent = (
     | DownloadFinished
     | DownloadStopped
     | DownloadFailed
+    | SearchResults
+    | SearchFailed
+    | PageRead
+    | PageFailed
 )
 Event = ModelEvent | RequestEvent | StoreEvent
 

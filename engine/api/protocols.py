@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from engine.api.events import Sink
+from engine.api.hub import HubAccess, HubQuery, SearchId
 from engine.api.types import DownloadId, EngineState, Request, RequestId
 
 
@@ -67,12 +68,32 @@ class ModelLibrary(Protocol):
 
     def delete(self, folder: Path | str) -> None: ...
 
-    def check_pair(self, main: Path | str, draft: Path | str) -> None:
-        """Compare the files of two models thoroughly; PairChecked is the answer."""
+    def try_now(self, download: DownloadId) -> None:
+        """A download that waits before it asks the hub again need not."""
         ...
 
-    def set_hub(self, endpoint: str | None, token: str | None, token_in_clear: bool = False) -> None:
-        """For downloads that start from now on. `token_in_clear`: also over plain http to another machine."""
+    def search(self, query: HubQuery) -> SearchId:
+        """Ask the hub; SearchResults or SearchFailed say what it knows. Ends the search before it."""
+        ...
+
+    def more(self, search: SearchId) -> None:
+        """The next results of the latest search; others are over."""
+        ...
+
+    def read_page(self, repository: str) -> None:
+        """PageRead or PageFailed. Ends the reading of another page."""
+        ...
+
+    def set_hub(self, access: HubAccess) -> None:
+        """For what is asked from now on."""
+        ...
+
+    def set_limit(self, bytes_per_second: int) -> None:
+        """Of all downloads together, at once; 0: none."""
+        ...
+
+    def check_pair(self, main: Path | str, draft: Path | str) -> None:
+        """Compare the files of two models thoroughly; PairChecked is the answer."""
         ...
 
     def set_folders(self, folders: Sequence[Path | str]) -> None: ...

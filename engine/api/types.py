@@ -78,6 +78,8 @@ class ModelSource(StrEnum):
     STARTER = "starter"
     OWN = "own"
     HUB_CACHE = "hub_cache"
+    LM_STUDIO = "lm_studio"
+    OMLX = "omlx"
     ADDED = "added"
 
 
@@ -159,6 +161,45 @@ class DrafterInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class CacheSizes:
+    """What a chat takes in a model."""
+
+    token_bytes: int  # for each token of it
+    fixed_bytes: int  # however long it is: windows when they are full, and recurrent states
+
+
+class FitLevel(StrEnum):
+    FITS = "fits"
+    TIGHT = "tight"  # it fits, and leaves little for anything else
+    TOO_LARGE = "too_large"
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryFit:
+    """Whether a model and a chat of so many tokens fit this machine."""
+
+    level: FitLevel
+    needed_bytes: int
+    available_bytes: int  # for models and chats together
+    largest_context_tokens: int  # that fits; 0 where not even the weights do
+    estimated: bool  # not read from files that are here
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAbout:
+    """What the files of a model say for people."""
+
+    family: str = ""  # "Qwen3"
+    template: bool = False  # of chats
+    thinking: bool = False
+    tools: bool = False
+    languages: tuple[str, ...] = ()  # codes, as in "ko"
+    licence: str = ""  # as the hub names it: "apache-2.0"
+    speculates: bool = True  # False: the family computes several tokens otherwise than each alone
+    made_for: str = ""  # a drafter's main model, where it names one
+
+
+@dataclass(frozen=True, slots=True)
 class ModelInfo:
     """What the files of a model say, read without loading it."""
 
@@ -176,6 +217,8 @@ class ModelInfo:
     vocabulary_rows: int = 0  # with the padding of its output layer
     drafter: DrafterInfo | None = None  # set: it is no chat model and can only draft
     own_drafter: DrafterInfo | None = None  # a head in its own folder that drafts for it: set_draft(folder)
+    caches: CacheSizes | None = None  # None: of a drafter, or not known
+    about: ModelAbout = field(default_factory=ModelAbout)
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,13 +44,17 @@ class MergedCaches:
         self._before = [list(leaf.cache) for leaf in _recurrent(self.layers)]
 
     def keep(self, rows: list[int]) -> None:
-        """Forget all other rows."""
+        """These rows in this order, and no others."""
         if not rows:
             self.layers, self._before = [], []
             return
         for layer in self.layers:
             layer.filter(rows)
         self._before = [[slot if slot is None else slot[rows] for slot in slots] for slots in self._before]
+
+    def copy_first(self, rows: int) -> None:
+        """Add a copy of the first of `rows` rows behind the last."""
+        self.keep([*range(rows), 0])
 
     def extract(self, row: int, caches: CacheSet, position: int, *, back: bool) -> CacheSet:
         """A row, poured into fresh `caches` that then hold `position` tokens. With `back` its last step never was."""

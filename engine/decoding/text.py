@@ -38,20 +38,38 @@ def prompt_tokens(request: Request, model: LoadedModel, given_up: Question = nev
     return tokens
 
 
-def turn_end(request: Request, model: LoadedModel, prompt: list[int], given_up: Question = never) -> int:
+def turn_end(
+    request: Request, model: LoadedModel, prompt: list[int], given_up: Question = never, *, exact: bool = True
+) -> int:
     """How much of `prompt` stays the same in another reply or a next turn: all but what announces this reply.
 
-    Templates may open or close a thinking span there, and drop it from the turn when it has become history.
+    Templates may open or close a thinking span there, and drop it from the turn when it has become history. Not
+    `exact`: by the announcement's usual length, so that the chat is not rendered once more.
     """
     asked = request.messages[:-1] if goes_on(request) else request.messages
     whole = len(prompt) - 1
     if not asked or not model.tokenizer.has_chat_template:
         return whole
+    if not exact:
+        return whole if goes_on(request) else max(0, len(prompt) - _announcement_tokens(model, request.thinking))
     try:
         before = _with_template(asked, model, request.thinking, given_up, announced=False, unfinished=False)
     except (Exception, TooLong, GivenUp):  # noqa: BLE001  some templates want an answer to follow
         return whole
     return min(common_prefix(before, prompt), whole)
+
+
+def _announcement_tokens(model: LoadedModel, thinking: bool) -> int:
+    """How many tokens announce the reply to a short question, and so to any; at least one."""
+    known = model.announcements
+    if thinking not in known:
+        question = Request(messages=(Message(MessageRole.USER, "x"),), thinking=thinking)
+        try:
+            prompt = prompt_tokens(question, model)
+            known[thinking] = len(prompt) - turn_end(question, model, prompt)
+        except EngineError:
+            known[thinking] = 1
+    return known[thinking]
 
 
 def encode(text: str, model: LoadedModel, given_up: Question = never, *, special: bool = True) -> list[int]:

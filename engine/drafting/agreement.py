@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
 
 _QUESTION = "Explain in a few sentences why it rains more often in the mountains than at the sea."
+_GREEDY = Sampling(temperature=0)
 _TOKENS = 48
 _LEAST_TOKENS = 16  # a reply that ends before says too little
 
@@ -39,7 +40,7 @@ def agreement(main: LoadedModel, draft: LoadedModel) -> Generator[None, None, fl
     proposer = proposer_of(draft, main, PrefixStore(), 0)
     if len(tokens) < 2 or len(tokens) + _TOKENS > main.info.context_tokens or not isinstance(proposer, StateProposer):
         return None
-    sampler = Sampler(Sampling(temperature=0), 0, main.logit_width, tokens)
+    sampler = Sampler(_GREEDY, 0, main.logit_width, tokens)
     sequence = Sequence(main, list(tokens))
     states = sequence.hidden_states = HiddenStates(main.network, proposer.layers)
     while sequence.unread > 1:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import mlx.core as mx
 import mlx.nn as nn
@@ -48,12 +48,17 @@ from engine.prefix.memory import PrefixStore
 _CONFIG_LIMIT_BYTES = 1 << 20
 
 
+class DrafterProposer(Proposer, Protocol):
+    def begin(self, turn_end: int) -> None:
+        """Says, before the first offer, where in the prompt the turn ends that the reply answers."""
+
+
 @dataclass(frozen=True, slots=True)
 class Kind:
     """`network` makes one without weights; `proposer` drafts with it for one reply."""
 
     network: Callable[[Any, ModelAccess], Any]
-    proposer: Callable[[LoadedModel, LoadedModel, PrefixStore], Proposer]
+    proposer: Callable[[LoadedModel, LoadedModel, PrefixStore], DrafterProposer]
 
 
 _BLOCK = Kind(BlockDrafter, BlockProposer)
@@ -81,7 +86,9 @@ def proposer_of(draft: LoadedModel, main: LoadedModel, store: PrefixStore, turn_
     """Who drafts with `draft` for one reply of `main`."""
     if draft.info.drafter is None:
         return DraftModelProposer(draft, store, turn_end)
-    return KINDS[draft.info.drafter.kind].proposer(draft, main, store)
+    proposer = KINDS[draft.info.drafter.kind].proposer(draft, main, store)
+    proposer.begin(turn_end)
+    return proposer
 
 
 def _loading_drafter(path: Path, config: DrafterConfig, main: LoadedModel, given_up: Question) -> Slices:

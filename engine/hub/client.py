@@ -10,7 +10,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, TypeVar
@@ -20,18 +20,20 @@ from engine.api.errors import (
     AccessDenied,
     DownloadError,
     HubMisbehaved,
+    HubOffline,
     HubUnreachable,
     RepositoryNotFound,
     TokenInClear,
 )
+from engine.api.hub import PUBLIC_HUB, HubAccess
 from engine.hub.repository import RemoteFile, choose_files, is_commit
+from engine.hub.retries import Retries
 from engine.hub.stop import StopSignal
 from engine.models.model_files import MIB
 
 if TYPE_CHECKING:
     import httpx2
 
-DEFAULT_ENDPOINT = "https://huggingface.co"
 _ANSWER_LIMIT_BYTES = 4 * MIB  # a page of a thousand files has a tenth of it
 _MAX_PAGES = 100
 _LONGEST_ASKED_S = 300.0  # a hub that wants to be left alone for longer is busy for good
@@ -44,9 +46,27 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Hub:
-    endpoint: str = DEFAULT_ENDPOINT
+    endpoint: str = PUBLIC_HUB
     token: str | None = field(default=None, repr=False)
     token_in_clear: bool = False  # also over plain http to another machine: the person has said yes
+    mirrors: tuple[str, ...] = ()
+    proxy: str = field(default="", repr=False)  # its address may hold a password
+    offline: bool = False
+
+    @classmethod
+    def of(cls, access: HubAccess) -> Hub:
+        return cls(
+            access.endpoint.strip() or PUBLIC_HUB,
+            access.token.strip() or None,
+            access.token_in_clear,
+            tuple(mirror.strip() for mirror in access.mirrors if mirror.strip()),
+            access.proxy.strip(),
+            access.offline,
+        )
+
+    def places(self) -> list[Hub]:
+        """The hub itself, and then its mirrors, which are somebody else's and never told the token."""
+        return [self, *(replace(self, endpoint=mirror, token=None, mirrors=()) for mirror in self.mirrors)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,19 +87,24 @@ class Patience:
 class TryAgain(Exception):
     """A failure that may pass: the line, or a busy hub. It may have said how long to wait."""
 
-    def __init__(self, detail: str, asked_s: float = 0.0) -> None:
+    def __init__(self, detail: str, asked_s: float = 0.0, hub_is_busy: bool = False) -> None:
         super().__init__(detail)
-        self.asked_s = asked_s
+        self.asked_s, self.hub_is_busy = asked_s, hub_is_busy
 
 
 class HubClient:
-    """One repository's line to a hub; used by all threads of one download."""
+    """One line to a hub, for one download with all its threads, one search or one page. `about` is in its errors."""
 
-    def __init__(self, hub: Hub, repository: str, stop: StopSignal, patience: Patience) -> None:
-        self.repository = repository
+    def __init__(
+        self, hub: Hub, about: str, stop: StopSignal, patience: Patience, retries: Retries | None = None
+    ) -> None:
+        self.repository = about
         self._hub = hub
         self._stop = stop
+        self._retries = retries or Retries(stop)
         self._patience = patience
+        if hub.offline:
+            raise HubOffline(about)
         self._http = self._open()
 
     def close(self) -> None:
@@ -88,29 +113,63 @@ class HubClient:
     def list_files(self, revision: str) -> tuple[str, list[RemoteFile]]:
         """The commit that `revision` means now, and its files."""
         model = f"api/models/{self.repository}"
-        info, _ = self._json(self._url(f"{model}/revision/{quote(revision, safe='')}"))
+        info, _ = self.ask(f"{model}/revision/{quote(revision, safe='')}")
+        commit = self.commit_of(info)
+        return commit, choose_files(self.repository, self.entries(commit))
+
+    def commit_of(self, info: object) -> str:
         commit = info.get("sha") if isinstance(info, dict) else None
         if not isinstance(commit, str) or not is_commit(commit):
             raise HubMisbehaved(self.repository, f"revision {str(commit)[:80]!r}")
-        first = self._url(f"{model}/tree/{commit}?recursive=true&expand=false")
-        return commit, choose_files(self.repository, self._entries(first))
+        return commit
 
-    def _entries(self, first: str) -> Iterator[object]:
-        """Page after page; none is kept."""
-        url: str | None = first
+    def entries(self, commit: str) -> Iterator[object]:
+        """What the repository holds at that commit, page after page; none is kept."""
+        url: str | None = self._url(f"api/models/{self.repository}/tree/{commit}?recursive=true&expand=false")
         for _ in range(_MAX_PAGES):
             if url is None:
                 return
-            page, url = self._json(url)
+            page, following = self._json(url)
+            url = None if following is None else self._same_origin(following)
             if not isinstance(page, list):
                 raise HubMisbehaved(self.repository, "a list of files that is no list")
             yield from page
         if url is not None:
             raise HubMisbehaved(self.repository, "a list of files without end")
 
+    def ask(self, path: str) -> tuple[object, str | None]:
+        """An answer in JSON, and the path of its next page.
+
+        A mirror may hand on the address of the hub that it mirrors; its path is asked for here, too.
+        """
+        answer, following = self._json(self._url(path))
+        return answer, None if following is None else following.raw_path.decode("ascii").lstrip("/")
+
+    @property
+    def endpoint(self) -> str:
+        return self._hub.endpoint
+
     @property
     def file_tries(self) -> int:
         return self._patience.file_tries
+
+    def head_of(self, commit: str, name: str, most_bytes: int) -> bytes:
+        """The beginning of a small file; nothing where there is no such file."""
+
+        def read() -> bytes:
+            data = bytearray()
+            with self.open_file(commit, name, 0) as response:
+                for chunk in response.iter_raw():
+                    self._stop.check()
+                    data += chunk
+                    if len(data) >= most_bytes:
+                        break
+            return bytes(data[:most_bytes])
+
+        try:
+            return self.persist(read, lambda: 0, self._patience.question_tries)
+        except RepositoryNotFound:
+            return b""
 
     @contextmanager
     def open_file(self, commit: str, name: str, start: int) -> Iterator[httpx2.Response]:
@@ -129,8 +188,8 @@ class HubClient:
                 best, failures = (progress(), 1) if progress() > best else (best, failures + 1)
                 if failures >= tries or error.asked_s > _LONGEST_ASKED_S:
                     raise HubUnreachable(self.repository, self._hub.endpoint, str(error)) from error
-                asked_s = error.asked_s
-            self._stop.wait(max(asked_s, self._patience.delay_s(failures)))
+                asked_s, busy = error.asked_s, error.hub_is_busy
+            self._retries.wait(max(asked_s, self._patience.delay_s(failures)), busy)
 
     def _open(self) -> httpx2.Client:
         import httpx2
@@ -146,6 +205,7 @@ class HubClient:
                 timeout=httpx2.Timeout(self._patience.read_s, connect=self._patience.connect_s),
                 follow_redirects=True,  # which drops Authorization when the origin changes
                 max_redirects=5,
+                proxy=self._hub.proxy or None,  # else what the environment says
                 mounts=dict.fromkeys(_LOOPBACK),  # never through a proxy
             )
         except (ValueError, ImportError, OSError, httpx2.InvalidURL) as error:  # a proxy's address may be bad, too
@@ -154,11 +214,11 @@ class HubClient:
     def _url(self, path: str) -> str:
         return f"{self._hub.endpoint.rstrip('/')}/{path}"
 
-    def _json(self, url: str) -> tuple[object, str | None]:
+    def _json(self, url: str) -> tuple[object, httpx2.URL | None]:
         """The answer, and where the next page is."""
         return self.persist(lambda: self._json_once(url), lambda: 0, self._patience.question_tries)
 
-    def _json_once(self, url: str) -> tuple[object, str | None]:
+    def _json_once(self, url: str) -> tuple[object, httpx2.URL | None]:
         with self._get(url, {}) as response:
             data = bytearray()
             for chunk in response.iter_bytes():
@@ -168,14 +228,11 @@ class HubClient:
                     raise HubMisbehaved(self.repository, "an endless answer")
             following = response.links.get("next", {}).get("url")
             try:
-                return json.loads(data), self._same_origin(following, response.url)
+                return json.loads(data), response.url.join(following) if following else None
             except (ValueError, RecursionError) as error:
                 raise HubMisbehaved(self.repository, f"not JSON: {str(error)[:100]}") from error
 
-    def _same_origin(self, target: str | None, base: httpx2.URL) -> str | None:
-        if target is None:
-            return None
-        url = base.join(target)
+    def _same_origin(self, url: httpx2.URL) -> str:
         if url.origin != self._http.build_request("GET", self._hub.endpoint).url.origin:
             raise HubMisbehaved(self.repository, f"a next page elsewhere: {url.host[:100]}")
         return str(url)
@@ -238,7 +295,7 @@ class HubClient:
         if status in {401, 403}:
             return AccessDenied(self.repository, gated=False)
         if status in _BUSY:
-            return TryAgain(f"HTTP {status}", asked_s)
+            return TryAgain(f"HTTP {status}", asked_s, hub_is_busy=True)
         return HubMisbehaved(self.repository, f"HTTP {status}")
 
 

@@ -14,16 +14,26 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from engine.api.errors import DiskFull, DownloadError, StorageFailed
+from engine.api.errors import DiskFull, DownloadError, HubUnreachable, StorageFailed
 from engine.hub.client import Hub, HubClient, Patience
 from engine.hub.locks import Busy, alone_with
 from engine.hub.manifest import lists, write_json, write_manifest
 from engine.hub.progress import INTERVAL_S, Meter
 from engine.hub.repository import MANIFEST, RemoteFile, check_repository, check_revision
+from engine.hub.retries import Retries
 from engine.hub.staging import FILES, RECORD, publish, recover, remove, staging_of, tidy
 from engine.hub.stop import StopKind, Stopped, StopSignal
+from engine.hub.throttle import Throttle
 from engine.hub.writer import fetch_file, is_right, part_path
 from engine.models.inspect import check_config, read_config
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """What all downloads have together: lines to hubs at one time, and bytes a second."""
+
+    slots: threading.Semaphore
+    throttle: Throttle
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +50,8 @@ class Download:
     def __init__(self, root: Path, repository: str, revision: str, hub: Hub, tuning: Tuning) -> None:
         self.repository, self.revision = repository, revision
         self.stop = StopSignal()
+        self.retries = Retries(self.stop)
+        self.total_bytes = 0
         self._root, self._hub, self._tuning = root, hub, tuning
         self._needed_bytes = 0
 
@@ -51,15 +63,17 @@ class Download:
     def staging(self) -> Path:
         return staging_of(self._root, self.repository)
 
-    def run(self, meter: Meter, slots: threading.Semaphore) -> Path:
+    def run(self, meter: Meter, shares: Shares) -> Path:
         check_repository(self.repository)
         check_revision(self.repository, self.revision)
+        self.retries.on_wait = meter.tick
+        meter.retry = self.retries.soonest
         try:
             with alone_with(self._root, self.repository, self.stop.wait):
                 recover(self._root, self.repository)
                 tidy(self.staging)
-                write_json(self.staging / RECORD, {"repository": self.repository, "revision": self.revision})
-                self._install(meter, slots)
+                self._record()
+                self._install_from_any(meter, shares)
                 meter.finish()
                 remove(self.staging)
         except Busy as error:
@@ -72,15 +86,32 @@ class Download:
     def _folder(self) -> Path:
         return self.staging / FILES
 
-    def _install(self, meter: Meter, slots: threading.Semaphore) -> None:
+    def _record(self) -> None:
+        """For a later try, and for whoever lists what is unfinished."""
+        known = {"repository": self.repository, "revision": self.revision, "total_bytes": self.total_bytes}
+        write_json(self.staging / RECORD, known)
+
+    def _install_from_any(self, meter: Meter, shares: Shares) -> None:
+        """From the hub, or where it cannot be reached from the first mirror that can; what has arrived counts."""
+        places = self._hub.places()
+        for hub in places[:-1]:
+            with suppress(HubUnreachable):
+                self._install(hub, meter, shares)
+                return
+            self.stop.begin_again()
+        self._install(places[-1], meter, shares)
+
+    def _install(self, hub: Hub, meter: Meter, shares: Shares) -> None:
         (self._folder / MANIFEST).unlink(missing_ok=True)  # written last: while it is there, all the rest is right
-        client = HubClient(self._hub, self.repository, self.stop, self._tuning.patience)
+        client = HubClient(hub, self.repository, self.stop, self._tuning.patience, self.retries)
         try:
             commit, files = client.list_files(self.revision)
-            meter.start(sum(file.size_bytes for file in files))
+            self.total_bytes = sum(file.size_bytes for file in files)
+            self._record()
+            meter.start(files)
             if self._is_installed(commit, files, meter):
                 return
-            self._fetch(client, commit, files, meter, slots)
+            self._fetch(client, commit, files, meter, shares)
         finally:
             client.close()
         write_manifest(self._folder, self.repository, commit, files)
@@ -95,23 +126,26 @@ class Download:
             (self._folder / file.name).unlink(missing_ok=True)
             with suppress(FileNotFoundError):  # the model is deleted meanwhile
                 _second_name(self.target / file.name, self._folder / file.name)
-            meter.add(-file.size_bytes, False)
+            meter.add(file.name, -file.size_bytes, False)
         return False
 
     def _is_right(self, folder: Path, file: RemoteFile, meter: Meter) -> bool:
         right = is_right(folder / file.name, file, self.stop)
-        meter.add(file.size_bytes if right else 0, False)
+        meter.add(file.name, file.size_bytes if right else 0, False)
         return right
 
-    def _fetch(
-        self, client: HubClient, commit: str, files: list[RemoteFile], meter: Meter, slots: threading.Semaphore
-    ) -> None:
+    def _fetch(self, client: HubClient, commit: str, files: list[RemoteFile], meter: Meter, shares: Shares) -> None:
         missing = [file for file in files if not self._is_right(self._folder, file, meter)]
         self._check_space(missing)
 
         def fetch(file: RemoteFile) -> None:
-            with _slot(slots, self.stop):
-                fetch_file(client, commit, file, self._folder, self.stop, meter.add)
+            def report(count_bytes: int, fresh: bool) -> None:
+                meter.add(file.name, count_bytes, fresh)
+                if fresh:
+                    shares.throttle.take(count_bytes, self.stop)
+
+            with _slot(shares.slots, self.stop):
+                fetch_file(client, commit, file, self._folder, self.stop, report)
 
         self._in_parallel(fetch, [file for file in missing if not file.is_weights], meter)
         check_config(str(self.target), read_config(self._folder))  # before gigabytes are fetched in vain

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from engine.hub.locks import Busy, alone_with, remove_unheld
-from engine.hub.repository import is_repository
+from engine.hub.repository import MAX_TOTAL_BYTES, is_repository
 from engine.hub.staging import RECORD, STAGING, TRASH, kept_bytes, new_trash, recover, remove, staging_of
 from engine.models.model_files import CONFIG_LIMIT_BYTES, FileError, read_object
 
@@ -34,6 +34,15 @@ def unfinished(root: Path) -> Iterator[str]:
     for repository in _recorded(root):
         with suppress(Busy), alone_with(root, repository):
             yield repository
+
+
+def known_total_bytes(root: Path, repository: str) -> int:
+    """What the hub told of a download's size, when it was asked."""
+    try:
+        total = read_object(staging_of(root, repository) / RECORD, CONFIG_LIMIT_BYTES).get("total_bytes")
+    except FileError:
+        return 0
+    return total if type(total) is int and 0 <= total < MAX_TOTAL_BYTES else 0
 
 
 def set_aside(root: Path, repository: str) -> Path | None:

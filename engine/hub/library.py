@@ -1,4 +1,4 @@
-"""Which models are on this machine: our folder, the starter pair, the Hub's own cache and folders that were added.
+"""Which models are on this machine: our folder, the starter pair, folders that were added, other programs' models.
 
 Only looks. Models that cannot serve are listed with the reason.
 """
@@ -6,18 +6,22 @@ Only looks. Models that cannot serve are listed with the reason.
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from engine.api.errors import ModelDamaged, ModelError, ModelHasNoWeights, ModelNotFound
 from engine.api.events import InstalledModel
 from engine.api.types import ModelInfo, ModelSource
+from engine.hub.inspected import FolderFiles, Inspected
 from engine.hub.manifest import repository_of
 from engine.hub.repository import is_repository
-from engine.models.inspect import inspect_model, model_name
+from engine.models.inspect import model_name
 
 MAX_ENTRIES = 2_000  # of one folder: nobody's home folder gets searched
+NEIGHBOURS = (ModelSource.HUB_CACHE, ModelSource.LM_STUDIO, ModelSource.OMLX)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +30,7 @@ class Places:
     starter: Path | None
     hub_cache: Path
     added: tuple[Path, ...] = ()
+    neighbours: tuple[tuple[ModelSource, Path], ...] = ()
 
 
 def default_hub_cache() -> Path:
@@ -45,49 +50,71 @@ def _expanded(folder: str) -> Path:
         return Path(folder)
 
 
-def scan(places: Places) -> tuple[InstalledModel, ...]:
+def scan(places: Places, inspected: Inspected | None = None) -> tuple[InstalledModel, ...]:
     """Every model once, under the first source that has it."""
+    known = inspected or Inspected()
     found: dict[Path, InstalledModel] = {}
-    for source, folders in _candidates(places):
-        for folder in folders:
+    for place in _candidates(places):
+        for folder in place.folders:
             key = folder.resolve()
-            if key not in found and (model := describe(folder, source)) is not None:
+            if key not in found and (model := _describe(folder, place, known)) is not None:
                 found[key] = model
     return tuple(found.values())
 
 
-def describe(folder: Path, source: ModelSource) -> InstalledModel | None:
-    """None for a half-fetched entry of somebody else's cache."""
+@dataclass(frozen=True, slots=True)
+class _Place:
+    source: ModelSource
+    root: Path
+    folders: Iterable[Path]
+
+
+def _describe(folder: Path, place: _Place, inspected: Inspected) -> InstalledModel | None:
+    """None for a half-fetched entry of somebody else's folder."""
     info: ModelInfo | None = None
     error: ModelError | None = None
+    files = FolderFiles.of(_stats(folder))
     try:
-        info = inspect_model(folder)
+        info = inspected.info(folder, files)
     except ModelError as caught:
         error = caught
-    if source is ModelSource.HUB_CACHE and isinstance(error, ModelDamaged | ModelHasNoWeights | ModelNotFound):
+    if place.source in NEIGHBOURS and isinstance(error, ModelDamaged | ModelHasNoWeights | ModelNotFound):
         return None
     return InstalledModel(
         folder=str(folder),
-        name=model_name(folder),
-        repository=_repository(folder, source),
-        source=source,
-        size_bytes=size_of(folder),
+        name=info.name if info is not None else model_name(folder),
+        repository=_repository(folder, place),
+        source=place.source,
+        size_bytes=files.size_bytes,
         info=info,
         error=error,
     )
 
 
-def size_of(folder: Path) -> int:
-    return sum(path.stat().st_size for path in _entries(folder) if _asks(path, Path.is_file))
+def _stats(folder: Path) -> dict[str, tuple[int, int, int]]:
+    """Of the plain files, and of those that links lead to."""
+    found: dict[str, tuple[int, int, int]] = {}
+    try:
+        with os.scandir(folder) as entries:
+            for entry, _ in zip(entries, range(MAX_ENTRIES), strict=False):
+                with suppress(OSError):
+                    told = entry.stat()
+                    if stat.S_ISREG(told.st_mode):
+                        found[entry.name] = (told.st_size, told.st_mtime_ns, told.st_ino)
+    except OSError:
+        return {}
+    return found
 
 
-def _candidates(places: Places) -> Iterator[tuple[ModelSource, Iterable[Path]]]:
+def _candidates(places: Places) -> Iterator[_Place]:
     if places.starter is not None:
-        yield ModelSource.STARTER, _models_in(places.starter)
-    yield ModelSource.OWN, _models_in(places.own)
+        yield _Place(ModelSource.STARTER, places.starter, _models_in(places.starter))
+    yield _Place(ModelSource.OWN, places.own, _models_in(places.own))
     for folder in places.added:
-        yield ModelSource.ADDED, _models_in(folder)
-    yield ModelSource.HUB_CACHE, _snapshots(places.hub_cache)
+        yield _Place(ModelSource.ADDED, folder, _models_in(folder))
+    yield _Place(ModelSource.HUB_CACHE, places.hub_cache, _snapshots(places.hub_cache))
+    for source, folder in places.neighbours:
+        yield _Place(source, folder, _models_in(folder))
 
 
 def _models_in(folder: Path) -> Iterator[Path]:
@@ -122,11 +149,15 @@ def _main_commit(repository: Path) -> str:
         return ""
 
 
-def _repository(folder: Path, source: ModelSource) -> str:
-    if source is ModelSource.HUB_CACHE:
+def _repository(folder: Path, place: _Place) -> str:
+    """As our own manifest, the cache's folder names or <organisation>/<model> tell it; "" where they do not."""
+    if place.source is ModelSource.HUB_CACHE:
         name = folder.parent.parent.name.removeprefix("models--").replace("--", "/")
-        return name if is_repository(name) else ""
-    return repository_of(folder)
+    elif place.source in NEIGHBOURS and folder.parent != place.root:
+        name = f"{folder.parent.name}/{folder.name}"
+    else:
+        name = repository_of(folder)
+    return name if is_repository(name) else ""
 
 
 def _is_model(folder: Path) -> bool:

@@ -13,6 +13,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from engine.api.errors import HubMisbehaved, NothingToInstall, RepositoryNotFound
+from engine.api.hub import HubFile
 from engine.models.inspect import WEIGHTS
 from engine.models.model_files import MIB
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 MANIFEST = "hunch.json"
 MAX_FILES = 2048
 MAX_FILE_BYTES = 2**40
+MAX_TOTAL_BYTES = MAX_FILES * MAX_FILE_BYTES
 MAX_SMALL_FILE_BYTES = 64 * MIB
 SMALL_FILES = ("*.json", "*.jinja", "*.txt", "*.tiktoken", "tokenizer.model", "tiktoken.model", "LICENSE*")
 _PART = r"\w(?:[\w.-]{0,94}\w)?"
@@ -83,6 +85,22 @@ def choose_files(repository: str, entries: Iterable[object]) -> list[RemoteFile]
     if "config.json" not in names or not any(file.is_weights for file in files.values()):
         raise NothingToInstall(repository, tuple(name for name in _OTHER_FORMATS if name in endings))
     return sorted(files.values(), key=lambda file: (file.is_weights, file.name))
+
+
+def listed_files(repository: str, entries: Iterable[object]) -> list[HubFile]:
+    """Everything in the repository, for somebody to look at; only the first MAX_FILES."""
+    files = []
+    for path, entry in (_path(repository, entry) for entry in entries):
+        if not path:
+            continue
+        large = entry.get("lfs")
+        size = (large if isinstance(large, dict) else entry).get("size")
+        size_bytes = size if type(size) is int and 0 <= size <= MAX_FILE_BYTES else 0
+        if path.isprintable():
+            files.append(HubFile(path[:300], size_bytes, _wanted(path)))
+        if len(files) >= MAX_FILES:
+            break
+    return files
 
 
 def _keep(repository: str, file: RemoteFile, files: dict[str, RemoteFile]) -> None:

@@ -44,6 +44,13 @@ class StopSignal:
         for connection in sockets:
             _shut_down(connection)
 
+    def begin_again(self) -> None:
+        """A sibling's failure is behind us, when all of them have ended; a wish of the person's is not."""
+        with self._lock:
+            if self._kind is StopKind.SIBLING_FAILED:
+                self._kind = StopKind.NONE
+                self._event.clear()
+
     def check(self) -> None:
         if self._event.is_set():
             raise Stopped

@@ -27,19 +27,25 @@ from engine.api.events import (
     Sink,
     StoreEvent,
 )
+from engine.api.hub import HubAccess, HubQuery, SearchId
 from engine.api.types import DownloadId
 from engine.hub import leftovers, library
-from engine.hub.client import DEFAULT_ENDPOINT, Hub
+from engine.hub.client import Hub
 from engine.hub.deletion import CannotDelete, delete_model
-from engine.hub.download import Download, Tuning
+from engine.hub.download import Download, Shares, Tuning
+from engine.hub.inspected import Inspected
+from engine.hub.neighbours import neighbours
 from engine.hub.progress import Meter
 from engine.hub.repository import is_repository
+from engine.hub.searches import Searches
 from engine.hub.staging import kept_bytes, remove
 from engine.hub.stop import StopKind, Stopped
+from engine.hub.throttle import Throttle
 from engine.models.pair_check import check_pair
 from engine.models.vocabulary import load_known, save_known
 
 VOCABULARIES = ".vocabularies.json"
+INSPECTED = ".inspected.json"
 FILES_AT_ONCE = 8  # of all downloads together
 
 _log = logging.getLogger(__name__)
@@ -65,16 +71,19 @@ class ModelStore:
         self._sink = sink
         self._lock = threading.Lock()
         self._places = library.Places(self._root, starter, hub_cache or library.default_hub_cache())
+        self._home: Path | None = None
+        self._inspected = Inspected()
         self._ids = itertools.count(1)
         self._running: dict[str, tuple[DownloadId, Download, threading.Thread]] = {}
         self._stopped: dict[DownloadId, str] = {}
-        self._slots = threading.Semaphore(FILES_AT_ONCE)
+        self._shares = Shares(threading.Semaphore(FILES_AT_ONCE), Throttle())
+        self._searches = Searches(sink, self.tuning.patience)
         self._closed = False
         self._ready = threading.Event()  # an earlier run's leftovers are put in order
         self._leftovers_told = False
         self._tasks: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._clerk = threading.Thread(target=self._work, name="models-clerk", daemon=True)
-        self.set_hub(endpoint, token)
+        self.set_hub(HubAccess(endpoint or "", token or ""))
         self.set_folders(extra_folders)
         self._clerk.start()
 
@@ -113,17 +122,37 @@ class ModelStore:
     def delete(self, folder: Path | str) -> None:
         self._tasks.put(lambda: self._delete(Path(folder)))
 
+    def try_now(self, download: DownloadId) -> None:
+        for found in self._found(download):
+            found.retries.go_on()
+
+    def search(self, query: HubQuery) -> SearchId:
+        return self._searches.search(self._hub, query)
+
+    def more(self, search: SearchId) -> None:
+        self._searches.more(search)
+
+    def read_page(self, repository: str) -> None:
+        self._searches.read_page(self._hub, repository)
+
     def check_pair(self, main: Path | str, draft: Path | str) -> None:
         self._tasks.put(lambda: self._sink(PairChecked(check_pair(main, draft))))
 
-    def set_hub(self, endpoint: str | None, token: str | None, token_in_clear: bool = False) -> None:
-        address = (endpoint or "").strip() or DEFAULT_ENDPOINT
+    def set_hub(self, access: HubAccess) -> None:
         with self._lock:
-            self._hub = Hub(address, (token or "").strip() or None, token_in_clear)
+            self._hub = Hub.of(access)
+
+    def set_limit(self, bytes_per_second: int) -> None:
+        self._shares.throttle.set_limit(bytes_per_second)
 
     def set_folders(self, folders: Sequence[Path | str]) -> None:
         with self._lock:
             self._places = replace(self._places, added=tuple(Path(folder) for folder in folders))
+
+    def set_home(self, home: Path) -> None:
+        """The person whose other programs are asked where they keep models; nobody's before that."""
+        with self._lock:
+            self._home = home
 
     def close(self, timeout_s: float = 10.0) -> bool:
         """Pauses what runs. False: a thread is still at it."""
@@ -137,17 +166,22 @@ class ModelStore:
         threads = [self._clerk, *(thread for _, _, thread in running)]
         for thread in threads:
             thread.join(max(0.0, deadline - time.monotonic()))
-        return not any(thread.is_alive() for thread in threads)
+        ended = self._searches.close(deadline)
+        return ended and not any(thread.is_alive() for thread in threads)
 
     def _stop(self, number: DownloadId, kind: StopKind) -> bool:
-        with self._lock:
-            found = [download for each, download, _ in self._running.values() if each == number]
+        found = self._found(number)
         for download in found:
             download.stop.request(kind)
         return bool(found)
 
+    def _found(self, number: DownloadId) -> list[Download]:
+        with self._lock:
+            return [download for each, download, _ in self._running.values() if each == number]
+
     def _work(self) -> None:
         load_known(self._root / VOCABULARIES)
+        self._inspected.load(self._root / INSPECTED)
         self._attempt(lambda: leftovers.clean_up(self._root))
         self._ready.set()
         while (task := self._tasks.get()) is not None:
@@ -175,7 +209,7 @@ class ModelStore:
     def _outcome(self, number: DownloadId, download: Download) -> StoreEvent:
         error: EngineError | None = None
         try:
-            folder = download.run(Meter(number, download.repository, self._sink), self._slots)
+            folder = download.run(Meter(number, download.repository, self._sink), self._shares)
         except Stopped:
             pass
         except EngineError as caught:
@@ -187,8 +221,8 @@ class ModelStore:
         cancelled = download.stop.kind is StopKind.CANCEL
         kept_bytes = self._settle(download.repository, keep=not cancelled and not isinstance(error, ModelError))
         if error is None or cancelled:
-            return DownloadStopped(number, download.repository, kept_bytes)
-        return DownloadFailed(number, download.repository, error, kept_bytes)
+            return DownloadStopped(number, download.repository, kept_bytes, download.total_bytes)
+        return DownloadFailed(number, download.repository, error, kept_bytes, download.total_bytes)
 
     def _settle(self, repository: str, keep: bool) -> int:
         """What stays on the disk after a download that did not finish."""
@@ -208,21 +242,24 @@ class ModelStore:
             self._leftovers_told = True
             self._tell_leftovers()
         with self._lock:
-            places = self._places
-        models = library.scan(places)
+            places, home = self._places, self._home
+        if home is not None:
+            places = replace(places, neighbours=neighbours(home))
+        models = library.scan(places, self._inspected)
         self._sink(LibraryScanned(models))
         if models and self._root.is_dir():
             save_known(self._root / VOCABULARIES)
+            self._inspected.save(self._root / INSPECTED, {model.folder for model in models})
 
     def _tell_leftovers(self) -> None:
         for repository in list(leftovers.unfinished(self._root)):
-            kept = kept_bytes(self._root, repository)
+            kept, total = kept_bytes(self._root, repository), leftovers.known_total_bytes(self._root, repository)
             with self._lock:
                 if repository.casefold() in self._running or repository in self._stopped.values():
                     continue
                 number = DownloadId(next(self._ids))
                 self._stopped[number] = repository
-            self._sink(DownloadStopped(number, repository, kept))
+            self._sink(DownloadStopped(number, repository, kept, total))
 
     def _forget(self, number: DownloadId) -> None:
         with self._lock:

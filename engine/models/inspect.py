@@ -10,7 +10,9 @@ from pathlib import Path
 
 from engine.api.errors import ModelDamaged, ModelHasNoWeights, ModelNotFound, ModelRunsCode, ModelUnsupported
 from engine.api.types import ModelInfo
+from engine.models.about import read_about
 from engine.models.architectures import is_known
+from engine.models.cache_sizes import cache_sizes
 from engine.models.drafters import DrafterConfig, drafter_config, drafter_kind, own_drafter_config
 from engine.models.model_files import (
     CONFIG_LIMIT_BYTES,
@@ -51,9 +53,10 @@ def inspect_model(folder: Path | str) -> ModelInfo:
         raise ModelDamaged(str(path), str(error)) from error
     vocabulary = read_vocabulary(path) if drafter is None else Vocabulary(0, "")  # a drafter has its main model's
     rows = _number(config, "vocab_size")
+    name = model_name(path)
     return ModelInfo(
         folder=str(path),
-        name=model_name(path),
+        name=name,
         model_type=str(config.get("model_type") or (drafter and drafter.info.kind.value) or ""),
         parameters=_parameters(tensors, _quantization(config)),
         weight_bytes=weight_bytes,
@@ -66,6 +69,8 @@ def inspect_model(folder: Path | str) -> ModelInfo:
         vocabulary_rows=rows,
         drafter=drafter.info if drafter is not None else None,
         own_drafter=own.info if own is not None else None,
+        caches=cache_sizes(config) if drafter is None else None,
+        about=read_about(path, config, name, drafts=drafter is not None),
     )
 
 

@@ -11,7 +11,7 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Generator, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -71,6 +71,8 @@ class LoadedModel:
     need: MemoryNeed
     identity: str  # of the files that it was read from: caches of other files do not fit
     template: ChatTemplate | None = None  # None: has none, or a renderer that came with mlx-lm or transformers
+    # How many tokens announce a reply, with and without thinking, as far as that was found out.
+    announcements: dict[bool, int] = field(default_factory=dict, compare=False, repr=False)
     translation: Translation | None = None  # of a draft: its tokens are others than its main model's
 
     @property

@@ -5,7 +5,6 @@ A model's need is read off its network before any weight is: shapes are known wi
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -15,10 +14,9 @@ from mlx.utils import tree_flatten
 
 from engine.caches.checkpoints import arrays_in
 from engine.caches.kinds import leaves
+from engine.models.fit import OVERHEAD, SYSTEM_BYTES, physical_bytes
 
 LEAST_CONTEXT_TOKENS = 4096  # a model with room for less is no use for a chat
-_SYSTEM_BYTES = 2 << 30  # left to the system and to the app
-_OVERHEAD = 1.05  # on weights: buffers are rounded up, and a forward needs room
 _NEARLY = 0.97  # of what there is: where a reply ends, so that the step under way still fits
 _WIRED_SHARE = 0.8  # of what the system recommends; wiring all of it has frozen machines
 _MARGIN_BYTES = 512 << 20
@@ -32,7 +30,7 @@ class MemoryNeed:
     fixed_bytes: int  # windows and recurrent states of a chat, however long
 
     def at(self, context_tokens: int) -> int:
-        return int(self.weight_bytes * _OVERHEAD) + self.fixed_bytes + context_tokens * self.token_bytes
+        return int(self.weight_bytes * OVERHEAD) + self.fixed_bytes + context_tokens * self.token_bytes
 
 
 def memory_need(network: Any, layers: list[Any]) -> MemoryNeed:
@@ -56,8 +54,7 @@ def memory_need(network: Any, layers: list[Any]) -> MemoryNeed:
 @cache
 def available_bytes() -> int:
     """What models and chats may take together."""
-    physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return min(_recommended_bytes() or physical, physical - _SYSTEM_BYTES)
+    return min(_recommended_bytes() or physical_bytes(), physical_bytes() - SYSTEM_BYTES)
 
 
 def kept_caches_bytes(share: float) -> int:

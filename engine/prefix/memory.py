@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 DEFAULT_LIMIT_BYTES = 2 << 30
 SEQUENCES = 64  # as many as replies under way at once, with a draft each
-_ANNOUNCEMENT_TOKENS = 16  # what a template puts before a reply, at most
 _MOST_OVER = 1.5  # what has to be written first may stay so far above the limit
 
 _DONE = object()
@@ -180,7 +179,7 @@ class PrefixStore:
         held = sequence.caches.position
         shared = min(common_prefix(sequence.tokens[:held], tokens), len(tokens) - 1)
         # Another chat that only shares the system prompt keeps its cache; the same turn written anew does not need it.
-        same_turn = shared == len(tokens) - 1 or shared + _ANNOUNCEMENT_TOKENS > sequence.turn_end > 0
+        same_turn = shared == len(tokens) - 1 or shared >= sequence.turn_end > 0
         if not same_turn and 2 * shared < held:
             return 0
         if not needs_checkpoints(sequence.caches) or can_truncate(sequence.caches, shared):

@@ -27,6 +27,8 @@ _log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
+_PADDED_TOKENS = 2048  # reading a copy of a longer chat takes what the wider forward saves
+
 # It picks keys in blocks, counted from the start of the cache: padding shifts them, in texts too long for a trial.
 _UNEVEN = ("mlx_lm.models.minimax_m3_vl",)
 
@@ -37,6 +39,7 @@ class Batch:
     def __init__(self) -> None:
         self.replies: list[Reply] = []
         self._caches = MergedCaches()
+        self._padded = False  # a copy of the first row is behind the others
         self._drawn: mx.array | None = None  # the draws of a step that was opened ahead, on tokens not yet read
 
     @property
@@ -47,6 +50,7 @@ class Batch:
         """Take in replies that are past their prompt. Their own caches are empty from here on."""
         if self.in_flight:
             raise RuntimeError("no reply can join while a step is in flight")
+        self._pad(wanted=False)
         self.replies.extend(replies)
         for reply in replies:
             reply.sequence.discard_in_flight()
@@ -54,12 +58,14 @@ class Batch:
         for reply in replies:
             reply.sequence.caches = reply.sequence.model.make_caches()
 
-    def step(self, *, look_ahead: bool) -> None:
+    def step(self, *, look_ahead: bool, padded: bool = False) -> None:
         """One token for each reply. Who has come to an end leaves; who fails by its own fault has been told.
 
-        With `look_ahead` the next forward is queued before this one's draws are read. What raises concerns all.
+        With `look_ahead` the next forward is queued before this one's draws are read. `padded`: a forward over one row
+        more is faster; long chats are not copied for it. What raises concerns all.
         """
         started = time.perf_counter()
+        self._pad(wanted=padded and all(len(reply.sequence.tokens) < _PADDED_TOKENS for reply in self.replies))
         for reply in self.replies:
             reply.begin_shared_round()
         drawn = self._drawn
@@ -82,15 +88,24 @@ class Batch:
     def clear(self) -> list[Reply]:
         """Give up on all of them, and on the caches: what those hold is in doubt."""
         replies, self.replies = self.replies, []
-        self._caches, self._drawn = MergedCaches(), None
+        self._caches, self._drawn, self._padded = MergedCaches(), None, False
         return replies
+
+    def _pad(self, *, wanted: bool) -> None:
+        if wanted and not self._padded:
+            self._caches.copy_first(len(self.replies))
+        elif self._padded and not wanted:
+            self._caches.keep(list(range(len(self.replies))))
+        self._padded = wanted
 
     def _forward(self, tokens: mx.array, *, ahead: bool) -> mx.array:
         """The draws after `tokens`, one a row (B,), not evaluated. `ahead`: these are not committed yet."""
         self._caches.remember()
         model = self.replies[0].sequence.model
+        rows = mx.concatenate([tokens, tokens[:1]]) if self._padded else tokens
         with self._keeping_states(ahead=ahead):
-            logits = model.network(within_vocabulary(tokens, model)[:, None], cache=self._caches.layers)[:, -1, :]
+            logits = model.network(within_vocabulary(rows, model)[:, None], cache=self._caches.layers)[:, -1, :]
+        logits = logits[: len(self.replies)]
         samplers = [reply.sampler for reply in self.replies]
         if all(sampler.draws_alike(samplers[0]) for sampler in samplers):
             positions = [len(reply.sequence.tokens) + ahead for reply in self.replies]
@@ -146,6 +161,7 @@ class Batch:
             return
         rows = [row for row, reply in enumerate(self.replies) if reply not in replies]
         self._caches.keep(rows)
+        self._padded = False
         self.replies = [self.replies[row] for row in rows]
         if self._drawn is not None:
             self._drawn = self._drawn[mx.array(rows)] if rows else None

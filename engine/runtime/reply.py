@@ -107,7 +107,7 @@ class Reply:
         self._sequence.padded_width = history.costs.padded
         self._sequence.rounding = history.costs.calibration.rounding
         exact = needs_checkpoints(self._sequence.caches)  # others go back to anywhere
-        self._sequence.turn_end = turn_end(request, model, prompt, queued.given_up) if exact else len(prompt) - 1
+        self._sequence.turn_end = turn_end(request, model, prompt, queued.given_up, exact=exact)
         self._text = ReplyText(model, prompt, request.stop, within=goes_on(request))
         self._ends = model.ends
         limit = model.info.context_tokens

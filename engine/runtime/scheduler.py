@@ -242,7 +242,9 @@ class Scheduler:
             if joining:
                 self._writing.clear()
                 self._batch.join(joining)
-            self._batch.step(look_ahead=not self._writing)
+            rows = len(self._batch.replies)
+            padded = self._history.costs.padded(rows) == rows + 1
+            self._batch.step(look_ahead=not self._writing, padded=padded)
 
     def _leave_batch(self, replies: Sequence[Reply]) -> None:
         with self._batch_at_stake():

@@ -1,137 +1,105 @@
-"""Trains the starter pair from the guide: one command, CPU only, seeded.
+"""Trains the starter from the guide: one command, CPU only, seeded.
 
-    python packaging/starter/train.py            # both models, into resources/starter
-    python packaging/starter/train.py --only draft
+    python packaging/starter/train.py                              # everything, into resources/starter
     python packaging/starter/train.py --drafters-only
+    python packaging/starter/train.py --only main --resume 1 --steps 400 --rate 1e-3
+    python packaging/starter/train.py --steps 2 --eager --out build/tried  # whether it runs from start to end
 
-The tokenizer comes first, then the main model from data, then the draft, which learns the main model's law on the same
-kind of data, and the drafters (drafters.py), which learn it from the main model's hidden states. What the data looks
-like is in chats.py; what the result is worth is measured by evaluate.py.
+The tokenizer comes first, then the main model from data (pair.py), then the draft, which learns the main model's law on
+the same kind of data, and the drafters (dflash.py, heads.py), which learn it from the main model's hidden states. What
+the data looks like is in chats.py; what the result is worth is measured by evaluate.py.
 """
 
 import argparse
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-import torch
-import torch.nn.functional as F  # noqa: N812  (torch's own convention)
-from chats import ChatMaker
-from corpus import Guide, load_guide
-from drafters import train_dflash
-from export import export, size_bytes
-from model import Model, Shape
-from safetensors.torch import load_file
-from tokenizer import VOCABULARY, train_tokenizer
-from tokenizers import Tokenizer
-from torch import Tensor, nn
-from training import Plan, Training
+from plan import Plan
 
 ROOT = Path(__file__).parents[2]
 SEED = 20_240_607
-MAIN = Shape(VOCABULARY, width=256, layers=6, heads=4, kv_heads=2, head_width=64, hidden=640, dropout=0.1)
-DRAFT = Shape(VOCABULARY, width=128, layers=2, heads=4, kv_heads=2, head_width=32, hidden=384, dropout=0.0)
+PLANS = {
+    "main": Plan(1800, 2e-3, SEED, long_share=0.12),
+    "draft": Plan(500, 4e-3, SEED + 1, long_share=0.12),
+    "dflash": Plan(1100, 4e-3, SEED + 2, long_share=0.2),
+    "eagle3": Plan(1100, 4e-3, SEED + 3, long_share=0.2),
+    "mtp": Plan(1100, 4e-3, SEED + 4, long_share=0.2),
+}  # by folder, in the order in which they need one another
+DRAFTERS = ("dflash", "eagle3", "mtp")
 
 
-class AnswerLoss(nn.Module):
-    """Cross-entropy of the next token, by weight: answers count, questions a little."""
+@dataclass(frozen=True)
+class Order:
+    """What is to be trained, where, and whether it goes on from what is there."""
 
-    def __init__(self, model: Model) -> None:
-        super().__init__()
-        self.model = model
-
-    def forward(self, tokens: Tensor, chats: Tensor, weights: Tensor) -> Tensor:
-        return data_loss(self.model(tokens[:, :-1], chats[:, :-1]), tokens, weights)
+    out: Path
+    plans: dict[str, Plan]
+    resume: bool
 
 
-class LawLoss(nn.Module):
-    """The draft is worth what the main model would have said: it learns the whole law at every place of an answer."""
-
-    def __init__(self, model: Model, teacher: Model) -> None:
-        super().__init__()
-        self.model, self.teacher = model, teacher.requires_grad_(requires_grad=False)
-
-    def forward(self, tokens: Tensor, chats: Tensor, weights: Tensor) -> Tensor:
-        logits = self.model(tokens[:, :-1], chats[:, :-1])
-        law = self.teacher(tokens[:, :-1], chats[:, :-1]).float().softmax(-1)
-        each = -(law * logits.float().log_softmax(-1)).sum(-1)
-        answers = (weights >= 1.0).float()
-        return 0.8 * (each * answers).sum() / answers.sum() + 0.2 * data_loss(logits, tokens, weights)
+def order(arguments: list[str] | None = None) -> Order:
+    """Raises SystemExit for arguments that are wrong."""
+    options = _parser().parse_args(arguments)
+    wanted = DRAFTERS if options.drafters_only else options.only or PLANS
+    plans = {name: plan for name, plan in PLANS.items() if name in wanted}
+    given = {"steps": options.steps, "rate": options.rate, "long_share": options.long_share}
+    changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    changes["compiled"] = not options.eager
+    plans = {name: replace(plan, seed=plan.seed + 10 * options.resume, **changes) for name, plan in plans.items()}
+    return Order(options.out, plans, options.resume > 0)
 
 
-def data_loss(logits: Tensor, tokens: Tensor, weights: Tensor) -> Tensor:
-    each = F.cross_entropy(logits.float().flatten(0, 1), tokens[:, 1:].flatten(), reduction="none")
-    return (each * weights.flatten()).sum() / weights.sum()
+def carry_out(what: Order) -> None:
+    import drafters
+    from chats import ChatMaker
+    from corpus import load_guide
+    from dflash import Dflash
+    from export import size_bytes
+    from heads import Eagle, Mtp
+    from pair import MAIN, saved_model, saved_tokenizer, train_draft, train_main
+
+    kinds = {"dflash": Dflash, "eagle3": Eagle, "mtp": Mtp}
+    guide, main_folder = load_guide(), what.out / "main"
+    for name, plan in what.plans.items():
+        folder = what.out / name
+        if name == "main":
+            train_main(guide, folder, plan, resume=what.resume)
+        elif name == "draft":
+            train_draft(guide, folder, main_folder, plan, resume=what.resume)
+        else:
+            main_model = saved_model(main_folder, MAIN)
+            maker = ChatMaker(guide, saved_tokenizer(main_folder), plan.seed, opening_share=0.1)
+            drafters.train(kinds[name](MAIN), main_model, maker, folder, plan, resume=what.resume)
+    print(f"{size_bytes(what.out) / 1e6:.1f} MB in {what.out}")
 
 
-def train_main(guide: Guide, folder: Path, plan: Plan, resume: int) -> None:
-    model = first_model(MAIN, folder, plan, resume)
-    tokenizer = saved_tokenizer(folder) if resume else train_tokenizer(guide)
-    maker = ChatMaker(guide, tokenizer, plan.seed, opening_share=0.75)
-    Training(model, plan, maker, AnswerLoss(model), "main").run(lambda average: export(average, tokenizer, folder))
-
-
-def train_draft(guide: Guide, folder: Path, main_folder: Path, plan: Plan, resume: int) -> None:
-    model = first_model(DRAFT, folder, plan, resume)
-    tokenizer = saved_tokenizer(main_folder)
-    maker = ChatMaker(guide, tokenizer, plan.seed, opening_share=0.3)
-    loss = LawLoss(model, saved_model(main_folder, MAIN))
-    Training(model, plan, maker, loss, "draft").run(lambda average: export(average, tokenizer, folder))
-
-
-def train_drafters(guide: Guide, folder: Path, main_folder: Path, plan: Plan, resume: int) -> None:
-    maker = ChatMaker(guide, saved_tokenizer(main_folder), plan.seed, opening_share=0.1)
-    train_dflash(saved_model(main_folder, MAIN), maker, folder, plan, resume=resume > 0)
-
-
-def first_model(shape: Shape, folder: Path, plan: Plan, resume: int) -> Model:
-    torch.manual_seed(plan.seed)
-    return saved_model(folder, shape) if resume else Model(shape)
-
-
-def saved_model(folder: Path, shape: Shape) -> Model:
-    model = Model(shape)
-    model.load_state_dict({name: value.float() for name, value in load_file(folder / "model.safetensors").items()})
-    return model.eval()
-
-
-def saved_tokenizer(folder: Path) -> Tokenizer:
-    return Tokenizer.from_file(str(folder / "tokenizer.json"))
-
-
-def main() -> None:
-    options = _options()
-    guide = load_guide()
-    main_folder, draft_folder = options.out / "main", options.out / "draft"
-    seed = SEED + 10 * options.resume
-    if options.only in (None, "main"):
-        plan = Plan(options.main_steps, options.main_rate, seed, long_share=options.long_share)
-        train_main(guide, main_folder, plan, options.resume)
-    if options.only in (None, "draft"):
-        plan = Plan(options.draft_steps, options.draft_rate, seed + 1, long_share=options.long_share)
-        train_draft(guide, draft_folder, main_folder, plan, options.resume)
-    if options.only in (None, "drafters"):
-        plan = Plan(options.drafter_steps, options.drafter_rate, seed + 2, long_share=options.drafter_long_share)
-        train_drafters(guide, options.out / "dflash", main_folder, plan, options.resume)
-    print(f"{size_bytes(options.out) / 1e6:.1f} MB in {options.out}")
-
-
-def _options() -> argparse.Namespace:
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=ROOT / "resources" / "starter")
-    parser.add_argument("--only", choices=("main", "draft"), help="the draft needs a trained main")
-    parser.add_argument("--drafters-only", dest="only", action="store_const", const="drafters")
+    parser.add_argument("--only", nargs="+", choices=list(PLANS), help="all but main need a trained main in --out")
+    parser.add_argument("--drafters-only", action="store_true", help=f"only {', '.join(DRAFTERS)}")
     parser.add_argument(
-        "--resume", type=int, default=0, help="go on from --out for this many-th time, with other chats"
+        "--resume", type=_natural, default=0, help="go on from --out for this many-th time, with other chats"
     )
-    parser.add_argument("--long-share", type=float, default=0.12, help="of the steps, with long chats")
-    parser.add_argument("--main-steps", type=int, default=1800)
-    parser.add_argument("--main-rate", type=float, default=2e-3)
-    parser.add_argument("--draft-steps", type=int, default=500)
-    parser.add_argument("--draft-rate", type=float, default=4e-3)
-    parser.add_argument("--drafter-steps", type=int, default=1100)
-    parser.add_argument("--drafter-rate", type=float, default=4e-3)
-    parser.add_argument("--drafter-long-share", type=float, default=0.2)
-    return parser.parse_args()
+    parser.add_argument("--steps", type=_positive, help="of each part, in place of its own number")
+    parser.add_argument("--rate", type=float, help="of learning, in place of each part's own")
+    parser.add_argument("--long-share", type=float, help="of the steps, with long chats")
+    parser.add_argument("--eager", action="store_true", help="do not compile: for a few steps")
+    return parser
+
+
+def _natural(text: str) -> int:
+    if (number := int(text)) < 0:
+        raise argparse.ArgumentTypeError("a number from 0 on")
+    return number
+
+
+def _positive(text: str) -> int:
+    if (number := _natural(text)) < 1:
+        raise argparse.ArgumentTypeError("a number from 1 on")
+    return number
 
 
 if __name__ == "__main__":
-    main()
+    carry_out(order())

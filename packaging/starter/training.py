@@ -1,39 +1,13 @@
-"""How a model learns: its plan, its optimizers and the loop, for the pair and for the drafters alike."""
+"""How a model learns: its optimizers and the loop, for the pair and for the drafters alike."""
 
-import math
 import time
 from collections.abc import Callable
 from copy import deepcopy
-from dataclasses import dataclass
 
 import torch
 from chats import ChatMaker
+from plan import Plan
 from torch import nn
-
-
-@dataclass(frozen=True)
-class Plan:
-    """How long and how fast one model learns."""
-
-    steps: int
-    rate: float
-    seed: int
-    short: tuple[int, int] = (16, 256)  # rows, tokens in a row
-    long: tuple[int, int] = (2, 2048)  # the last part of the steps: long chats must stay sane
-    long_share: float = 0.12
-    warm_up: int = 100
-    decay: float = 0.1
-    average: float = 0.998  # weights kept are a moving average: smoother than the last step's
-
-    def shape_at(self, step: int) -> tuple[int, int]:
-        return self.long if step >= self.steps * (1 - self.long_share) else self.short
-
-    def rate_at(self, step: int) -> float:
-        warm_up = min(self.warm_up, self.steps // 10)
-        if step < warm_up:
-            return self.rate * (step + 1) / warm_up
-        done = (step - warm_up) / max(1, self.steps - warm_up)
-        return self.rate * (0.03 + 0.97 * 0.5 * (1 + math.cos(math.pi * done)))
 
 
 def optimizers(model: nn.Module, plan: Plan) -> list[torch.optim.Optimizer]:
@@ -51,7 +25,7 @@ class Training:
 
     def __init__(self, model: nn.Module, plan: Plan, maker: ChatMaker, loss: nn.Module, name: str) -> None:
         self.model, self.plan, self.maker, self.name = model, plan, maker, name
-        self.loss = torch.compile(loss, dynamic=False)
+        self.loss = torch.compile(loss, dynamic=False) if plan.compiled else loss
         self.averaged = deepcopy(model).eval()
         self.optimizers = optimizers(model, plan)
         self.started_s = time.monotonic()

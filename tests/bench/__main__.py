@@ -22,6 +22,8 @@ import mlx.core as mx  # noqa: E402
 from tests.bench.company import COMPANY  # noqa: E402
 from tests.bench.costs import COSTS  # noqa: E402
 from tests.bench.drafters import DRAFTERS  # noqa: E402
+from tests.bench.library import LIBRARY  # noqa: E402
+from tests.bench.models import MODELS  # noqa: E402
 from tests.bench.natural import NATURAL, natural_rows  # noqa: E402
 from tests.bench.pair_check import PAIR_CHECK  # noqa: E402
 from tests.bench.rows import ROWS, Row  # noqa: E402
@@ -46,7 +48,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         stage = Stage(Path(folder), options.starter)
         try:
-            for measure in (*ROWS, *COSTS, *DRAFTERS, *COMPANY, *TIES, *PAIR_CHECK, *NATURAL):
+            for measure in (*ROWS, *COSTS, *DRAFTERS, *COMPANY, *TIES, *LIBRARY, *PAIR_CHECK, *MODELS, *NATURAL):
                 if options.only in measure.__name__:
                     tell(partial(one_row, measure, stage, options.runs), rows)
             if options.only in "natural_rows":

@@ -8,6 +8,7 @@ from contextlib import nullcontext
 from functools import partial
 from unittest.mock import patch
 
+from engine.runtime.batch import Batch
 from engine.runtime.sharing import Sharing
 from tests.bench.opponents import interleaved
 from tests.bench.rows import LENGTH, Measure, Row
@@ -35,6 +36,20 @@ def _replies(stage: Stage, runs: int, count: int) -> Row:
     return Row(f"engine.pair{count}.vs_best", chosen / max(shared, turns), "ratio", "≥ 0.97", detail)
 
 
+def batch3_padded_vs_bare(stage: Stage, runs: int) -> Row:
+    """Three replies that share each forward: with a row more where that is faster, beside never."""
+    groups = [stage.guide[at : at + 3] for at in range(0, 12, 3)]
+    stage.ours.run_together(groups[0], LENGTH)
+
+    def bare() -> float:
+        with patch.object(Batch, "_pad", lambda _batch, *, wanted: None):
+            return _rate(stage, groups, turns=False)
+
+    results = list(interleaved(runs, partial(_rate, stage, groups, False), bare))
+    padded, never = (statistics.median(rates) for rates in zip(*results, strict=True))
+    return Row("engine.batch3.padded_vs_bare", padded / never, "ratio", "≥ 0.99", f"{padded:.1f} / {never:.1f} tok/s")
+
+
 def _rate(stage: Stage, groups: Sequence[Sequence[Sequence[int]]], turns: bool | None) -> float:
     """Tokens per second; `turns` None leaves the choice to the scheduler."""
 
@@ -46,4 +61,4 @@ def _rate(stage: Stage, groups: Sequence[Sequence[Sequence[int]]], turns: bool |
         return statistics.mean(stage.ours.run_together(group, LENGTH) for group in groups)
 
 
-COMPANY: tuple[Measure, ...] = (pair2_vs_best, pair4_vs_best)
+COMPANY: tuple[Measure, ...] = (pair2_vs_best, pair4_vs_best, batch3_padded_vs_bare)

@@ -1,38 +1,120 @@
-"""Rows about drafters: the one that was trained for the starter's main model, beside the draft model and by itself."""
+"""Rows about drafters trained for the starter's main model: beside the draft model, plain decoding and themselves."""
 
 from __future__ import annotations
 
 import json
+import math
+import statistics
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import mlx.core as mx
 
-from engine import Engine, Message, MessageRole, ModelReady, Request, RequestStats, Speculation
+from engine import Engine, Message, MessageRole, ModelReady, Request, RequestStats, Sampling, Speculation
 from tests.bench import pairs
-from tests.bench.opponents import Ours
-from tests.bench.rows import GREEDY, LENGTH, SAMPLED, Measure, Row, compare, ours
-from tests.bench.stage import Stage
+from tests.bench.opponents import Ours, Run, interleaved
+from tests.bench.rows import GREEDY, LENGTH, SAMPLED, Measure, Row, total_rate
+from tests.bench.stage import LANGUAGES, Stage
 from tests.helpers.engine_client import EngineClient
 
+Rates = dict[str, list[dict[str, float]]]  # tokens a second by sampling, side and content
+
+_SAMPLINGS = {"greedy": GREEDY, "at 0.8": SAMPLED}
+_NOISES = (0.25, 0.4)
 _BLOCK = 7  # tokens that a block of eight rows drafts
+_NORMS_OF_HEADS = ("q_norm", "k_norm")
+_GIVES_STATES = ("fc", "input_proj", "o_proj", "down_proj")  # rows as wide as the main model
+
+
+Side = tuple[Ours, Speculation]
 
 
 def dflash_vs_draft(stage: Stage, runs: int) -> Row:
     """On the main model of 113 M: the drafter widened with it, and the draft model as it is."""
-    drafter = inflate_drafter(stage.starter / "dflash", stage.folder / "dflash")
-    block = Ours(stage.main, drafter)
-    rates = [
-        compare(stage, runs, stage.guide, *(ours(side, Speculation.auto(), sampling) for side in (block, stage.ours)))
-        for sampling in (GREEDY, SAMPLED)
-    ]
+    block = _with_drafter(stage, "dflash")
+    rates = _compared(stage, runs, (block, Speculation.auto()), (stage.ours, Speculation.auto()))
     block.close()
-    detail = "; ".join(
-        f"{how} {a:.1f} / {b:.1f} tok/s" for how, (a, b) in zip(("greedy", "at 0.8"), rates, strict=True)
+    return Row("engine.dflash.vs_draft", _ratio(rates, "greedy"), "ratio", "≥ 1.0", _told(rates))
+
+
+def dflash_vs_noised_draft(stage: Stage, runs: int) -> Row:
+    """The same beside draft models as wrong as real ones are. The worst cell counts."""
+    block = _with_drafter(stage, "dflash")
+    details, ratios = [], []
+    for noise in _NOISES:
+        draft = Ours(stage.main, pairs.noised(stage.draft, stage.folder / f"noised-{noise:g}", noise))
+        rates = _compared(stage, runs, (block, Speculation.auto()), (draft, Speculation.auto()))
+        draft.close()
+        ratios += [_ratio(rates, how) for how in _SAMPLINGS]
+        details.append(f"noise {noise:g}: {_told(rates)}")
+    block.close()
+    return Row("engine.dflash.vs_noised_draft", min(ratios), "ratio", "≥ 1.0", "; ".join(details))
+
+
+def eagle3_vs_plain(stage: Stage, runs: int) -> Row:
+    return _vs_plain(stage, runs, "eagle3")
+
+
+def mtp_vs_plain(stage: Stage, runs: int) -> Row:
+    return _vs_plain(stage, runs, "mtp")
+
+
+def _vs_plain(stage: Stage, runs: int, kind: str) -> Row:
+    """On the main model of 113 M, the head widened with it, under auto."""
+    if not (stage.starter / kind).is_dir():  # a starter of one's own (--starter) need not have every kind
+        return Row(f"engine.{kind}.vs_plain", math.nan, "ratio", "≥ 2.0", f"no {kind} in {stage.starter}")
+    engine = _with_drafter(stage, kind)
+    rates = _compared(stage, runs, (engine, Speculation.auto()), (engine, Speculation.off()))
+    engine.close()
+    return Row(f"engine.{kind}.vs_plain", _ratio(rates, "greedy"), "ratio", "≥ 2.0", _told(rates))
+
+
+def _with_drafter(stage: Stage, kind: str) -> Ours:
+    return Ours(stage.main, inflate_drafter(stage.starter / kind, stage.folder / kind))
+
+
+def _compared(stage: Stage, runs: int, *sides: Side) -> Rates:
+    """Interleaved, two questions of each language: medians."""
+    return {
+        how: [
+            {content: statistics.median(rates) for content, rates in side.items()}
+            for side in _rounds(stage, runs, sampling, sides)
+        ]
+        for how, sampling in _SAMPLINGS.items()
+    }
+
+
+def _rounds(stage: Stage, runs: int, sampling: Sampling, sides: Sequence[Side]) -> list[dict[str, list[float]]]:
+    """Of each side and content the rate in each round."""
+
+    def asked(engine: Ours, speculation: Speculation) -> list[Run]:
+        return [engine.run(prompt, LENGTH, speculation, sampling) for prompt in stage.guide[: 2 * len(LANGUAGES)]]
+
+    kept: list[dict[str, list[float]]] = [{content: [] for content in ("all", *LANGUAGES)} for _ in sides]
+    for results in interleaved(runs, *(partial(asked, *side) for side in sides)):
+        for rates, told in zip(kept, results, strict=True):
+            rates["all"].append(total_rate(told))
+            for at, language in enumerate(LANGUAGES):
+                rates[language].append(total_rate(told[at :: len(LANGUAGES)]))
+    return kept
+
+
+def _ratio(rates: Rates, how: str, content: str = "all") -> float:
+    ours, theirs = rates[how]
+    return ours[content] / theirs[content]
+
+
+def _told(rates: Rates) -> str:
+    return "; ".join(
+        f"{how} {ours['all']:.1f} / {theirs['all']:.1f} tok/s ("
+        + " ".join(f"{language} {_ratio(rates, how, language):.2f}" for language in LANGUAGES)
+        + ")"
+        for how, (ours, theirs) in rates.items()
     )
-    return Row("engine.dflash.vs_draft", rates[0][0] / rates[0][1], "ratio", "≥ 1.0", detail)
 
 
 def block_second_turn(stage: Stage, runs: int) -> Row:
@@ -66,34 +148,57 @@ def inflate_drafter(source: Path, folder: Path) -> Path:
     What the main model's blocks behind its own last one add is nothing, so the same layers are read.
     """
     config = json.loads((source / "config.json").read_text())
-    narrow = config["hidden_size"]
+    sizes = config.get("text_config", config)
+    narrow = sizes["hidden_size"]
     share = narrow / pairs.HIDDEN
-    weights = {name: value.astype(mx.float32) for name, value in pairs._load(source).items()}
-    wide = {name: _widened(name, value, narrow, share) for name, value in weights.items()}
-    grown = config | {
-        "hidden_size": pairs.HIDDEN,
-        "num_target_layers": pairs.LAYERS,
-        "rms_norm_eps": config["rms_norm_eps"] * share,
-        "torch_dtype": "float32",
-    }
+    shape = sizes | {"hidden_size": pairs.HIDDEN, "rms_norm_eps": sizes["rms_norm_eps"] * share}
+    weights = {name: value.astype(mx.float32) for name, value in _whole(pairs._load(source), config).items()}
+    wide = {name: _widened(name, value, narrow) for name, value in weights.items()}
+    if "text_config" in config:  # an MTP head is of its family's layer, whose heads' width follows from the model's
+        shape |= {name: sizes[name] * pairs.HIDDEN // narrow for name in ("num_attention_heads", "num_key_value_heads")}
+        wide = {name: _with_more_heads(name, value, narrow) for name, value in wide.items()}
+        grown = config | {"text_config": shape | {"num_hidden_layers": pairs.LAYERS}}
+    else:
+        grown = config | shape | {"num_target_layers": pairs.LAYERS}
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "config.json").write_text(json.dumps(grown))
+    whole = {name: said for name, said in grown.items() if name != "quantization"} | {"torch_dtype": "float32"}
+    (folder / "config.json").write_text(json.dumps(whole))
     mx.save_safetensors(str(folder / "model.safetensors"), wide, {"format": "pt"})
     return folder
 
 
-def _widened(name: str, value: mx.array, narrow: int, share: float) -> mx.array:
+def _whole(weights: pairs.Weights, config: dict[str, Any]) -> pairs.Weights:
+    """Packed matrices as plain ones."""
+    stems = {name.removesuffix(".scales") for name in weights if name.endswith(".scales")}
+    parts = [f"{stem}.{part}" for stem in sorted(stems) for part in ("weight", "scales", "biases")]
+    plain = {name: value for name, value in weights.items() if name not in parts}
+    for weight, scales, biases in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
+        plain[weight] = mx.dequantize(weights[weight], weights[scales], weights[biases], **config["quantization"])
+    return plain
+
+
+def _widened(name: str, value: mx.array, narrow: int) -> mx.array:
     """With zeros in each dimension that is as wide as the main model; the norms make up for a mean over more."""
-    if "q_norm" in name or "k_norm" in name:
-        return value
     more = pairs.HIDDEN - narrow
+    part = name.split(".")[-2]
+    if part in _NORMS_OF_HEADS or name.endswith("bias"):
+        return value
     if value.ndim == 1:
-        return mx.multiply(mx.pad(value, (0, more)), share**0.5)
-    if name == "fc.weight":  # the states of each layer that is read side by side
-        parts = value.reshape(narrow, -1, narrow)
-        return mx.pad(parts, [(0, more), (0, 0), (0, more)]).reshape(pairs.HIDDEN, -1)
-    inwards = "o_proj" in name or "down_proj" in name
-    return mx.pad(value, [(0, more), (0, 0)] if inwards else [(0, 0), (0, more)])
+        return mx.multiply(mx.pad(value, (0, more)), (narrow / pairs.HIDDEN) ** 0.5)
+    if part not in ("o_proj", "down_proj"):  # reads one vector of this width or several side by side
+        parts = value.reshape(value.shape[0], -1, narrow)
+        value = mx.pad(parts, [(0, 0), (0, 0), (0, more)]).reshape(value.shape[0], -1)
+    return mx.pad(value, [(0, more), (0, 0)]) if part in _GIVES_STATES else value
+
+
+def _with_more_heads(name: str, value: mx.array, narrow: int) -> mx.array:
+    """Heads that add nothing."""
+    part, more = name.split(".")[-2], pairs.HIDDEN // narrow - 1
+    if part == "o_proj":
+        return mx.pad(value, [(0, 0), (0, more * value.shape[1])])
+    if part not in ("q_proj", "k_proj", "v_proj"):
+        return value
+    return mx.pad(value, [(0, more * value.shape[0])] + [(0, 0)] * (value.ndim - 1))
 
 
 @contextmanager
@@ -118,4 +223,10 @@ def _per_pass(replies: list[RequestStats]) -> float:
     return sum(stats.generated_tokens - 1 for stats in replies) / sum(stats.rounds - 1 for stats in replies)
 
 
-DRAFTERS: tuple[Measure, ...] = (dflash_vs_draft, block_second_turn)
+DRAFTERS: tuple[Measure, ...] = (
+    dflash_vs_draft,
+    dflash_vs_noised_draft,
+    eagle3_vs_plain,
+    mtp_vs_plain,
+    block_second_turn,
+)

@@ -6,6 +6,7 @@ import logging
 import os
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -44,8 +45,8 @@ def ear() -> Iterator[Ear]:
     logging.getLogger().removeHandler(ear)
 
 
-def every_byte(whole: bytes) -> list[Damage]:
-    return [(at, 0xFF) for at in range(len(whole))]
+def every_byte(whole: bytes, mask: int = 0xFF) -> list[Damage]:
+    return [(at, mask) for at in range(len(whole))]
 
 
 def every_bit_of_the_heads(whole: bytes) -> list[Damage]:
@@ -125,14 +126,15 @@ def turn_round_the_log(path: Path, step: int) -> None:
 
 
 @pytest.mark.drill
-@pytest.mark.parametrize("damages", [every_byte, every_bit_of_the_heads])
-def test_every_byte_turned_round(tmp_path: Path, ear: Ear, damages: Callable[[bytes], list[Damage]]) -> None:
-    damage(tmp_path / "chats.db", damages, _STEP)
+@pytest.mark.parametrize("mask", [0xFF, *(1 << bit for bit in range(8))])
+def test_every_byte_and_bit_turned_round(tmp_path: Path, ear: Ear, mask: int) -> None:
+    damage(tmp_path / "chats.db", partial(every_byte, mask=mask), _STEP)
     assert not [line for line in ear.heard if SECRET in line]
 
 
 def test_some_bytes_turned_round(tmp_path: Path, ear: Ear) -> None:
     damage(tmp_path / "chats.db", every_byte, _SAMPLE)
+    damage(tmp_path / "chats.db", partial(every_byte, mask=4), _SAMPLE)
     damage(tmp_path / "chats.db", every_bit_of_the_heads, 167)
     assert not [line for line in ear.heard if SECRET in line]
 
@@ -141,9 +143,14 @@ def test_the_kind_of_a_page_costs_none_of_its_rows(tmp_path: Path) -> None:
     damage(tmp_path / "chats.db", lambda whole: [(at, 0xFF) for at in range(0, len(whole), PAGE_BYTES)][1:], 1)
 
 
-@pytest.mark.parametrize("bit", [(PAGE_BYTES + 11, 8), (8122, 8), (8161, 8), (54251, 1)])
+_BITS = [(PAGE_BYTES + 11, 8), (8122, 8), (8161, 8), (54251, 1), (8191, 4), (54016, 2), (54993, 4)]
+
+
+@pytest.mark.parametrize("bit", _BITS)
 def test_a_bit_that_costs_a_message_hides_no_other(tmp_path: Path, bit: Damage) -> None:
-    """Of a pointer to a chat, the kinds of its mark of deletion and of its newest message, and a message's number."""
+    """Of a pointer to a chat, the kinds of its mark of deletion and of its newest message, a message's number; of the
+    number of a chat's newest message, of a message twice, and of what comes before one.
+    """
     damage(tmp_path / "chats.db", lambda _: [bit], 1)
 
 

@@ -4,10 +4,22 @@ from __future__ import annotations
 
 import time
 import tracemalloc
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from engine import DownloadProgress, DownloadStopped, HubMisbehaved, HubUnreachable, TokenInClear
+from engine import (
+    DownloadFinished,
+    DownloadId,
+    DownloadProgress,
+    DownloadStopped,
+    HubAccess,
+    HubMisbehaved,
+    HubOffline,
+    HubUnreachable,
+    TokenInClear,
+)
 from engine.hub.client import seconds_asked
 from tests.end2end.conftest import REPO
 from tests.end2end.test_downloads import WEIGHTS, install, refusal
@@ -21,7 +33,7 @@ def test_a_token_does_not_go_to_another_machine_unencrypted(
     store: QuickStore, recorder: EventRecorder, address: str
 ) -> None:
     """The refusal comes before any connection; the tests' audit hook would tell of one."""
-    store.set_hub(address, "hf_canary")
+    store.set_hub(HubAccess(address, "hf_canary"))
     error = refusal(store, recorder)
     assert isinstance(error, TokenInClear)
     assert error.endpoint == address
@@ -29,10 +41,12 @@ def test_a_token_does_not_go_to_another_machine_unencrypted(
 
 
 def test_a_person_may_allow_it_and_without_a_token_nobody_is_asked(store: QuickStore, recorder: EventRecorder) -> None:
-    for token, allowed in (("hf_canary", True), (None, False)):
-        store.set_hub("http://127.1.2.3:1", token, allowed)  # on this machine, but not by one of its usual names
+    for token, allowed in (("hf_canary", True), ("", False)):
+        store.set_hub(
+            HubAccess("http://127.1.2.3:1", token, allowed)
+        )  # on this machine, but not by one of its usual names
         assert isinstance(refusal(store, recorder), HubUnreachable)
-    store.set_hub("http://127.1.2.3:1", "hf_canary")
+    store.set_hub(HubAccess("http://127.1.2.3:1", "hf_canary"))
     assert isinstance(refusal(store, recorder), TokenInClear)
 
 
@@ -107,3 +121,91 @@ def test_a_list_without_end_or_measure_is_misbehaviour(
     assert isinstance(refusal(store, recorder), HubMisbehaved)
     hub.extra_entries = [{"path": "x" * (5 << 20) + ".md", "size": 1, "oid": "0" * 40}]
     assert isinstance(refusal(store, recorder), HubMisbehaved)
+
+
+def test_a_lost_line_is_shown_and_need_not_be_waited_for(tmp_path: Path, hub: TinyHub, recorder: EventRecorder) -> None:
+    class SlowStore(QuickStore):
+        tuning = replace(
+            QuickStore.tuning, patience=replace(QuickStore.tuning.patience, first_delay_s=1000, longest_delay_s=1000)
+        )
+
+    store = SlowStore(tmp_path / "models", sink=recorder, hub_cache=tmp_path / "none", endpoint=hub.endpoint)
+    hub.faults[WEIGHTS] = Fault(times=1, cut_after=700_000)
+    download = store.install(REPO)
+    while (waiting := recorder.wait_for(DownloadProgress)).retry is None:
+        pass
+    assert waiting.retry.in_s > 900
+    assert not waiting.retry.hub_is_busy
+    assert waiting.done_bytes >= 700_000
+    store.try_now(download)
+    assert isinstance(recorder.end_of(download), DownloadFinished)
+    assert store.close()
+
+
+def test_downloads_share_a_limit(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:
+    """By the bytes that came, against the time that passed on the store's own clock: a busy machine is only slower."""
+    hub.add("org/second", hub.repositories[REPO])
+    limit = 8_000_000
+    store.set_limit(limit)
+    started = time.monotonic()
+    ends = [recorder.end_of(store.install(name)) for name in (REPO, "org/second")]
+    assert all(isinstance(end, DownloadFinished) for end in ends)
+    sent_bytes = 2 * sum(map(len, hub.repositories[REPO].values()))
+    assert sent_bytes <= limit * (time.monotonic() - started) + (1 << 18)  # what is taken is paid for afterwards
+
+
+def test_an_absent_hub_is_answered_for_by_a_mirror_which_is_not_told_the_token(
+    tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
+) -> None:
+    store.set_hub(HubAccess("http://127.0.0.1:1", "hf_canary", mirrors=(hub.endpoint,)))
+    install(store, recorder)
+    assert not any("Authorization" in seen.headers for seen in hub.seen)
+    assert hub.commit(REPO) in (tmp_path / "models" / REPO / "hunch.json").read_text()
+
+
+def test_a_mirror_goes_on_where_the_hub_was_lost(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:
+    mirror = TinyHub()
+    mirror.add(REPO, hub.repositories[REPO])
+    store.set_hub(HubAccess(hub.endpoint, mirrors=(mirror.endpoint,)))
+    hub.faults[WEIGHTS] = Fault(status=503)
+    install(store, recorder)
+    assert mirror.requests_for("model.safetensors")
+    mirror.close()
+
+
+def test_a_proxy_is_used_for_other_machines_only(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:
+    """The hub plays the proxy: it is asked for addresses of another machine, which it answers itself."""
+    store.set_hub(HubAccess("http://hub.invalid", proxy=hub.endpoint))
+    install(store, recorder)
+    assert all(seen.path.startswith("http://hub.invalid/") for seen in hub.seen)
+    store.set_hub(HubAccess(hub.endpoint, proxy="http://127.0.0.1:1"))
+    assert isinstance(recorder.end_of(store.install(REPO)), DownloadFinished)
+
+
+def test_a_proxy_never_sees_a_token_in_clear(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:
+    store.set_hub(HubAccess("http://hub.invalid", "hf_canary", proxy=hub.endpoint))
+    assert isinstance(refusal(store, recorder), TokenInClear)
+    assert not hub.seen
+
+
+def test_offline_nobody_is_asked(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:
+    store.set_hub(HubAccess(hub.endpoint, offline=True))
+    assert isinstance(refusal(store, recorder), HubOffline)
+    assert not hub.seen
+
+
+def test_what_is_left_behind_tells_its_size(
+    tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
+) -> None:
+    total = sum(map(len, hub.repositories[REPO].values()))
+    hub.faults[WEIGHTS] = Fault(hold_after=700_000, times=1)
+    download = store.install(REPO)
+    assert hub.holding.wait(10)
+    store.pause(download)
+    stopped = recorder.wait_for(DownloadStopped)
+    assert stopped.total_bytes == total
+    later = EventRecorder()
+    other = QuickStore(tmp_path / "models", sink=later, hub_cache=tmp_path / "none", endpoint=hub.endpoint)
+    other.scan()
+    assert later.wait_for(DownloadStopped) == replace(stopped, download=DownloadId(1))
+    assert other.close()

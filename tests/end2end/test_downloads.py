@@ -28,6 +28,7 @@ from engine import (
     DownloadProgress,
     DownloadStopped,
     EngineError,
+    HubAccess,
     HubMisbehaved,
     HubUnreachable,
     LibraryScanned,
@@ -273,7 +274,7 @@ def test_what_the_hub_does_not_have_or_does_not_give(hub: TinyHub, store: QuickS
     "endpoint", ["http://127.0.0.1:1", "ftp://127.0.0.1", "nonsense", "http://", "http://a:b@127.0.0.1", "http://[::1"]
 )
 def test_addresses_where_no_hub_is(store: QuickStore, recorder: EventRecorder, endpoint: str) -> None:
-    store.set_hub(endpoint, None)
+    store.set_hub(HubAccess(endpoint))
     error = refusal(store, recorder)
     assert isinstance(error, HubUnreachable)
     assert error.endpoint == endpoint
@@ -301,7 +302,7 @@ def test_the_token_stays_with_its_host(
     elsewhere = TinyHub()
     elsewhere.repositories = hub.repositories
     hub.faults[WEIGHTS] = Fault(redirect=elsewhere.endpoint)
-    store.set_hub(hub.endpoint, "hf_canary")
+    store.set_hub(HubAccess(hub.endpoint, "hf_canary"))
     install(store, recorder)
     elsewhere.close()
     assert {seen.headers.get("Authorization") for seen in hub.seen} == {"Bearer hf_canary"}
@@ -316,7 +317,7 @@ def test_the_token_stays_with_its_host(
 def test_a_token_that_is_none_is_refused_before_it_is_sent(
     hub: TinyHub, store: QuickStore, recorder: EventRecorder
 ) -> None:
-    store.set_hub(hub.endpoint, "hf_a\r\nX-Evil: 1")
+    store.set_hub(HubAccess(hub.endpoint, "hf_a\r\nX-Evil: 1"))
     assert isinstance(refusal(store, recorder), AccessDenied)
     assert not hub.seen
 

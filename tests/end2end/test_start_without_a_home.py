@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +111,46 @@ def test_a_folder_for_data_that_cannot_be_made(tmp_path: Path, starter: Path) ->
     (tmp_path / "data").write_text("a file in its place")
     told = chat(starter, tmp_path)
     assert told["titles"][:2] == ["Your chats cannot be opened", "Chatting without saving"]
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m,nr_inodes=64", "tmpfs", str(folder)]
+    if shutil.which("mount") is None or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("a disk of its own can only be mounted by root on Linux")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def fill_up(disk: Path) -> None:
+    """Not a byte more, and not a file more."""
+    with suppress(OSError), (disk / "filler").open("ab", buffering=0) as file:
+        while file.write(b"\0" * 4096):
+            pass
+    with suppress(OSError):
+        for number in range(64):
+            (disk / f"empty {number}").touch()
+
+
+@pytest.mark.parametrize("had_chats", [True, pytest.param(False, marks=pytest.mark.drill)])
+def test_a_disk_that_is_full(small_disk: Path, starter: Path, had_chats: bool) -> None:
+    """Whether the app was used there before or is new: it says what is missing, and one can chat."""
+    file = small_disk / "data" / "chats.db"
+    if had_chats:
+        with closing(Database(file)) as database:
+            stores = Stores(database)
+            stores.messages.add_user(stores.chats.create("kept"), None, "kept words")
+    fill_up(small_disk)
+    told = chat(starter, small_disk)
+    assert told["titles"][:2] == ["Your chats cannot be opened", "Chatting without saving"]
+    if had_chats:
+        for each in small_disk.iterdir():
+            if each.is_file():
+                each.unlink()
+        with closing(Database(file)) as database:
+            assert [row["text"] for row in database.rows("SELECT text FROM messages")] == ["kept words"]
 
 
 _FOLDERS = [f"XDG_{name}_HOME" for name in ("CONFIG", "DATA", "CACHE", "STATE")]

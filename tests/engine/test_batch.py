@@ -25,10 +25,12 @@ from engine import (
     TextDelta,
 )
 from engine.api.stats import StatsRecorder
+from engine.caches.kinds import leaves
 from engine.caches.merging import MergedCaches
 from engine.decoding.sequence import Sequence
-from engine.drafting.costs import RoundCosts
+from engine.drafting.costs import MAX_WIDTH, RoundCosts
 from engine.models.loading import LoadedModel
+from engine.runtime.batch import Batch
 from engine.runtime.scheduler import MAX_REPLIES
 from tests.engine.batch_harness import (
     GREEDY,
@@ -43,9 +45,15 @@ from tests.engine.batch_harness import (
     model,
     prompt,
 )
+from tests.helpers.samples import sampled
 
 SAMPLINGS = {"greedy": GREEDY, "sampled": Sampling(temperature=0.9, top_p=0.95), "penalised": SAMPLED}
 EVERY_FAMILY = [*MERGING_FAMILIES, UNMERGED_FAMILY]
+
+
+def to_even(_costs: RoundCosts, width: int) -> int:
+    """As on a device with tiles of two."""
+    return width + width % 2 if width <= MAX_WIDTH else width
 
 
 def requests(sampling: Sampling) -> list[Request]:
@@ -57,8 +65,7 @@ def requests(sampling: Sampling) -> list[Request]:
     ]
 
 
-@pytest.mark.parametrize("sampling", SAMPLINGS.values(), ids=SAMPLINGS)
-@pytest.mark.parametrize("family", EVERY_FAMILY)
+@pytest.mark.parametrize(("family", "sampling"), sampled(EVERY_FAMILY, SAMPLINGS))
 def test_tokens_are_those_written_alone(family: str, sampling: Sampling) -> None:
     """Joining one after another, leaving one after another, speculating before and after."""
     harness = Harness(model(family), draft())
@@ -74,6 +81,52 @@ def test_tokens_are_those_written_alone(family: str, sampling: Sampling) -> None
         assert reply.tokens == alone(family, asked).tokens
         assert reply.text == alone(family, asked).text
         assert len(set(reply.tokens)) > 8
+
+
+@pytest.mark.parametrize("family", MERGING_FAMILIES)
+def test_a_row_more_where_that_is_faster_changes_no_token(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Replies join, wrap their windows and leave, with an odd number of rows padded to an even one."""
+    monkeypatch.setattr(RoundCosts, "padded", to_even)
+    widths: set[tuple[int, int]] = set()
+    step = Batch.step
+
+    def recorded(batch: Batch, *, look_ahead: bool, padded: bool = False) -> None:
+        before = len(batch.replies)
+        step(batch, look_ahead=look_ahead, padded=padded)
+        leaf = list(leaves(batch._caches.layers))[-1] if batch.replies else None
+        if leaf is not None and len(batch.replies) == before:
+            rows = leaf.cache[0] if hasattr(leaf, "cache") else leaf.keys
+            widths.add((before, rows.shape[0]))
+
+    monkeypatch.setattr(Batch, "step", recorded)
+    harness = Harness(model(family), draft())
+    heard: list[Recorder] = []
+    for asked in requests(Sampling(temperature=0.9, top_p=0.95)):
+        heard.append(harness.submit(asked))
+        harness.until_written(heard[0], 9 * len(heard))
+    harness.run_dry()
+
+    assert {(2, 2), (3, 4), (4, 4)} <= widths <= {(2, 2), (3, 4), (4, 4)}
+    for reply, asked in zip(heard, requests(Sampling(temperature=0.9, top_p=0.95)), strict=True):
+        assert reply.tokens == alone(family, asked).tokens
+
+
+def test_long_chats_get_no_row_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(RoundCosts, "padded", to_even)
+    monkeypatch.setattr("engine.runtime.batch._PADDED_TOKENS", 60)
+    harness = Harness(model("qwen3"))
+    heard = [harness.submit(asking(prompt(8 + n, n), 70)) for n in range(3)]
+    padded = set()
+    while harness.scheduler.busy:
+        harness.scheduler.step()
+        if harness.batched == 3:
+            longest = max(len(reply.reply.sequence.tokens) for reply in heard)
+            if abs(longest - 60) > 2:
+                padded.add((harness.scheduler._batch._padded, longest > 60))
+
+    assert padded == {(True, False), (False, True)}
+    for n, reply in enumerate(heard):
+        assert reply.tokens == alone("qwen3", asking(prompt(8 + n, n), 70)).tokens
 
 
 @pytest.mark.parametrize("family", EVERY_FAMILY)
@@ -102,8 +155,7 @@ def test_speculation_resumes_on_the_last_one(family: str) -> None:
     assert stats.drafting is DraftingState.ACTIVE
 
 
-@pytest.mark.parametrize("ending", ["length", "stop", "cancel"])
-@pytest.mark.parametrize("family", EVERY_FAMILY)
+@pytest.mark.parametrize(("family", "ending"), sampled(EVERY_FAMILY, ["length", "stop", "cancel"]))
 def test_who_leaves_keeps_a_cache_that_goes_on(family: str, ending: str) -> None:
     """However a reply leaves, the others are untouched, and its next turn starts from its kept cache, exactly."""
     harness = Harness(model(family))
@@ -127,8 +179,7 @@ def test_who_leaves_keeps_a_cache_that_goes_on(family: str, ending: str) -> None
     assert second.tokens == alone(family, turn).tokens
 
 
-@pytest.mark.parametrize("family", ["qwen3", "gemma3_text", "qwen3_5"])
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize(("family", "seed"), sampled(["qwen3", "gemma3_text", "qwen3_5"], range(2)))
 def test_any_order_of_joining_and_leaving(family: str, seed: int) -> None:
     """Up to 32 replies that come, go and are cancelled at random: each says a beginning of what it would say alone."""
     dice = random.Random(seed)

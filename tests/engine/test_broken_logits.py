@@ -13,6 +13,7 @@ from engine import Acceptance, Failed, LogitsBroken, Request, Sampling, Speculat
 from engine.decoding.accept import NO_TOKEN, Draft, coupled, likeliest, rejection
 from engine.models.loading import LoadedModel
 from tests.engine.batch_harness import GREEDY, SAMPLED, Harness, Recorder, asking, draft, model, prompt
+from tests.helpers.samples import sampled
 
 FAULTS: dict[str, tuple[float, slice]] = {  # what the logits are, and how many of them
     "NaN": (math.nan, slice(None)),
@@ -109,9 +110,14 @@ def test_a_reply_whose_drafts_are_judged_by_rejection_breaks_too(fault: str) -> 
         assert isinstance(write(main, asked, drafts=draft())[0].failed.error, LogitsBroken)
 
 
-@pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.parametrize("sampling", [GREEDY, SAMPLED], ids=kind)
-@pytest.mark.parametrize("speculation", [Speculation.fixed(4), Speculation.auto()], ids=lambda each: each.mode)
+@pytest.mark.parametrize(
+    ("fault", "sampling", "speculation"),
+    sampled(
+        list(FAULTS),
+        {"greedy": GREEDY, "sampled": SAMPLED},
+        {"fixed": Speculation.fixed(4), "auto": Speculation.auto()},
+    ),
+)
 def test_a_broken_draft_costs_no_word(fault: str, sampling: Sampling, speculation: Speculation) -> None:
     for after in range(0, 20, 5):
         broken = replace(draft(), network=Breaking(draft().network, fault, after))

@@ -7,6 +7,7 @@ import pytest
 from engine import FinishReason, Request, Speculation
 from engine.decoding.sequence import PREFILL_CHUNK_TOKENS
 from tests.engine.batch_harness import GREEDY, Harness, Recorder, alone, asking, draft, model, prompt
+from tests.helpers.samples import sampled
 
 FAMILIES = ["qwen3", "qwen3_5", "llama4"]  # rows, states, and one that runs in turns
 LENGTH = 5
@@ -34,8 +35,9 @@ def check_part(family: str, part: Recorder, request: Request, *, under_way: bool
     assert part.finished.reason is (FinishReason.CANCELLED if under_way else whole.finished.reason)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("speculation", [Speculation.off(), Speculation.fixed(3)], ids=lambda each: each.mode)
+@pytest.mark.parametrize(
+    ("family", "speculation"), sampled(FAMILIES, {"off": Speculation.off(), "fixed": Speculation.fixed(3)})
+)
 def test_a_reply_by_itself_ends_within_one_step(family: str, speculation: Speculation) -> None:
     """Waiting, reading, before its first round, between rounds, with a step in flight; then the chat goes on."""
     request = asking(prompt(PREFILL_CHUNK_TOKENS + 80), LENGTH, GREEDY, speculation)
@@ -51,8 +53,7 @@ def test_a_reply_by_itself_ends_within_one_step(family: str, speculation: Specul
     assert steps > 4
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("cancelled", [0, 1, 2])
+@pytest.mark.parametrize(("family", "cancelled"), sampled(FAMILIES, range(3)))
 def test_a_reply_among_others_ends_within_one_step(family: str, cancelled: int) -> None:
     """They end as they do alone, whether it was a row of their batch or not."""
     requests = [asking(prompt(6 + 40 * salt, salt), LENGTH) for salt in range(3)]

@@ -1,12 +1,13 @@
 """Drafters of every kind, on every kind of main model: no text depends on them, and what they know of a chat is whole.
 
 A new kind is added to `tiny_drafters.KINDS`; nothing here has to change. A fair part runs in `make test`: each kind
-on a hybrid, where most can go wrong, and one of them on every family. All of them are a drill.
+on a hybrid, where most can go wrong, and one of them on every family; what the kinds share, a block and a chain on a
+hybrid. All of them are a drill.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -53,14 +54,22 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 OWN_HEAD = "mtp"  # in the main model's own folder
 
 
-def _pairs() -> Iterator[Any]:
+def _pairs(fair: Collection[str]) -> Iterator[Any]:
+    """Every one; those that are not `fair` are drills."""
     for kind in (*tiny_drafters.KINDS, OWN_HEAD):
         for family in FAMILIES if kind != OWN_HEAD else ("qwen3_5", "glm4_moe"):
-            fair = family in ("hybrid", "qwen3_5") or kind == "dflash"
-            yield pytest.param((kind, family), id=f"{kind}-{family}", marks=[] if fair else [pytest.mark.drill])
+            name = f"{kind}-{family}"
+            yield pytest.param((kind, family), id=name, marks=[] if name in fair else [pytest.mark.drill])
 
 
-@pytest.fixture(scope="module", params=list(_pairs()))
+_EVERY_KIND = [*(f"{kind}-hybrid" for kind in tiny_drafters.KINDS), *(f"dflash-{family}" for family in FAMILIES)]
+of_every_kind = list(_pairs([*_EVERY_KIND, f"{OWN_HEAD}-qwen3_5"]))
+of_a_block_and_a_chain = pytest.mark.parametrize(
+    "pair", list(_pairs(["dflash-hybrid", "eagle3-hybrid"])), indirect=True, scope="module"
+)
+
+
+@pytest.fixture(scope="module", params=of_every_kind)
 def pair(request: pytest.FixtureRequest, folder: Path) -> Pair:
     kind, family = request.param
     main = folder / family
@@ -154,6 +163,7 @@ def test_no_token_depends_on_the_drafter(client: EngineClient, sampling: Samplin
     check(client, FIRST, penalised)
 
 
+@of_a_block_and_a_chain
 def test_a_next_turn_an_edit_and_a_branch_go_on_from_what_was_read(
     client: EngineClient, pair: Pair, drafts: Drafts
 ) -> None:
@@ -167,6 +177,7 @@ def test_a_next_turn_an_edit_and_a_branch_go_on_from_what_was_read(
     whole(pair, drafts)
 
 
+@of_a_block_and_a_chain
 def test_a_next_turn_finds_the_state_of_every_token(client: EngineClient, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those of the last round too, and those of a reply that was cut, that never drafted or that shared its steps."""
     monkeypatch.setattr(Context, "read_again", lambda *_: pytest.fail("states were missing"))
@@ -179,6 +190,7 @@ def test_a_next_turn_finds_the_state_of_every_token(client: EngineClient, monkey
     check(client, (*second, 51, *short, *QUESTION, *together[0].tokens, *QUESTION), GREEDY)
 
 
+@of_a_block_and_a_chain
 def test_what_was_read_outlives_the_process(pair: Pair, tmp_path: Path, drafts: Drafts) -> None:
     prompt = list(FIRST)
     for _ in range(2):
@@ -192,6 +204,7 @@ def test_what_was_read_outlives_the_process(pair: Pair, tmp_path: Path, drafts: 
     whole(pair, drafts)
 
 
+@of_a_block_and_a_chain
 def test_a_drafter_that_comes_late_has_the_chat_read_again(client: EngineClient, pair: Pair, drafts: Drafts) -> None:
     client.set_draft(None)
     first = client.run(asked(FIRST, GREEDY)).finished
@@ -200,6 +213,7 @@ def test_a_drafter_that_comes_late_has_the_chat_read_again(client: EngineClient,
     whole(pair, drafts)
 
 
+@of_a_block_and_a_chain
 def test_the_states_of_shared_steps_are_kept(
     client: EngineClient, pair: Pair, drafts: Drafts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -214,6 +228,7 @@ def test_the_states_of_shared_steps_are_kept(
     whole(pair, drafts)
 
 
+@of_a_block_and_a_chain
 def test_several_replies_at_once_and_back(client: EngineClient, pair: Pair, drafts: Drafts) -> None:
     prompts = [FIRST, (*FIRST[:30], *QUESTION), FIRST[20:]]
     plain = [client.run(asked(prompt, GREEDY, 60, drafts=False)).finished.tokens for prompt in prompts]
@@ -223,6 +238,7 @@ def test_several_replies_at_once_and_back(client: EngineClient, pair: Pair, draf
     whole(pair, drafts)
 
 
+@of_a_block_and_a_chain
 def test_sharing_and_taking_turns_may_alternate_at_any_step(
     client: EngineClient, pair: Pair, drafts: Drafts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -238,6 +254,7 @@ def test_sharing_and_taking_turns_may_alternate_at_any_step(
     whole(pair, drafts)
 
 
+@of_a_block_and_a_chain
 def test_swapped_cleared_and_cancelled_in_mid_reply(client: EngineClient, pair: Pair) -> None:
     plain = client.run(asked(FIRST, GREEDY, 60, drafts=False)).finished.tokens
     told = 0
@@ -259,6 +276,7 @@ def test_swapped_cleared_and_cancelled_in_mid_reply(client: EngineClient, pair: 
     assert client.run(asked(FIRST, GREEDY, 60)).tokens == plain
 
 
+@of_a_block_and_a_chain
 @pytest.mark.expect_log("failed; the reply goes on plainly")
 def test_a_drafter_that_raises_costs_nothing_but_its_drafts(
     client: EngineClient, pair: Pair, monkeypatch: pytest.MonkeyPatch

@@ -23,10 +23,11 @@ from engine import (
     draft_problem,
     inspect_model,
 )
+from engine.caches.kinds import leaves
 from engine.caches.making import CacheMaker
 from engine.drafting.proposers.chain import Head, rehearsed
 from engine.drafting.proposers.eagle3 import EagleDrafter
-from engine.drafting.proposers.mtp import MtpDrafter
+from engine.drafting.proposers.mtp import MtpDrafter, _norm_eps
 from engine.models.access import ModelAccess, body_of
 from engine.models.drafters import EagleConfig, drafter_config
 from engine.models.mtp_families import FAMILIES
@@ -35,7 +36,7 @@ from tests.helpers import tiny_drafters as tiny
 from tests.helpers import tiny_heads as heads
 from tests.helpers.engine_client import EngineClient
 from tests.helpers.taught_heads import Taught, knows, norms_swapped, offsets_off_by_one, teach
-from tests.helpers.tiny_models import build, qwen3_config
+from tests.helpers.tiny_models import VOCABULARY, build, qwen3_config
 
 DEPTH, PROMPT = 4, tuple(range(40, 80))
 DIALECTS: dict[str, tuple[dict[str, Any], bool]] = {
@@ -143,6 +144,77 @@ def test_a_rehearsal_leaves_only_rows_that_were_read(main_network: Any) -> None:
     held = caches.position
     rehearsed(head, 8, caches)
     assert caches.position == held + 1
+
+
+@pytest.mark.parametrize("name", ["speculators", "three layers"])
+def test_what_a_token_takes_is_what_its_row_of_eagle_does(name: str, main_network: Any) -> None:
+    check_row_bytes(eagle(name, main_network))
+
+
+@pytest.mark.parametrize("family", heads.MAINS)
+def test_what_a_token_takes_is_what_its_row_of_a_head_does(family: str) -> None:
+    check_row_bytes(mtp_head(family))
+
+
+def check_row_bytes(head: Any) -> None:
+    caches = CacheMaker(head)()
+    head.read(mx.zeros((5,), mx.uint32), mx.zeros((5, head.reads_width)), caches)
+    parts = [part for leaf in leaves(caches.layers) for part in (leaf.keys, leaf.values)]
+    assert head.row_bytes == sum(part[..., :1, :].nbytes for part in parts)
+
+
+def heads_of_both_kinds(network: Any) -> list[Any]:
+    return [eagle("speculators", network), mtp_head("qwen3_5"), mtp_head("deepseek_v3")]
+
+
+def test_a_row_is_made_of_a_state_and_of_the_token_after_it(main_network: Any) -> None:
+    """So two chats share it only where they share that token, too."""
+    for head in heads_of_both_kinds(main_network):
+        states = mx.random.normal((3, head.reads_width))
+        rows = [head.read(mx.array([5, token, 7]), states, CacheMaker(head)()) for token in (6, 60)]
+        same = [bool(mx.allclose(rows[0][at], rows[1][at], atol=1e-4).item()) for at in range(3)]
+        assert same == [True, False, False]
+        assert head.reads_next_token
+
+
+def test_a_rehearsal_takes_as_many_steps_as_a_draft_of_that_length(main_network: Any) -> None:
+    """The first token costs none: it is the reading's."""
+    for head in heads_of_both_kinds(main_network):
+        caches, widths = CacheMaker(head)(), list[int]()
+        forward = caches.forward
+
+        def counted(width: int, run: Any, forward: Any = forward, widths: list[int] = widths) -> mx.array:
+            widths.append(width)
+            return forward(width, run)  # type: ignore[no-any-return]
+
+        caches.forward = counted  # type: ignore[method-assign]
+        assert head.rehearse(1, caches).shape == (1, VOCABULARY)
+        assert widths == [64, 1]
+        assert head.rehearse(4, caches).shape == (1, VOCABULARY)
+        assert widths == [64, 1, 1, 1, 1, 1]
+        assert caches.position == 66
+
+
+@pytest.mark.parametrize(
+    ("said", "eps"),
+    [
+        ({"rms_norm_eps": 1e-5}, 1e-5),
+        ({"rms_norm_eps": 0.0}, 0.0),
+        ({"rms_norm_eps": None, "layer_norm_epsilon": 2e-5}, 2e-5),
+        ({"rms_norm_eps": None}, 1e-6),
+        ({"rms_norm_eps": 1.0}, None),
+        ({"rms_norm_eps": -1e-6}, None),
+        ({"rms_norm_eps": "small"}, None),
+    ],
+)
+def test_norms_have_the_epsilon_that_is_said(said: dict[str, Any], eps: float | None) -> None:
+    config = heads.parsed_head("mimo")
+    text = {name: value for name, value in (dict(config.text_config) | said).items() if value is not None}
+    if eps is None:
+        with pytest.raises(ValueError, match="rms_norm_eps"):
+            _norm_eps(replace(config, text_config=text))
+    else:
+        assert _norm_eps(replace(config, text_config=text)) == eps
 
 
 def test_experts_and_projections_of_raw_shards_are_those_of_converted_ones() -> None:

@@ -16,6 +16,7 @@ from engine import Acceptance, DraftingState, ModelReady, Request, Sampling, Spe
 from engine.models.loading import LoadedModel, load_model
 from tests.engine.conftest import Zoo
 from tests.helpers.engine_client import EngineClient
+from tests.helpers.samples import sampled
 
 PROMPTS = [tuple(range(40, 80)), (7,), (200, 3, 3, 3, 90, 41, 5, 250, 18)]
 LENGTH = 40
@@ -89,8 +90,13 @@ def test_penalty_sees_the_whole_prefix(client: EngineClient, target: LoadedModel
     assert client.run(request(prompt, sampling, Speculation.fixed(4))).tokens == expected
 
 
-@pytest.mark.parametrize("draft", ["itself", "close", "poor", "other"])
-@pytest.mark.parametrize("sampling", SAMPLINGS, ids=lambda s: f"t{s.temperature}p{s.repetition_penalty}")
+@pytest.mark.parametrize(
+    ("sampling", "draft"),
+    sampled(
+        {f"t{each.temperature}p{each.repetition_penalty}": each for each in SAMPLINGS},
+        ["itself", "close", "poor", "other"],
+    ),
+)
 def test_text_never_depends_on_the_proposer(client: EngineClient, zoo: Zoo, draft: str, sampling: Sampling) -> None:
     """INVARIANT: the same seed gives the same tokens with no draft, with any draft, and with any draft length."""
     assert isinstance(client.set_draft(zoo.drafts[draft]), ModelReady)

@@ -92,11 +92,11 @@ def test_a_chat_that_shares_less_than_half_keeps_its_cache(dense: LoadedModel, o
     assert len(store._kept) == (position == 0)
 
 
-@pytest.mark.parametrize(("parts_at", "taken"), [(57, True), (56, False)])
+@pytest.mark.parametrize(("parts_at", "taken"), [(72, True), (71, False)])
 def test_a_reply_that_is_written_anew_takes_the_cache_of_the_old_one(
     dense: LoadedModel, parts_at: int, taken: bool
 ) -> None:
-    """Its prompt may differ in the last 16 tokens, which announce the reply; the old reply may be however long."""
+    """Its prompt may part from the old one where the turn ends; the old reply may be however long."""
     turn = [*SYSTEM, *chat(10, 32)]
     sequence = read(dense, [*turn, *chat(200, 400)], turn_end=len(turn))
     store = store_of(sequence)

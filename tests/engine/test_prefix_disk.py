@@ -588,6 +588,22 @@ def test_thinking_costs_the_next_turn_nothing_but_itself(folders: dict[str, Path
     assert turn_end <= second.stats.cached_tokens <= turn_end + len(b"assistant\n") + 1
 
 
+@pytest.mark.parametrize("kind", list(FAMILIES))
+def test_another_short_question_leaves_a_chat_its_cache(folders: dict[str, Path], kind: str) -> None:
+    """Few as its tokens are, they are another turn's: only the template's first words are shared."""
+    asked, other = ((Message(MessageRole.USER, said),) for said in ("Sea", "Fog"))
+    engine = Engine()
+    client = EngineClient(engine)
+    client.load(folders[kind])
+    *_, again = (
+        client.run(Request(messages=said, sampling=Sampling(temperature=0), max_tokens=60))
+        for said in (asked, other, asked)
+    )
+    assert engine.close()
+    announced = len(b"assistant\n") + 1  # a token a byte, and one for <|im_start|>
+    assert again.stats.cached_tokens >= again.stats.prompt_tokens - announced
+
+
 @pytest.mark.expect_log("dropping a kept cache")
 def test_a_file_may_go_at_any_moment(dense: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another program that shares the folder evicts, too: what is read, what is too much, what a dead process left."""

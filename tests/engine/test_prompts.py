@@ -181,7 +181,10 @@ def test_what_announces_a_reply_is_no_part_of_the_turn(
     model: LoadedModel, turns: list[tuple[MessageRole, str]], stays: str, thinking: bool
 ) -> None:
     request = chat(*turns, thinking=thinking)
-    assert turn_end(request, model, prompt_tokens(request, model)) == width(f"{thinking}{stays}")
+    prompt = prompt_tokens(request, model)
+    assert turn_end(request, model, prompt) == width(f"{thinking}{stays}")
+    by_length = turn_end(request, model, prompt, exact=False)
+    assert by_length == (len(prompt) - 1 if turns[-1][0] is ASSISTANT else width(f"{thinking}{stays}"))
 
 
 @pytest.mark.parametrize(
@@ -197,6 +200,14 @@ def test_where_a_turn_has_no_end_of_its_own_all_but_the_last_token_stays(model: 
     request = chat((USER, "hello"))
     prompt = prompt_tokens(request, other)
     assert turn_end(request, other, prompt) == len(prompt) - 1
+    assert turn_end(request, replace(other, announcements={}), prompt, exact=False) == len(prompt) - 1
+
+
+def test_the_announcement_is_found_out_once(model: LoadedModel) -> None:
+    fresh, request = replace(model, announcements={}), chat((USER, "hello"))
+    prompt = prompt_tokens(request, fresh)
+    assert {turn_end(request, fresh, prompt, exact=False) for _ in range(2)} == {turn_end(request, fresh, prompt)}
+    assert list(fresh.announcements) == [request.thinking]
 
 
 def test_a_reply_that_answers_nobody_has_no_turn_before_it(model: LoadedModel) -> None:

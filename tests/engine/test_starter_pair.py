@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from mlx_lm import generate, load
 
+from tests.helpers.samples import sampled
+
 ROOT = Path(__file__).parents[2]
 PAIR = ROOT / "resources" / "starter"
 GUIDE = ROOT / "packaging" / "starter" / "guide"
@@ -38,8 +40,7 @@ def test_both_models_fit_in_16_mb() -> None:
     assert sum(file.stat().st_size for file in PAIR.rglob("*") if file.is_file()) <= MOST_BYTES
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("fact", ASKED)
+@pytest.mark.parametrize(("fact", "language"), sampled(ASKED, LANGUAGES))
 def test_answers_a_question_it_was_taught(
     main: tuple[Any, Any], facts: dict[str, Any], fact: str, language: str
 ) -> None:
@@ -48,10 +49,11 @@ def test_answers_a_question_it_was_taught(
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_declines_most_of_what_lies_outside(main: tuple[Any, Any], language: str) -> None:
+@pytest.mark.parametrize("count", [3, pytest.param(5, marks=pytest.mark.drill)])
+def test_declines_most_of_what_lies_outside(main: tuple[Any, Any], language: str, count: int) -> None:
     outside = json.loads((GUIDE / "offtopic.json").read_text("utf-8"))[language]
-    declined = [answer(main, question) in outside["answers"] for question in outside["ask"][:5]]
-    assert sum(declined) >= 4
+    declined = [answer(main, question) in outside["answers"] for question in outside["ask"][:count]]
+    assert sum(declined) >= count - 1
 
 
 def test_the_draft_reads_the_same_tokens(main: tuple[Any, Any]) -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from transformers import PreTrainedTokenizerFast
 
+from engine.models import templates
 from engine.models.templates import ChatTemplate, TemplateTooCostly
 from tests.helpers.bad_templates import BAD_TEMPLATES
 from tests.helpers.tiny_models import CHAT_TEMPLATE, byte_tokenizer
@@ -120,7 +123,7 @@ def test_a_long_chat_is_no_bad_template() -> None:
             assert len(text) > 1000
 
 
-HOLDS_UP = ["pattern of names", "pattern of braces", "join letters", "sort letters", "group letters"]
+HOLDS_UP = ["a long program", "pattern of names", "pattern of braces", "join letters", "sort letters", "group letters"]
 
 
 @pytest.mark.parametrize("name", HOLDS_UP)
@@ -128,6 +131,37 @@ def test_a_step_that_would_hold_up_other_threads_is_refused(name: str) -> None:
     """Seen: 8.5 s for a pattern of 125,000 names, 0.4 s for a list of five million letters, in a single call."""
     with pytest.raises(TemplateTooCostly):
         ChatTemplate(BAD_TEMPLATES[name], {}).render(TURNS[:2])
+
+
+@pytest.mark.parametrize("begun", ["{", "{a", "11111}{", "%(", "{:>"])
+def test_twice_the_pattern_takes_no_longer_than_three_times(begun: str) -> None:
+    def seconds(times: int) -> float:
+        pattern = begun * times
+        return min(_spent_on(lambda: templates._is_wide(pattern)) for _ in range(3))
+
+    assert seconds(20_000) < max(3 * seconds(10_000), 0.01)
+
+
+def _spent_on(call: Callable[[], object]) -> float:
+    started_s = time.thread_time()
+    call()
+    return time.thread_time() - started_s
+
+
+def test_a_width_that_is_too_large_is_seen_wherever_it_stands() -> None:
+    wide = (
+        "{:11111}",
+        "{a:>99999}",
+        "x{} {b!r:12345d}",
+        "%11111d",
+        "%*d",
+        "%(a)99999s",
+        "%(a(b))99999s",
+        "{{}{:00001}",
+    )
+    fine = ("{:1111}", "11111", "{a} 11111 {b}", "%d 11111x", "**%s**", "%(a)s and %(b)s 99999")
+    assert [pattern for pattern in wide if not templates._is_wide(pattern)] == []
+    assert [pattern for pattern in fine if templates._is_wide(pattern)] == []
 
 
 def test_bad_templates_end_soon_within_little_memory() -> None:

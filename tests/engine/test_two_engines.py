@@ -33,22 +33,22 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def write(folder: Path, chat: tuple[int, ...], together: threading.Barrier, told: list[Outcome]) -> None:
+def write(folder: Path, chat: tuple[int, ...], tokens: int, together: threading.Barrier, told: list[Outcome]) -> None:
     engine = Engine()
     client = EngineClient(engine)
     assert isinstance(client.load(folder), ModelReady)
     together.wait(60)
-    asked = Request(tokens=chat, sampling=Sampling(temperature=0), max_tokens=100, speculation=Speculation.fixed(6))
+    asked = Request(tokens=chat, sampling=Sampling(temperature=0), max_tokens=tokens, speculation=Speculation.fixed(6))
     told.extend(client.run(asked) for _ in range(REPLIES))
     assert engine.close()
 
 
-def replies(folder: Path, *chats: tuple[int, ...]) -> list[list[Outcome]]:
+def replies(folder: Path, tokens: int, *chats: tuple[int, ...]) -> list[list[Outcome]]:
     """Of one engine a chat, all at the same time."""
     together = threading.Barrier(len(chats))
     told: list[list[Outcome]] = [[] for _ in chats]
     threads = [
-        threading.Thread(target=write, args=(folder, chat, together, outcomes))
+        threading.Thread(target=write, args=(folder, chat, tokens, together, outcomes))
         for chat, outcomes in zip(chats, told, strict=True)
     ]
     for thread in threads:
@@ -58,10 +58,11 @@ def replies(folder: Path, *chats: tuple[int, ...]) -> list[list[Outcome]]:
     return told
 
 
-def test_two_engines_write_what_each_writes_alone(folder: Path) -> None:
+@pytest.mark.parametrize("tokens", [40, pytest.param(100, marks=pytest.mark.drill)])
+def test_two_engines_write_what_each_writes_alone(folder: Path, tokens: int) -> None:
     """Both roll back a deep hybrid all the time."""
-    alone = [replies(folder, chat)[0] for chat in CHATS]
-    both = replies(folder, *CHATS)
+    alone = [replies(folder, tokens, chat)[0] for chat in CHATS]
+    both = replies(folder, tokens, *CHATS)
     for mine, other in zip(alone, both, strict=True):
         assert [outcome.tokens for outcome in other] == [outcome.tokens for outcome in mine]
         assert len(other) == REPLIES

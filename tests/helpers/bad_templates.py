@@ -78,6 +78,8 @@ BAD_TEMPLATES = {
     "a map of itself": _PAIR + "{% set ns.l = {'a': ns.l, 'b': ns.l} %}{% endfor %}{{ ns.l | tojson }}",
     "a dict of itself": _PAIR + "{% set ns.l = dict(a=ns.l, b=ns.l) %}{% endfor %}{{ ns.l | string }}",
     "keeps all": _LIST + _MANY + "{% set ns.l = ns.l + [('a' * 1000000) ~ i] %}{% endfor %}",
+    "a long program": "{% macro m() %}{% endmacro %}" * 2500,
+    "braces left open": "{{ '" + "{" * 4000 + "'.format(1) }}",
     "deep": "{{ " + "(" * 5000 + "1" + ")" * 5000 + " }}",
     "long number": "{{ " + "9" * 100_000 + " }}",
     "deep list": _LIST + _MANY + "{% set ns.l = [ns.l] %}{% endfor %}{{ ns.l }}",

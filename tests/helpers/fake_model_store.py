@@ -17,13 +17,23 @@ from engine import (
     DownloadProgress,
     DownloadStopped,
     EngineError,
+    HubAccess,
+    HubModel,
+    HubPage,
+    HubQuery,
     InstalledModel,
     LibraryScanned,
     ModelDeleted,
     ModelInfo,
     ModelSource,
+    PageFailed,
+    PageRead,
     PairCheck,
     PairChecked,
+    RepositoryNotFound,
+    SearchFailed,
+    SearchId,
+    SearchResults,
     Sink,
     draft_problem,
 )
@@ -41,15 +51,23 @@ def installed(
 
 
 class FakeModelStore:
-    """`failures` says which repositories fail and how; `hub` and `folders` keep what the app has set."""
+    """`failures` says which repositories fail and how; `hub`, `limit` and `folders` keep what the app has set."""
 
     def __init__(self, sink: Sink, models: Sequence[InstalledModel] | None = None) -> None:
         self.gate = Gate()
         self.failures: dict[str, DownloadError] = {}
         self.undeletable: set[str] = set()
+        self.hub = HubAccess()
+        self.limit = 0
+        self.asked: list[str] = []  # repositories to install
+        self.tried_now: list[DownloadId] = []
+        self.queries: list[HubQuery] = []
+        self.on_hub: list[HubModel] = []  # what a search finds, ten at a time
+        self.pages: dict[str, HubPage] = {}
+        self.hub_error: DownloadError | None = None  # why it answers nothing
+        self._told: dict[SearchId, int] = {}
         self.pair_checks: dict[tuple[str, str], PairCheck] = {}
         self.checked: list[tuple[str, str]] = []
-        self.hub: tuple[str | None, str | None] = (None, None)
         self.folders: tuple[str, ...] = ()
         self._sink = sink
         self._models = [installed(MAIN), installed(DRAFT)] if models is None else list(models)
@@ -67,6 +85,7 @@ class FakeModelStore:
     def install(self, repository: str, revision: str = "main") -> DownloadId:
         download = DownloadId(next(self._ids))
         self._repositories[download] = repository
+        self.asked.append(repository)
         self._running.add(download)
         self._commands.put(lambda: self._install(download, repository))
         return download
@@ -85,12 +104,29 @@ class FakeModelStore:
     def delete(self, folder: Path | str) -> None:
         self._commands.put(lambda: self._delete(str(folder)))
 
+    def try_now(self, download: DownloadId) -> None:
+        self.tried_now.append(download)
+
+    def search(self, query: HubQuery) -> SearchId:
+        number = SearchId(next(self._ids))
+        self.queries.append(query)
+        self._commands.put(lambda: self._answer(number))
+        return number
+
+    def more(self, search: SearchId) -> None:
+        self._commands.put(lambda: self._answer(search))
+
+    def read_page(self, repository: str) -> None:
+        self._commands.put(lambda: self._read(repository))
+
+    def set_hub(self, access: HubAccess) -> None:
+        self.hub = access
+
+    def set_limit(self, bytes_per_second: int) -> None:
+        self.limit = bytes_per_second
+
     def check_pair(self, main: Path | str, draft: Path | str) -> None:
         self._commands.put(lambda: self._check(str(main), str(draft)))
-
-    def set_hub(self, endpoint: str | None, token: str | None, token_in_clear: bool = False) -> None:
-        self.hub = (endpoint, token)
-        self.token_in_clear = token_in_clear
 
     def set_folders(self, folders: Sequence[Path | str]) -> None:
         self.folders = tuple(str(folder) for folder in folders)
@@ -121,6 +157,19 @@ class FakeModelStore:
         info = model_info(f"/models/{repository.rpartition('/')[2]}")
         self._models.append(installed(info))
         self._end(download, DownloadFinished(download, repository, info.folder))
+
+    def _answer(self, search: SearchId) -> None:
+        if self.hub_error is not None:
+            self._sink(SearchFailed(search, self.hub_error))
+            return
+        start = self._told.get(search, 0)
+        self._told[search] = start + 10
+        more = len(self.on_hub) > start + 10
+        self._sink(SearchResults(search, tuple(self.on_hub[start : start + 10]), reading=False, has_more=more))
+
+    def _read(self, repository: str) -> None:
+        page = self.pages.get(repository)
+        self._sink(PageRead(page) if page else PageFailed(repository, RepositoryNotFound(repository)))
 
     def _end(self, download: DownloadId, event: DownloadStopped | DownloadFailed | DownloadFinished) -> None:
         self._running.discard(download)

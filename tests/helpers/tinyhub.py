@@ -1,6 +1,7 @@
 """A hub on this machine: real HTTP, real files, and faults on demand. Standard library only.
 
 hub = TinyHub(); hub.add("org/name", files); hub.faults["org/name/model.safetensors"] = Fault(cut_after=100)
+Its lists of models have what was added, and `hub.listed` besides; a fault at "search" is one of the lists.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qs, unquote, urlencode, urlsplit
 
 
 @dataclass
@@ -45,6 +46,7 @@ class TinyHub:
         self.repositories: dict[str, dict[str, bytes]] = {}
         self.faults: dict[str, Fault] = {}
         self.extra_entries: list[object] = []  # in every list of files
+        self.listed: list[Any] = []  # in every list of models, as a hub would say it
         self.seen: list[Seen] = []
         self.closing = threading.Event()
         self.holding = threading.Event()
@@ -64,6 +66,9 @@ class TinyHub:
 
     def commit(self, repository: str) -> str:
         return hashlib.sha1(repr(sorted(self.repositories[repository].items())).encode()).hexdigest()
+
+    def entries(self) -> list[Any]:
+        return [*(_listed(name, files) for name, files in self.repositories.items()), *self.listed]
 
     def requests_for(self, name: str) -> list[Seen]:
         return [seen for seen in self.seen if urlsplit(seen.path).path.endswith(name)]
@@ -85,6 +90,9 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self.hub.seen.append(Seen(self.path, dict(self.headers)))
         parts = unquote(urlsplit(self.path).path).strip("/").split("/")
+        if parts == ["api", "models"]:
+            self._search(self._fault("search") or Fault())
+            return
         question = parts[:2] == ["api", "models"]
         repository = "/".join(parts[2:4] if question else parts[:2])
         fault = self._fault(repository) or (None if question else self._fault("/".join([repository, *parts[4:]])))
@@ -106,10 +114,26 @@ class _Handler(BaseHTTPRequestHandler):
         fault.times -= 1
         return fault
 
+    def _search(self, fault: Fault) -> None:
+        if fault.status:
+            self._send(fault.status, b"{}", fault.headers)
+            return
+        asked = parse_qs(urlsplit(self.path).query)
+        words = asked.get("search", [""])[0].casefold().split()
+        tags, author = set(asked.get("filter", [])), asked.get("author", [""])[0]
+        found = [entry for entry in self.hub.entries() if _answers(entry, words, author, tags)]
+        found.sort(key=lambda entry: _rank(entry, asked.get("sort", ["downloads"])[0]), reverse=True)
+        start, size = int(asked.get("cursor", ["0"])[0]), int(asked.get("limit", ["1000"])[0])
+        more = urlencode(asked | {"cursor": [str(start + size)]}, doseq=True)
+        link = {"Link": f'<{self.hub.endpoint}/api/models?{more}>; rel="next"'} if start + size < len(found) else {}
+        body = fault.extra or json.dumps(found[start : start + size]).encode()
+        self._send(200, body, link | fault.headers, fault)
+
     def _answer(self, repository: str, kind: str, fault: Fault) -> None:
         commit = self.hub.commit(repository)
         if kind == "revision":
-            self._send(200, json.dumps({"id": repository, "sha": commit, "siblings": []}).encode(), fault.headers)
+            listed = _listed(repository, self.hub.repositories[repository])
+            self._send(200, json.dumps(listed | {"sha": commit, "siblings": []}).encode(), fault.headers)
             return
         files = self.hub.repositories[repository]
         entries = [*(_entry(name, data) for name, data in files.items()), *self.hub.extra_entries]
@@ -155,6 +179,37 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             return body[: fault.cut_after]
         return body
+
+
+def _listed(repository: str, files: Mapping[str, bytes]) -> dict[str, Any]:
+    """A model as the public hub lists it."""
+    config = json.loads(files.get("config.json", b"{}"))
+    kept = {key: config[key] for key in ("model_type", "architectures", "quantization_config") if key in config}
+    weights = sum(len(data) for name, data in files.items() if name.endswith(".safetensors"))
+    return {
+        "id": repository,
+        "downloads": 0,
+        "likes": 0,
+        "gated": False,
+        "lastModified": "2026-01-01T00:00:00.000Z",
+        "tags": ["mlx", "safetensors", str(config.get("model_type", "")), "license:apache-2.0"],
+        "config": kept,
+        "safetensors": {"parameters": {"BF16": weights // 2}, "total": weights // 2},
+    }
+
+
+def _answers(entry: Any, words: list[str], author: str, tags: set[str]) -> bool:
+    """Hostile entries answer everything."""
+    if not isinstance(entry, dict) or not isinstance(entry.get("id"), str) or not isinstance(entry.get("tags"), list):
+        return True
+    name = entry["id"].casefold()
+    by = not author or name.startswith(f"{author.casefold()}/")
+    return by and all(word in name for word in words) and tags <= {str(tag) for tag in entry["tags"]}
+
+
+def _rank(entry: Any, key: str) -> tuple[float, str]:
+    value = entry.get(key) if isinstance(entry, dict) else None
+    return (float(value) if type(value) is int and value < 2**53 else 0.0, value if isinstance(value, str) else "")
 
 
 def _entry(name: str, data: bytes) -> dict[str, object]:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("engine/decoding", "engine/drafting", "engine/caches", "engine/prefix")
+FILES = ("engine/runtime/sharing.py",)
 
 _ROUND = ("engine/test_invariants", "engine/test_hidden_states", "engine/test_replies")
 _CACHES = ("engine/test_caches", "engine/test_cache_misuse", "engine/test_prefix_families")
@@ -28,11 +29,18 @@ _TESTS = {
         "engine/test_padding",
     ),
     "engine/drafting/calibration": ("engine/test_tuning", "engine/test_rounding"),
-    "engine/drafting/agreement": ("engine/test_drafters",),
-    "engine/drafting/drafters": ("engine/test_drafters",),
+    "engine/drafting/agreement": ("engine/test_agreement",),
+    "engine/drafting/drafters": (
+        "engine/test_loading_drafters",
+        "engine/test_drafters_block",
+        "engine/test_drafters_chain",
+    ),
     "engine/drafting/proposers/chain": ("engine/test_draft_model", "engine/test_drafters_chain"),
-    "engine/drafting/proposers/dflash": ("engine/test_drafters",),
-    "engine/drafting/proposers/features": ("engine/test_drafters",),
+    "engine/drafting/proposers/dflash": ("engine/test_block_reference", "engine/test_drafters_block"),
+    "engine/drafting/proposers/eagle3": ("engine/test_drafters_chain",),
+    "engine/drafting/proposers/features": ("engine/test_features", "engine/test_drafters_block"),
+    "engine/drafting/proposers/mtp": ("engine/test_drafters_chain",),
+    "engine/drafting/proposers/reduced": ("engine/test_drafters_block",),
     "engine/decoding/text": ("engine/test_text", "engine/test_prompts"),
     "engine/drafting/acceptance": ("unit/test_acceptance", "unit/test_controller", "unit/test_controller_simulated"),
     "engine/drafting/controller": (
@@ -41,11 +49,12 @@ _TESTS = {
         "unit/test_controller_simulated",
     ),
     "engine/drafting/options": ("unit/test_options", "unit/test_controller", "unit/test_controller_simulated"),
-    "engine/drafting/plans": ("unit/test_controller", "engine/test_draft_model"),
+    "engine/drafting/plans": ("unit/test_plans", "unit/test_controller", "engine/test_draft_model"),
     "engine/drafting/costs": ("unit/test_costs", "unit/test_verdict", "unit/test_controller"),
     "engine/drafting/planner": ("engine/test_planner", *_ROUND, "engine/test_draft_model"),
     "engine/drafting/proposers/lookup": ("unit/test_lookup",),
     "engine/drafting/proposers/draft_model": ("engine/test_draft_model",),
+    "engine/drafting/proposers/base": ("engine/test_proposers", "engine/test_draft_model", *_ROUND),
     "engine/drafting/proposers": ("engine/test_draft_model", *_ROUND),
     "engine/caches/checkpoints": (*_CACHES, "engine/test_prefix_choice", "engine/test_prefix_disk"),
     "engine/caches/hooks": ("engine/test_hooks", "engine/test_hidden_states"),
@@ -56,12 +65,14 @@ _TESTS = {
     "engine/prefix/file": ("engine/test_prefix_file", "engine/test_prefix_disk"),
     "engine/prefix/memory": ("engine/test_prefix_choice",),
     "engine/prefix": ("engine/test_prefix_disk", "engine/test_prefix_limits", "engine/test_prefix_families"),
+    "engine/runtime/sharing": ("unit/test_sharing",),
 }
 
 
 def modules(only: str = "") -> list[str]:
     """The files to change, as `engine/caches/base.py`."""
-    files = [path.relative_to(ROOT).as_posix() for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
+    found = [path.relative_to(ROOT).as_posix() for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
+    files = [*found, *FILES]
     return [file for file in files if file.startswith(only) and not file.endswith("__init__.py")]
 
 

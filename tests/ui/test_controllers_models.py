@@ -15,7 +15,8 @@ from pytestqt.qtbot import QtBot
 from app.controllers.models import StarterPair
 from app.storage import ReplyStatus
 from app.theme import Theme
-from app.view_models.model_list import DownloadState, DraftGroup, DraftState, PairState
+from app.view_models.downloads import DownloadState
+from app.view_models.model_list import DraftGroup, DraftState, PairState
 from app.views.shell.picker import Picker
 from app.views.widgets.option_list import Option, OptionList
 from app.words.notices_for_errors import notice_for
@@ -23,6 +24,7 @@ from engine import (
     DrafterExamined,
     DrafterInfo,
     DrafterKind,
+    HubAccess,
     HubUnreachable,
     LoadAborted,
     ModelDamaged,
@@ -181,44 +183,49 @@ def test_only_our_own_models_can_be_deleted(tmp_path: Path, qtbot: QtBot) -> Non
     with open_harness(tmp_path, qtbot, installed=store) as harness:
         harness.models.refresh()
         harness.qtbot.waitUntil(lambda: bool(harness.models.models))
-        assert [model.can_delete for model in harness.models.models] == [False, True, False, False]
+        deletable = {model.source for model in harness.models.models if model.can_delete}
+        assert deletable == {ModelSource.OWN}
 
 
 def test_install_shows_progress_and_ends_as_a_model(harness: ControllerHarness) -> None:
     harness.store.gate.hold()
-    done = recorded(harness.models.model_installed)
+    done = recorded(harness.models.downloads.installed)
     download = harness.models.install(" org/New-2B ")
-    assert harness.models.downloads[0].state is DownloadState.WAITING
+    assert harness.models.downloads.entries[0].state is DownloadState.WAITING
     harness.store.gate.let_through(2)
-    harness.qtbot.waitUntil(lambda: harness.models.downloads[0].done_bytes == TOTAL_BYTES // 2)
-    assert (harness.models.downloads[0].id, harness.models.downloads[0].state) == (download, DownloadState.RUNNING)
+    harness.qtbot.waitUntil(lambda: harness.models.downloads.entries[0].done_bytes == TOTAL_BYTES // 2)
+    assert (harness.models.downloads.entries[0].id, harness.models.downloads.entries[0].state) == (
+        download,
+        DownloadState.RUNNING,
+    )
     assert harness.models.install("org/New-2B") == download
     harness.store.gate.open()
     harness.qtbot.waitUntil(lambda: "New-2B" in [model.name for model in harness.models.models])
-    assert (done, harness.models.downloads) == ([("org/New-2B", "/models/New-2B")], [])
+    assert done == [("org/New-2B", "/models/New-2B")]
+    assert [entry.state for entry in harness.models.downloads.entries] == [DownloadState.FINISHED]
 
 
 def test_pause_keeps_and_resume_goes_on(harness: ControllerHarness) -> None:
     harness.store.gate.hold()
     download = harness.models.install("org/New-2B")
     harness.store.gate.let_through(1)
-    harness.qtbot.waitUntil(lambda: harness.models.downloads[0].done_bytes > 0)
-    harness.models.pause(download)
-    harness.qtbot.waitUntil(lambda: harness.models.downloads[0].state is DownloadState.PAUSED)
-    assert harness.models.downloads[0].done_bytes == TOTAL_BYTES // 4
-    harness.models.resume(download)
-    assert len(harness.models.downloads) == 1
+    harness.qtbot.waitUntil(lambda: harness.models.downloads.entries[0].done_bytes > 0)
+    harness.models.downloads.pause(download)
+    harness.qtbot.waitUntil(lambda: harness.models.downloads.entries[0].state is DownloadState.PAUSED)
+    assert harness.models.downloads.entries[0].done_bytes == TOTAL_BYTES // 4
+    harness.models.downloads.resume(download)
+    assert len(harness.models.downloads.entries) == 1
     harness.store.gate.open()
-    harness.qtbot.waitUntil(lambda: not harness.models.downloads)
+    harness.qtbot.waitUntil(lambda: harness.models.downloads.entries[0].state is DownloadState.FINISHED)
 
 
 def test_cancel_takes_the_download_away(harness: ControllerHarness) -> None:
     harness.store.gate.hold()
     download = harness.models.install("org/New-2B")
     harness.store.gate.let_through(1)
-    harness.qtbot.waitUntil(lambda: harness.models.downloads[0].done_bytes > 0)
-    harness.models.cancel(download)
-    assert harness.models.downloads == []
+    harness.qtbot.waitUntil(lambda: harness.models.downloads.entries[0].done_bytes > 0)
+    harness.models.downloads.cancel(download)
+    assert harness.models.downloads.entries == []
     harness.store.gate.open()
     harness.models.install("org/Later")
     harness.qtbot.waitUntil(lambda: "Later" in [model.name for model in harness.models.models])
@@ -228,10 +235,10 @@ def test_cancel_takes_the_download_away(harness: ControllerHarness) -> None:
 def test_failed_download_says_why_and_can_be_tried_again(harness: ControllerHarness) -> None:
     harness.store.failures["org/New-2B"] = HubUnreachable("org/New-2B", "https://hub.test", "timed out")
     download = harness.models.install("org/New-2B")
-    harness.qtbot.waitUntil(lambda: harness.models.downloads[0].state is DownloadState.FAILED)
-    assert harness.models.downloads[0].error is harness.store.failures["org/New-2B"]
+    harness.qtbot.waitUntil(lambda: harness.models.downloads.entries[0].state is DownloadState.FAILED)
+    assert harness.models.downloads.entries[0].error is harness.store.failures["org/New-2B"]
     harness.store.failures.clear()
-    harness.models.resume(download)
+    harness.models.downloads.resume(download)
     harness.qtbot.waitUntil(lambda: "New-2B" in [model.name for model in harness.models.models])
 
 
@@ -277,15 +284,14 @@ def test_folders_and_hub_are_kept_and_passed_on(harness: ControllerHarness) -> N
     harness.models.remove_folder("/shared/models")
     assert harness.store.folders == ()
     harness.models.set_hub(" http://hub.test ", "secret")
-    assert (harness.store.hub, harness.settings.hub_token) == (("http://hub.test", "secret"), "secret")
+    assert (harness.store.hub, harness.settings.hub_token) == (HubAccess("http://hub.test", "secret"), "secret")
     harness.models.set_hub("hub.test:8080", "secret")
     assert harness.settings.hub_endpoint == "https://hub.test:8080"
     harness.models.set_hub("", "")
-    assert harness.store.hub == (None, None)
-    assert not harness.store.token_in_clear
+    assert harness.store.hub == HubAccess()
     harness.models.allow_token_in_clear(True)
     assert harness.settings.hub_token_in_clear
-    assert harness.store.token_in_clear
+    assert harness.store.hub.token_in_clear
 
 
 def test_speculation_is_part_of_the_pair(harness: ControllerHarness) -> None:

@@ -12,14 +12,14 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QStackedWidget
 from pytestqt.qtbot import QtBot
 
 from app.settings import Settings
-from app.view_models.model_list import DownloadState
+from app.view_models.downloads import DownloadState
 from app.views.settings.download_row import DownloadRow
 from app.views.settings.model_row import FolderRow, ModelRow
 from app.views.settings.models import ModelsPage
 from app.views.settings.window import SettingsWindow
 from app.views.widgets.cards import Page
 from app.views.widgets.fields import LineField, NumberField, Switch, WholeField
-from engine import HubUnreachable
+from engine import HubAccess, HubUnreachable
 from tests.helpers.app_harness import AppHarness, open_app
 
 REPOSITORY = "mlx-community/Tiny-4bit"
@@ -56,8 +56,8 @@ def download(page: ModelsPage) -> DownloadRow:
 
 
 def install(page: ModelsPage) -> None:
-    QTest.keyClicks(page.repository, REPOSITORY)
-    QTest.keyClick(page.repository, Qt.Key.Key_Return)
+    QTest.keyClicks(page.install.repository, REPOSITORY)
+    QTest.keyClick(page.install.repository, Qt.Key.Key_Return)
 
 
 @pytest.mark.parametrize("language", ["en", "ko", "ja", "zh_CN"])
@@ -147,10 +147,10 @@ def test_back_to_the_defaults_leaves_the_system_prompt(harness: AppHarness, wind
 
 
 def test_install_is_offered_only_for_a_repository(page: ModelsPage) -> None:
-    QTest.keyClicks(page.repository, "no repository")
-    assert not page.install_button.isEnabled()
-    page.repository.setText(REPOSITORY)
-    assert page.install_button.isEnabled()
+    QTest.keyClicks(page.install.repository, "no repository")
+    assert not page.install.install_button.isEnabled()
+    page.install.repository.setText(REPOSITORY)
+    assert page.install.install_button.isEnabled()
 
 
 def test_a_download_shows_bytes_and_ends_among_the_installed(
@@ -158,11 +158,17 @@ def test_a_download_shows_bytes_and_ends_among_the_installed(
 ) -> None:
     harness.store.gate.hold()
     install(page)
-    assert page.repository.text() == ""
+    assert page.install.repository.text() == ""
     harness.store.gate.let_through(1)
     qtbot.waitUntil(lambda: "100.0 MB of 400.0 MB" in download(page).words.text())
     harness.store.gate.open()
     qtbot.waitUntil(lambda: any(entry.name == "Tiny-4bit" for entry in harness.models.models))
+    row = download(page)
+    assert row.words.text() == "Installed"
+    assert [button.isVisible() for button in (row.bar, row.go_button, row.try_button)] == [False] * 3
+    click(row.use_button)
+    qtbot.waitUntil(lambda: harness.models.pair.main_name == "Tiny-4bit")
+    qtbot.waitUntil(harness.window.isActiveWindow)
     assert all(row.isHidden() for row in page.findChildren(DownloadRow))
 
 
@@ -170,7 +176,7 @@ def test_a_download_is_paused_and_resumed(harness: AppHarness, page: ModelsPage,
     harness.store.gate.hold()
     install(page)
     harness.store.gate.let_through(1)
-    qtbot.waitUntil(lambda: harness.models.downloads[0].state is DownloadState.RUNNING)
+    qtbot.waitUntil(lambda: harness.models.downloads.entries[0].state is DownloadState.RUNNING)
     click(download(page).go_button)
     qtbot.waitUntil(lambda: "Paused" in download(page).words.text())
     harness.store.gate.open()
@@ -182,9 +188,10 @@ def test_a_failed_download_says_why_and_is_tried_again(harness: AppHarness, page
     harness.store.failures[REPOSITORY] = HubUnreachable(REPOSITORY, "https://hub.example", "timed out")
     install(page)
     qtbot.waitUntil(lambda: "hub.example" in download(page).words.text())
-    assert download(page).go_button.accessibleName() == "Try again"
+    row = download(page)
+    assert (row.try_button.text(), row.bar.isVisible(), row.go_button.isVisible()) == ("Try again", False, False)
     harness.store.failures.clear()
-    click(download(page).go_button)
+    click(row.try_button)
     qtbot.waitUntil(lambda: any(entry.name == "Tiny-4bit" for entry in harness.models.models))
 
 
@@ -230,10 +237,10 @@ def test_folders_are_added_and_removed(harness: AppHarness, page: ModelsPage, tm
 def test_hub_address_and_token_reach_the_shelf_and_the_token_stays_out_of_the_settings(
     harness: AppHarness, page: ModelsPage
 ) -> None:
-    page.endpoint.setText("https://hub.example")
-    page.token.setText("hf_secret")
-    page.token.editingFinished.emit()
-    assert harness.store.hub == ("https://hub.example", "hf_secret")
+    page.hub.endpoint.setText("https://hub.example")
+    page.hub.token.setText("hf_secret")
+    page.hub.token.editingFinished.emit()
+    assert harness.store.hub == HubAccess("https://hub.example", "hf_secret")
     harness.application.settings.save()
     assert "hf_secret" not in harness.paths.settings.read_text(encoding="utf-8")
 

@@ -10,9 +10,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from app.controllers.draft_choices import CHAT_TOKENS
 from app.view_models.model_list import DraftState
 from app.views.widgets.option_list import Option, OptionList
-from engine import ModelUnsupported, PairCheck, Vocabularies
+from app.words.formats import size
+from engine import ModelUnsupported, PairCheck, Vocabularies, memory_fit
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import DRAFT, MAIN, model_info
 from tests.helpers.fake_model_store import installed
@@ -89,15 +91,6 @@ def test_choosing_by_key(harness: AppHarness, qtbot: QtBot) -> None:
     assert chosen.args == [""]
 
 
-def test_an_installed_model_is_announced_and_one_click_from_use(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.window.picker.close()
-    harness.models.install("mlx-community/Fresh-2B")
-    qtbot.waitUntil(lambda: "Fresh-2B" in harness.window.banner.sentence.text())
-    qtbot.waitUntil(lambda: any(entry.name == "Fresh-2B" for entry in harness.models.models))
-    QTest.mouseClick(harness.window.banner.button, Qt.MouseButton.LeftButton)
-    assert "Fresh-2B" in [option.text for option in options(harness.window.picker.mains)]
-
-
 def test_escape_closes_the_picker(harness: AppHarness) -> None:
     QTest.keyClick(harness.window.picker.drafts, Qt.Key.Key_Escape)
     assert not harness.window.picker.isVisible()
@@ -150,7 +143,8 @@ def test_a_draft_says_what_it_takes_and_brought(harness: AppHarness, qtbot: QtBo
     harness.models.checks.gain_of = lambda main, draft: 1.62 if draft == DRAFT.folder else None
     harness.window.open_picker()
     details = {option.text: option.detail for option in options(harness.window.picker.drafts)}
-    assert details["Draft-1B"] == "300.0 MB more memory · 1.6× last time · 4-bit"
+    needed = size(memory_fit(DRAFT, CHAT_TOKENS).needed_bytes)
+    assert details["Draft-1B"] == f"{needed} more memory · 1.6× last time · 4-bit"
     assert "last time" not in details["Main-4B"]
 
 
@@ -176,3 +170,12 @@ def test_a_model_that_waits_for_a_reply_says_so_and_need_not_wait(harness: AppHa
     harness.models.switch_now()
     qtbot.waitUntil(lambda: harness.models.pair.main_name == "Main-4B" and harness.models.pair.state == "ready")
     harness.engine.gate.open()
+
+
+def test_a_draft_is_looked_for_on_the_hub(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.window.picker.search_button.click()
+    settings = harness.application._settings_window
+    assert settings is not None
+    assert settings.isVisible()
+    assert settings.discover.isVisible()
+    settings.close()

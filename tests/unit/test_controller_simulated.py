@@ -7,10 +7,13 @@ import statistics
 import pytest
 
 from tests.helpers.round_simulator import MACHINES, Cell, Run, best_fixed_speed, make_history, make_text, regret
+from tests.helpers.samples import sampled
 
 
-@pytest.mark.parametrize("kind", ["steady", "bursty", "decay"])
-@pytest.mark.parametrize("machine", ["saw", "metal_4bit", "small_m_kernel", "m1", "flat", "linear"])
+@pytest.mark.parametrize(
+    ("machine", "kind"),
+    sampled(["saw", "metal_4bit", "small_m_kernel", "m1", "flat", "linear"], ["steady", "bursty", "decay"]),
+)
 def test_auto_is_hardly_ever_beaten_by_a_fixed_length(machine: str, kind: str) -> None:
     """The worst chance of two texts each; `make bench` has the figure over more of them."""
     cells = [Cell(machine, kind, mean, telling) for mean in (0.05, 0.3, 0.6, 0.9) for telling in (True, False)]

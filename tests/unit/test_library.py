@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import subprocess
 import sys
@@ -19,18 +20,30 @@ from engine import (
     LibraryScanned,
     ModelDamaged,
     ModelDeleted,
+    ModelInfo,
     ModelSource,
     ModelUnsupported,
     model_name,
 )
 from engine.api.events import DownloadProgress
 from engine.api.types import DownloadId
-from engine.hub import progress
-from engine.hub.library import default_hub_cache
+from engine.hub import inspected, library, progress
+from engine.hub.inspected import Inspected
+from engine.hub.library import Places, default_hub_cache
+from engine.hub.neighbours import neighbours
 from engine.hub.progress import Meter
+from engine.models.inspect import inspect_model
 from tests.helpers.event_recorder import EventRecorder, QuickStore, tree
 from tests.helpers.model_folders import model_files, write_folder
 
+DFLASH = {
+    "hidden_size": 8,
+    "num_attention_heads": 2,
+    "intermediate_size": 8,
+    "block_size": 4,
+    "num_target_layers": 8,
+    "dflash_config": {"mask_token_id": 3, "target_layer_ids": [1, 2]},
+}
 COMMIT, OLD_COMMIT = "a" * 40, "b" * 40
 
 
@@ -261,7 +274,7 @@ def test_progress_is_told_at_most_ten_times_a_second(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: next(milliseconds) / 1000))
     meter = Meter(DownloadId(1), "org/name", told.append)
     for _ in range(1000):
-        meter.add(1, True)
+        meter.add("a", 1, True)
     assert 9 <= len(told) <= 10
     assert all(event.bytes_per_second > 0 for event in told)
 
@@ -285,3 +298,121 @@ def test_a_store_at_rest_has_loaded_no_http_and_no_mlx(tmp_path: Path) -> None:
 def test_the_starter_pair_has_names_for_people() -> None:
     starter = Path(__file__).resolve().parents[2] / "resources" / "starter"
     assert [model_name(starter / part) for part in ("main", "draft")] == ["Hunch Starter", "Hunch Starter Draft"]
+
+
+def test_other_programs_models_are_found_where_they_say(
+    tmp_path: Path, store: QuickStore, recorder: EventRecorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OMLX_BASE_PATH", raising=False)
+    home = tmp_path / "home"
+    moved = write_folder(tmp_path / "drive" / "lm" / "org" / "Moved", model_files())
+    write_folder(home / ".lmstudio" / "models" / "org" / "Usual", model_files())
+    write_folder(home / ".cache" / "lm-studio" / "models" / "org" / "Old", model_files())
+    write_folder(home / ".lmstudio" / "models" / "org" / "Half", {"config.json": model_files()["config.json"]})
+    write_folder(home / ".omlx" / "models" / "Qwen", model_files())
+    write_folder(home / "omlx-too" / "org" / "Second", model_files())
+    settings = {"downloadsFolder": str(moved.parents[1])}
+    write_folder(home / ".lmstudio", {"settings.json": json.dumps(settings).encode()})
+    write_folder(
+        home / ".omlx", {"settings.json": b'{"model": {"model_dirs": ["~/.omlx/models", "~/omlx-too", 7, ""]}}'}
+    )
+    before = tree(home)
+    store.set_home(home)
+
+    models = scan(store, recorder)
+
+    assert {name: (model.source, model.repository) for name, model in models.items()} == {
+        "Moved": (ModelSource.LM_STUDIO, "org/Moved"),
+        "Usual": (ModelSource.LM_STUDIO, "org/Usual"),
+        "Old": (ModelSource.LM_STUDIO, "org/Old"),
+        "Qwen": (ModelSource.OMLX, ""),
+        "Second": (ModelSource.OMLX, "org/Second"),
+    }
+    assert tree(home) == before
+
+
+@pytest.mark.parametrize(
+    "settings", [b"", b"[]", b"\xff", b'{"downloadsFolder": 7}', b'{"downloadsFolder": "a\\u0000b"}']
+)
+def test_odd_settings_of_other_programs_are_passed_over(
+    tmp_path: Path, store: QuickStore, recorder: EventRecorder, settings: bytes
+) -> None:
+    write_folder(tmp_path / ".lmstudio", {"settings.json": settings})
+    write_folder(tmp_path / ".omlx", {"settings.json": settings})
+    write_folder(tmp_path / ".lmstudio" / "models" / "org" / "Usual", model_files())
+    store.set_home(tmp_path)
+    assert list(scan(store, recorder)) == ["Usual"]
+
+
+def test_omlx_may_have_been_moved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OMLX_BASE_PATH", raising=False)
+    write_folder(tmp_path / "Library/Application Support/oMLX", {"base-path": b"/elsewhere\n"})
+    assert (ModelSource.OMLX, Path("/elsewhere/models")) in neighbours(tmp_path)
+    monkeypatch.setenv("OMLX_BASE_PATH", "/by-the-environment")
+    assert (ModelSource.OMLX, Path("/by-the-environment/models")) in neighbours(tmp_path)
+
+
+def test_a_scan_reads_only_what_is_new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next run of the program, too; a file that changes is read again, and what is gone is forgotten."""
+    read: list[str] = []
+
+    def reading(folder: Path) -> ModelInfo:
+        read.append(folder.name)
+        return inspect_model(folder)
+
+    monkeypatch.setattr(inspected, "inspect_model", reading)
+    own = tmp_path / "models"
+    first = write_folder(own / "org" / "first", model_files())
+    write_folder(own / "org" / "second", model_files({"architectures": ["DFlashDraftModel"], **DFLASH}))
+    places, file = Places(own, None, tmp_path / "none"), tmp_path / "known.json"
+
+    known = Inspected()
+    before = library.scan(places, known)
+    assert sorted(read) == ["first", "second"]
+    assert library.scan(places, known) == before
+    assert len(read) == 2
+    known.save(file, {model.folder for model in before})
+
+    later = Inspected()
+    later.load(file)
+    assert library.scan(places, later) == before
+    assert len(read) == 2
+
+    write_folder(first, {"README.md": b"---\nlicense: mit\n---\n"})
+    info = next(model.info for model in library.scan(places, later) if model.name == "first")
+    assert read[2:] == ["first"]
+    assert info is not None
+    assert info.about.licence == "mit"
+
+    later.save(file, {str(first)})
+    assert "second" not in file.read_text()
+
+
+@pytest.mark.parametrize("damage", ["", "[]", '{"models": 3}', '{"made_by": "somebody else", "models": {}}'])
+def test_a_damaged_memory_only_costs_time(tmp_path: Path, damage: str) -> None:
+    own, file = tmp_path / "models", tmp_path / "known.json"
+    write_folder(own / "org" / "first", model_files())
+    known = Inspected()
+    before = library.scan(Places(own, None, tmp_path / "none"), known)
+    known.save(file, {model.folder for model in before})
+    content = json.loads(file.read_text())
+    for row in content["models"].values():
+        row["caches"] = "nothing"
+    for text in (damage, json.dumps(content)):
+        file.write_text(text)
+        later = Inspected()
+        later.load(file)
+        assert library.scan(Places(own, None, tmp_path / "none"), later) == before
+
+
+@pytest.mark.drill
+def test_two_hundred_models_are_scanned_at_once(tmp_path: Path) -> None:
+    """In processor time, so that a busy machine does not matter."""
+    own, known = tmp_path / "models", Inspected()
+    for number in range(200):
+        write_folder(own / "org" / f"model-{number}", model_files())
+    places = Places(own, None, tmp_path / "none")
+    assert len(library.scan(places, known)) == 200
+    started = time.process_time()
+    assert len(library.scan(places, known)) == 200
+    assert time.process_time() - started <= 0.3

@@ -292,6 +292,17 @@ def test_a_leaf_of_another_chat_shows_none_of_its_words(stores: Stores) -> None:
     assert [message.text for message in stores.messages.shown_branch(one)] == ["q1", "a1"]
 
 
+def test_a_leaf_that_something_follows_hides_nothing(stores: Stores) -> None:
+    """One bit of its number, and SQLite finds no fault; a deleted end stays deleted."""
+    chat = stores.chats.create("long")
+    first, second = stores.exchange(chat, None, "a", "b")
+    third, fourth = stores.exchange(chat, second, "c", "d")
+    stores.chats.set_leaf(chat, first)
+    assert [message.id for message in stores.messages.shown_branch(chat)] == [first, second, third, fourth]
+    stores.messages.delete_below(third)
+    assert [message.id for message in stores.messages.shown_branch(chat)] == [first, second]
+
+
 def test_statistics_and_errors_are_read_as_written() -> None:
     assert stats_from_json(stats_to_json(STATS)) == STATS
     for error in (ContextTooLong(1, 2), NothingToInstall("org/x", ("gguf", "bin")), InternalError("oh")):

@@ -1,24 +1,33 @@
-"""A download in the list: repository, bytes, speed, and the buttons for its state."""
+"""A download in the list: what it is, how far and how long, its files behind a click, and the buttons for its state."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.theme import Theme
-from app.view_models.model_list import DownloadEntry, DownloadState
-from app.views.widgets.buttons import IconButton
+from app.view_models.downloads import DownloadEntry, DownloadState
+from app.views.widgets.buttons import Emphasis, IconButton, PillButton
 from app.views.widgets.labels import ElidedLabel, TextLabel, TextStyle
 from app.views.widgets.translated import Translated
+from app.words.downloads import progress_text, retry_text
 from app.words.formats import fill, size
 from app.words.notices_for_errors import Problem, notice_for
+
+_UNDER_WAY = (DownloadState.WAITING, DownloadState.RUNNING)
 
 
 class DownloadRow(Translated, QWidget):
     pause_requested = Signal()
     resume_requested = Signal()
+    try_now_requested = Signal()
     cancel_requested = Signal()
+    use_requested = Signal()
+    dismiss_requested = Signal()
+    page_requested = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -26,60 +35,167 @@ class DownloadRow(Translated, QWidget):
         self.name = ElidedLabel(theme, TextStyle.BODY, Qt.TextElideMode.ElideMiddle)
         self.bar = ProgressLine(theme)
         self.words = TextLabel(theme, TextStyle.FINE)
+        self.files_button = IconButton(theme, "chevron-right", 22)
+        self.files = FileLines(theme)
         self.go_button = IconButton(theme, "pause", 28)
         self.cancel_button = IconButton(theme, "x", 28)
+        self.use_button = PillButton(theme, Emphasis.PRIMARY)
+        self.try_button = PillButton(theme)
+        self.page_button = PillButton(theme, Emphasis.QUIET, "external-link")
+        self._arrange()
+        self.go_button.clicked.connect(self._on_go)
+        self.cancel_button.clicked.connect(self._on_cancel)
+        self.try_button.clicked.connect(self._on_try)
+        self.use_button.clicked.connect(self.use_requested)
+        self.page_button.clicked.connect(lambda: self.page_requested.emit(self._entry.page if self._entry else ""))
+        self.files_button.setCheckable(True)
+        self.files_button.toggled.connect(self._refresh)
+        self._retranslate()
+
+    def _arrange(self) -> None:
+        line = QHBoxLayout()
+        line.setSpacing(4)
+        line.addWidget(self.files_button, 0, Qt.AlignmentFlag.AlignTop)
+        line.addWidget(self.words, 1)
         words = QVBoxLayout()
         words.setSpacing(4)
         words.addWidget(self.name)
         words.addWidget(self.bar)
-        words.addWidget(self.words)
+        words.addLayout(line)
+        words.addWidget(self.files)
+        words.addWidget(self.page_button, 0, Qt.AlignmentFlag.AlignLeft)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 4, 0, 0)
         row.setSpacing(4)
         row.addLayout(words, 1)
         row.addSpacing(8)
-        row.addWidget(self.go_button)
-        row.addWidget(self.cancel_button)
-        self.go_button.clicked.connect(self._on_go)
-        self.cancel_button.clicked.connect(self.cancel_requested)
+        for button in (self.use_button, self.try_button, self.go_button, self.cancel_button):
+            row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
 
     def show_entry(self, entry: DownloadEntry) -> None:
         self._entry = entry
-        self.name.setText(entry.repository)
+        failed, finished = entry.state is DownloadState.FAILED, entry.state is DownloadState.FINISHED
+        self.name.setText(" + ".join(entry.repositories))
         self.words.setText(self._sentence(entry))
-        self.words.set_text_style(TextStyle.FAULT if entry.state == DownloadState.FAILED else TextStyle.FINE)
+        self.words.set_text_style(TextStyle.FAULT if failed else TextStyle.FINE)
         share = entry.done_bytes / entry.total_bytes if entry.total_bytes else 0.0
-        self.bar.set_share(share, moving=entry.state == DownloadState.RUNNING)
+        self.bar.setVisible(not failed and not finished)
+        self.bar.set_share(share, moving=entry.state is DownloadState.RUNNING and entry.retry is None)
         self.bar.setAccessibleName(self.words.text())
-        running = entry.state in (DownloadState.RUNNING, DownloadState.WAITING)
-        names = {True: self.tr("Pause"), False: self.tr("Resume")}
-        failed = entry.state == DownloadState.FAILED
-        self.go_button.set_icon("pause" if running else "refresh-cw" if failed else "play")
-        self.go_button.set_name(self.tr("Try again") if failed else names[running])
-        self.cancel_button.set_name(self.tr("Cancel and delete what has arrived"))
+        self._show_files(entry)
+        self._show_buttons(entry)
+
+    def _show_files(self, entry: DownloadEntry) -> None:
+        self.files_button.setVisible(bool(entry.files))
+        opened = self.files_button.isChecked() and bool(entry.files)
+        self.files_button.set_icon("chevron-down" if opened else "chevron-right")
+        self.files_button.set_name(self.tr("Hide the files") if opened else self.tr("Show the files"))
+        self.files.setVisible(opened)
+        if opened:
+            self.files.show_files(
+                [
+                    (
+                        file.name,
+                        progress_text(file.done_bytes, file.total_bytes, file.bytes_per_second, file.seconds_left),
+                    )
+                    for file in entry.files
+                ]
+            )
+
+    def _show_buttons(self, entry: DownloadEntry) -> None:
+        under_way, failed = entry.state in _UNDER_WAY, entry.state is DownloadState.FAILED
+        self.use_button.setVisible(entry.state is DownloadState.FINISHED)
+        self.try_button.setVisible(failed or entry.retry is not None)
+        self.try_button.setText(self.tr("Try again") if failed else self.tr("Try now"))
+        self.page_button.setVisible(bool(entry.page))
+        self.go_button.setVisible(under_way or entry.state is DownloadState.PAUSED)
+        self.go_button.set_icon("pause" if under_way else "play")
+        self.go_button.set_name(self.tr("Pause") if under_way else self.tr("Resume"))
+        self.cancel_button.set_name(self._cancel_name(entry.state))
+
+    def _cancel_name(self, state: DownloadState) -> str:
+        if state is DownloadState.FINISHED:
+            return self.tr("Take this line away")
+        if state is DownloadState.FAILED:
+            return self.tr("Remove, with what has arrived")
+        return self.tr("Cancel and delete what has arrived")
 
     def _retranslate(self) -> None:
+        self.use_button.setText(self.tr("Use now"))
+        self.page_button.setText(self.tr("Open its page"))
+        self._refresh()
+
+    def _refresh(self) -> None:
         if self._entry is not None:
             self.show_entry(self._entry)
 
     def _sentence(self, entry: DownloadEntry) -> str:
-        if entry.state == DownloadState.FAILED:
+        if entry.state is DownloadState.FAILED:
             return _reason(entry.error) if entry.error is not None else self.tr("The download failed.")
+        if entry.state is DownloadState.FINISHED:
+            return self.tr("Installed")
+        if entry.state is DownloadState.PAUSED:
+            return self._paused(entry)
+        if entry.retry is not None:
+            return retry_text(entry.retry)
         if not entry.total_bytes:
             return self.tr("Asking the hub…")
-        values = (size(entry.done_bytes), size(entry.total_bytes), size(round(entry.bytes_per_second)))
-        if entry.state == DownloadState.PAUSED:
-            return fill(self.tr("Paused at %1 of %2"), *values)
-        return fill(self.tr("%1 of %2, %3 per second"), *values)
+        return progress_text(entry.done_bytes, entry.total_bytes, entry.bytes_per_second, entry.seconds_left)
+
+    def _paused(self, entry: DownloadEntry) -> str:
+        if not entry.total_bytes:
+            return fill(self.tr("Paused at %1"), size(entry.done_bytes))
+        return fill(self.tr("Paused at %1 of %2"), size(entry.done_bytes), size(entry.total_bytes))
 
     def _on_go(self) -> None:
-        running = self._entry is not None and self._entry.state in (DownloadState.RUNNING, DownloadState.WAITING)
-        (self.pause_requested if running else self.resume_requested).emit()
+        under_way = self._entry is not None and self._entry.state in _UNDER_WAY
+        (self.pause_requested if under_way else self.resume_requested).emit()
+
+    def _on_try(self) -> None:
+        failed = self._entry is not None and self._entry.state is DownloadState.FAILED
+        (self.resume_requested if failed else self.try_now_requested).emit()
+
+    def _on_cancel(self) -> None:
+        finished = self._entry is not None and self._entry.state is DownloadState.FINISHED
+        (self.dismiss_requested if finished else self.cancel_requested).emit()
 
 
 def _reason(error: Problem) -> str:
     notice = notice_for(error)
     return "\n".join(words for words in (notice.sentence, notice.hint) if words)
+
+
+class FileLines(QWidget):
+    """Names at the left, figures at the right, in lines that are used again."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._lines: list[tuple[QWidget, Callable[[str], None], Callable[[str], None]]] = []
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 2, 0, 2)
+        self._column.setSpacing(2)
+
+    def show_files(self, files: list[tuple[str, str]]) -> None:
+        while len(self._lines) < len(files):
+            self._lines.append(self._line())
+        for number, (line, set_name, set_figures) in enumerate(self._lines):
+            line.setVisible(number < len(files))
+            if number < len(files):
+                set_name(files[number][0])
+                set_figures(files[number][1])
+
+    def _line(self) -> tuple[QWidget, Callable[[str], None], Callable[[str], None]]:
+        line = QWidget()
+        name = ElidedLabel(self._theme, TextStyle.FINE, Qt.TextElideMode.ElideMiddle)
+        figures = ElidedLabel(self._theme, TextStyle.FINE)
+        figures.alignment = Qt.AlignmentFlag.AlignRight
+        row = QHBoxLayout(line)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(name, 2)
+        row.addWidget(figures, 3)
+        self._column.addWidget(line)
+        return line, name.setText, figures.setText
 
 
 class ProgressLine(QWidget):

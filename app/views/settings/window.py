@@ -11,6 +11,7 @@ from app.controllers.models import ModelController
 from app.controllers.tuning import TuningController
 from app.settings import Settings
 from app.theme import Theme
+from app.views.settings.discover import DiscoverPanel
 from app.views.settings.general import GeneralPage
 from app.views.settings.models import ModelsPage
 from app.views.settings.sampling import SamplingPage
@@ -21,7 +22,13 @@ from app.views.widgets.translated import Translated
 
 _LIST_WIDTH, _LIST_SIDE_PX = 190, 10
 _LEAST_WIDTH, _LEAST_WIDTH_GROWS = 640, 160  # what the widest page needs at 100 %, and more at 200 %
-_ICONS = {"general": "settings", "models": "box", "speculation": "zap", "sampling": "sliders-horizontal"}
+_ICONS = {
+    "general": "settings",
+    "models": "box",
+    "discover": "search",
+    "speculation": "zap",
+    "sampling": "sliders-horizontal",
+}
 
 
 class SettingsWindow(Translated, QWidget):
@@ -37,11 +44,14 @@ class SettingsWindow(Translated, QWidget):
         self._theme = theme
         self.general = GeneralPage(theme, settings)
         self.models = ModelsPage(theme, settings, models)
+        self.discover = DiscoverPanel(theme, models)
+        self.discover.shown_for_download.connect(lambda: self.show_page("models"))
         self.speculation = SpeculationPage(theme, settings, models, chats.requests, tuning)
         self.sampling = SamplingPage(theme, settings)
-        self._pages: dict[str, Page] = {
+        self._pages: dict[str, Page | DiscoverPanel] = {
             "general": self.general,
             "models": self.models,
+            "discover": self.discover,
             "speculation": self.speculation,
             "sampling": self.sampling,
         }
@@ -82,6 +92,7 @@ class SettingsWindow(Translated, QWidget):
         titles = {
             "general": self.tr("General"),
             "models": self.tr("Models"),
+            "discover": self.tr("Find models"),
             "speculation": self.tr("Speculation"),
             "sampling": self.tr("Sampling"),
         }

@@ -41,6 +41,7 @@ _CHAT_NEEDS_PX = 360
 class MainWindow(Translated, QWidget):
     painted_first = Signal()
     settings_requested = Signal(str)  # page
+    draft_search_requested = Signal()
     log_requested = Signal()
     about_requested = Signal()
     closed = Signal()
@@ -105,7 +106,7 @@ class MainWindow(Translated, QWidget):
         self.sidebar.settings_requested.connect(lambda: self.settings_requested.emit(""))
         self.empty_chat.models_requested.connect(lambda: self.settings_requested.emit("models"))
         self.picker.models_requested.connect(lambda: self.settings_requested.emit("models"))
-        self.picker.search_requested.connect(lambda: self.settings_requested.emit("models"))
+        self.picker.search_requested.connect(self.draft_search_requested)
         self.picker.tuning_requested.connect(lambda: self.settings_requested.emit("speculation"))
 
     def _connect_menu(self) -> None:
@@ -188,8 +189,8 @@ class MainWindow(Translated, QWidget):
         models.pair_changed.connect(self._show_pair)
         models.models_changed.connect(self._show_pair)
         models.problem_raised.connect(self.show_problem)
-        models.model_installed.connect(self._on_model_installed)
-        models.main_waits.connect(self._on_main_waits)
+        models.chat_wanted.connect(self.come_forward, Qt.ConnectionType.QueuedConnection)  # after the click
+        models.main_waits.connect(lambda name: self._show_wait(models, name))
         self.picker.main_chosen.connect(models.choose_main)
         self.picker.draft_chosen.connect(lambda folder: models.choose_draft(folder or None))
         self.picker.speculation.chosen.connect(models.set_speculation)
@@ -232,20 +233,20 @@ class MainWindow(Translated, QWidget):
         self.picker.show_models(self.models.models, self.models.drafts_for_main(), self.models.pair)
         self.picker.speculation.set_values(self._settings.speculation_mode, self._settings.speculation_tokens)
 
-    def _on_model_installed(self, repository: str, _folder: str) -> None:
-        self.banner.show_info(
-            lambda: BannerText(fill(self.tr("%1 is installed."), repository), button=self.tr("Choose models…")),
-            self.open_picker,
-        )
+    def come_forward(self) -> None:
+        self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
+        self.show()
+        self.raise_()
+        self.activateWindow()
+        self.composer.edit.setFocus()
 
-    def _on_main_waits(self, name: str) -> None:
-        """Another model was chosen, or none, while a reply is written."""
-        assert self.models is not None
+    def _show_wait(self, models: ModelController, name: str) -> None:
+        """Another model was chosen, or none (""), while a reply is written."""
         loads = self.tr("A reply is being written. %1 is loaded when it ends.")
         unloads = self.tr("A reply is being written. The model is unloaded when it ends.")
         self.banner.show_info(
             lambda: BannerText(fill(loads, name) if name else unloads, button=self.tr("Don't wait")),
-            self.models.switch_now,
+            models.switch_now,
         )
 
     def show_problem(self, problem: Problem) -> None:

@@ -3,8 +3,8 @@
 One that cannot be drawn is its source, as text.
 """
 
-from PySide6.QtCore import QPoint, QPointF, QRectF
-from PySide6.QtGui import QImage, QPainter, QPaintEvent, QTextDocument, QTextOption
+from PySide6.QtCore import QPoint, QPointF, QRect, QRectF
+from PySide6.QtGui import QImage, QPainter, QPaintEvent, QTextCursor, QTextDocument, QTextOption
 from PySide6.QtWidgets import QWidget
 
 from app.markup import long_lines
@@ -17,6 +17,9 @@ from app.views.transcript.selection import Stretch, Unit
 from app.views.transcript.text_parts import ReadOnlyText, SelectableInside
 
 _DISPLAY_FACTOR = 1.2
+_Move = QTextCursor.MoveOperation
+_ONWARD = frozenset({_Move.NextCharacter, _Move.NextWord, _Move.EndOfLine, _Move.EndOfBlock})
+_BACK = frozenset({_Move.PreviousCharacter, _Move.PreviousWord, _Move.StartOfLine, _Move.StartOfBlock})
 
 
 class FormulaPart(SelectableInside, QWidget):
@@ -112,6 +115,25 @@ class FormulaPart(SelectableInside, QWidget):
         if self._is_text:
             return super().unit_at(char, unit)
         return (char, char) if unit is Unit.CHARACTER else (0, 1)
+
+    def moved(self, char: int, move: QTextCursor.MoveOperation, goal_x_px: int) -> int | None:
+        if self._is_text:
+            return super().moved(char, move, goal_x_px)
+        if move in _ONWARD:
+            return 1 if char == 0 else None
+        return 0 if char == 1 and move in _BACK else None
+
+    def line_end(self, goal_x_px: int, *, last: bool) -> int:
+        return super().line_end(goal_x_px, last=last) if self._is_text else self.char_at(QPoint(goal_x_px, 0))
+
+    def rect_of(self, char: int) -> QRect:
+        if self._is_text:
+            return super().rect_of(char)
+        return QRect(self.width() - 1 if char else 0, 0, 1, self.height())
+
+    def show_char(self, char: int) -> None:
+        if self._is_text:
+            super().show_char(char)
 
     def light(self, stretch: Stretch | None) -> None:
         self.text.light(stretch if self._is_text else None)

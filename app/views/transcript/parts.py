@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
-from PySide6.QtCore import QPoint
-from PySide6.QtGui import QTextDocument
+from PySide6.QtCore import QPoint, QRect
+from PySide6.QtGui import QTextCursor, QTextDocument
 from PySide6.QtWidgets import QWidget
 
 from app.views.transcript.selection import Address, Stretch, Unit
@@ -88,6 +88,22 @@ class Selectable:
 
     def unit_at(self, char: int, unit: Unit) -> tuple[int, int]:
         """The word or line around a character, or just its place."""
+        raise NotImplementedError
+
+    def moved(self, char: int, move: QTextCursor.MoveOperation, goal_x_px: int) -> int | None:
+        """Where a caret at `char` gets; None where it would leave the text. Lines are entered at `goal_x_px`."""
+        raise NotImplementedError
+
+    def line_end(self, goal_x_px: int, *, last: bool) -> int:
+        """The character at this place in the first or last line."""
+        raise NotImplementedError
+
+    def rect_of(self, char: int) -> QRect:
+        """A caret before that character."""
+        raise NotImplementedError
+
+    def show_char(self, char: int) -> None:
+        """Scrolls sideways to it."""
         raise NotImplementedError
 
     def light(self, stretch: Stretch | None) -> None:

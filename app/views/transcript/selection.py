@@ -83,6 +83,16 @@ class TranscriptSelection(QObject):
             self.changed.emit()
 
     @property
+    def cursor(self) -> Place | None:
+        """The end that a key moves; None where nothing was begun, or its message is gone."""
+        if self._anchor is None or self._cursor is None:
+            return None
+        anchor, cursor = self._key(self._anchor[0]), self._key(self._cursor[0])
+        if anchor is None or cursor is None:
+            return None
+        return self._cursor[0 if cursor < anchor else 1]
+
+    @property
     def is_empty(self) -> bool:
         return self._span() is None
 

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator
 
 from markdown_it.token import Token
-from PySide6.QtCore import QPoint, QRectF, Qt, QUrl
+from PySide6.QtCore import QPoint, QRect, QRectF, Qt, QUrl
 from PySide6.QtGui import (
     QAbstractTextDocumentLayout,
     QContextMenuEvent,
@@ -39,6 +39,9 @@ from app.views.transcript.selection import Stretch, Unit
 from app.views.transcript.text_decorations import paint_decorations
 
 BUBBLE_SHARE = 0.8
+_Move = QTextCursor.MoveOperation
+_BY_LINES = frozenset({_Move.Up, _Move.Down})
+_BESIDE_BLOCK = {_Move.StartOfBlock: _Move.PreviousBlock, _Move.EndOfBlock: _Move.NextBlock}
 
 
 class ReadOnlyText(Selectable, QTextBrowser):
@@ -119,13 +122,38 @@ class ReadOnlyText(Selectable, QTextBrowser):
         return self.cursorForPosition(self.viewport().mapFrom(self, at)).position()
 
     def unit_at(self, char: int, unit: Unit) -> tuple[int, int]:
-        char = min(char, self.length)
-        cursor = QTextCursor(self.document())
-        cursor.setPosition(char)
+        cursor = self._cursor_at(char)
         if unit is Unit.WORD:
             cursor.select(QTextCursor.SelectionType.WordUnderCursor)
             return cursor.selectionStart(), cursor.selectionEnd()
-        return line_around(cursor.block()) if unit is Unit.LINE else (char, char)
+        return line_around(cursor.block()) if unit is Unit.LINE else (cursor.position(), cursor.position())
+
+    def moved(self, char: int, move: QTextCursor.MoveOperation, goal_x_px: int) -> int | None:
+        cursor = self._cursor_at(char)
+        start, top = cursor.position(), self.cursorRect(cursor).top()
+        cursor.setVerticalMovementX(goal_x_px + self.horizontalScrollBar().value())
+        cursor.movePosition(move)
+        if cursor.position() == start and move in _BESIDE_BLOCK:
+            cursor.movePosition(_BESIDE_BLOCK[move])
+        stays_in_line = move in _BY_LINES and self.cursorRect(cursor).top() == top
+        return None if cursor.position() == start or stays_in_line else cursor.position()
+
+    def line_end(self, goal_x_px: int, *, last: bool) -> int:
+        return self.char_at(QPoint(goal_x_px, self.rect_of(self.length if last else 0).center().y()))
+
+    def rect_of(self, char: int) -> QRect:
+        return self.cursorRect(self._cursor_at(char))
+
+    def show_char(self, char: int) -> None:
+        bar, rect = self.horizontalScrollBar(), self.rect_of(char)
+        beyond = min(0, rect.left()) + max(0, rect.right() - self.viewport().width())
+        if beyond and bar.maximum() > 0:
+            bar.setValue(bar.value() + beyond)
+
+    def _cursor_at(self, char: int) -> QTextCursor:
+        cursor = QTextCursor(self.document())
+        cursor.setPosition(min(char, self.length))
+        return cursor
 
     def light(self, stretch: Stretch | None) -> None:
         if stretch == self._lit:
@@ -213,6 +241,18 @@ class SelectableInside(Selectable):
 
     def unit_at(self, char: int, unit: Unit) -> tuple[int, int]:
         return self.text.unit_at(char, unit)
+
+    def moved(self, char: int, move: QTextCursor.MoveOperation, goal_x_px: int) -> int | None:
+        return self.text.moved(char, move, goal_x_px - self.text.x())
+
+    def line_end(self, goal_x_px: int, *, last: bool) -> int:
+        return self.text.line_end(goal_x_px - self.text.x(), last=last)
+
+    def rect_of(self, char: int) -> QRect:
+        return self.text.rect_of(char).translated(self.text.pos())
+
+    def show_char(self, char: int) -> None:
+        self.text.show_char(char)
 
     def light(self, stretch: Stretch | None) -> None:
         self.text.light(stretch)

@@ -34,6 +34,7 @@ from app.views.transcript.message_keys import MessageKeys
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.pointer import SelectionPointer
 from app.views.transcript.selection import TranscriptSelection
+from app.views.transcript.selection_keys import SelectionKeys
 from app.views.transcript.transcript_menu import TranscriptMenu
 from app.views.transcript.visible_parts import VisibleParts
 
@@ -66,6 +67,7 @@ class TranscriptView(QAbstractScrollArea):
         self._pointer = SelectionPointer(self._context, self.visible_parts, self.selection, bar, viewport)
         self.copier = Copier(self._context, model, self._column, self.selection, self._make_item)
         self.link = FocusedLink(theme, viewport)
+        self._selection_keys = SelectionKeys(self._context, self.selection, self._column, self)
         self._link_keys = LinkKeys(self._context, self._column, self, self.link)
         self._follows = True
         self._anchor: Anchor | None = None
@@ -343,12 +345,10 @@ class TranscriptView(QAbstractScrollArea):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.matches(QKeySequence.StandardKey.Copy):
             self.copy()
-        elif event.matches(QKeySequence.StandardKey.SelectAll):
-            self.selectAll()
         elif event.key() == Qt.Key.Key_Escape and self.link.hasFocus():
             self.setFocus(Qt.FocusReason.OtherFocusReason)
-        elif event.key() == Qt.Key.Key_Escape and not self.selection.is_empty:
-            self.selection.clear()
+        elif self._selection_keys.press(event):
+            event.accept()
         elif event.key() == Qt.Key.Key_End:
             self.jump_to_end()
         elif event.key() == Qt.Key.Key_Home:

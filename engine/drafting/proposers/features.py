@@ -46,11 +46,12 @@ class Context:
         self._main = main
         self._layers = layers
         self._store = store
+        self.turn_end = 0  # the main model's sequence's, so that what both have is kept or taken alike
         self._tokens: Tokens[int] = ()
         self._sequence: Sequence | None = None  # over the tokens that its rows depend on
         self._waiting: list[tuple[int, mx.array]] = []  # (position, states), in order
         self._waiting_bytes = 0
-        self._again: Sequence | None = None  # reads the chat anew, for the states that are missing
+        self._again: tuple[Sequence, HiddenStates] | None = None  # reads the chat anew, for states that are missing
         self.last_state: mx.array | None = None  # of the last row that was read, if it was read in this reply
 
     @property
@@ -62,7 +63,7 @@ class Context:
         self._tokens = tokens
         if self._sequence is None:
             self._sequence = self._store.take(self._drafter, self._rows(tokens))
-            self._sequence.turn_end = len(self._sequence.tokens) - 1  # as the main model's: both are kept, or neither
+            self._sequence.turn_end = len(self._rows(tokens[: self.turn_end]))
         self._sequence.tokens.extend(self._rows(tokens)[len(self._sequence.tokens) :])
 
     def receive(self, position: int, states: mx.array) -> None:
@@ -84,20 +85,23 @@ class Context:
     def missing(self) -> int:
         """How many tokens the main model has to read again before a draft can be made; 0: none."""
         end = self._gap_end(len(self._tokens) - 1)
-        return 0 if end is None else end - (self._again.caches.position if self._again is not None else 0)
+        return 0 if end is None else end - (self._again[0].caches.position if self._again is not None else 0)
 
     def read_again(self) -> None:
         """A chunk of what is missing."""
-        tokens = self._tokens
-        if self._again is None:
-            self._again = Sequence(self._main, list(tokens))
-            self._again.hidden_states = HiddenStates(self._main.network, self._layers)
-        self._again.prefill_chunk()
-        position, states = self._again.hidden_states.take() if self._again.hidden_states is not None else (0, None)
+        self._again = self._again or self._begun_again()
+        sequence, kept = self._again
+        sequence.prefill_chunk()
+        position, states = kept.take()
         if states is not None:
             self._insert(position, states)
-        if self._gap_end(len(tokens) - 1) is None or self._again.unread <= 1:
+        if self._gap_end(len(self._tokens) - 1) is None or sequence.unread <= 1:
             self._again = None
+
+    def _begun_again(self) -> tuple[Sequence, HiddenStates]:
+        sequence = Sequence(self._main, list(self._tokens))
+        sequence.hidden_states = kept = HiddenStates(self._main.network, self._layers)
+        return sequence, kept
 
     def read(self) -> None:
         """Make a row of every state that waits, up to the first that is missing."""
@@ -159,6 +163,10 @@ class FeatureProposer:
         self._longest = MAX_DRAFT_TOKENS
         self._room = drafter.info.context_tokens
         self._missing = 0
+
+    def begin(self, turn_end: int) -> None:
+        """Says where the turn that the reply answers ends, before the first offer."""
+        self._context.turn_end = turn_end
 
     def receive_states(self, position: int, states: mx.array) -> None:
         self._context.receive(position, states)

@@ -1,0 +1,175 @@
+"""Looking around on a hub: what is searched for, what was found, and the page of one model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from app.bridge import EngineBridge
+from app.settings import Settings
+from app.view_models.hub import DiscoverFilter, DiscoverState, HubEntry, HubList
+from engine import (
+    Catalog,
+    EngineError,
+    Event,
+    FitLevel,
+    HubKind,
+    HubModel,
+    HubPage,
+    HubQuery,
+    HubSort,
+    InstalledModel,
+    LibraryScanned,
+    ModelInfo,
+    ModelLibrary,
+    PageFailed,
+    PageRead,
+    SearchFailed,
+    SearchId,
+    SearchResults,
+    load_catalog,
+    memory_fit,
+    model_memory_bytes,
+)
+
+CATALOG = Path(__file__).resolve().parents[2] / "resources" / "catalog.json"
+_CHAT_TOKENS = 8192  # of the chat that should fit beside the weights
+_WEIGHTS_SHARE = 0.8  # of the memory for models; the rest is for the chat
+
+
+class DiscoverController(QObject):
+    changed = Signal()
+    page_changed = Signal()
+
+    def __init__(
+        self,
+        store: ModelLibrary,
+        bridge: EngineBridge,
+        settings: Settings,
+        parent: QObject | None = None,
+        read_catalog: Callable[[], Catalog] = lambda: load_catalog(CATALOG),
+    ) -> None:
+        super().__init__(parent)
+        self._store = store
+        self._settings = settings
+        self._read_catalog = read_catalog
+        self._search: SearchId | None = None
+        self._installed: tuple[InstalledModel, ...] = ()
+        self.filter = DiscoverFilter()
+        self.results = HubList()
+        self.state = DiscoverState.RESTING
+        self.error: EngineError | None = None
+        self.page_of = ""  # the repository whose page is wanted; "": none
+        self.page: HubPage | None = None
+        self.page_error: EngineError | None = None
+        self.results.more_wanted.connect(self.more)
+        bridge.event_arrived.connect(self._on_event)
+
+    def search(self, wanted: DiscoverFilter) -> None:
+        self.filter = wanted
+        self.results.clear()
+        self.error, self.state = None, DiscoverState.READING
+        self._search = self._store.search(_query(wanted))
+        self.changed.emit()
+
+    def more(self) -> None:
+        """Also after a failure: then it tries again."""
+        if self._search is not None and self.state is not DiscoverState.READING:
+            self.error, self.state = None, DiscoverState.READING
+            self._store.more(self._search)
+            self.changed.emit()
+
+    def again(self) -> None:
+        self.search(self.filter)
+
+    def read_page(self, repository: str) -> None:
+        self.page_of, self.page, self.page_error = repository, None, None
+        self._store.read_page(repository)
+        self.page_changed.emit()
+
+    def close_page(self) -> None:
+        self.page_of, self.page, self.page_error = "", None, None
+        self.page_changed.emit()
+
+    def entry(self, model: HubModel) -> HubEntry:
+        return HubEntry(model, _fit(model), model.repository in {each.repository for each in self._installed})
+
+    # What arrives
+
+    def _on_event(self, event: Event) -> None:
+        match event:
+            case SearchResults(search=search) if search == self._search:
+                self._on_results(event)
+            case SearchFailed(search=search, error=error) if search == self._search:
+                self._on_failure(error)
+            case PageRead(page=page) if page.model.repository.casefold() == self.page_of.casefold():
+                self.page = page
+                self.page_changed.emit()
+            case PageFailed(repository=repository, error=error) if repository == self.page_of:
+                self.page_error = error
+                self.page_changed.emit()
+            case LibraryScanned(models=models):
+                self._installed = models
+                self.results.replace([self.entry(entry.model) for entry in self.results.entries])
+
+    def _on_results(self, event: SearchResults) -> None:
+        self.results.append([self.entry(model) for model in event.models])
+        self.results.has_more = event.has_more and not event.reading
+        self.state = DiscoverState.READING if event.reading else DiscoverState.RESTING
+        self.changed.emit()
+
+    def _on_failure(self, error: EngineError) -> None:
+        """What is known without the hub is shown instead of nothing."""
+        self.error, self.state = error, DiscoverState.FAILED
+        if not self.results.entries:
+            self.results.append([self.entry(model) for model in self._known_without_hub()])
+        self.changed.emit()
+
+    def _known_without_hub(self) -> Sequence[HubModel]:
+        words = self.filter.text.casefold().replace("/", " ").split()
+        here = [_of_installed(model) for model in self._installed if model.repository and model.info is not None]
+        try:
+            listed = [_of_info(model.repository, model.info()) for model in self._read_catalog().models]
+        except EngineError:
+            listed = []
+        known = {model.repository: model for model in (*listed, *here)}
+        return [model for model in known.values() if all(word in model.repository.casefold() for word in words)]
+
+
+def _query(wanted: DiscoverFilter) -> HubQuery:
+    author, slash, words = wanted.text.strip().partition("/")
+    return HubQuery(
+        text=words.strip() if slash else author,
+        author=author.strip() if slash else "",
+        family=wanted.family,
+        bits=wanted.bits,
+        most_bytes=int(model_memory_bytes() * _WEIGHTS_SHARE) if wanted.fits_only else 0,
+        kind=HubKind(wanted.kind),
+        drafts_for=wanted.drafts_for,
+        sort=HubSort(wanted.sort),
+    )
+
+
+def _fit(model: HubModel) -> FitLevel | None:
+    if not model.size_bytes:
+        return None
+    info = ModelInfo("", model.name, model.model_type, model.parameters, model.size_bytes, model.bits or None, 0, "", 0)
+    return memory_fit(info, _CHAT_TOKENS).level
+
+
+def _of_installed(model: InstalledModel) -> HubModel:
+    assert model.info is not None
+    return _of_info(model.repository, model.info)
+
+
+def _of_info(repository: str, info: ModelInfo) -> HubModel:
+    return HubModel(
+        repository,
+        info.model_type,
+        info.parameters,
+        info.bits or 0.0,
+        info.weight_bytes,
+        size_is_estimated=not info.folder,
+    )

@@ -1,0 +1,270 @@
+"""Downloads: what was asked for, how far it is, and what became of it.
+
+A row is one model or the two halves of a pair, which the store fetches at the same time as two downloads of its own.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from PySide6.QtCore import QObject, Signal
+
+from app.bridge import EngineBridge
+from app.settings import Settings
+from app.view_models.downloads import DownloadEntry, DownloadState
+from engine import (
+    PUBLIC_HUB,
+    AccessDenied,
+    DownloadFailed,
+    DownloadFinished,
+    DownloadId,
+    DownloadProgress,
+    DownloadStopped,
+    EngineError,
+    Event,
+    FileProgress,
+    InstalledModel,
+    LibraryScanned,
+    ModelDeleted,
+    ModelLibrary,
+)
+
+_RUNNING = (DownloadState.WAITING, DownloadState.RUNNING)
+
+
+@dataclass(frozen=True, slots=True)
+class _Half:
+    """One repository of a row, as the store told of it last."""
+
+    repository: str
+    download: DownloadId | None = None  # None: not asked for in this run
+    state: DownloadState = DownloadState.PAUSED
+    progress: DownloadProgress | None = None
+    done_bytes: int = 0
+    total_bytes: int = 0
+    error: EngineError | None = None
+    folder: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    id: int
+    halves: tuple[_Half, ...]
+    as_draft: bool = False  # it was looked for as a draft of the main model
+
+    def states(self) -> list[DownloadState]:
+        return [half.state for half in self.halves]
+
+
+class DownloadController(QObject):
+    changed = Signal()
+    installed = Signal(str, str)  # repository, folder
+
+    def __init__(
+        self, store: ModelLibrary, bridge: EngineBridge, settings: Settings, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._store = store
+        self._settings = settings
+        self._ids = itertools.count(1)
+        self._rows: dict[int, _Row] = {}
+        self._cancelled: set[int] = set()
+        bridge.event_arrived.connect(self._on_event)
+
+    @property
+    def entries(self) -> list[DownloadEntry]:
+        return [self._entry(row) for row in self._rows.values()]
+
+    def install(self, repository: str, *, as_draft: bool = False) -> int:
+        return self._install((repository.strip(),), as_draft=as_draft)
+
+    def install_pair(self, main: str, draft: str) -> int:
+        """Both halves at the same time, as one row. A start of the app after a break knows them as one again."""
+        pair = main.strip(), draft.strip()
+        self._settings.pair_downloads = (*self._other_pairs(pair), " ".join(pair))
+        return self._install(pair)
+
+    def pause(self, row: int) -> None:
+        for half in self._halves(row, _RUNNING):
+            if half.download is not None:
+                self._store.pause(half.download)
+
+    def resume(self, row: int) -> None:
+        """Goes on where it stopped."""
+        self._start(row, self._halves(row, (DownloadState.PAUSED, DownloadState.FAILED)))
+
+    def try_now(self, row: int) -> None:
+        for half in self._halves(row, _RUNNING):
+            if half.download is not None:
+                self._store.try_now(half.download)
+
+    def cancel(self, row: int) -> None:
+        """Ends a download, throws away what has arrived, and takes its row away."""
+        for half in self._halves(row, (*_RUNNING, DownloadState.PAUSED, DownloadState.FAILED)):
+            if half.download is not None:
+                self._cancelled.add(half.download)
+                self._store.cancel(half.download)
+        self.dismiss(row)
+
+    def dismiss(self, row: int) -> None:
+        """Takes a row away and leaves the disk as it is."""
+        if (gone := self._rows.pop(row, None)) is not None:
+            self._forget_pair(gone)
+            self.changed.emit()
+
+    def folders(self, row: int) -> tuple[str, ...]:
+        """Where a finished download's models are; none before that."""
+        found = self._rows.get(row)
+        if found is None or set(found.states()) != {DownloadState.FINISHED}:
+            return ()
+        return tuple(half.folder for half in found.halves)
+
+    def is_draft(self, row: int) -> bool:
+        return row in self._rows and self._rows[row].as_draft
+
+    # Starting
+
+    def _install(self, repositories: tuple[str, ...], *, as_draft: bool = False) -> int:
+        for row in self._rows.values():
+            if _names(row) == repositories and set(row.states()) & set(_RUNNING):
+                return row.id
+        same = [row for row in self._rows.values() if set(_names(row)) <= set(repositories)]
+        number = same[0].id if same else next(self._ids)
+        for row in same[1:]:
+            del self._rows[row.id]
+        known = {half.repository: half for row in same for half in row.halves}
+        halves = tuple(known.get(name, _Half(name)) for name in repositories)
+        self._rows[number] = _Row(number, halves, as_draft)
+        self._start(number, [half for half in halves if half.state not in _RUNNING])
+        return number
+
+    def _start(self, number: int, halves: Iterable[_Half]) -> None:
+        for half in halves:
+            download = self._store.install(half.repository)
+            self._put(number, replace(half, download=download, state=DownloadState.WAITING, error=None, progress=None))
+
+    # What arrives
+
+    def _on_event(self, event: Event) -> None:
+        match event:
+            case DownloadProgress() | DownloadFinished() | DownloadStopped() | DownloadFailed():
+                if event.download not in self._cancelled:
+                    self._on_download(event)
+            case ModelDeleted(folder=folder):
+                for number, _ in self._every(lambda half: half.folder == folder):
+                    self.dismiss(number)
+            case LibraryScanned(models=models):
+                self._find_installed(models)
+
+    def _on_download(self, event: DownloadProgress | DownloadFinished | DownloadStopped | DownloadFailed) -> None:
+        number, half = self._half_of(event.download, event.repository)
+        done = half.total_bytes
+        match event:
+            case DownloadProgress(done_bytes=done_bytes, total_bytes=total_bytes):
+                state = DownloadState.RUNNING if total_bytes else DownloadState.WAITING
+                half = replace(half, state=state, progress=event, done_bytes=done_bytes, total_bytes=total_bytes)
+            case DownloadStopped(kept_bytes=kept, total_bytes=total):
+                total = total or half.total_bytes
+                half = replace(half, state=DownloadState.PAUSED, progress=None, done_bytes=kept, total_bytes=total)
+            case DownloadFailed(kept_bytes=kept, error=error):
+                half = replace(half, state=DownloadState.FAILED, progress=None, done_bytes=kept, error=error)
+            case DownloadFinished(folder=folder):
+                half = replace(half, state=DownloadState.FINISHED, progress=None, done_bytes=done, folder=folder)
+        self._put(number, half)
+        if isinstance(event, DownloadFinished):
+            self._forget_pair_when_done(number)
+            self.installed.emit(event.repository, event.folder)
+
+    def _half_of(self, download: DownloadId, repository: str) -> tuple[int, _Half]:
+        """The half that a download belongs to; one that an earlier run left behind gets a row."""
+        for row in self._rows.values():
+            for half in row.halves:
+                if half.download == download or (half.download is None and half.repository == repository):
+                    return row.id, replace(half, download=download)
+        pairs = [tuple(pair.split(" ")) for pair in self._settings.pair_downloads]
+        names = next((pair for pair in pairs if repository in pair and len(pair) == 2), (repository,))
+        number = next(self._ids)
+        self._rows[number] = _Row(number, tuple(_Half(name) for name in names))
+        return self._half_of(download, repository)
+
+    def _find_installed(self, models: Iterable[InstalledModel]) -> None:
+        """Halves that an earlier run had finished."""
+        folders = {model.repository: model.folder for model in models if model.repository}
+        for number, half in self._every(lambda half: half.download is None and half.repository in folders):
+            self._put(number, replace(half, state=DownloadState.FINISHED, folder=folders[half.repository]))
+
+    def _every(self, wanted: Callable[[_Half], bool]) -> list[tuple[int, _Half]]:
+        return [(row.id, half) for row in self._rows.values() for half in row.halves if wanted(half)]
+
+    # Small parts
+
+    def _halves(self, number: int, states: tuple[DownloadState, ...]) -> list[_Half]:
+        row = self._rows.get(number)
+        return [] if row is None else [half for half in row.halves if half.state in states]
+
+    def _put(self, number: int, half: _Half) -> None:
+        row = self._rows[number]
+        halves = tuple(half if each.repository == half.repository else each for each in row.halves)
+        self._rows[number] = replace(row, halves=halves)
+        self.changed.emit()
+
+    def _entry(self, row: _Row) -> DownloadEntry:
+        state = _state(row)
+        error = next((half.error for half in row.halves if half.error), None)
+        running = [half.progress for half in row.halves if half.progress is not None]
+        left = [progress.seconds_left for progress in running]
+        waits = [progress.retry for progress in running if progress.retry is not None]
+        files = [_named(progress, len(row.halves) > 1) for progress in running]
+        return DownloadEntry(
+            id=row.id,
+            repositories=_names(row),
+            done_bytes=sum(half.done_bytes for half in row.halves),
+            total_bytes=sum(half.total_bytes for half in row.halves) if all(_sizes(row)) else 0,
+            bytes_per_second=sum(progress.bytes_per_second for progress in running),
+            seconds_left=None if None in left else max((each for each in left if each is not None), default=None),
+            retry=waits[0] if waits and len(waits) == len(running) else None,
+            files=tuple(file for some in files for file in some),
+            state=state,
+            error=error if state is DownloadState.FAILED else None,
+            page=self._page(error) if state is DownloadState.FAILED else "",
+        )
+
+    def _page(self, error: EngineError | None) -> str:
+        if not isinstance(error, AccessDenied) or not error.gated:
+            return ""
+        return f"{self._settings.hub_endpoint.rstrip('/') or PUBLIC_HUB}/{error.repository}"
+
+    def _other_pairs(self, pair: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(each for each in self._settings.pair_downloads if each != " ".join(pair))
+
+    def _forget_pair(self, row: _Row) -> None:
+        self._settings.pair_downloads = self._other_pairs(_names(row))
+
+    def _forget_pair_when_done(self, number: int) -> None:
+        if set(self._rows[number].states()) == {DownloadState.FINISHED}:
+            self._forget_pair(self._rows[number])
+
+
+def _names(row: _Row) -> tuple[str, ...]:
+    return tuple(half.repository for half in row.halves)
+
+
+def _sizes(row: _Row) -> Iterator[bool]:
+    """Whether the size of each half is known; an earlier run's finished half has none that counts."""
+    return (half.total_bytes > 0 or half.state is DownloadState.FINISHED for half in row.halves)
+
+
+def _state(row: _Row) -> DownloadState:
+    """One row has one state and one set of buttons: it goes on as long as any half does."""
+    order = (DownloadState.RUNNING, DownloadState.WAITING, DownloadState.FAILED, DownloadState.PAUSED)
+    return next((state for state in order if state in row.states()), DownloadState.FINISHED)
+
+
+def _named(progress: DownloadProgress, in_pair: bool) -> list[FileProgress]:
+    """Files of a pair are told apart by their model's name."""
+    if not in_pair:
+        return list(progress.files)
+    name = progress.repository.rpartition("/")[2]
+    return [replace(file, name=f"{name}/{file.name}") for file in progress.files]

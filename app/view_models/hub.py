@@ -1,0 +1,118 @@
+"""What a hub has, as values and as a list model for views."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, Qt, Signal
+
+from app.words.hub import hub_line
+from engine import FitLevel, HubModel, ModelInfo
+
+__all__ = [
+    "BITS",
+    "ENTRY_ROLE",
+    "FAMILIES",
+    "DiscoverFilter",
+    "DiscoverState",
+    "HubEntry",
+    "HubList",
+    "ModelInfo",  # for views, which know no engine
+]
+
+Index = QModelIndex | QPersistentModelIndex
+ENTRY_ROLE = Qt.ItemDataRole.UserRole
+# Names as families write them themselves, newest first.
+FAMILIES = (
+    "Qwen3.8",
+    "Qwen3.6",
+    "Qwen3.5",
+    "Qwen3",
+    "Qwen2.5",
+    "Llama",
+    "Gemma",
+    "Mistral",
+    "gpt-oss",
+    "GLM",
+    "LFM2",
+    "SmolLM",
+)
+BITS = (4, 5, 6, 8, 16)
+
+
+class DiscoverState(StrEnum):
+    RESTING = "resting"
+    READING = "reading"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class DiscoverFilter:
+    """What the person looks for. "owner/words" looks in one author's models."""
+
+    text: str = ""
+    family: str = ""
+    bits: int = 0
+    kind: str = "any"
+    fits_only: bool = False
+    sort: str = "downloads"
+    drafts_for: ModelInfo | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HubEntry:
+    model: HubModel
+    fit: FitLevel | None = None  # None: nobody knows its size
+    installed: bool = False
+
+
+class HubList(QAbstractListModel):
+    """Grows as it is scrolled: `more_wanted` is told when the end comes into sight."""
+
+    more_wanted = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.entries: list[HubEntry] = []
+        self.has_more = False
+
+    def clear(self) -> None:
+        self.beginResetModel()
+        self.entries, self.has_more = [], False
+        self.endResetModel()
+
+    def append(self, entries: list[HubEntry]) -> None:
+        if entries:
+            start = len(self.entries)
+            self.beginInsertRows(QModelIndex(), start, start + len(entries) - 1)
+            self.entries += entries
+            self.endInsertRows()
+
+    def replace(self, entries: list[HubEntry]) -> None:
+        """The same models, told anew."""
+        if entries and entries != self.entries:
+            self.entries = entries
+            self.dataChanged.emit(self.index(0), self.index(len(entries) - 1))
+
+    def rowCount(self, parent: Index | None = None) -> int:
+        return 0 if parent is not None and parent.isValid() else len(self.entries)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        if not index.isValid() or index.row() >= len(self.entries):
+            return None
+        entry = self.entries[index.row()]
+        if role == ENTRY_ROLE:
+            return entry
+        if role == Qt.ItemDataRole.DisplayRole:
+            return entry.model.name
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return ", ".join((entry.model.name, hub_line(entry.model, entry.fit)))
+        return None
+
+    def canFetchMore(self, _parent: Index) -> bool:  # noqa: N802 - Qt's name
+        return self.has_more
+
+    def fetchMore(self, _parent: Index) -> None:  # noqa: N802 - Qt's name
+        self.has_more = False
+        self.more_wanted.emit()

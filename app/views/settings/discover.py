@@ -1,0 +1,219 @@
+"""Settings → Discover: look for models on the hub, and at one of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+
+from app.controllers.models import ModelController
+from app.theme import Theme
+from app.view_models.hub import BITS, FAMILIES, DiscoverFilter, DiscoverState, ModelInfo
+from app.views.settings.hub_list import HubListView
+from app.views.settings.model_page import ModelPage
+from app.views.widgets.buttons import ChoiceButton, Emphasis, PillButton
+from app.views.widgets.fields import LineField, Switch
+from app.views.widgets.flow import FlowLayout
+from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.translated import Translated
+from app.words.formats import fill
+from app.words.hub import bits_text
+from app.words.notices_for_errors import notice_for
+
+_PAUSE_MS = 250  # after the last key
+
+
+class DiscoverPanel(Translated, QWidget):
+    shown_for_download = Signal()  # something is being installed; its row is on the page of models
+
+    def __init__(self, theme: Theme, models: ModelController, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.theme = theme
+        self._models = models
+        self._discover = models.discover
+        self._filter = DiscoverFilter()
+        self._started = False
+        self.title = TextLabel(theme, TextStyle.TITLE)
+        self.text = LineField(theme)
+        self.family, self.bits, self.kind, self.sort = (ChoiceButton(theme) for _ in range(4))
+        self.fits_only = Switch(theme)
+        self.status = TextLabel(theme, TextStyle.FINE)
+        self.again_button = PillButton(theme)
+        self.main_button = PillButton(theme, Emphasis.QUIET, "x")
+        self.list = HubListView(theme, self._discover.results)
+        self.page = ModelPage(theme, self._discover)
+        self._fits_words = TextLabel(theme, TextStyle.FINE)
+        self._stack = QStackedWidget()
+        self._timer = QTimer(self, singleShot=True, interval=_PAUSE_MS)
+        self._arrange()
+        self._connect()
+        self._retranslate()
+
+    # What others call
+
+    def search(self, text: str) -> None:
+        self._stack.setCurrentIndex(0)
+        self._started = True
+        self._filter = DiscoverFilter(text=text)
+        self._show_filter()
+        self._timer.stop()
+        self._discover.search(self._filter)
+
+    def show_drafts_for(self, info: ModelInfo) -> None:
+        """What may draft for this main model, of all that the hub has."""
+        self._stack.setCurrentIndex(0)
+        self._started = True
+        self._filter = DiscoverFilter(drafts_for=info)
+        self._show_filter()
+        self._timer.stop()
+        self._discover.search(self._filter)
+
+    # Parts
+
+    def _arrange(self) -> None:
+        fits = QWidget()
+        beside = QHBoxLayout(fits)
+        beside.setContentsMargins(4, 0, 0, 0)
+        beside.setSpacing(8)
+        self._fits_words.setWordWrap(False)
+        beside.addWidget(self.fits_only)
+        beside.addWidget(self._fits_words)
+        filters = FlowLayout(spacing_px=8)
+        for widget in (self.family, self.bits, self.kind, self.sort, fits):
+            filters.addWidget(widget)
+        below = QHBoxLayout()
+        below.addWidget(self.status, 1)
+        below.addWidget(self.again_button)
+        found = QWidget()
+        column = QVBoxLayout(found)
+        column.setContentsMargins(28, 24, 28, 12)
+        column.setSpacing(12)
+        column.addWidget(self.title)
+        column.addWidget(self.text)
+        column.addLayout(filters)
+        column.addWidget(self.main_button, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addLayout(below)
+        column.addWidget(self.list, 1)
+        self._stack.addWidget(found)
+        self._stack.addWidget(self.page)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(self._stack)
+
+    def _connect(self) -> None:
+        self._timer.timeout.connect(self._search)
+        self.text.textEdited.connect(lambda _text: self._timer.start())
+        self.text.returnPressed.connect(self._search)
+        choices: dict[ChoiceButton, str] = {
+            self.family: "family",
+            self.bits: "bits",
+            self.kind: "kind",
+            self.sort: "sort",
+        }
+        for button, name in choices.items():
+            button.chosen.connect(lambda value, name=name: self._limit(**{name: value}))
+        self.fits_only.toggled.connect(lambda on: self._limit(fits_only=on))
+        self.main_button.clicked.connect(lambda: self._limit(drafts_for=None))
+        self.again_button.clicked.connect(self._discover.again)
+        self.list.chosen.connect(self._open_page)
+        self.page.back_requested.connect(self._close_page)
+        self.page.install_requested.connect(self._install)
+        self._discover.changed.connect(self._show_state)
+
+    def showEvent(self, event: Any) -> None:
+        """The first look shows what is fetched most."""
+        super().showEvent(event)
+        if not self._started:
+            self.search("")
+
+    # What the person does
+
+    def _limit(self, **changed: Any) -> None:
+        self._filter = replace(self._filter, **changed)
+        self._show_filter()
+        self._search()
+
+    def _search(self) -> None:
+        self._timer.stop()
+        self._filter = replace(self._filter, text=self.text.text())
+        self._discover.search(self._filter)
+
+    def _open_page(self, repository: str) -> None:
+        self._discover.read_page(repository)
+        self._stack.setCurrentIndex(1)
+        self.page.back_button.setFocus()
+
+    def _close_page(self) -> None:
+        self._discover.close_page()
+        self._stack.setCurrentIndex(0)
+        self.list.setFocus()
+
+    def _install(self, repository: str) -> None:
+        self._models.downloads.install(repository, as_draft=self._filter.drafts_for is not None)
+        self.shown_for_download.emit()
+
+    # What is shown
+
+    def _show_filter(self) -> None:
+        wanted = self._filter
+        if self.text.text() != wanted.text:
+            self.text.setText(wanted.text)
+        for button, value in (
+            (self.family, wanted.family),
+            (self.bits, wanted.bits),
+            (self.kind, wanted.kind),
+            (self.sort, wanted.sort),
+        ):
+            button.set_value(value)
+        self.fits_only.blockSignals(True)
+        self.fits_only.setChecked(wanted.fits_only)
+        self.fits_only.blockSignals(False)
+        self.main_button.setVisible(wanted.drafts_for is not None)
+        if wanted.drafts_for is not None:
+            self.main_button.setText(fill(self.tr("Drafts for %1"), wanted.drafts_for.name))
+
+    def _show_state(self) -> None:
+        self.status.setText(self._sentence())
+        failed = self._discover.state is DiscoverState.FAILED
+        self.status.set_text_style(TextStyle.FAULT if failed else TextStyle.FINE)
+        self.again_button.setVisible(failed)
+
+    def _sentence(self) -> str:
+        discover = self._discover
+        found = len(discover.results.entries)
+        if discover.error is not None:
+            known = [self.tr("Shown instead: what is known without the hub.")] if found else []
+            return " ".join([notice_for(discover.error).sentence, *known])
+        if discover.state is DiscoverState.READING:
+            return self.tr("Searching…")
+        if not found:
+            return self.tr("Nothing found. Try fewer words or limits.")
+        more = self.tr("%n models, and more below", "", found) if discover.results.has_more else ""
+        return more or self.tr("%n models", "", found)
+
+    def _retranslate(self) -> None:
+        self.text.setPlaceholderText(self.tr("Search for models, or author/words"))
+        self.text.setAccessibleName(self.tr("Search for models"))
+        self.family.set_choices([("", self.tr("Any family")), *((name, name) for name in FAMILIES)])
+        self.bits.set_choices([(0, self.tr("Any precision")), *((bits, bits_text(bits)) for bits in BITS)])
+        self.kind.set_choices(
+            [("any", self.tr("Any kind")), ("chat", self.tr("Models")), ("drafter", self.tr("Drafters"))]
+        )
+        self.sort.set_choices(
+            [
+                ("downloads", self.tr("Most downloads")),
+                ("likes", self.tr("Most likes")),
+                ("updated", self.tr("Newest")),
+            ]
+        )
+        names = (self.tr("Family"), self.tr("Precision"), self.tr("Kind"), self.tr("Order"))
+        for button, name in zip((self.family, self.bits, self.kind, self.sort), names, strict=True):
+            button.set_name(name)
+        self._fits_words.setText(self.tr("Only what fits"))
+        self.fits_only.setAccessibleName(self.tr("Only what fits this Mac"))
+        self.again_button.setText(self.tr("Try again"))
+        self.list.setAccessibleName(self.tr("Models found"))
+        self._show_filter()
+        self._show_state()

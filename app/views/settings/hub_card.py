@@ -1,0 +1,94 @@
+"""Settings → Models: which hub models come from, how it is reached, and the token for it."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QWidget
+
+from app.controllers.models import ModelController
+from app.settings import Settings
+from app.theme import Theme
+from app.views.widgets.cards import Card, Row
+from app.views.widgets.fields import LineField, Switch, WholeField
+from app.views.widgets.translated import Translated
+
+_FIELD_PX = 260  # whatever the text's size, so that large text leaves a page its width
+_MEGABYTE = 1_000_000
+_MOST_MEGABYTES = 10_000
+
+
+class HubCard(Translated, Card):
+    def __init__(
+        self, theme: Theme, settings: Settings, models: ModelController, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(theme, parent)
+        self._settings = settings
+        self._models = models
+        self.endpoint, self.mirrors, self.proxy, self.token = (LineField(theme) for _ in range(4))
+        self.token_in_clear, self.offline = Switch(theme), Switch(theme)
+        self.limit = WholeField(theme, 0, _MOST_MEGABYTES, 110)
+        self.token.setEchoMode(LineField.EchoMode.Password)
+        self._endpoint_row = Row(theme, self.endpoint)
+        self._token_row = Row(theme, self.token)
+        self._token_in_clear_row = Row(theme, self.token_in_clear)
+        self._mirrors_row = Row(theme, self.mirrors)
+        self._proxy_row = Row(theme, self.proxy)
+        self._limit_row = Row(theme, self.limit)
+        self._offline_row = Row(theme, self.offline)
+        self._show_settings()
+        self._arrange()
+        self._retranslate()
+
+    def _arrange(self) -> None:
+        for row in (self._endpoint_row, self._token_row, self._token_in_clear_row, self._mirrors_row):
+            self.add(row)
+        for row in (self._proxy_row, self._limit_row, self._offline_row):
+            self.add(row)
+        for field in (self.endpoint, self.token, self.mirrors, self.proxy):
+            field.setMinimumWidth(_FIELD_PX)
+        for field in (self.endpoint, self.token):
+            field.editingFinished.connect(self._keep)
+        self.mirrors.editingFinished.connect(self._keep_mirrors)
+        self.proxy.editingFinished.connect(lambda: setattr(self._settings, "hub_proxy", self.proxy.text().strip()))
+        self.limit.valueChanged.connect(lambda value: setattr(self._settings, "download_limit", value * _MEGABYTE))
+        self.offline.toggled.connect(lambda on: setattr(self._settings, "hub_offline", on))
+        self.token_in_clear.toggled.connect(self._models.allow_token_in_clear)
+
+    def _show_settings(self) -> None:
+        settings = self._settings
+        self.endpoint.setText(settings.hub_endpoint)
+        self.token.setText(settings.hub_token)
+        self.mirrors.setText(" ".join(settings.hub_mirrors))
+        self.proxy.setText(settings.hub_proxy)
+        self.limit.setValue(settings.download_limit // _MEGABYTE)
+        self.offline.setChecked(settings.hub_offline)
+        self.token_in_clear.setChecked(settings.hub_token_in_clear)
+
+    def _keep(self) -> None:
+        if (self.endpoint.text(), self.token.text()) != (self._settings.hub_endpoint, self._settings.hub_token):
+            self._models.set_hub(self.endpoint.text(), self.token.text())
+            self.endpoint.setText(self._settings.hub_endpoint)
+
+    def _keep_mirrors(self) -> None:
+        self._models.set_mirrors(self.mirrors.text().replace(",", " ").split())
+        self.mirrors.setText(" ".join(self._settings.hub_mirrors))
+
+    def _retranslate(self) -> None:
+        self._endpoint_row.set_words(self.tr("Address"), self.tr("Leave empty for the public hub."))
+        self.endpoint.setPlaceholderText("https://huggingface.co")
+        self._token_row.set_words(self.tr("Token"), self.tr("Only for private and gated models. Kept on this machine."))
+        self._token_in_clear_row.set_words(
+            self.tr("Send the token unencrypted"),
+            self.tr("For an http address on another machine. Anyone on the way can read the token."),
+        )
+        self._mirrors_row.set_words(
+            self.tr("Mirrors"),
+            self.tr(
+                "Addresses to ask when the hub cannot be reached, with spaces between. They are never sent the token."
+            ),
+        )
+        self._proxy_row.set_words(self.tr("Proxy"), self.tr("Leave empty to use what your system says."))
+        self._limit_row.set_words(self.tr("Download limit"), self.tr("For all downloads together, in MB per second."))
+        self.limit.setSpecialValueText(self.tr("None"))
+        self._offline_row.set_words(
+            self.tr("Offline mode"), self.tr("Hunch asks no hub. Installed models work as usual.")
+        )

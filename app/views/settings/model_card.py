@@ -1,0 +1,103 @@
+"""A model's card, which is Markdown of anybody, shown by the parser of replies.
+
+INVARIANT: it loads nothing and opens nothing: no HTML, no images, and a link only asks to be opened.
+"""
+
+from __future__ import annotations
+
+import math
+
+from PySide6.QtCore import Qt, QUrl, Signal
+from PySide6.QtGui import QGuiApplication, QImage, QPalette, QResizeEvent, QTextOption
+from PySide6.QtWidgets import QFrame, QTextBrowser, QVBoxLayout, QWidget
+
+from app.markup.block import Block, BlockKind
+from app.markup.blocks import split
+from app.markup.document import DocumentBuilder, DocumentStyle, nothing_to_load
+from app.markup.formula import KnownFormulas
+from app.theme import CODE_PX, REPLY_LEADING, UI_PX, Theme
+from app.views.widgets.labels import TextLabel, TextStyle
+
+MOST_BLOCKS, MOST_CHARS = 150, 30_000  # the rest is on the model's page
+
+
+class ModelCard(QWidget):
+    link_requested = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._source = ""
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(12)
+        theme.changed.connect(lambda: self.show_card(self._source))
+
+    def show_card(self, source: str) -> None:
+        self._source = source
+        while (item := self._column.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                widget.hide()
+                widget.deleteLater()
+        for block in split(source[:MOST_CHARS])[:MOST_BLOCKS]:
+            self._column.addWidget(self._part(block))
+
+    @property
+    def is_cut(self) -> bool:
+        return len(self._source) > MOST_CHARS
+
+    def _part(self, block: Block) -> QWidget:
+        if block.kind in (BlockKind.TEXT, BlockKind.TABLE):
+            text = CardText(self._theme, block)
+            text.link_requested.connect(self.link_requested)
+            return text
+        code = TextLabel(self._theme, TextStyle.SECONDARY)
+        code.setFont(self._theme.mono_font(CODE_PX))
+        code.setText(block.text.rstrip())
+        return code
+
+
+class CardText(QTextBrowser):
+    """A paragraph, heading, list or table, as high as its words."""
+
+    link_requested = Signal(str)
+
+    def __init__(self, theme: Theme, block: Block, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setOpenLinks(False)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        self.viewport().setAutoFillBackground(False)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        palette = QPalette(self.palette())
+        palette.setColor(QPalette.ColorRole.Base, Qt.GlobalColor.transparent)
+        palette.setColor(QPalette.ColorRole.Text, theme.palette.text)
+        self.setPalette(palette)
+        style = _style(theme)
+        self.setFont(style.font)
+        DocumentBuilder(self.document(), style, KnownFormulas({})).write(block.tokens)
+        self.anchorClicked.connect(lambda link: self.link_requested.emit(link.toString()))
+
+    def loadResource(self, _kind: int, _name: QUrl | str) -> QImage:
+        return nothing_to_load()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.document().setTextWidth(self.viewport().width())
+        self.setFixedHeight(math.ceil(self.document().size().height()) + 2)
+
+
+def _style(theme: Theme) -> DocumentStyle:
+    colors = theme.palette
+    return DocumentStyle(
+        font=theme.ui_font(UI_PX),
+        mono=theme.mono_font(CODE_PX),
+        text=colors.text,
+        secondary=colors.secondary,
+        link=colors.ink,
+        hairline=colors.hairline,
+        line_px=round(UI_PX * REPLY_LEADING * theme.scale),
+        scale=theme.scale,
+        ratio=QGuiApplication.primaryScreen().devicePixelRatio(),
+    )

@@ -1,0 +1,120 @@
+"""One model of the hub: what it is, whether it fits, what would be fetched, its card, and Install."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QWidget
+
+from app.controllers.discover import DiscoverController
+from app.theme import Theme
+from app.view_models.hub import HubEntry
+from app.views.link_dialog import ask_to_open
+from app.views.settings.download_row import FileLines
+from app.views.settings.model_card import ModelCard
+from app.views.widgets.buttons import Emphasis, PillButton
+from app.views.widgets.cards import Card, Page
+from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.translated import Translated
+from app.words.formats import fill, size
+from app.words.hub import hub_line, hub_record
+from app.words.notices_for_errors import notice_for
+
+_FILES_SHOWN = 60
+
+
+class ModelPage(Translated, Page):
+    back_requested = Signal()
+    install_requested = Signal(str)  # repository
+    drafts_requested = Signal(str)  # words to look for
+
+    def __init__(self, theme: Theme, discover: DiscoverController, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self._discover = discover
+        self.back_button = PillButton(theme, Emphasis.QUIET, "chevron-left")
+        self.install_button = PillButton(theme, Emphasis.PRIMARY, "download")
+        self.hub_button = PillButton(theme, Emphasis.QUIET, "external-link")
+        self.facts = TextLabel(theme, TextStyle.BODY)
+        self.record = TextLabel(theme, TextStyle.SECONDARY)
+        self.note = TextLabel(theme, TextStyle.FINE)
+        self.files = FileLines(theme)
+        self.card = ModelCard(theme)
+        self._files_heading = TextLabel(theme, TextStyle.HEADING)
+        self._card_heading = TextLabel(theme, TextStyle.HEADING)
+        self._arrange()
+        self.back_button.clicked.connect(self.back_requested)
+        self.install_button.clicked.connect(lambda: self.install_requested.emit(discover.page_of))
+        self.hub_button.clicked.connect(self._open)
+        self.card.link_requested.connect(lambda link: ask_to_open(link, self))
+        discover.page_changed.connect(self.show_page)
+        self._retranslate()
+
+    def _arrange(self) -> None:
+        self.column.insertWidget(0, self.back_button, 0, Qt.AlignmentFlag.AlignLeft)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(8)
+        buttons.addWidget(self.install_button)
+        buttons.addWidget(self.hub_button)
+        buttons.addStretch(1)
+        head = Card(self.theme)
+        head.column.setSpacing(8)
+        for label in (self.facts, self.record, self.note):
+            head.column.addWidget(label)
+        head.column.addLayout(buttons)
+        self.column.addWidget(head)
+        self._files_card = Card(self.theme)
+        self._files_card.column.addWidget(self.files)
+        self._card_box = Card(self.theme)
+        self._card_box.column.addWidget(self.card)
+        for widget in (self._files_heading, self._files_card, self._card_heading, self._card_box):
+            self.column.addWidget(widget)
+        self.end()
+
+    def show_page(self) -> None:
+        page, error = self._discover.page, self._discover.page_error
+        self.title.setText(self._discover.page_of)
+        for widget in (self._files_heading, self._files_card, self.hub_button, self.record):
+            widget.setVisible(page is not None)
+        has_card = page is not None and bool(page.card.strip())
+        self._card_heading.setVisible(has_card)
+        self._card_box.setVisible(has_card)
+        self.install_button.setEnabled(page is not None)
+        self.note.setVisible(False)
+        if page is None:
+            self.facts.setText(self.tr("Asking the hub…") if error is None else notice_for(error).sentence)
+            return
+        entry = self._discover.entry(page.model)
+        self._show_facts(entry, page.download_bytes)
+        self.files.show_files(
+            [(file.name, size(file.size_bytes)) for file in page.files if file.is_installed][:_FILES_SHOWN]
+        )
+        self.card.show_card(page.card)
+
+    def _show_facts(self, entry: HubEntry, download_bytes: int) -> None:
+        self.facts.setText(hub_line(entry.model, entry.fit))
+        parts = [hub_record(entry.model)]
+        parts += [fill(self.tr("licence %1"), entry.model.license)] if entry.model.license else []
+        parts += [fill(self.tr("made from %1"), ", ".join(entry.model.base_models))] if entry.model.base_models else []
+        self.record.setText(" · ".join(parts))
+        self.note.setVisible(entry.model.gated)
+        installable = download_bytes > 0
+        words = fill(self.tr("Install, %1"), size(download_bytes)) if installable else self.tr("Nothing to install")
+        self.install_button.setText(self.tr("Installed") if entry.installed else words)
+        self.install_button.setEnabled(installable and not entry.installed)
+        self.install_button.updateGeometry()
+
+    def _open(self) -> None:
+        if self._discover.page is not None:
+            ask_to_open(self._discover.page.address, self)
+
+    def _retranslate(self) -> None:
+        self.back_button.setText(self.tr("Back"))
+        self.install_button.setText(self.tr("Install"))
+        self.hub_button.setText(self.tr("Open its page"))
+        self._files_heading.setText(self.tr("Files that are installed"))
+        self._card_heading.setText(self.tr("From its author"))
+        self.note.setText(
+            self.tr(
+                "Its author asks you to accept terms first: open its page, accept them, and put your token in Settings."
+            )
+        )
+        self.show_page()

@@ -1,0 +1,65 @@
+"""A model of the hub in words: the line under its name, its fit, and its age."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from PySide6.QtCore import QCoreApplication, QDate, QLocale
+
+from app.words.formats import count, fill, number, size
+from app.words.models import drafter_text
+from engine import FitLevel, HubModel
+
+_MILLION, _BILLION = 10**6, 10**9
+
+
+def hub_line(model: HubModel, fit: FitLevel | None) -> str:
+    """ "8.2 B parameters · 4-bit · 4.6 GB · fits this Mac"; what nobody knows is left out."""
+    parts = [drafter_text(model.drafter)] if model.drafter is not None else []
+    parts += [parameters_text(model.parameters)] if model.parameters else []
+    parts += [bits_text(model.bits)] if model.bits else []
+    parts += [size_text(model)] if model.size_bytes else []
+    parts += [fit_text(fit)] if fit is not None else []
+    return " · ".join(parts)
+
+
+def hub_record(model: HubModel) -> str:
+    """Who made it, how often it was fetched, and when it was changed last."""
+    parts = [model.author, fill(QCoreApplication.translate("Hub", "%1 downloads"), count(model.downloads))]
+    if model.updated_at:
+        parts.append(date_text(model.updated_at))
+    if model.gated:
+        parts.append(QCoreApplication.translate("Hub", "needs a token"))
+    return " · ".join(parts)
+
+
+def parameters_text(parameters: int) -> str:
+    if parameters >= 0.95 * _BILLION:
+        billions = parameters / _BILLION
+        return fill(QCoreApplication.translate("Hub", "%1B parameters"), number(billions, 0 if billions >= 20 else 1))
+    return fill(QCoreApplication.translate("Hub", "%1M parameters"), number(parameters / _MILLION))
+
+
+def bits_text(bits: float) -> str:
+    if bits >= 16:
+        return QCoreApplication.translate("Hub", "not quantized")
+    return fill(QCoreApplication.translate("Models", "%1-bit"), number(bits, 0 if bits == int(bits) else 1))
+
+
+def size_text(model: HubModel) -> str:
+    if model.size_is_estimated:
+        return fill(QCoreApplication.translate("Hub", "about %1"), size(model.size_bytes))
+    return size(model.size_bytes)
+
+
+def fit_text(fit: FitLevel) -> str:
+    return {
+        FitLevel.FITS: QCoreApplication.translate("Hub", "fits this Mac"),
+        FitLevel.TIGHT: QCoreApplication.translate("Hub", "tight on this Mac"),
+        FitLevel.TOO_LARGE: QCoreApplication.translate("Hub", "too large for this Mac"),
+    }[fit]
+
+
+def date_text(seconds: float) -> str:
+    day = datetime.fromtimestamp(min(seconds, 4e9), tz=UTC).date()
+    return QLocale().toString(QDate(day.year, day.month, day.day), QLocale.FormatType.ShortFormat)

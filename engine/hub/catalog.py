@@ -1,0 +1,232 @@
+"""The curated main models and the drafters that go with them: reading catalog.json, and choosing from it for a machine.
+
+The file is data that comes with the program. Nothing here asks a hub.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from engine.api.types import CacheSizes, DrafterInfo, DrafterKind, FitLevel, MemoryFit, ModelAbout, ModelInfo
+from engine.hub.repository import is_repository
+from engine.models.fit import estimated_weight_bytes, fit_together
+from engine.models.model_files import MIB, FileError, read_object
+
+CATALOG_LIMIT_BYTES = 1 * MIB
+PAIR_CONTEXT_TOKENS = 8192  # of a chat that a recommended pair must have room for
+CLASSIC = "classic"  # a smaller chat model of the same vocabulary
+_MOST_PAIRS = 4
+_USUAL_BITS = 4.0
+_EASY = ("code", "math")
+_LEAST_GAIN = 1.1  # below, no pair is recommended for its speed
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogModel:
+    repository: str
+    family: str
+    parameters: int
+    bits: float | None
+    context_tokens: int
+    languages: tuple[str, ...]
+    licence: str
+    released: str  # "2026-08"
+    source: str  # where the repository's name was seen
+    told_bytes: int = 0  # of the download, where a page tells it
+    caches: CacheSizes | None = None
+
+    @property
+    def name(self) -> str:
+        return self.repository.rpartition("/")[2]
+
+    @property
+    def download_bytes(self) -> int:
+        return self.told_bytes or estimated_weight_bytes(self.parameters, self.bits)
+
+    def info(self) -> ModelInfo:
+        """As much as is known of it without its files: for memory_fit."""
+        return ModelInfo(
+            folder="",
+            name=self.name,
+            model_type="",
+            parameters=self.parameters,
+            weight_bytes=self.download_bytes,
+            bits=self.bits,
+            vocabulary_tokens=0,
+            vocabulary_digest="",
+            context_tokens=self.context_tokens,
+            caches=self.caches,
+            about=ModelAbout(self.family, languages=self.languages, licence=self.licence),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogGain:
+    """What somebody has measured and published."""
+
+    main: str  # repository
+    machine: str
+    times: float  # tokens per second with the drafter, over those without
+    on: str  # "chat", "code", "math", "mixed"
+    source: str
+
+    @property
+    def expected_times(self) -> float:
+        """In a chat: code and maths are easier to foresee, and gain about twice as much."""
+        return 1 + (self.times - 1) / 2 if self.on in _EASY else self.times
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogDraft:
+    repository: str
+    kind: DrafterKind | None  # None: a chat model
+    mains: tuple[str, ...]
+    parameters: int
+    bits: float | None
+    source: str
+    gains: tuple[CatalogGain, ...]
+    told_bytes: int = 0
+
+    @property
+    def name(self) -> str:
+        return self.repository.rpartition("/")[2]
+
+    @property
+    def download_bytes(self) -> int:
+        return self.told_bytes or estimated_weight_bytes(self.parameters, self.bits)
+
+    def gain_for(self, main: str) -> CatalogGain | None:
+        """The one measured in chats, else the lowest: no promise that a chat does not keep."""
+        told = [gain for gain in self.gains if gain.main == main]
+        chats = [gain for gain in told if gain.on == "chat"]
+        return min(chats or told, key=lambda gain: gain.times, default=None)
+
+    def info(self) -> ModelInfo:
+        drafter = None if self.kind is None else DrafterInfo(self.kind, 0, 0, 0, ())
+        return ModelInfo("", self.name, "", self.parameters, self.download_bytes, self.bits, 0, "", 0, drafter=drafter)
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogPair:
+    main: CatalogModel
+    draft: CatalogDraft
+    fit: MemoryFit  # of both, with a chat
+    gain: CatalogGain | None
+
+    @property
+    def download_bytes(self) -> int:
+        return self.main.download_bytes + self.draft.download_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    models: tuple[CatalogModel, ...] = ()
+    drafts: tuple[CatalogDraft, ...] = ()
+
+    def model(self, repository: str) -> CatalogModel | None:
+        return next((model for model in self.models if model.repository == repository), None)
+
+    def drafts_for(self, main: str) -> tuple[CatalogDraft, ...]:
+        """Those with the best published gain first; then those made for it, then small chat models."""
+        fitting = [draft for draft in self.drafts if main in draft.mains]
+        return tuple(sorted(fitting, key=lambda draft: (-_worth(draft, main), draft.kind is None, draft.parameters)))
+
+    def pairs_for(self, memory_bytes: int, language: str) -> tuple[CatalogPair, ...]:
+        """The best pair of each line of models that has room in `memory_bytes`, for people who write `language`."""
+        pairs = [pair for model in self.models if (pair := self._pair(model, memory_bytes, language)) is not None]
+        best: dict[str, CatalogPair] = {}
+        for pair in sorted(pairs, key=_rank):
+            best.setdefault(_line(pair.main), pair)
+        return tuple(best.values())[:_MOST_PAIRS]
+
+    def _pair(self, main: CatalogModel, memory_bytes: int, language: str) -> CatalogPair | None:
+        if language.replace("_", "-").partition("-")[0] not in main.languages:
+            return None
+        for draft in self.drafts_for(main.repository):
+            gain, fit = draft.gain_for(main.repository), _fit(main, draft, memory_bytes)
+            worth = gain is None or gain.expected_times >= _LEAST_GAIN
+            if worth and fit.level is not FitLevel.TOO_LARGE:
+                return CatalogPair(main, draft, fit, gain)
+        return None
+
+
+def load_catalog(path: Path | str) -> Catalog:
+    """Raises ValueError for a file that is not there or not as it should be."""
+    try:
+        content: dict[str, Any] = read_object(Path(path), CATALOG_LIMIT_BYTES)
+        models = tuple(_model(row) for row in content["models"])
+        drafts = tuple(_draft(row) for row in content["drafts"])
+    except (FileError, KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{path}: {error}") from error
+    return Catalog(models, drafts)
+
+
+def _worth(draft: CatalogDraft, main: str) -> float:
+    gain = draft.gain_for(main)
+    return gain.expected_times if gain is not None else 1.0
+
+
+def _fit(main: CatalogModel, draft: CatalogDraft, memory_bytes: int) -> MemoryFit:
+    return fit_together((main.info(), draft.info()), PAIR_CONTEXT_TOKENS, memory_bytes)
+
+
+def _line(model: CatalogModel) -> str:
+    """ "Qwen" of "Qwen3.8", "Gemma" of "Gemma 4"."""
+    found = re.match(r"[A-Za-z]+", model.family)
+    return found[0] if found else model.family
+
+
+def _rank(pair: CatalogPair) -> tuple[bool, float]:
+    """What fits well first. Then it counts as much for a model to be twice as large, a year newer, or twice as fast."""
+    main, gain = pair.main, pair.gain.expected_times if pair.gain is not None else 1.0
+    year = int(main.released[:4]) + int(main.released[5:7]) / 12
+    speed = gain * _USUAL_BITS / (main.bits or 16.0)
+    return pair.fit.level is not FitLevel.FITS, -(math.log2(main.parameters) + year + math.log2(speed))
+
+
+def _model(row: dict[str, Any]) -> CatalogModel:
+    caches = CacheSizes(int(row["token_bytes"]), int(row["fixed_bytes"])) if "token_bytes" in row else None
+    return CatalogModel(
+        repository=_repository(row["repository"]),
+        family=str(row["family"]),
+        parameters=int(row["parameters"]),
+        bits=_bits(row["bits"]),
+        context_tokens=int(row["context_tokens"]),
+        languages=tuple(map(str, row["languages"])),
+        licence=str(row["licence"]),
+        released=str(row["released"]),
+        source=str(row["source"]),
+        told_bytes=int(row.get("download_bytes", 0)),
+        caches=caches,
+    )
+
+
+def _draft(row: dict[str, Any]) -> CatalogDraft:
+    kind = row["kind"]
+    return CatalogDraft(
+        repository=_repository(row["repository"]),
+        kind=None if kind == CLASSIC else DrafterKind(kind),
+        mains=tuple(map(_repository, row["mains"])),
+        parameters=int(row["parameters"]),
+        bits=_bits(row["bits"]),
+        source=str(row["source"]),
+        gains=tuple(
+            CatalogGain(_repository(gain["main"]), gain["machine"], float(gain["times"]), gain["on"], gain["source"])
+            for gain in row["gains"]
+        ),
+        told_bytes=int(row.get("download_bytes", 0)),
+    )
+
+
+def _repository(name: object) -> str:
+    if not is_repository(name):
+        raise ValueError(f"no name of a repository: {str(name)[:100]}")
+    return str(name)
+
+
+def _bits(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) else None

@@ -1,0 +1,49 @@
+"""How long a download waits before it asks a hub again, so that a person can see it and need not wait."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+from engine.api.hub import Retry
+from engine.hub.stop import StopSignal
+
+_LOOK_S = 0.1  # how soon a wish is noticed
+
+
+class Retries:
+    """Of one download; all of its threads wait here. `on_wait` is called now and then by those that wait."""
+
+    def __init__(self, stop: StopSignal) -> None:
+        self.on_wait: Callable[[], None] = lambda: None
+        self._lock = threading.Lock()
+        self._stop = stop
+        self._waiting: dict[int, tuple[float, bool]] = {}  # thread: until when, and whether the hub is busy
+        self._wishes = 0
+
+    def wait(self, seconds: float, hub_is_busy: bool) -> None:
+        """Raises Stopped. Ends early when somebody does not want to wait."""
+        until, me = time.monotonic() + seconds, threading.get_ident()
+        with self._lock:
+            wishes = self._wishes
+            self._waiting[me] = until, hub_is_busy
+        try:
+            while (left_s := until - time.monotonic()) > 0 and wishes == self._wishes:
+                self.on_wait()
+                self._stop.wait(min(left_s, _LOOK_S))
+        finally:
+            with self._lock:
+                del self._waiting[me]
+
+    def go_on(self) -> None:
+        """Whoever waits asks again now."""
+        with self._lock:
+            self._wishes += 1
+
+    def soonest(self) -> Retry | None:
+        with self._lock:
+            if not self._waiting:
+                return None
+            until, busy = min(self._waiting.values())
+        return Retry(max(0.0, until - time.monotonic()), busy)

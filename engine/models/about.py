@@ -1,0 +1,117 @@
+"""What the files of a model say for people: its family, what its chat template can do, its languages and its licence.
+
+Read from configs, the template's text and the head of the README; nothing is rendered and nothing is run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from engine.api.types import ModelAbout
+from engine.models.families import family_for, family_name
+from engine.models.model_files import (
+    KIB,
+    TEMPLATE_LIMIT_BYTES,
+    TOKENIZER_CONFIG_LIMIT_BYTES,
+    FileError,
+    JsonObject,
+    object_at,
+    read_limited,
+    read_object,
+)
+
+_HEAD_BYTES = 16 * KIB
+_MOST_LANGUAGES = 40
+_THINKS = re.compile(r"enable_thinking|<think>|reasoning_content|reasoning_effort|<\|channel\|>")
+_CALLS_TOOLS = re.compile(r"\btools\b")
+_LICENCE = re.compile(r"[\w.+-]{1,60}")
+_LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[A-Za-z]{2,8})?")
+_KEY = re.compile(r"([a-z_]+):\s*(.*)")
+
+
+def read_about(folder: Path, config: JsonObject, name: str, *, drafts: bool) -> ModelAbout:
+    """Never raises for what it reads: what is odd is left out. `drafts`: of a drafter, which has no template."""
+    model_type = str(config.get("model_type") or "")
+    family = family_for(model_type)
+    template = "" if drafts else _template(folder)
+    head = _front_matter(folder)
+    return ModelAbout(
+        family=family_name(model_type, name),
+        template=bool(template),
+        thinking=bool(_THINKS.search(template)),
+        tools=bool(_CALLS_TOOLS.search(template)),
+        languages=tuple(_matching(_LANGUAGE, head.get("language", ())))[:_MOST_LANGUAGES],
+        licence=next(iter(_matching(_LICENCE, head.get("license_name", ()) or head.get("license", ()))), ""),
+        speculates=family.speculates,
+        made_for=_main_model(config) if drafts else "",
+    )
+
+
+def _template(folder: Path) -> str:
+    """The text of all templates that there are."""
+    try:
+        path = folder / "chat_template.jinja"
+        if path.is_file():
+            return read_limited(path, TEMPLATE_LIMIT_BYTES).decode("utf-8", "replace")
+        for name in ("chat_template.json", "tokenizer_config.json"):
+            if (folder / name).is_file():
+                told = read_object(folder / name, TOKENIZER_CONFIG_LIMIT_BYTES).get("chat_template")
+                if told:
+                    return _joined(told)
+    except FileError:
+        pass
+    return ""
+
+
+def _joined(told: object) -> str:
+    """Some configs name several templates, as a list or an object."""
+    parts = told if isinstance(told, list) else list(told.values()) if isinstance(told, dict) else [told]
+    texts = [part.get("template") if isinstance(part, dict) else part for part in parts]
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def _front_matter(folder: Path) -> dict[str, list[str]]:
+    """The plain values and lists between the two lines of dashes at the top; no YAML beyond that."""
+    try:
+        with (folder / "README.md").open("rb") as file:
+            lines = file.read(_HEAD_BYTES).decode("utf-8", "replace").splitlines()
+    except OSError:
+        return {}
+    if not lines or lines[0].strip() != "---":
+        return {}
+    found: dict[str, list[str]] = {}
+    current: list[str] = []
+    for line in lines[1:]:
+        if line.strip() == "---":
+            break
+        if key := _KEY.fullmatch(line):
+            current = found.setdefault(key[1], [])
+            current += _values(key[2])
+        elif line.lstrip().startswith("- "):
+            current.append(_plain(line.lstrip()[2:]))
+        else:
+            current = []
+    return found
+
+
+def _values(text: str) -> list[str]:
+    inner = text.strip()
+    if inner.startswith("[") and inner.endswith("]"):
+        return [_plain(part) for part in inner[1:-1].split(",")]
+    return [_plain(inner)] if inner else []
+
+
+def _plain(text: str) -> str:
+    return text.strip().strip("\"'")
+
+
+def _matching(pattern: re.Pattern[str], values: Iterable[str]) -> list[str]:
+    return [value for value in values if pattern.fullmatch(value)]
+
+
+def _main_model(config: JsonObject) -> str:
+    """Speculators name the model that they were made for."""
+    verifier = object_at(object_at(config, "speculators_config"), "verifier").get("name_or_path")
+    return verifier[:100] if isinstance(verifier, str) and verifier.isprintable() else ""

@@ -1,0 +1,336 @@
+"""How much memory a chat takes in a model, told by its config alone: nothing is loaded, and no MLX is needed.
+
+What is read here comes from strangers: odd values count as nothing, and nothing is computed that grows with them.
+`memory.py` measures the same on a network that is there; a test holds the two against each other for every family.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from engine.api.types import CacheSizes
+from engine.models.families import Caches, family_for
+from engine.models.model_files import JsonObject, object_at
+
+_ITEM_BYTES = 2  # half precision
+_WIDE_BYTES = 4  # what mlx-lm always keeps in full precision, and everything on a CPU
+_MOST = 2**31
+_MOST_LAYERS = 512
+_FULL = frozenset({"full_attention", "attention", "*", "global_attention"})
+_WINDOW = frozenset({"sliding_attention", "chunked_attention", "L"})
+_STATE = frozenset({"mamba", "linear_attention", "conv", "conv_mixer", "recurrent", "M", "kda"})
+
+
+def cache_sizes(config: JsonObject, *, widened: bool = False) -> CacheSizes:
+    """`widened`: half precision is computed in full, as the engine does on a CPU."""
+    told = _Told.of(config)
+    item_bytes = _WIDE_BYTES if widened else _ITEM_BYTES
+    layers = _LAYERS_OF[told.caches](told)
+    rows = sum(layer.row for layer in layers)
+    fixed = sum(layer.window * layer.window_row + layer.state for layer in layers)
+    return CacheSizes(rows * item_bytes, fixed * item_bytes + sum(layer.wide_state for layer in layers) * _WIDE_BYTES)
+
+
+@dataclass(frozen=True, slots=True)
+class _Layer:
+    """In numbers, not bytes."""
+
+    row: int = 0  # for each token
+    window: int = 0  # tokens
+    window_row: int = 0
+    state: int = 0
+    wide_state: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A config with what mlx-lm assumes where it says nothing."""
+
+    config: Mapping[str, Any]
+    caches: Caches
+
+    @classmethod
+    def of(cls, config: JsonObject) -> _Told:
+        text = object_at(config, "text_config")
+        outer, inner = (family_for(str(part.get("model_type") or "")) for part in (config, text))
+        known = inner if inner.name and inner.name != text.get("model_type") else outer
+        return cls({**inner.untold, **outer.untold, **config, **text}, known.caches)
+
+    def number(self, *names: str, untold: int = 0) -> int:
+        """Under the first name that there is."""
+        for name in names:
+            value = self.config.get(name)
+            if type(value) is int and 0 <= value <= _MOST:
+                return value
+        return untold
+
+    def listed(self, *names: str) -> list[Any]:
+        for name in names:
+            value = self.config.get(name)
+            if isinstance(value, list | tuple) and value:
+                return list(value)[:_MOST_LAYERS]
+            if isinstance(value, str) and value:
+                return list(value)[:_MOST_LAYERS]
+        return []
+
+    @property
+    def width(self) -> int:
+        return self.number("n_embd", "d_model", "model_dim", "hidden_dim", "hidden_size")
+
+    @property
+    def heads(self) -> int:
+        return self.number("n_head", "n_heads", "num_attention_heads", "num_heads")
+
+    @property
+    def layers(self) -> int:
+        names = ("n_layer", "n_layers", "num_layers", "num_transformer_layers", "num_hidden_layers")
+        reused = self.number("num_kv_reuse_layers", "num_kv_shared_layers")
+        return max(0, min(self.number(*names), _MOST_LAYERS) - reused) * max(1, self.number("num_loops"))
+
+    @property
+    def head(self) -> int:
+        untold = self.width // self.heads if self.heads else 0
+        return self.number("head_dim", "hidden_size_per_head", "kv_channels", untold=untold)
+
+    @property
+    def kv_heads(self) -> int:
+        inner = object_at(dict(self.config), "attn_config").get("kv_n_heads")
+        if type(inner) is int:
+            return min(inner, _MOST)
+        shared = self.number("n_shared_head")
+        untold = -(-self.heads // shared) if shared else self.heads
+        return self.number("num_key_value_heads", "num_kv_heads", "n_kv_heads", "num_attention_groups", untold=untold)
+
+    @property
+    def row(self) -> int:
+        return 2 * self.kv_heads * self.head
+
+    @property
+    def full_row(self) -> int:
+        """Of a layer that sees everything, where it differs from one with a window."""
+        if "swa_head_dim" in self.config:
+            return self.kv_heads * (self.head + self.number("v_head_dim", untold=self.head))
+        heads = self.number("num_global_key_value_heads") if self.config.get("attention_k_eq_v") is True else 0
+        return 2 * (heads or self.kv_heads) * (self.number("global_head_dim") or self.head)
+
+    @property
+    def window_row(self) -> int:
+        other = object_at(dict(self.config), "attention_other_setting")
+        groups = other.get("num_attention_groups")
+        if type(groups) is int:
+            return 2 * min(groups, _MOST) * self.head
+        heads = self.number("swa_num_key_value_heads", untold=self.kv_heads)
+        keys = self.number("swa_head_dim", untold=self.head)
+        return heads * (keys + self.number("swa_v_head_dim", untold=keys))
+
+    @property
+    def window(self) -> int:
+        return self.number("attention_chunk_size", "sliding_window_size", "sliding_window", "window_size")
+
+    @property
+    def latent_row(self) -> int:
+        return self.number("kv_lora_rank") + self.number("qk_rope_head_dim")
+
+    def kinds(self) -> list[str]:
+        """Of each layer: "full", "window", "state" or "none"."""
+        named = self.listed("hybrid_override_pattern", "layers_block_type", "layer_types")
+        if named:
+            return [_kind(str(name)) for name in named[: self.layers or None]]
+        return [self._kind_at(layer) for layer in range(self.layers)]
+
+    def _kind_at(self, layer: int) -> str:
+        """By the rules of those families that do not name their layers."""
+        rules = (self._by_list, self._by_pattern, self._by_interval)
+        return next((kind for rule in rules if (kind := rule(layer))), "full")
+
+    def _by_list(self, layer: int) -> str:
+        sliding, linear = self.listed("sliding_window_layers"), object_at(dict(self.config), "linear_attn_config")
+        hybrid, full = self.listed("hybrid_layer_pattern"), self.listed("full_attention_idx")
+        cycle, deltas = self.listed("block_types", "_block_types"), linear.get("kda_layers")
+        if isinstance(deltas, list):
+            return "state" if layer + 1 in deltas else "full"
+        if sliding:
+            return "window" if layer in sliding else "full"
+        if hybrid:
+            return "window" if hybrid[layer % len(hybrid)] == 1 else "full"
+        if full:
+            return "full" if layer in full else "state"
+        return ("window" if cycle[layer % len(cycle)] == "attention" else "state") if cycle else ""
+
+    def _by_pattern(self, layer: int) -> str:
+        letters = self.config.get("sliding_window_pattern")
+        if isinstance(letters, str) and letters:
+            return "window" if letters[layer % len(letters)] == "L" else "full"
+        every = self.number("sliding_window_pattern") or (4 if self.number("attention_chunk_size") else 0)
+        return ("full" if (layer + 1) % every == 0 else "window") if every else ""
+
+    def _by_interval(self, layer: int) -> str:
+        every, group = self.number("full_attention_interval"), self.number("layer_group_size")
+        period = self.number("attn_layer_period")
+        if every:
+            return "full" if (layer + 1) % every == 0 else "state"
+        if group:
+            return "full" if (layer + 1) % group == 0 or layer >= self.layers // group * group else "state"
+        return ("full" if layer % period == self.number("attn_layer_offset") else "state") if period else ""
+
+
+def _kind(name: str) -> str:
+    if name in _FULL:
+        return "full"
+    if name in _WINDOW:
+        return "window"
+    return "state" if name in _STATE else "none"
+
+
+def _mixed(told: _Told, full: _Layer, state: _Layer) -> list[_Layer]:
+    """Each layer by its kind."""
+    window = _Layer(window=told.window, window_row=told.window_row)
+    layers = {"full": full, "window": window, "state": state, "none": _Layer()}
+    return [layers[kind] for kind in told.kinds()]
+
+
+def _keys(told: _Told) -> list[_Layer]:
+    heads = told.listed("num_kv_heads")
+    if heads:
+        return [_Layer(2 * number * told.head) for number in heads if type(number) is int]
+    blocks = told.listed("block_configs")
+    if blocks:
+        return [_Layer(_row_of_block(told, block)) for block in blocks]
+    return [_Layer(told.row)] * told.layers
+
+
+def _row_of_block(told: _Told, block: object) -> int:
+    """Of a layer whose heads were searched for: how many share a key, or that it attends to nothing."""
+    attention = object_at(block, "attention") if isinstance(block, dict) else {}
+    shared = attention.get("n_heads_in_group")
+    attends = not (attention.get("no_op") or attention.get("replace_with_linear"))
+    return 2 * told.heads // shared * told.head if attends and type(shared) is int and shared > 0 else 0
+
+
+def _windows(told: _Told) -> list[_Layer]:
+    return _mixed(told, _Layer(told.full_row), _Layer())
+
+
+def _loops(told: _Told) -> list[_Layer]:
+    window = _Layer(told.row, told.number("loop_window_size"), told.row)
+    return [window] * told.layers
+
+
+def _latent(told: _Told) -> list[_Layer]:
+    return [_Layer(told.latent_row)] * told.layers
+
+
+def _latent_wide(told: _Told) -> list[_Layer]:
+    head = (
+        told.number("qk_nope_head_dim") + told.number("qk_rope_head_dim") + told.number("v_head_dim", untold=told.head)
+    )
+    return [_Layer(told.heads * head)] * told.layers
+
+
+def _latent_indexed(told: _Told) -> list[_Layer]:
+    return [_Layer(told.latent_row + 2 * told.number("index_head_dim"))] * told.layers
+
+
+def _keys_indexed(told: _Told) -> list[_Layer]:
+    index = object_at(dict(told.config), "sparse_attention_config").get("sparse_index_dim")
+    width = index if type(index) is int and 0 <= index <= _MOST else told.number("index_head_dim")
+    return [_Layer(told.row + width)] * told.layers
+
+
+def _compressed(told: _Told) -> list[_Layer]:
+    """A row of each group of tokens, and of its index."""
+    head, index = told.number("head_dim"), told.number("index_head_dim", untold=128)
+    ratios = [ratio if type(ratio) is int else 0 for ratio in told.listed("compress_ratios")] or [0] * told.layers
+    return [_Layer((head + index) // ratio if ratio > 0 else 0, told.window, head) for ratio in ratios]
+
+
+def _delta(told: _Told) -> list[_Layer]:
+    keys = told.number("linear_num_key_heads") * told.number("linear_key_head_dim")
+    heads, value = told.number("linear_num_value_heads"), told.number("linear_value_head_dim")
+    past = max(0, told.number("linear_conv_kernel_dim") - 1) * (2 * keys + heads * value)
+    state = _Layer(state=past, wide_state=heads * value * told.number("linear_key_head_dim"))
+    return _mixed(told, _Layer(told.row), state)
+
+
+def _delta_keyed(told: _Told) -> list[_Layer]:
+    linear = {**told.config, **object_at(dict(told.config), "linear_attn_config")}
+    of_linear = _Told(linear, told.caches)
+    heads, head = of_linear.number("num_heads", untold=told.heads), of_linear.head
+    past = max(0, of_linear.number("short_conv_kernel_size", untold=4) - 1) * 3 * heads * head
+    return _mixed(told, _Layer(told.latent_row), _Layer(state=past, wide_state=heads * head * head))
+
+
+def _linear(told: _Told) -> list[_Layer]:
+    full = told.latent_row or told.row
+    return _mixed(told, _Layer(full), _Layer(wide_state=told.heads * told.head * told.head))
+
+
+def _state_space(told: _Told) -> list[_Layer]:
+    inner = told.number("mamba_expand") * told.width or told.number("intermediate_size")
+    kernel, size = told.number("mamba_d_conv", "conv_kernel"), told.number("mamba_d_state", "state_size")
+    state = _Layer(state=inner * (max(0, kernel - 1) + size))
+    if told.number("attn_layer_period") or told.listed("layers_block_type"):
+        return _mixed(told, _Layer(told.row), state)
+    return [state] * told.layers
+
+
+def _state_space_heads(told: _Told) -> list[_Layer]:
+    heads = told.number("mamba_num_heads", "mamba_n_heads", "num_heads")
+    head = told.number("mamba_head_dim", "mamba_d_head", "hidden_size_per_head", "head_dim")
+    size = told.number("mamba_d_state", "ssm_state_size", "state_size")
+    groups = told.number("mamba_n_groups", "n_groups", untold=1)
+    past = max(0, told.number("mamba_d_conv", "conv_kernel") - 1) * (heads * head + 2 * groups * size)
+    state = _Layer(state=past + heads * head * size)
+    if told.number("mamba_d_ssm"):  # both in every layer
+        return [_Layer(told.row, state=state.state)] * told.layers
+    hybrid = ("hybrid_override_pattern", "layers_block_type", "layer_types", "full_attention_idx")
+    return _mixed(told, _Layer(told.row), state) if told.listed(*hybrid) else [state] * told.layers
+
+
+def _short_convolutions(told: _Told) -> list[_Layer]:
+    past = max(0, told.number("conv_L_cache") - 1) * told.width
+    if told.listed("layer_types"):
+        return _mixed(told, _Layer(told.row), _Layer(state=past))
+    attends = told.listed("full_attn_idxs")
+    return [_Layer(told.row) if layer in attends else _Layer(state=past) for layer in range(told.layers)]
+
+
+def _convolved_windows(told: _Told) -> list[_Layer]:
+    heads = told.number("num_swa_key_value_heads", untold=told.kv_heads)
+    window = _Layer(0, told.window, 2 * heads * told.head, told.row)
+    return [window if kind == "window" else _Layer(told.row, state=told.row) for kind in told.kinds()]
+
+
+def _recurrent_units(told: _Told) -> list[_Layer]:
+    width = told.number("lru_width", untold=told.width)
+    state = _Layer(state=max(0, told.number("conv1d_width") - 1) * width, wide_state=width)
+    window = _Layer(window=told.number("attention_window_size"), window_row=2 * told.head)
+    return [window if kind == "window" else state for kind in told.kinds()]
+
+
+def _token_shifts(told: _Told) -> list[_Layer]:
+    return [_Layer(state=2 * told.width, wide_state=told.width * told.head)] * told.layers
+
+
+_LAYERS_OF: Mapping[Caches, Callable[[_Told], list[_Layer]]] = {
+    Caches.KEYS: _keys,
+    Caches.WINDOWS: _windows,
+    Caches.LOOPS: _loops,
+    Caches.LATENT: _latent,
+    Caches.LATENT_WIDE: _latent_wide,
+    Caches.LATENT_TWICE: lambda told: _latent(told) * 2,
+    Caches.LATENT_INDEXED: _latent_indexed,
+    Caches.KEYS_INDEXED: _keys_indexed,
+    Caches.COMPRESSED: _compressed,
+    Caches.DELTA: _delta,
+    Caches.DELTA_KEYED: _delta_keyed,
+    Caches.LINEAR: _linear,
+    Caches.STATE_SPACE: _state_space,
+    Caches.STATE_SPACE_HEADS: _state_space_heads,
+    Caches.SHORT_CONVOLUTIONS: _short_convolutions,
+    Caches.CONVOLVED_WINDOWS: _convolved_windows,
+    Caches.RECURRENT_UNITS: _recurrent_units,
+    Caches.TOKEN_SHIFTS: _token_shifts,
+}

@@ -1,0 +1,73 @@
+"""Whether a model fits this machine, asked without MLX and before anything is loaded or even downloaded.
+
+memory.py asks again with the network that is there, and has the last word.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from functools import cache
+
+from engine.api.types import CacheSizes, FitLevel, MemoryFit, ModelInfo
+
+SYSTEM_BYTES = 2 << 30  # left to the system and to the app
+OVERHEAD = 1.05  # on weights: buffers are rounded up, and a forward needs room
+_TIGHT = 0.85  # of what there is
+_LARGE_MAC_BYTES = 36 << 30  # from here on macOS gives a graphics card three quarters of memory, below two thirds
+_SCALES_BITS = 0.5  # a scale and an offset of 16 bits for each group of 64 weights
+_TYPICAL_TOKEN_BYTES = 150_000  # of a model with …
+_TYPICAL_PARAMETERS = 8e9
+
+
+def memory_fit(info: ModelInfo, context_tokens: int, available_bytes: int | None = None) -> MemoryFit:
+    """With a chat of `context_tokens`, or of the model's own limit if that is less."""
+    return fit_together((info,), context_tokens, available_bytes)
+
+
+def fit_together(models: Sequence[ModelInfo], context_tokens: int, available_bytes: int | None = None) -> MemoryFit:
+    """A main model, which comes first, and what drafts for it: each keeps the same chat."""
+    available = model_memory_bytes() if available_bytes is None else available_bytes
+    caches = [info.caches or _typical_caches(info) for info in models]
+    limit = models[0].context_tokens or context_tokens
+    token_bytes = sum(sizes.token_bytes for sizes in caches)
+    weights = sum(int(info.weight_bytes * OVERHEAD) for info in models) + sum(sizes.fixed_bytes for sizes in caches)
+    needed = weights + min(context_tokens, limit) * token_bytes
+    room = max(0, available - weights)
+    largest = min(limit, room // token_bytes) if token_bytes else limit * (weights <= available)
+    estimated = any(info.caches is None or not info.folder for info in models)
+    return MemoryFit(_level(needed, available), needed, available, largest, estimated)
+
+
+def estimated_weight_bytes(parameters: int, bits: float | None) -> int:
+    """Of a model that is not here. `bits` None: half precision, not quantized."""
+    return int(parameters * (16.0 if bits is None else bits + _SCALES_BITS) / 8)
+
+
+def model_memory_bytes() -> int:
+    """What models and chats may take together on this machine, as far as can be told without asking its device."""
+    return memory_share(physical_bytes(), is_mac=sys.platform == "darwin")
+
+
+def memory_share(physical: int, *, is_mac: bool) -> int:
+    device = (physical * 3 // 4 if physical >= _LARGE_MAC_BYTES else physical * 2 // 3) if is_mac else physical
+    return max(0, min(device, physical - SYSTEM_BYTES))
+
+
+@cache
+def physical_bytes() -> int:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def _level(needed: int, available: int) -> FitLevel:
+    if needed > available:
+        return FitLevel.TOO_LARGE
+    return FitLevel.TIGHT if needed > _TIGHT * available else FitLevel.FITS
+
+
+def _typical_caches(info: ModelInfo) -> CacheSizes:
+    """Drafters keep a context, too, of a layer or five; other models by their size."""
+    if info.drafter is not None:
+        return CacheSizes(4 * info.width, 0)
+    return CacheSizes(int(_TYPICAL_TOKEN_BYTES * (max(info.parameters, 1) / _TYPICAL_PARAMETERS) ** 0.5), 0)

@@ -1,0 +1,158 @@
+"""Rows about models on their way here: a download beside curl, how soon a stop is felt, a long list filtered."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import statistics
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from engine import (
+    DownloadFinished,
+    DownloadProgress,
+    DownloadStopped,
+    HubKind,
+    HubQuery,
+    SearchResults,
+)
+from engine.hub.listing import hub_models, is_wanted
+from tests.bench.opponents import interleaved
+from tests.bench.rows import Measure, Row
+from tests.bench.stage import Stage
+from tests.helpers.event_recorder import EventRecorder, QuickStore
+from tests.helpers.model_folders import model_files, safetensors
+from tests.helpers.tinyhub import Fault, TinyHub
+
+_REPO = "org/large"
+_ROWS, _COLUMNS = 50_000, 1024  # 205 MB of weights
+
+
+def download_mb_s(_stage: Stage, runs: int) -> Row:
+    """One file of weights from a hub on this machine, hashed and written, beside curl, which only writes it."""
+    hub = TinyHub()
+    hub.add(_REPO, model_files() | {"model.safetensors": safetensors({"a.weight": ("F32", (_ROWS, _COLUMNS))})})
+    megabytes = len(hub.repositories[_REPO]["model.safetensors"]) / 1e6
+    commit = hub.commit(_REPO)
+    try:
+        pairs = list(interleaved(runs, lambda: _install(hub), lambda: _curl(hub, commit)))
+    finally:
+        hub.close()
+    ours, theirs = (megabytes / statistics.median(pair[side] for pair in pairs) for side in (0, 1))
+    return Row("models.download_mb_s", ours / theirs, "ratio", "≥ 0.8", f"{ours:.0f} / {theirs:.0f} MB/s, curl")
+
+
+def _install(hub: TinyHub) -> float:
+    with tempfile.TemporaryDirectory() as folder:
+        recorder = EventRecorder()
+        store = QuickStore(Path(folder) / "m", sink=recorder, hub_cache=Path(folder) / "none", endpoint=hub.endpoint)
+        started = time.perf_counter()
+        assert isinstance(recorder.end_of(store.install(_REPO)), DownloadFinished)
+        seconds = time.perf_counter() - started
+        assert store.close()
+        return seconds
+
+
+def _curl(hub: TinyHub, commit: str) -> float:
+    curl = shutil.which("curl")
+    assert curl is not None, "curl is not installed"
+    with tempfile.TemporaryDirectory() as folder:
+        url = f"{hub.endpoint}/{_REPO}/resolve/{commit}/model.safetensors"
+        started = time.perf_counter()
+        command = [curl, "--silent", "--noproxy", "*", "--output", f"{folder}/model.safetensors", url]
+        subprocess.run(command, check=True, env={"PATH": os.environ["PATH"]})
+        return time.perf_counter() - started
+
+
+def cancel_ms(_stage: Stage, runs: int) -> Row:
+    """From a wish to its end, while the hub says nothing: cancelling a download, and a newer search. The slowest."""
+    stops = [_stop_download() for _ in range(runs)]
+    searches = [_replace_search() for _ in range(runs)]
+    slowest = max(*stops, *searches) * 1000
+    detail = f"download {max(stops) * 1000:.0f}, search {max(searches) * 1000:.0f}"
+    return Row("models.cancel_ms", slowest, "ms", "≤ 300", detail)
+
+
+def _stop_download() -> float:
+    def hold(store: QuickStore, recorder: EventRecorder, hub: TinyHub) -> float:
+        hub.faults[f"{_REPO}/model.safetensors"] = Fault(hold_after=100_000)
+        download = store.install(_REPO)
+        assert hub.holding.wait(30)
+        while recorder.wait_for(DownloadProgress).done_bytes < 100_000:
+            pass
+        started = time.perf_counter()
+        store.cancel(download)
+        recorder.wait_for(DownloadStopped)
+        return time.perf_counter() - started
+
+    return _with_hub(hold)
+
+
+def _replace_search() -> float:
+    """Until the older search's thread, which waits for the hub, has ended and the newer one is answered."""
+
+    def hold(store: QuickStore, recorder: EventRecorder, hub: TinyHub) -> float:
+        hub.faults["search"] = Fault(times=1, hold_after=1)
+        store.search(HubQuery("old"))
+        assert hub.holding.wait(30)
+        waiting = [thread for thread in threading.enumerate() if thread.name == "hub-search"]
+        started = time.perf_counter()
+        store.search(HubQuery("large"))
+        for thread in waiting:
+            thread.join()
+        recorder.wait_for(SearchResults)
+        return time.perf_counter() - started
+
+    return _with_hub(hold)
+
+
+def _with_hub(measure: Callable[[QuickStore, EventRecorder, TinyHub], float]) -> float:
+    hub = TinyHub()
+    hub.add(_REPO, model_files() | {"model.safetensors": safetensors({"a.weight": ("F32", (512, 1024))})})
+    with tempfile.TemporaryDirectory() as folder:
+        recorder = EventRecorder()
+        store = QuickStore(Path(folder) / "m", sink=recorder, hub_cache=Path(folder) / "none", endpoint=hub.endpoint)
+        try:
+            return measure(store, recorder, hub)
+        finally:
+            store.close()
+            hub.close()
+
+
+def search_ms(_stage: Stage, runs: int) -> Row:
+    """5,000 models of a hub's answers, filtered by everything that a person can ask for. CPU time."""
+    entries = [_entry(number) for number in range(5000)]
+    models = hub_models(entries)
+    query = HubQuery(author="org", family="Qwen3", bits=4, most_bytes=10**10, kind=HubKind.CHAT)
+
+    def filtered() -> float:
+        started = time.process_time()
+        wanted = [model for model in models if is_wanted(model, query)]
+        assert len(wanted) == 2500
+        return (time.process_time() - started) * 1000
+
+    started = time.process_time()
+    hub_models(entries)
+    checking_ms = (time.process_time() - started) * 1000
+    value = statistics.median(filtered() for _ in range(max(3, runs)))
+    return Row("models.search_ms", value, "ms", "≤ 50", f"and {checking_ms:.0f} to check what the hub has said")
+
+
+def _entry(number: int) -> dict[str, Any]:
+    bits = 4 if number % 2 else 8
+    return {
+        "id": f"org/Qwen3-8B-{number}-{bits}bit",
+        "downloads": number,
+        "lastModified": "2026-04-28T17:00:00.000Z",
+        "tags": ["mlx", "safetensors", "qwen3", "license:apache-2.0", "base_model:Qwen/Qwen3-8B", f"{bits}-bit"],
+        "config": {"model_type": "qwen3", "quantization_config": {"bits": bits}},
+        "safetensors": {"parameters": {"BF16": 256_000_000, "U32": 1_023_000_000}, "total": 1_279_000_000},
+    }
+
+
+MODELS: list[Measure] = [download_mb_s, cancel_ms, search_ms]

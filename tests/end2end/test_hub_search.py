@@ -1,0 +1,208 @@
+"""Looking around on a real hub on this machine: pages, limits, newer searches; hubs that are slow, absent or bad."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine import (
+    EngineError,
+    HubAccess,
+    HubCannotSearch,
+    HubMisbehaved,
+    HubModel,
+    HubOffline,
+    HubPage,
+    HubQuery,
+    HubUnreachable,
+    PageFailed,
+    PageRead,
+    RepositoryNotFound,
+    SearchFailed,
+    SearchId,
+    SearchResults,
+)
+from tests.end2end.conftest import REPO
+from tests.helpers.event_recorder import EventRecorder, QuickStore
+from tests.helpers.model_folders import model_files
+from tests.helpers.tinyhub import Fault, TinyHub
+
+
+def entry(name: str, **fields: Any) -> dict[str, Any]:
+    return {"id": name, "tags": ["mlx"], "downloads": 1, **fields}
+
+
+def found(store: QuickStore, recorder: EventRecorder, query: HubQuery) -> list[str]:
+    """Everything, page after page as a person who scrolls to the end."""
+    search = store.search(query)
+    names: list[str] = []
+    while True:
+        results = recorder.wait_for(SearchResults)
+        assert results.search == search
+        names += [model.repository for model in results.models]
+        if not results.has_more:
+            return names
+        if not results.reading:
+            store.more(search)
+
+
+def search_error(recorder: EventRecorder, search: SearchId) -> EngineError:
+    failed = recorder.wait_for(SearchFailed)
+    assert failed.search == search
+    return failed.error
+
+
+def test_models_are_found_by_their_words(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:
+    hub.listed += [entry("org/Other-8bit"), entry("elsewhere/tiny-8bit"), entry("org/not-for-mlx-tiny", tags=["gguf"])]
+    assert sorted(found(store, recorder, HubQuery("tiny"))) == ["elsewhere/tiny-8bit", REPO]
+    assert found(store, recorder, HubQuery("tiny", author="org")) == [REPO]
+
+
+def test_thousands_come_page_by_page_and_each_once(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:
+    hub.listed += [entry(f"org/Model-{number}", downloads=number) for number in range(1, 1001)]
+    hub.listed += hub.listed[:100]
+    names = found(store, recorder, HubQuery("model"))
+    assert names == [f"org/Model-{number}" for number in range(1000, 0, -1)]
+    assert len([seen for seen in hub.seen if "/api/models?" in seen.path]) == 22
+
+
+def test_a_step_reads_on_where_few_are_wanted(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:
+    hub.listed += [entry(f"org/M-{number}-{4 if number % 100 else 8}bit", downloads=number) for number in range(1000)]
+    store.search(HubQuery("M-", bits=8))
+    answers = [recorder.wait_for(SearchResults) for _ in range(8)]
+    assert [answer.reading for answer in answers] == [True] * 7 + [False]
+    assert (sum(len(answer.models) for answer in answers), answers[-1].has_more) == (4, True)
+
+
+def test_a_newer_search_shuts_the_line_of_the_older(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:
+    hub.faults["search"] = Fault(times=1, hold_after=1)
+    old = store.search(HubQuery("old"))
+    assert hub.holding.wait(10)
+    threads = list(store._searches._threads)
+    started = time.monotonic()
+    new = store.search(HubQuery("tiny"))
+    for thread in threads:
+        thread.join(10)
+    ended_s = time.monotonic() - started
+    assert recorder.wait_for(SearchResults).search == new
+    store.more(old)  # is over: nothing is asked
+    assert not [event for event in recorder.events if getattr(event, "search", new) == old]
+    assert ended_s < 5  # the hub would have held the line for ever; the bench says how long it takes
+
+
+BAD = [b"", b"{", b"[" * 200_000, b'{"id": "a/b"}', b"null", b"[" + b"9" * 6000 + b"]", b" " * (5 << 20)]
+
+
+@pytest.mark.parametrize("body", BAD, ids=lambda body: repr(body[:8]))
+def test_a_bad_list_is_refused(hub: TinyHub, store: QuickStore, recorder: EventRecorder, body: bytes) -> None:
+    hub.faults["search"] = Fault(extra=body or b" ")
+    assert isinstance(search_error(recorder, store.search(HubQuery())), HubMisbehaved | HubCannotSearch)
+
+
+def test_hostile_entries_are_left_out(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:
+    hostile = [
+        {"id": "../../x"},
+        {"id": "a/\u202eb"},
+        {"id": "a/b\x00"},
+        None,
+        3,
+        {"id": "x/ok", "downloads": "9" * 400},
+    ]
+    hub.faults["search"] = Fault(extra=json.dumps(hostile).encode())
+    assert found(store, recorder, HubQuery()) == ["x/ok"]
+
+
+def test_a_next_page_elsewhere_is_asked_for_here(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:
+    elsewhere = "http://10.0.0.1:1/api/models?limit=50&search=tiny&cursor=50"  # the tests' audit hook would tell
+    hub.faults["search"] = Fault(times=1, headers={"Link": f'<{elsewhere}>; rel="next"'})
+    assert found(store, recorder, HubQuery("tiny")) == [REPO]
+    assert "cursor=50" in hub.seen[-1].path
+
+
+@pytest.mark.parametrize(
+    ("access", "error"),
+    [
+        (HubAccess("http://127.0.0.1:1"), HubUnreachable),
+        (HubAccess(offline=True), HubOffline),
+        (HubAccess("http://127.0.0.1:1", proxy="::bad::"), HubUnreachable),
+    ],
+    ids=["absent", "offline", "bad proxy"],
+)
+def test_a_hub_that_cannot_be_asked(
+    store: QuickStore, recorder: EventRecorder, access: HubAccess, error: type[EngineError]
+) -> None:
+    store.set_hub(access)
+    assert isinstance(search_error(recorder, store.search(HubQuery())), error)
+    store.read_page(REPO)
+    assert isinstance(recorder.wait_for(PageFailed).error, error)
+
+
+def test_a_mirror_without_lists_says_so(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:
+    hub.faults["search"] = Fault(status=404)
+    error = search_error(recorder, store.search(HubQuery()))
+    assert isinstance(error, HubCannotSearch)
+    assert error.endpoint == hub.endpoint
+
+
+def test_a_mirror_answers_for_an_absent_hub_without_the_token(
+    hub: TinyHub, store: QuickStore, recorder: EventRecorder
+) -> None:
+    store.set_hub(HubAccess("http://127.0.0.1:1", "hf_canary", mirrors=(hub.endpoint,)))
+    assert found(store, recorder, HubQuery("tiny")) == [REPO]
+    assert hub.seen
+    assert not any("Authorization" in seen.headers for seen in hub.seen)
+
+
+def test_asking_for_more_tries_again(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:
+    hub.faults["search"] = Fault(times=2, status=503)
+    search = store.search(HubQuery("tiny"))
+    assert isinstance(search_error(recorder, search), HubUnreachable)
+    store.more(search)
+    assert [model.repository for model in recorder.wait_for(SearchResults).models] == [REPO]
+
+
+def page(store: QuickStore, recorder: EventRecorder, repository: str = REPO) -> HubPage:
+    store.read_page(repository)
+    return recorder.wait_for(PageRead).page
+
+
+def test_a_page_tells_what_an_installation_fetches(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:
+    hub.repositories[REPO] |= {
+        "README.md": b"---\nlicense: mit\n---\n# Tiny\n",
+        "evil.py": b"x",
+        "other/a.bin": b"x" * 9,
+    }
+    read = page(store, recorder)
+    assert isinstance(read.model, HubModel)
+    assert (read.model.repository, read.commit, read.card) == (REPO, hub.commit(REPO), "# Tiny\n")
+    assert read.address == f"{hub.endpoint}/{REPO}"
+    assert {file.name for file in read.files if file.is_installed} == model_files().keys() | {"model.safetensors"}
+    assert {file.name for file in read.files if not file.is_installed} == {"README.md", "evil.py", "other/a.bin"}
+    assert read.download_bytes == sum(
+        len(hub.repositories[REPO][file.name]) for file in read.files if file.is_installed
+    )
+
+
+def test_a_page_without_a_card_and_one_without_an_end(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:
+    assert page(store, recorder).card == ""
+    hub.repositories[REPO]["README.md"] = b"# " + b"x" * 5_000_000
+    assert len(page(store, recorder).card) == 256 * 1024
+
+
+def test_no_page_where_there_is_no_model(store: QuickStore, recorder: EventRecorder) -> None:
+    for name in ("org/absent", "../x"):
+        store.read_page(name)
+        assert isinstance(recorder.wait_for(PageFailed).error, RepositoryNotFound)
+
+
+def test_a_store_closes_while_a_hub_says_nothing(tmp_path: Path, hub: TinyHub, recorder: EventRecorder) -> None:
+    store = QuickStore(tmp_path / "m", sink=recorder, hub_cache=tmp_path / "none", endpoint=hub.endpoint)
+    hub.faults["search"] = Fault(hold_after=1)
+    store.search(HubQuery())
+    assert hub.holding.wait(10)
+    assert store.close()
+    assert not recorder.events

@@ -1,0 +1,290 @@
+"""Block drafters beside the same networks written once more in numpy, a row at a time, from their papers' formulas."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import mlx.core as mx
+import numpy as np
+import pytest
+
+from engine.api.types import Sampling
+from engine.decoding.accept import integers
+from engine.decoding.sampling import Sampler
+from engine.drafting.acceptance import Sharpness, StopRule, Worth
+from engine.drafting.drafters import loading_any_draft, proposer_of
+from engine.drafting.plans import Plan
+from engine.models.drafters import BlockConfig, drafter_config
+from engine.models.loading import LoadedModel, at_once, load_model
+from engine.prefix.memory import PrefixStore
+from tests.engine.conftest import Zoo
+from tests.helpers import tiny_drafters as tiny
+
+Rows = Any  # a numpy array
+CONFIGS: dict[str, dict[str, Any]] = {
+    "all see all": tiny.dflash_config(),
+    "causal": tiny.dflash_config(is_causal=True),
+    "windows": tiny.dflash_config(layer_types=["sliding_attention", "full_attention"], sliding_window=9),
+    "causal windows": tiny.dflash_config(
+        layer_types=["sliding_attention", "full_attention"], sliding_window=4, is_causal=True
+    ),
+    "scaled": tiny.dflash_config(input_embedding_scale=3.0, final_logit_softcapping=5.0, output_multiplier=1.5),
+    "two tables": tiny.dspark_config(),
+    "gated table": tiny.dspark_config(markov_head_type="gated"),
+    "confidence of the state alone": tiny.dspark_config(confidence_head_with_markov=False),
+    "convolutions and candidates": tiny.dflash2_config(),
+}
+
+
+def weights_for(config: dict[str, Any]) -> dict[str, mx.array]:
+    weights = tiny.block_weights(config)
+    rank, width = config.get("markov_rank", 0), tiny.WIDTH
+    if config.get("markov_head_type") == "gated":
+        weights["markov_head.gate_proj.weight"] = mx.random.normal((rank, width + rank)) / 8
+        weights["markov_head.gate_proj.bias"] = mx.random.normal((rank,))
+    if config.get("confidence_head_with_markov") is False:
+        weights["confidence_head.proj.weight"] = mx.random.normal((1, width)) / 8
+    return weights
+
+
+def normed(rows: Rows, weight: Rows) -> Rows:
+    return rows / np.sqrt((rows * rows).mean(axis=-1, keepdims=True) + 1e-6) * weight
+
+
+def sigmoid(values: Rows) -> Rows:
+    return 1 / (1 + np.exp(-values))
+
+
+def turned(head: Rows, position: int) -> Rows:
+    """One head of one row by its rotary angles: the first half of it with the second."""
+    half = head.shape[-1] // 2
+    angles = position * 10000.0 ** (-np.arange(half) / half)
+    first, second = head[:half], head[half:]
+    return np.concatenate(
+        [first * np.cos(angles) - second * np.sin(angles), second * np.cos(angles) + first * np.sin(angles)]
+    )
+
+
+@dataclass
+class Reference:
+    config: BlockConfig
+    weights: dict[str, Rows]
+    table: Rows
+    head: Rows
+
+    def of(self, name: str) -> Rows:
+        return self.weights[f"{name}.weight"]
+
+    def block(self, states: Rows, newest: int) -> Rows:
+        context = normed(states @ self.of("fc").T, self.of("hidden_norm"))
+        tokens = [newest] + [self.config.mask_token] * (self.config.block_rows - 1)
+        rows = self.table[tokens] * self.config.embedding_scale
+        for layer in range(self.config.backbone.layers):
+            at = f"layers.{layer}"
+            attend = self._attention(layer, context)
+            rows = rows + self._around(f"{at}.attention_conv", attend, normed(rows, self.of(f"{at}.input_layernorm")))
+            normed_rows = normed(rows, self.of(f"{at}.post_attention_layernorm"))
+            rows = rows + self._around(f"{at}.mlp_conv", self._mlp(at), normed_rows)
+        return normed(rows, self.of("norm"))[0 if self.config.anchor_first else 1 :]
+
+    def _mlp(self, at: str) -> Callable[[Rows], Rows]:
+        gate, up, down = (self.of(f"{at}.mlp.{part}_proj") for part in ("gate", "up", "down"))
+        return lambda rows: ((rows @ gate.T) * sigmoid(rows @ gate.T) * (rows @ up.T)) @ down.T
+
+    def _attention(self, layer: int, context: Rows) -> Callable[[Rows], Rows]:
+        at, sizes, window = f"layers.{layer}.self_attn", self.config.backbone, self.config.windows[layer]
+        first = len(context) - min(len(context), window - 1) if window else 0
+
+        def heads(rows: Rows, part: str, count: int) -> Rows:
+            split = (rows @ self.of(f"{at}.{part}_proj").T).reshape(len(rows), count, -1)
+            return split if part == "v" else normed(split, self.of(f"{at}.{part}_norm"))
+
+        def attend(rows: Rows) -> Rows:
+            everything, mixed = np.concatenate([context[first:], rows]), []
+            keys, values = heads(everything, "k", sizes.kv_heads), heads(everything, "v", sizes.kv_heads)
+            for row, queries in enumerate(heads(rows, "q", sizes.heads)):
+                place, out = len(context) + row, []
+                seen = [
+                    at
+                    for at in range(len(everything))
+                    if not self.config.causal[layer]
+                    or (first + at <= place and (not window or first + at > place - window))
+                ]
+                for number, query in enumerate(queries):
+                    group = number * sizes.kv_heads // sizes.heads
+                    told = turned(query, place)
+                    scores = np.array([told @ turned(keys[at, group], first + at) for at in seen])
+                    scores = np.exp((scores - scores.max()) / np.sqrt(sizes.head_width) * 1.0)
+                    out.append((scores / scores.sum()) @ values[seen, group])
+                mixed.append(np.concatenate(out))
+            return np.array(mixed) @ self.of(f"{at}.o_proj").T
+
+        return attend
+
+    def _around(self, name: str, part: Callable[[Rows], Rows], rows: Rows) -> Rows:
+        taps, group = self.config.conv_taps, self.config.conv_group
+        if not taps:
+            return part(rows)
+        told = (rows @ self.of(f"{name}.kernel_projection").T).reshape(len(rows), 2, taps, -1)
+        base = self.weights[f"{name}.base_kernel"]
+
+        def mixed(values: Rows, side: int) -> Rows:
+            made = np.zeros_like(values)
+            for row in range(len(values)):
+                for tap in range(min(taps, row + 1)):
+                    factors = base[side, tap] + np.repeat(told[row, side, tap], group)
+                    made[row] += factors * values[row - tap]
+            return made
+
+        return mixed(part(mixed(rows, 0)), 1)
+
+    def logits(self, state: Rows, before: int) -> Rows:
+        """Of one row, with what the token before it makes likely."""
+        config, logits = self.config, self.head @ state * self.config.output_scale
+        if config.softcap:
+            logits = np.tanh(logits / config.softcap) * config.softcap
+        if config.markov_rank:
+            likely = self.of("markov_head.markov_w1")[before]
+            if config.markov_gated:
+                gate = self.of("markov_head.gate_proj") @ np.concatenate([state, likely])
+                likely = likely * sigmoid(gate + self.weights["markov_head.gate_proj.bias"])
+            logits = logits + self.of("markov_head.markov_w2") @ likely
+        if config.selector_rank:
+            chosen = np.argsort(-logits)[: config.selector_candidates]
+            follows = self.weights["candidate_selector.predecessor_codebook"][before]
+            follows = follows * (self.of("candidate_selector.hidden_projection") @ state)
+            edges = self.weights["candidate_selector.successor_codebook"] @ follows
+            kept = np.full_like(logits, -np.inf)
+            kept[chosen] = (logits + edges)[chosen]
+            return kept
+        return logits
+
+    def confidence(self, state: Rows, before: int) -> float:
+        known = [self.of("markov_head.markov_w1")[before]] if self.config.confidence_with_markov else []
+        told = self.of("confidence_head.proj") @ np.concatenate([state, *known])
+        return float(sigmoid(told + self.weights["confidence_head.proj.bias"])[0])
+
+    def drafted(self, states: Rows, newest: int) -> tuple[list[int], list[float]]:
+        """Greedily, and how likely each token was; or how sure it says that it is, if it does."""
+        tokens, chances, before = list[int](), list[float](), newest
+        for state in self.block(states, newest):
+            logits = self.logits(state, before)
+            chance = 1 / np.exp(logits - logits.max()).sum()
+            chances.append(self.confidence(state, before) if self.config.confidence else float(chance))
+            before = int(np.argmax(logits))
+            tokens.append(before)
+        return tokens, chances
+
+
+@dataclass(frozen=True)
+class Pair:
+    main: LoadedModel
+    draft: LoadedModel
+    reference: Reference
+
+
+@pytest.fixture(scope="module")
+def main(zoo: Zoo) -> LoadedModel:
+    return load_model(zoo.main)
+
+
+@pytest.fixture(scope="module", params=CONFIGS)
+def pair(request: pytest.FixtureRequest, main: LoadedModel, tmp_path_factory: pytest.TempPathFactory) -> Pair:
+    config = CONFIGS[request.param]
+    weights = weights_for(config)
+    folder = tiny.save_drafter(tmp_path_factory.mktemp("block"), config, weights)
+    parsed = drafter_config(config, weights)
+    assert isinstance(parsed, BlockConfig)
+    plain = {name: np.array(weight, dtype=np.float64) for name, weight in weights.items()}
+    table, head = (
+        np.array(part.weight, dtype=np.float64) for part in (main.network.model.embed_tokens, main.network.lm_head)
+    )
+    return Pair(main, at_once(loading_any_draft(folder, main)), Reference(parsed, plain, table, head))
+
+
+def states_of(tokens: int) -> mx.array:
+    mx.random.seed(tokens)
+    return mx.random.normal((tokens, 2 * tiny.WIDTH))
+
+
+@pytest.mark.parametrize("tokens", [1, 3, 30])
+def test_the_rows_of_a_block_are_the_formulas(pair: Pair, tokens: int) -> None:
+    """However much of the context was read at once."""
+    network, states = pair.draft.network, states_of(tokens)
+    caches = pair.draft.make_caches()
+    for part in (states[: tokens // 2], states[tokens // 2 :]):
+        if part.size:
+            network.read(mx.zeros((part.shape[0],), mx.uint32), part, caches)
+    for _ in range(2):  # a block leaves nothing behind
+        made = np.array(network.block(mx.array([77]), caches))
+        expected = pair.reference.block(np.array(states, dtype=np.float64), 77)
+        assert made.shape == expected.shape == (network.tokens, tiny.WIDTH)
+        assert np.allclose(made, expected, atol=2e-4)
+
+
+def test_a_draft_is_what_the_formulas_say(pair: Pair) -> None:
+    """Token by token, each with the one before it; as much of it as the plan asks for."""
+    tokens, states = [60 + at for at in range(21)], states_of(20)
+    expected, chances = pair.reference.drafted(np.array(states, dtype=np.float64), tokens[-1])
+    sampler = Sampler(Sampling(temperature=0), 0, pair.main.logit_width, tokens)
+    never = StopRule((0.0,) * len(expected), Worth().by_grade)
+    proposer: Any = proposer_of(pair.draft, pair.main, PrefixStore(), 0)
+    proposer.receive_states(0, states)
+    assert proposer.offer(tokens).most == len(expected) == pair.draft.network.tokens
+
+    for length in range(1, len(expected) + 1):
+        draft = proposer.propose(tokens, Plan(proposer.name, length, stop=never), sampler)
+        assert integers(draft.tokens) == expected[:length]
+        assert draft.probabilities.tolist() == pytest.approx(chances[:length], abs=2e-3)
+        plain = proposer.propose(tokens, Plan(proposer.name, length), sampler)
+        assert (integers(plain.tokens), plain.probabilities) == (expected[:length], None)
+    two = StopRule((0.0, 2.0, *never.floors[2:]), never.worth)
+    assert (
+        integers(proposer.propose(tokens, Plan(proposer.name, len(expected), stop=two), sampler).tokens) == expected[:2]
+    )
+
+
+def test_drawn_tokens_are_those_of_their_positions_and_of_what_was_drafted_before(pair: Pair) -> None:
+    """As sharply as the plan says, and with a penalty on the tokens before, those of the draft included."""
+    tokens, states = [60 + at for at in range(21)], states_of(20)
+    sampling = Sampling(temperature=1.5, seed=4, repetition_penalty=1.4)
+    sampler = Sampler(sampling, 4, pair.main.logit_width, tokens)
+    proposer: Any = proposer_of(pair.draft, pair.main, PrefixStore(), 0)
+    proposer.receive_states(0, states)
+    proposer.offer(tokens)
+
+    drafted = integers(proposer.propose(tokens, Plan(proposer.name, 4, sharpness=2), sampler).tokens)
+
+    expected = list[int]()
+    for row, state in enumerate(pair.reference.block(np.array(states, dtype=np.float64), tokens[-1])[:4]):
+        logits = mx.array(pair.reference.logits(state, [tokens[-1], *expected][-1])[None].astype(np.float32))
+        ahead = mx.array(expected) if expected else None
+        expected += integers(sampler.draft(logits, len(tokens) + row, ahead, Sharpness.LEVELS, 2).tokens)
+    assert drafted == expected
+
+
+def test_what_a_token_takes_is_what_its_row_does(pair: Pair) -> None:
+    caches = pair.draft.make_caches()
+    pair.draft.network.read(mx.zeros((5,), mx.uint32), states_of(5), caches)
+    rows = [part[..., :1, :].nbytes for layer in caches.layers for part in (layer.keys, layer.values)]
+    assert pair.draft.network.row_bytes == sum(rows)
+
+
+def test_a_row_is_made_of_a_state_alone(pair: Pair) -> None:
+    """So two chats share it whatever comes next."""
+    rows = []
+    for token in (5, 6):
+        caches = pair.draft.make_caches()
+        pair.draft.network.read(mx.full((3,), token, mx.uint32), states_of(3), caches)
+        rows.append(caches.layers[0].keys[..., :3, :])
+    assert mx.array_equal(*rows)
+    assert not pair.draft.network.reads_next_token
+
+
+def test_a_rehearsal_drafts_as_many_tokens_and_keeps_what_it_read_once(pair: Pair) -> None:
+    network, caches = pair.draft.network, pair.draft.make_caches()
+    for length in (1, network.tokens):
+        assert network.rehearse(length, caches).shape == (length,)
+        assert caches.position == 64

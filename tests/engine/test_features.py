@@ -1,0 +1,317 @@
+"""What a drafter keeps of a chat, with a main model whose state at a token is the token's position.
+
+So every row says which state it was made of, and which token it was told comes next.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import mlx.core as mx
+import mlx.nn as nn
+import pytest
+from mlx_lm.models.cache import KVCache
+
+from engine.api.types import MAX_DRAFT_TOKENS, ModelInfo
+from engine.caches.base import CacheSet
+from engine.caches.making import CacheMaker
+from engine.drafting.plans import Offer
+from engine.drafting.proposers import features
+from engine.drafting.proposers.features import Context, FeatureProposer
+from engine.models.loading import LoadedModel
+from engine.models.memory import MemoryNeed
+from engine.prefix.memory import PrefixStore
+
+CONTEXT_TOKENS = 2000
+CHAT = [(7 * at) % 251 for at in range(CONTEXT_TOKENS)]
+
+
+class Layer(nn.Module):  # type: ignore[misc]
+    def __call__(self, states: mx.array) -> mx.array:
+        return states
+
+
+class Main(nn.Module):  # type: ignore[misc]
+    model_type = "counting"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = [Layer()]
+        self.read_widths: list[int] = []
+
+    def __call__(self, tokens: mx.array, cache: Any = None) -> mx.array:
+        width, offset = tokens.shape[1], cache[0].offset if cache else 0
+        self.read_widths.append(width)
+        if cache:
+            cache[0].update_and_fetch(mx.zeros((1, 1, width, 1)), mx.zeros((1, 1, width, 1)))
+        self.layers[0](positions(offset, offset + width)[None])
+        return mx.zeros((1, width, 8))
+
+
+class Drafter(nn.Module):  # type: ignore[misc]
+    """Keeps in each row the state that it was made of, and the token after it."""
+
+    def __init__(self, reads_next_token: bool) -> None:
+        super().__init__()
+        self.layers = [Layer()]
+        self.reads_next_token = reads_next_token
+        self.read_widths: list[int] = []
+
+    def read(self, tokens: mx.array, states: mx.array, caches: CacheSet) -> mx.array:
+        width = states.shape[0]
+        assert tokens.size == width
+        self.read_widths.append(width)
+
+        def run() -> mx.array:
+            caches.layers[0].update_and_fetch(states[None, None], tokens.reshape(1, 1, width, 1).astype(mx.float32))
+            return 10 * states
+
+        made = caches.forward(width, run)
+        caches.commit(width)
+        return made
+
+
+def positions(first: int, end: int) -> mx.array:
+    return mx.arange(first, end).reshape(-1, 1).astype(mx.float32)
+
+
+def loaded(network: Any, identity: str) -> LoadedModel:
+    info = ModelInfo("", identity, identity, 0, 0, None, 96, "", CONTEXT_TOKENS)
+    tokenizer: Any = None
+    return LoadedModel(info, network, tokenizer, 96, CacheMaker(network), MemoryNeed(0, 0, 0), identity)
+
+
+def context(*, reads_next_token: bool = True) -> Context:
+    return Context(loaded(Drafter(reads_next_token), "drafter"), loaded(Main(), "main"), PrefixStore(), (0,))
+
+
+def next_turn(last: Context) -> Context:
+    """Of the same drafter."""
+    return Context(last._drafter, last._main, last._store, (0,))
+
+
+def numbers(rows: Any, count: int) -> list[int]:
+    return rows[0, 0, :count, 0].astype(mx.int32).tolist()  # type: ignore[no-any-return]
+
+
+def check(kept: Context, chat: list[int], rows: int) -> None:
+    """The first `rows` rows, each of its own state and the token behind it, and no other."""
+    assert kept.caches.position == rows
+    (layer,) = kept.caches.layers
+    assert isinstance(layer, KVCache)
+    assert layer.offset == rows
+    if rows:
+        assert numbers(layer.keys, rows) == list(range(rows))
+        assert numbers(layer.values, rows) == chat[1 : rows + 1]
+
+
+def test_every_token_but_the_newest_has_a_row_of_its_own_state() -> None:
+    """Whatever the parts in which states come, and whenever they are read."""
+    coin = Random(5)
+    for _ in range(12):
+        kept, told = context(), 0
+        while told < 900:
+            width = coin.choice([1, 1, 2, 7, 130])
+            kept.receive(told, positions(told, told + width))
+            told += width
+            if coin.random() < 0.3:
+                kept.follow(CHAT[: told + 1])
+                assert kept.missing() == 0
+                kept.read()
+                check(kept, CHAT, told)
+
+
+def test_states_are_read_in_chunks_and_each_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A whole chunk is computed at once, or what it is made of would stay in memory; fewer wait for the draft."""
+    kept, evaluated = context(), list[int]()
+    monkeypatch.setattr(CacheSet, "evaluate", lambda caches: evaluated.append(caches.position))
+    kept.follow(CHAT[:1301])
+    kept.receive(0, positions(0, 700))
+    kept.receive(700, positions(700, 1300))
+    kept.read()
+    assert kept._reader.read_widths == [512, 512, 276]  # type: ignore[attr-defined]
+    assert kept.last_state is not None
+    assert kept.last_state.tolist() == [[12990.0]]
+    assert evaluated == [512, 1024]
+    kept.read()
+    check(kept, CHAT, 1300)
+    kept.follow(CHAT[:1302])
+    kept.receive(1300, positions(1300, 1301))
+    kept.read()
+    check(kept, CHAT, 1301)
+
+
+def test_states_that_come_twice_make_one_row() -> None:
+    kept = context()
+    kept.follow(CHAT[:40])
+    for first, end in ((0, 20), (10, 30), (5, 12), (29, 39)):
+        kept.receive(first, positions(first, end))
+        kept.read()
+    check(kept, CHAT, 39)
+
+
+@pytest.mark.parametrize(
+    ("parts", "missing"),
+    [
+        ([], 60),
+        ([(0, 60)], 0),
+        ([(0, 59)], 60),
+        ([(1, 60)], 1),
+        ([(0, 10), (20, 60)], 20),
+        ([(0, 10), (10, 30), (31, 60)], 31),
+        ([(0, 10), (5, 8), (9, 60)], 0),
+    ],
+)
+def test_what_is_missing_is_read_again_up_to_the_last_gap(parts: list[tuple[int, int]], missing: int) -> None:
+    kept = context()
+    kept.follow(CHAT[:61])
+    for first, end in parts:
+        kept.receive(first, positions(first, end))
+    assert kept.missing() == missing
+    if missing:
+        kept.read_again()
+        assert kept.missing() == 0
+    kept.read()
+    check(kept, CHAT, 60)
+
+
+def test_a_long_chat_is_read_again_chunk_by_chunk() -> None:
+    """And no further than to the states that came meanwhile."""
+    kept = context()
+    kept.follow(CHAT[:1400])
+    kept.receive(1100, positions(1100, 1400))
+    behind = []
+    while missing := kept.missing():
+        behind.append(missing)
+        kept.read_again()
+    assert behind == [1100, 1100 - 512, 1100 - 1024]
+    assert kept._again is None
+    kept.read()
+    check(kept, CHAT, 1399)
+
+
+def test_a_chat_that_grows_while_it_is_read_again_is_read_again_once_more() -> None:
+    kept = context()
+    kept.follow(CHAT[:600])
+    kept.read_again()
+    kept.follow(CHAT[:700])
+    kept.receive(650, positions(650, 699))
+    while kept.missing():
+        kept.read_again()
+    kept.read()
+    check(kept, CHAT, 699)
+
+
+def test_before_the_first_look_nothing_is_followed() -> None:
+    with pytest.raises(RuntimeError, match="nothing is followed"):
+        assert context().caches
+    kept = context()
+    kept.close()
+    assert kept._store._kept == []
+
+
+@pytest.mark.parametrize("reads_next_token", [True, False])
+def test_a_next_turn_goes_on_from_the_rows_of_the_last(reads_next_token: bool) -> None:
+    """With the states that came after its last draft. What row i depends on must be the same: token i + 1 for some."""
+    first = context(reads_next_token=reads_next_token)
+    first.follow(CHAT[:100])
+    first.receive(0, positions(0, 99))
+    first.read()
+    first.follow(CHAT[:120])
+    first.receive(99, positions(99, 119))
+    first.close()
+    first.close()
+    (kept,) = first._store._kept
+    assert kept.sequence.turn_end == (98 if reads_next_token else 99)
+    assert kept.sequence.tokens == CHAT[reads_next_token:120]
+
+    branch = [*CHAT[:110], 255, *CHAT[111:150]]
+    second = next_turn(first)
+    second.follow(branch)
+    shared = 109 if reads_next_token else 110
+    check(second, CHAT, shared)
+    assert second.missing() == 149
+    second.receive(shared, positions(shared, 149))
+    assert second.missing() == 0
+    second.read()
+    check(second, CHAT[:111] + branch[111:] if not reads_next_token else branch, 149)
+
+
+def test_with_a_hole_it_is_kept_up_to_there() -> None:
+    kept = context()
+    kept.follow(CHAT[:50])
+    kept.receive(0, positions(0, 30))
+    kept.read()
+    kept.receive(31, positions(31, 49))
+    kept.close()
+    assert kept._store._kept[0].sequence.caches.position == 30
+    assert kept._waiting == []
+
+
+def test_as_many_as_256_parts_wait_without_a_reading() -> None:
+    kept = context()
+    kept.follow(CHAT[:2])
+    for at in range(256):
+        kept.receive(at, positions(at, at + 1))
+    assert kept._reader.read_widths == []  # type: ignore[attr-defined]
+    kept._tokens = CHAT[:300]
+    kept.receive(256, positions(256, 257))
+    check(kept, CHAT, 257)
+    assert (kept._waiting, kept._waiting_bytes) == ([], 0)
+
+
+def test_more_states_than_may_wait_are_read_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A row takes less room than the states that it is made of. What has no row yet is put together at least."""
+    monkeypatch.setattr(features, "_MOST_WAITING_BYTES", 40)
+    kept = context()
+    kept.receive(0, positions(0, 5))
+    kept.receive(5, positions(5, 10))
+    assert len(kept._waiting) == 2
+    kept.receive(10, positions(10, 11))
+    assert [(at, held.shape[0]) for at, held in kept._waiting] == [(0, 11)]
+    kept.follow(CHAT[:31])
+    kept.receive(15, positions(15, 21))
+    kept.receive(21, positions(21, 30))
+    check(kept, CHAT, 11)
+    assert [(at, held.shape[0]) for at, held in kept._waiting] == [(15, 15)]
+    assert kept._waiting_bytes == 60
+
+
+def proposer(room: int = CONTEXT_TOKENS) -> FeatureProposer:
+    drafter = loaded(Drafter(True), "drafter")
+    drafter = drafter if room == CONTEXT_TOKENS else narrowed(drafter, room)
+    return FeatureProposer(drafter, loaded(Main(), "main"), PrefixStore(), (0,))
+
+
+def narrowed(model: LoadedModel, context_tokens: int) -> LoadedModel:
+    return replace(model, info=replace(model.info, context_tokens=context_tokens))
+
+
+@pytest.mark.parametrize(
+    ("room", "most"), [(-5, 0), (0, 0), (1, 1), (7, 7), (MAX_DRAFT_TOKENS, MAX_DRAFT_TOKENS), (900, MAX_DRAFT_TOKENS)]
+)
+def test_an_offer_is_what_fits_the_context_once_every_state_is_there(room: int, most: int) -> None:
+    drafts = proposer(50 + room)
+    name = drafts._context._drafter.source
+    assert drafts.offer(CHAT[:50]) == Offer(name, 0, tells_probabilities=True, behind=49)
+    drafts.receive_states(0, positions(0, 49))
+    assert drafts.offer(CHAT[:50]) == Offer(name, most, tells_probabilities=True)
+
+
+def test_only_what_was_missing_at_the_last_offer_is_read_again() -> None:
+    drafts = proposer()
+    main = drafts._context._main.network
+    drafts.read_on()
+    assert main.read_widths == []
+    drafts.offer(CHAT[:50])
+    drafts.read_on()
+    assert [width for width in main.read_widths if width != 2] == [49]  # two: a look at the layers
+    assert drafts.offer(CHAT[:50]).behind == 0
+    drafts.commit(CHAT[50:52])
+    drafts.offer(CHAT[:50])
+    drafts.read_on()
+    assert [width for width in main.read_widths if width != 2] == [49]
+    drafts.close()
+    assert len(drafts._context._store._kept) == 1

@@ -1,0 +1,186 @@
+"""How a drafter's folder becomes a network: the very tensors of its files, in slices, within memory."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import mlx.core as mx
+import mlx.nn as nn
+import pytest
+from mlx.utils import tree_flatten
+
+from engine.api.errors import ModelDamaged, ModelTooLarge
+from engine.drafting.drafters import loading_any_draft, proposer_of
+from engine.drafting.proposers.draft_model import DraftModelProposer
+from engine.models import loading
+from engine.models.loading import LoadedModel, at_once, handfuls, load_model
+from engine.models.memory import MemoryNeed
+from engine.prefix.memory import PrefixStore
+from tests.engine.conftest import Zoo
+from tests.helpers import tiny_drafters as tiny
+
+Weights = dict[str, mx.array]
+KINDS = {
+    "dspark": (tiny.dspark_config(), tiny.block_weights),
+    "dflash2": (tiny.dflash2_config(), tiny.block_weights),
+    "eagle3": (tiny.eagle_config(), tiny.eagle_weights),
+}
+
+
+@pytest.fixture(scope="module")
+def main(zoo: Zoo) -> LoadedModel:
+    return load_model(zoo.main)
+
+
+def load(folder: Path, main: LoadedModel) -> LoadedModel:
+    return at_once(loading_any_draft(folder, main))
+
+
+def tensors(network: Any) -> Weights:
+    return dict(tree_flatten(network.parameters()))
+
+
+def save(kind: str, folder: Path, **said: Any) -> tuple[Path, Weights]:
+    config, weights_of = KINDS[kind]
+    weights = weights_of(config)
+    return tiny.save_drafter(folder, config | said, weights), weights
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_in_the_files_is_what_drafts(main: LoadedModel, kind: str, tmp_path: Path) -> None:
+    """Also where a tensor's name has a part more or less than here, and in several files; what has no place is left."""
+    folder, weights = save(kind, tmp_path)
+    parts = {f"model.{name}": weight for name, weight in weights.items()} | {"lm_head.other": mx.zeros((3,))}
+    names = sorted(parts)
+    for number, half in enumerate((names[::2], names[1::2])):
+        mx.save_safetensors(str(folder / f"model-{number}.safetensors"), {name: parts[name] for name in half})
+    (folder / "model.safetensors").unlink()
+
+    draft = load(folder, main)
+
+    held = tensors(draft.network)
+    theirs = {name.replace("midlayer.", "layers.0.").removesuffix(".weight"): w for name, w in weights.items()}
+    theirs.pop("t2d", None)
+    assert {name.removesuffix(".weight") for name in held} == set(theirs)
+    for name, weight in held.items():
+        assert mx.array_equal(weight, theirs[name.removesuffix(".weight")])
+    assert not draft.network.training
+    assert draft.tokenizer is main.tokenizer
+    assert draft.logit_width == main.logit_width
+
+
+def test_half_precision_is_widened_where_that_is_faster(main: LoadedModel, tmp_path: Path) -> None:
+    config = tiny.dflash_config()
+    weights = {name: weight.astype(mx.bfloat16) for name, weight in tiny.block_weights(config).items()}
+    held = tensors(load(tiny.save_drafter(tmp_path, config, weights), main).network)
+    wanted = mx.float32 if mx.default_device() == mx.cpu else mx.bfloat16
+    assert {weight.dtype for weight in held.values()} == {wanted}
+
+
+@pytest.mark.parametrize("key", ["quantization", "quantization_config"])
+def test_each_tensor_has_the_bits_and_groups_that_it_shows(main: LoadedModel, key: str, tmp_path: Path) -> None:
+    """Whatever the config says of them, and none where there are no scales."""
+    config = tiny.dflash_config()
+    weights = tiny.block_weights(config)
+    packed, expected = dict(weights), dict[str, tuple[int, int]]()
+    for name, (group, bits) in {"mlp.gate_proj": (32, 4), "self_attn.q_proj": (64, 8), "mlp.up_proj": (64, 4)}.items():
+        stem = f"layers.1.{name}"
+        parts = mx.quantize(weights[f"{stem}.weight"], group_size=group, bits=bits)
+        packed |= dict(zip((f"{stem}.weight", f"{stem}.scales", f"{stem}.biases"), parts, strict=True))
+        expected[stem] = (group, bits)
+    folder = tiny.save_drafter(tmp_path, config | {key: {"group_size": 64, "bits": 8}}, packed)
+
+    found = {
+        name: (module.group_size, module.bits)
+        for name, module in load(folder, main).network.named_modules()
+        if isinstance(module, nn.QuantizedLinear)
+    }
+
+    assert found == expected
+
+
+@pytest.mark.parametrize("said", [{"quantization": {"group_size": 64}}, {"quantization": "8 bits"}, {}])
+def test_without_bits_nothing_is_packed(main: LoadedModel, said: dict[str, Any], tmp_path: Path) -> None:
+    folder, _ = save("dspark", tmp_path, **said)
+    modules = dict(load(folder, main).network.named_modules())
+    assert not any(isinstance(module, nn.QuantizedLinear) for module in modules.values())
+
+
+def test_a_tensor_of_another_shape_is_damage(main: LoadedModel, tmp_path: Path) -> None:
+    config = tiny.dflash_config()
+    weights = tiny.block_weights(config)
+    weights["layers.0.mlp.gate_proj.weight"] = weights["layers.0.mlp.gate_proj.weight"][:-1]
+    with pytest.raises(ModelDamaged, match="gate_proj"):
+        load(tiny.save_drafter(tmp_path, config, weights), main)
+
+
+def test_it_is_loaded_in_slices_and_computed_when_it_is_there(
+    main: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One to look at the folder, one for the network, one a handful of weights, and one for what follows."""
+    monkeypatch.setattr(loading, "_HANDFUL_BYTES", 40_000)
+    folder, weights = save("dspark", tmp_path)
+    network = load(folder, main).network
+    mx.clear_cache()
+    before, slices = mx.get_active_memory(), loading_any_draft(folder, main)
+    count = 0
+    while True:
+        try:
+            next(slices)
+        except StopIteration as end:
+            draft = end.value
+            break
+        count += 1
+
+    assert count == 3 + len(list(handfuls(network))) > 6
+    assert mx.get_active_memory() - before >= sum(weight.nbytes for weight in tensors(draft.network).values())
+    assert {*tensors(draft.network)} == {*tensors(network)}
+    assert len(weights) == len(tensors(network))
+
+
+def test_it_needs_its_weights_and_a_row_a_token(main: LoadedModel, tmp_path: Path) -> None:
+    folder, weights = save("dspark", tmp_path)
+    draft = load(folder, main)
+    rows = 2 * 2 * 2 * 16 * 4  # keys and values of two layers, two heads of 16 each
+    assert draft.need == MemoryNeed(sum(weight.nbytes for weight in weights.values()), rows, 0)
+
+
+def test_one_that_does_not_fit_beside_its_main_model_is_refused(
+    main: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, _ = save("dspark", tmp_path)
+    context = 2048
+    both = main.need.at(context) + load(folder, main).need.at(context)
+    monkeypatch.setattr(loading, "available_bytes", lambda: both)
+    load(folder, main)
+    monkeypatch.setattr(loading, "available_bytes", lambda: both - 1)
+    with pytest.raises(ModelTooLarge):
+        load(folder, main)
+
+
+def test_its_rows_are_known_by_its_own_files_and_its_main_models(main: LoadedModel, tmp_path: Path) -> None:
+    folder, _ = save("dspark", tmp_path / "one")
+    again, _ = save("dspark", tmp_path / "other")
+    other_main = replace(main, identity="another")
+    names = [load(folder, main), load(again, main), load(folder, other_main)]
+    assert len({draft.identity for draft in names}) == 3
+    assert load(folder, main).identity == names[0].identity
+
+
+def test_a_model_of_its_own_drafts_as_one(main: LoadedModel, zoo: Zoo) -> None:
+    """With the end of the turn, which a drafter finds by itself."""
+    draft = load(zoo.drafts["other"], main)
+    assert draft.info.drafter is None
+    proposer = proposer_of(draft, main, PrefixStore(), 17)
+    assert isinstance(proposer, DraftModelProposer)
+    assert proposer._turn_end == 17
+
+
+def test_the_config_is_read_where_the_weights_lie(main: LoadedModel, tmp_path: Path) -> None:
+    folder, _ = save("dspark", tmp_path)
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"block_size": 3}))
+    assert load(folder, main).network.tokens == 3

@@ -1,0 +1,178 @@
+"""Pairs on their way as one row, what a row tells of its halves, and what becomes of them when the app starts again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.controllers.downloads import DownloadController
+from app.view_models.downloads import DownloadEntry, DownloadState
+from engine import (
+    PUBLIC_HUB,
+    AccessDenied,
+    DownloadFailed,
+    DownloadFinished,
+    DownloadId,
+    DownloadProgress,
+    DownloadStopped,
+    Event,
+    FileProgress,
+    HubUnreachable,
+    LibraryScanned,
+    ModelDeleted,
+    Retry,
+)
+from tests.helpers.controller_harness import ControllerHarness, open_harness
+from tests.helpers.fake_engine import model_info
+from tests.helpers.fake_model_store import installed
+
+MAIN, DRAFT = "org/Big-8B", "org/Small-1B"
+FIRST, SECOND = DownloadId(1), DownloadId(2)
+
+
+@pytest.fixture
+def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[ControllerHarness]:
+    with open_harness(tmp_path, qtbot) as harness:
+        harness.store.gate.hold()
+        yield harness
+        harness.store.gate.open()
+
+
+@pytest.fixture
+def downloads(harness: ControllerHarness) -> DownloadController:
+    return harness.models.downloads
+
+
+def tell(harness: ControllerHarness, *events: Event) -> DownloadEntry:
+    for event in events:
+        harness.bridge.event_arrived.emit(event)
+    (entry,) = harness.models.downloads.entries
+    return entry
+
+
+def progress(
+    download: DownloadId, name: str, done: int, total: int, left: float | None = None, retry: Retry | None = None
+) -> DownloadProgress:
+    files = (FileProgress("model.safetensors", done, total, 10.0, left),)
+    return DownloadProgress(download, name, done, total, 10.0, left, retry, files)
+
+
+def test_both_halves_of_a_pair_are_asked_for_at_once_and_are_one_row(harness: ControllerHarness) -> None:
+    row = harness.models.install_pair(MAIN, DRAFT)
+    assert sorted(harness.store.asked) == [MAIN, DRAFT]
+    entry = tell(harness, progress(FIRST, MAIN, 30, 100, 7.0))
+    assert (entry.id, entry.repositories, entry.state) == (row, (MAIN, DRAFT), DownloadState.RUNNING)
+    assert entry.total_bytes == 0  # of one half nobody knows it yet, so there is no share
+    entry = tell(harness, progress(SECOND, DRAFT, 5, 20, 1.5))
+    assert (entry.done_bytes, entry.total_bytes, entry.bytes_per_second) == (35, 120, 20.0)
+    assert entry.seconds_left == 7.0  # they come at the same time
+    assert [file.name for file in entry.files] == ["Big-8B/model.safetensors", "Small-1B/model.safetensors"]
+
+
+def test_a_row_waits_only_while_both_halves_do(harness: ControllerHarness) -> None:
+    harness.models.install_pair(MAIN, DRAFT)
+    retry = Retry(8.0, hub_is_busy=False)
+    entry = tell(harness, progress(FIRST, MAIN, 3, 10, retry=retry), progress(SECOND, DRAFT, 3, 10))
+    assert entry.retry is None
+    assert tell(harness, progress(SECOND, DRAFT, 3, 10, retry=retry)).retry == retry
+    harness.models.downloads.try_now(entry.id)
+    assert sorted(harness.store.tried_now) == [FIRST, SECOND]
+
+
+def test_a_half_that_failed_is_told_when_the_other_has_ended(
+    harness: ControllerHarness, downloads: DownloadController
+) -> None:
+    row = harness.models.install_pair(MAIN, DRAFT)
+    error = HubUnreachable(DRAFT, "https://hub.test", "timed out")
+    entry = tell(harness, progress(FIRST, MAIN, 30, 100), DownloadFailed(SECOND, DRAFT, error, 3, 10))
+    assert (entry.state, entry.error) == (DownloadState.RUNNING, None)
+    entry = tell(harness, DownloadFinished(FIRST, MAIN, "/models/Big-8B"))
+    assert (entry.state, entry.error) == (DownloadState.FAILED, error)
+    assert downloads.folders(row) == ()
+    harness.store.asked.clear()
+    downloads.resume(row)
+    assert harness.store.asked == [DRAFT]
+
+
+def test_a_pair_is_one_row_again_after_a_break(harness: ControllerHarness, downloads: DownloadController) -> None:
+    harness.settings.pair_downloads = (f"{MAIN} {DRAFT}",)
+    entry = tell(harness, DownloadStopped(FIRST, MAIN, 30, 100), DownloadStopped(SECOND, DRAFT, 5, 20))
+    assert (entry.repositories, entry.state) == ((MAIN, DRAFT), DownloadState.PAUSED)
+    assert (entry.done_bytes, entry.total_bytes) == (35, 120)
+    downloads.resume(entry.id)
+    assert sorted(harness.store.asked) == [MAIN, DRAFT]
+
+
+def test_a_half_that_an_earlier_run_finished_is_not_fetched_again(
+    harness: ControllerHarness, downloads: DownloadController
+) -> None:
+    harness.settings.pair_downloads = (f"{MAIN} {DRAFT}",)
+    model = installed(model_info("/models/Big-8B"))
+    assert model.repository == MAIN
+    entry = tell(harness, DownloadStopped(FIRST, DRAFT, 5, 20), LibraryScanned((model,)))
+    assert entry.state is DownloadState.PAUSED
+    downloads.resume(entry.id)
+    assert harness.store.asked == [DRAFT]
+
+
+def test_a_finished_pair_is_used_with_one_click_and_forgotten(
+    harness: ControllerHarness, downloads: DownloadController
+) -> None:
+    row = harness.models.install_pair("org/Main-4B", "org/Draft-1B")
+    assert list(harness.settings.pair_downloads) == ["org/Main-4B org/Draft-1B"]
+    wanted: list[None] = []
+    harness.models.chat_wanted.connect(lambda: wanted.append(None))
+    harness.models.use_downloaded(row)  # nothing is there yet
+    assert not wanted
+    entry = tell(
+        harness,
+        DownloadFinished(FIRST, "org/Main-4B", "/models/Main-4B"),
+        DownloadFinished(SECOND, "org/Draft-1B", "/models/Draft-1B"),
+    )
+    assert entry.state is DownloadState.FINISHED
+    assert not harness.settings.pair_downloads
+    harness.models.use_downloaded(row)
+    assert (harness.models.pair.main_folder, harness.models.pair.draft_folder) == (
+        "/models/Main-4B",
+        "/models/Draft-1B",
+    )
+    assert (len(wanted), downloads.entries) == (1, [])
+
+
+def test_cancelling_a_pair_ends_both_halves(harness: ControllerHarness, downloads: DownloadController) -> None:
+    row = harness.models.install_pair(MAIN, DRAFT)
+    downloads.cancel(row)
+    assert (downloads.entries, harness.settings.pair_downloads) == ([], ())
+    harness.bridge.event_arrived.emit(DownloadStopped(FIRST, MAIN, 0))
+    harness.bridge.event_arrived.emit(progress(SECOND, DRAFT, 1, 2))
+    assert downloads.entries == []
+
+
+def test_a_row_leads_to_the_terms_of_a_gated_model(harness: ControllerHarness) -> None:
+    harness.models.install(MAIN)
+    assert tell(harness, DownloadFailed(FIRST, MAIN, AccessDenied(MAIN, gated=True), 0)).page == f"{PUBLIC_HUB}/{MAIN}"
+    harness.settings.hub_endpoint = "https://hub.test/"
+    assert tell(harness).page == f"https://hub.test/{MAIN}"
+    assert tell(harness, DownloadFailed(FIRST, MAIN, AccessDenied(MAIN, gated=False), 0)).page == ""
+
+
+def test_a_deleted_model_takes_its_finished_row_with_it(
+    harness: ControllerHarness, downloads: DownloadController
+) -> None:
+    harness.models.install(MAIN)
+    tell(harness, DownloadFinished(FIRST, MAIN, "/models/Big-8B"))
+    harness.bridge.event_arrived.emit(ModelDeleted("/models/Big-8B", 1))
+    assert downloads.entries == []
+
+
+def test_installing_a_half_alone_joins_its_pair_later(
+    harness: ControllerHarness, downloads: DownloadController
+) -> None:
+    harness.models.install(DRAFT)
+    tell(harness, progress(FIRST, DRAFT, 5, 20))
+    row = harness.models.install_pair(MAIN, DRAFT)
+    assert [entry.id for entry in downloads.entries] == [row]
+    assert harness.store.asked == [DRAFT, MAIN]

@@ -1,0 +1,179 @@
+"""Looking for models on the hub: what is asked, what is shown, and what becomes of a click."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QUrl
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QMessageBox
+from pytestqt.qtbot import QtBot
+
+from app.view_models.hub import DiscoverState
+from app.views.settings.discover import DiscoverPanel
+from app.views.settings.model_card import CardText
+from engine import (
+    DrafterKind,
+    FitLevel,
+    HubFile,
+    HubKind,
+    HubModel,
+    HubOffline,
+    HubPage,
+    HubSort,
+    HubUnreachable,
+)
+from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.fake_engine import MAIN
+
+MODEL = HubModel(
+    "mlx-community/Qwen3-8B-4bit", "qwen3", 8_184_000_000, 4.0, 4_604_000_000, downloads=1234, license="apache-2.0"
+)
+CARD = "# Qwen\n\n<script>x</script> ![cat](https://evil.example/cat.png) [a link](https://ok.example/x)\n\n```\ncode\n```\n"
+
+
+def page_of(model: HubModel, card: str = CARD) -> HubPage:
+    files = (HubFile("model.safetensors", 4_604_000_000, True), HubFile("evil.py", 9, False))
+    return HubPage(model, f"https://hub.test/{model.repository}", "0" * 40, card, files)
+
+
+@pytest.fixture
+def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
+    with open_app(tmp_path, qtbot) as harness:
+        harness.store.on_hub = [MODEL, *(HubModel(f"org/Model-{number}") for number in range(200))]
+        yield harness
+
+
+@pytest.fixture
+def panel(harness: AppHarness, qtbot: QtBot) -> DiscoverPanel:
+    window = harness.application.show_settings("discover")
+    assert window is not None
+    wait_for_rest(harness, qtbot)
+    return window.discover
+
+
+def wait_for_rest(harness: AppHarness, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: harness.models.discover.state is not DiscoverState.READING)
+
+
+def test_the_first_look_shows_what_is_fetched_most(harness: AppHarness, panel: DiscoverPanel) -> None:
+    (query,) = harness.store.queries
+    assert (query.text, query.sort, query.kind) == ("", HubSort.DOWNLOADS, HubKind.ANY)
+    assert panel.list.model().index(0, 0).data() == "Qwen3-8B-4bit"
+    assert "8.2B parameters" in panel.list.model().index(0, 0).data(11)  # what a screen reader says
+
+
+def test_results_grow_while_they_are_scrolled(harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:
+    assert "more below" in panel.status.text()
+    before = len(harness.models.discover.results.entries)
+    panel.list.scrollToBottom()
+    qtbot.waitUntil(lambda: len(harness.models.discover.results.entries) > before)
+    assert before < 201
+
+
+def test_what_is_typed_is_asked_once(harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:
+    QTest.keyClicks(panel.text, "mlx-community/Qwen3 8B")
+    qtbot.waitUntil(lambda: len(harness.store.queries) == 2)
+    assert (harness.store.queries[1].author, harness.store.queries[1].text) == ("mlx-community", "Qwen3 8B")
+
+
+def test_each_limit_reaches_the_hub(harness: AppHarness, panel: DiscoverPanel) -> None:
+    panel.family._choose("Qwen3")
+    panel.bits._choose(4)
+    panel.kind._choose("drafter")
+    panel.sort._choose("updated")
+    panel.fits_only.click()
+    query = harness.store.queries[-1]
+    assert (query.family, query.bits, query.kind, query.sort) == ("Qwen3", 4, HubKind.DRAFTER, HubSort.UPDATED)
+    assert query.most_bytes > 0
+
+
+def test_drafts_for_a_main_model(harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:
+    harness.store.on_hub = [HubModel("z-lab/Main-4B-DFlash", drafter=DrafterKind.DFLASH)]
+    panel.show_drafts_for(MAIN)
+    assert harness.store.queries[-1].drafts_for == MAIN
+    assert panel.main_button.text() == f"Drafts for {MAIN.name}"
+    wait_for_rest(harness, qtbot)
+    harness.store.pages["z-lab/Main-4B-DFlash"] = page_of(harness.store.on_hub[0])
+    panel.list._choose(panel.list.model().index(0, 0))
+    qtbot.waitUntil(panel.page.install_button.isEnabled)
+    panel.page.install_button.click()
+    (entry,) = harness.models.downloads.entries
+    assert harness.models.downloads.is_draft(entry.id)
+    panel.main_button.click()
+    assert harness.store.queries[-1].drafts_for is None
+
+
+def test_a_page_and_one_click_to_install(harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:
+    harness.store.pages[MODEL.repository] = page_of(MODEL)
+    panel.list._choose(panel.list.model().index(0, 0))
+    assert not panel.page.install_button.isEnabled()
+    qtbot.waitUntil(panel.page.install_button.isEnabled)
+    assert panel.page.install_button.text() == "Install, 4.6 GB"
+    assert "apache-2.0" in panel.page.record.text()
+    panel.page.install_button.click()
+    assert harness.store.asked == [MODEL.repository]
+    window = harness.application.show_settings()
+    assert window is not None
+    assert window.models.isVisible()  # where its row is
+
+
+def test_a_card_shows_words_and_loads_nothing(harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:
+    """The tests' audit hook would tell of a connection."""
+    harness.store.pages[MODEL.repository] = page_of(MODEL)
+    panel.list._choose(panel.list.model().index(0, 0))
+    qtbot.waitUntil(lambda: bool(panel.page.card.findChildren(CardText)))
+    shown = "\n".join(text.toPlainText() for text in panel.page.card.findChildren(CardText))
+    assert "<script>x</script>" in shown
+    assert "cat (https://evil.example/cat.png)" in shown
+    panel.page.card.findChildren(CardText)[1].anchorClicked.emit(QUrl("https://ok.example/x"))
+    (box,) = panel.page.findChildren(QMessageBox)
+    assert "ok.example" in box.text()
+    box.reject()
+
+
+def test_a_page_that_is_not_there_says_so(panel: DiscoverPanel, qtbot: QtBot) -> None:
+    panel.list._choose(panel.list.model().index(1, 0))
+    qtbot.waitUntil(lambda: "org/Model-0" in panel.page.facts.text())
+    assert not panel.page.install_button.isEnabled()
+    panel.page.back_button.click()
+    assert panel.list.isVisible()
+
+
+@pytest.mark.parametrize("error", [HubOffline("hub"), HubUnreachable("hub", "https://hub.test", "no route")])
+def test_without_the_hub_what_is_known_is_shown(
+    harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot, error: HubOffline | HubUnreachable
+) -> None:
+    harness.store.hub_error = error
+    panel.search("draft-1b")
+    wait_for_rest(harness, qtbot)
+    entries = harness.models.discover.results.entries
+    assert [entry.model.repository for entry in entries] == ["org/Draft-1B"]
+    assert (entries[0].installed, panel.again_button.isVisible()) == (True, True)
+    assert "known without the hub" in panel.status.text()
+    panel.search("qwen3")
+    wait_for_rest(harness, qtbot)
+    assert harness.models.discover.results.entries  # of the catalog
+    harness.store.hub_error = None
+    panel.again_button.click()
+    wait_for_rest(harness, qtbot)
+    assert not panel.again_button.isVisible()
+
+
+def test_a_model_that_cannot_fit_says_so(harness: AppHarness) -> None:
+    entry = harness.models.discover.entry(HubModel("org/Huge-9000B", parameters=9 * 10**12, size_bytes=5 * 10**12))
+    assert entry.fit is FitLevel.TOO_LARGE
+    assert harness.models.discover.entry(HubModel("org/unknown")).fit is None
+
+
+@pytest.mark.parametrize("language", ["en", "ko", "ja", "zh_CN"])
+def test_nothing_is_cut_off_at_the_side(harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot, language: str) -> None:
+    harness.application.settings.language, harness.application.settings.text_scale = language, 2.0
+    window = panel.window()
+    window.resize(window.minimumSize())
+    QApplication.processEvents()
+    for widget in (panel.family, panel.bits, panel.kind, panel.sort, panel.text, panel.list):
+        right = widget.mapTo(panel, widget.rect().topRight()).x()
+        assert right <= panel.width(), widget.accessibleName()

@@ -1,0 +1,124 @@
+"""What is told of a model for people, and whether it fits: from its files alone."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from engine import CacheSizes, FitLevel, ModelAbout, ModelInfo, estimated_weight_bytes, inspect_model, memory_fit
+from engine.models.families import family_name
+from engine.models.fit import memory_share
+from tests.helpers.model_folders import model_files, write_folder
+
+GB = 1_000_000_000
+README = b"""---
+base_model: Qwen/Qwen3-8B
+language:
+- en
+- "ko"
+- not a language
+license: apache-2.0
+---
+# language: xx
+"""
+INFO = ModelInfo("/m", "m", "qwen3", int(8e9), 4 * GB, 4.0, 1000, "d", 40_000, caches=CacheSizes(100_000, 1_000_000))
+
+
+def about(tmp_path: Path, **files: bytes) -> ModelAbout:
+    names = {"readme": "README.md", "template": "chat_template.jinja", "tokenizer_config": "tokenizer_config.json"}
+    named = {names[name]: data for name, data in files.items()}
+    return inspect_model(write_folder(tmp_path / "Qwen3-8B-4bit", model_files() | named)).about
+
+
+def test_family_languages_and_licence(tmp_path: Path) -> None:
+    told = about(tmp_path, readme=README)
+    assert (told.family, told.languages, told.licence) == ("Qwen3", ("en", "ko"), "apache-2.0")
+
+
+@pytest.mark.parametrize(
+    "readme",
+    [b"", b"\xff\xfe", b"---\n", b"no front matter\nlicense: mit", b"---\nlicense: " + b"x" * 90_000, b"---\n- a\n---"],
+)
+def test_a_readme_without_plain_answers_tells_nothing(tmp_path: Path, readme: bytes) -> None:
+    told = about(tmp_path, readme=readme)
+    assert (told.languages, told.licence) == ((), "")
+
+
+@pytest.mark.parametrize(
+    ("template", "thinking", "tools"),
+    [
+        ("{{ messages }}", False, False),
+        ("{% if tools %}{{ tools }}{% endif %}", False, True),
+        ("{% if enable_thinking %}<think>{% endif %}", True, False),
+    ],
+)
+def test_what_a_template_can_do(tmp_path: Path, template: str, thinking: bool, tools: bool) -> None:
+    told = about(tmp_path, template=template.encode())
+    assert (told.template, told.thinking, told.tools) == (True, thinking, tools)
+
+
+@pytest.mark.parametrize(
+    "told", ["{{ tools }}", [{"name": "default", "template": "{{ tools }}"}], {"a": "{{ tools }}"}]
+)
+def test_a_template_in_the_tokenizers_config(tmp_path: Path, told: object) -> None:
+    assert about(tmp_path, tokenizer_config=json.dumps({"chat_template": told}).encode()).tools
+
+
+@pytest.mark.parametrize("told", [7, [], [7], {"a": {}}, ""])
+def test_no_template(tmp_path: Path, told: object) -> None:
+    assert not about(tmp_path, tokenizer_config=json.dumps({"chat_template": told}).encode()).template
+
+
+@pytest.mark.parametrize(
+    ("model_type", "name", "family"),
+    [
+        ("qwen2", "Qwen2.5-7B-Instruct-4bit", "Qwen2.5"),
+        ("qwen3_5", "Qwen3.8-27B-4bit", "Qwen3.8"),
+        ("llama", "Meta-Llama-3.1-8B-Instruct-4bit", "Llama 3"),
+        ("llama", "SmolLM2-135M-Instruct", "SmolLM2"),
+        ("llama", "mine", "Llama"),
+        ("minimax_m2", "MiniMax-M2", "MiniMax"),
+        ("unheard_of", "x", "unheard_of"),
+        ("", "x", ""),
+    ],
+)
+def test_families_are_called_by_the_name_that_people_use(model_type: str, name: str, family: str) -> None:
+    assert family_name(model_type, name) == family
+
+
+def test_a_chat_counts_towards_the_fit() -> None:
+    fit = memory_fit(INFO, 10_000, 10 * GB)
+    assert (fit.level, fit.needed_bytes, fit.estimated) == (FitLevel.FITS, 5_201_000_000, False)
+    assert memory_fit(INFO, 10_000, 6 * GB).level is FitLevel.TIGHT
+    assert memory_fit(INFO, 10_000, 5 * GB).level is FitLevel.TOO_LARGE
+
+
+def test_the_largest_context_fits_and_one_token_more_does_not() -> None:
+    fit = memory_fit(INFO, 40_000, 5 * GB)
+    assert fit.largest_context_tokens == 7_990
+    assert memory_fit(INFO, 7_990, 5 * GB).level is FitLevel.TIGHT
+    assert memory_fit(INFO, 7_991, 5 * GB).level is FitLevel.TOO_LARGE
+    assert memory_fit(INFO, 7_991, 4 * GB).largest_context_tokens == 0
+
+
+def test_no_chat_is_longer_than_the_model_can_read() -> None:
+    assert memory_fit(INFO, 10**9, 100 * GB).needed_bytes == memory_fit(INFO, 40_000, 100 * GB).needed_bytes
+
+
+def test_what_is_not_here_is_estimated_and_says_so() -> None:
+    away = replace(INFO, folder="", caches=None, weight_bytes=estimated_weight_bytes(int(8e9), 4.0))
+    fit = memory_fit(away, 10_000, 10 * GB)
+    assert fit.estimated
+    assert 4.4 * GB < away.weight_bytes < fit.needed_bytes < 7 * GB
+    assert estimated_weight_bytes(1000, None) == 2000
+
+
+def test_a_mac_gives_its_device_a_part_of_memory() -> None:
+    gib = 1 << 30
+    assert memory_share(8 * gib, is_mac=True) == 8 * gib * 2 // 3
+    assert memory_share(64 * gib, is_mac=True) == 48 * gib
+    assert memory_share(8 * gib, is_mac=False) == 6 * gib
+    assert memory_share(gib, is_mac=True) == 0

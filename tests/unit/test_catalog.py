@@ -1,0 +1,146 @@
+"""The catalog that ships, and what is recommended from it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from engine import Catalog, CatalogDraft, CatalogModel, DrafterKind, FitLevel, load_catalog
+from engine.models.fit import memory_share
+from tests.architecture.project import ROOT
+
+FILE = ROOT / "resources" / "catalog.json"
+GIB = 1 << 30
+LANGUAGES = ("en", "ko", "ja", "zh_CN")
+COVERED = {"Qwen2.5", "Qwen3", "Qwen3.5", "Qwen3.6", "Qwen3.8", "Llama 3", "Gemma 3", "Gemma 4", "Mistral", "gpt-oss"}
+
+
+@pytest.fixture(scope="module")
+def catalog() -> Catalog:
+    return load_catalog(FILE)
+
+
+def test_every_entry_is_plausible(catalog: Catalog) -> None:
+    entries: list[CatalogModel | CatalogDraft] = [*catalog.models, *catalog.drafts]
+    assert len({entry.repository for entry in entries}) == len(entries)
+    for entry in entries:
+        estimate = entry.parameters * (16 if entry.bits is None else entry.bits + 0.5) / 8
+        assert 0.6 < entry.download_bytes / estimate < 1.6, entry.repository
+        assert entry.bits is None or 2 <= entry.bits <= 8
+        assert entry.source == "public code that loads it" or entry.source.startswith("https://")
+    for model in catalog.models:
+        assert 2_048 <= model.context_tokens <= 2**20
+        assert model.licence
+        assert re.fullmatch(r"202[4-6]-(0[1-9]|1[0-2])", model.released)
+        assert "en" in model.languages
+
+
+def test_the_families_that_people_run_are_there(catalog: Catalog) -> None:
+    assert {*COVERED, "GLM-4.7-Flash", "LFM2.5", "SmolLM2"} <= {model.family for model in catalog.models}
+    assert {draft.kind for draft in catalog.drafts} == {None, *DrafterKind}
+
+
+def test_every_drafters_main_model_is_there(catalog: Catalog) -> None:
+    known = {model.repository: model for model in catalog.models}
+    for draft in catalog.drafts:
+        assert draft.mains
+        assert set(draft.mains) <= known.keys(), draft.repository
+        for main in draft.mains:
+            assert draft.parameters < known[main].parameters, (draft.repository, main)
+            if draft.kind is None:
+                assert draft.download_bytes < known[main].download_bytes, (draft.repository, main)
+        for gain in draft.gains:
+            assert gain.main in draft.mains
+            assert 0.2 < gain.times < 6
+            assert gain.source.startswith("https://")
+            assert gain.on in {"chat", "code", "math", "mixed"}
+
+
+def test_losses_are_told_and_not_recommended(catalog: Catalog) -> None:
+    """A drafter that was measured to cost time stays in the list; another one is recommended."""
+    main = "mlx-community/Meta-Llama-3.1-8B-Instruct-4bit"
+    drafts = catalog.drafts_for(main)
+    losing = drafts[-1]
+    gain = losing.gain_for(main)
+    assert gain is not None
+    assert gain.times < 1
+    pairs = catalog.pairs_for(memory_share(16 * GIB, is_mac=True), "en")
+    assert losing.repository not in {pair.draft.repository for pair in pairs}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("memory_gib", [8, 16, 24, 32, 64, 128])
+def test_every_mac_gets_pairs_that_fit_it(catalog: Catalog, memory_gib: int, language: str) -> None:
+    available = memory_share(memory_gib * GIB, is_mac=True)
+    pairs = catalog.pairs_for(available, language)
+    assert 1 <= len(pairs) <= 4
+    assert len({pair.main.family for pair in pairs}) == len(pairs)
+    for pair in pairs:
+        assert pair.fit.level is not FitLevel.TOO_LARGE
+        assert pair.download_bytes < pair.fit.needed_bytes <= available
+        assert language[:2] in pair.main.languages
+        assert pair.main.repository in pair.draft.mains
+    assert pairs[0].fit.level is FitLevel.FITS
+
+
+def test_a_larger_mac_gets_a_larger_model_first(catalog: Catalog) -> None:
+    memories = [memory_share(gib * GIB, is_mac=True) for gib in (8, 16, 64)]
+    sizes = [catalog.pairs_for(memory, "ko")[0].main.parameters for memory in memories]
+    assert sizes == sorted(set(sizes))
+
+
+def test_newer_and_faster_comes_before_larger(catalog: Catalog) -> None:
+    best = catalog.pairs_for(memory_share(48 * GIB, is_mac=True), "ja")[0]
+    assert best.main.family == "Qwen3.8"
+    assert best.gain is not None
+    assert (best.gain.on, best.gain.times > 2) == ("chat", True)
+
+
+def test_nothing_fits_a_machine_without_memory(catalog: Catalog) -> None:
+    assert catalog.pairs_for(0, "en") == ()
+    assert catalog.pairs_for(64 * GIB, "xx") == ()
+
+
+def test_drafters_with_a_published_gain_come_first(catalog: Catalog) -> None:
+    drafts = catalog.drafts_for("mlx-community/Qwen3.8-27B-4bit")
+    assert [draft.kind for draft in drafts[:2]] == [DrafterKind.DSPARK, DrafterKind.DFLASH2]
+    assert drafts[-1].kind is None
+    assert catalog.drafts_for("nobody/nothing") == ()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "[]",
+        "{}",
+        '{"models": [], "drafts": 3}',
+        '{"models": [{"repository": "no-owner"}], "drafts": []}',
+        '{"models": [], "drafts": [{"repository": "a/b", "kind": "magic"}]}',
+    ],
+)
+def test_a_broken_catalog_is_told(tmp_path: Path, content: str) -> None:
+    (tmp_path / "catalog.json").write_text(content)
+    with pytest.raises(ValueError, match=r"catalog\.json"):
+        load_catalog(tmp_path / "catalog.json")
+
+
+def test_the_file_names_no_entry_field_that_nobody_reads() -> None:
+    content = json.loads(FILE.read_text())
+    read = {
+        "repository",
+        "family",
+        "parameters",
+        "bits",
+        "context_tokens",
+        "languages",
+        "licence",
+        "released",
+        "source",
+    }
+    assert {key for row in content["models"] for key in row} <= read | {"download_bytes", "token_bytes", "fixed_bytes"}
+    drafts = {"repository", "kind", "mains", "parameters", "bits", "source", "gains", "download_bytes"}
+    assert {key for row in content["drafts"] for key in row} <= drafts

@@ -1,0 +1,131 @@
+"""Speed and time left of a download, as a person reads them: no bursts, no guesses, no stall that looks like work."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from engine import DownloadId, DownloadProgress, Retry
+from engine.hub import progress
+from engine.hub.progress import Meter, Rate
+from engine.hub.repository import RemoteFile
+from engine.hub.retries import Retries
+from engine.hub.stop import StopKind, Stopped, StopSignal
+from engine.hub.throttle import Throttle
+
+SUM = "0" * 64
+
+
+def test_a_burst_weighs_no_more_than_the_time_it_took() -> None:
+    rate = Rate(over_s=3)
+    rate.add(1_000_000, 0.001)  # what lay in the socket already
+    for _ in range(30):
+        rate.add(10_000, 0.1)
+    assert 100_000 <= rate.per_second <= 300_000
+    for _ in range(150):
+        rate.add(10_000, 0.1)
+    assert rate.per_second == pytest.approx(100_000, rel=0.02)
+
+
+def test_time_before_the_first_byte_says_nothing_about_the_line() -> None:
+    rate = Rate(over_s=3)
+    rate.add(0, 100.0)
+    rate.add(1000, 1.0)
+    assert rate.per_second == pytest.approx(1000)
+
+
+def test_nobody_guesses_how_long_it_takes() -> None:
+    rate = Rate(over_s=15)
+    assert rate.seconds_for(1000) is None
+    rate.add(1000, 1.0)
+    assert rate.seconds_for(9000) is None
+    rate.add(1000, 1.0)
+    assert rate.seconds_for(9000) == pytest.approx(9.0)
+    rate.add(0, 3600)
+    assert rate.seconds_for(9000) is None  # nothing comes any more
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(progress, "time", clock)
+    return clock
+
+
+def test_each_file_and_the_whole_have_speed_and_time_left(clock: Clock) -> None:
+    told: list[DownloadProgress] = []
+    meter = Meter(DownloadId(1), "org/name", told.append)
+    meter.start([RemoteFile("a", 10_000, SUM), RemoteFile("b", 30_000, SUM)])
+    meter.add("a", 5000, fresh=False)  # was here already
+    for _ in range(30):
+        clock.now += 0.1
+        meter.add("b", 500, fresh=True)
+    last = told[-1]
+    assert (last.done_bytes, last.total_bytes) == (20_000, 40_000)
+    assert last.bytes_per_second == pytest.approx(5000)
+    assert last.seconds_left == pytest.approx(4.0)
+    first, second = last.files
+    assert (first.name, first.done_bytes, first.bytes_per_second, first.seconds_left) == ("a", 5000, 0.0, None)
+    assert (second.done_bytes, second.total_bytes) == (15_000, 30_000)
+    assert second.seconds_left == pytest.approx(3.0)
+
+
+def test_waiting_for_the_hub_is_told_and_bytes_end_it(clock: Clock) -> None:
+    told: list[DownloadProgress] = []
+    meter = Meter(DownloadId(1), "org/name", told.append)
+    meter.retry = lambda: Retry(8.0 - clock.now, hub_is_busy=False)
+    for _ in range(20):
+        clock.now += 0.2
+        meter.tick()
+    assert len(told) == 4  # as the wait begins, then once a second
+    assert told[0].retry == Retry(pytest.approx(7.8), hub_is_busy=False)  # type: ignore[arg-type]
+    clock.now += 0.2
+    meter.add("b", 1, fresh=True)
+    assert told[-1].retry is None  # another file comes
+
+
+def test_who_does_not_want_to_wait_need_not() -> None:
+    stop = StopSignal()
+    retries = Retries(stop)
+    looked = threading.Event()
+    retries.on_wait = looked.set
+    thread = threading.Thread(target=lambda: retries.wait(1000, hub_is_busy=True))
+    thread.start()
+    assert looked.wait(10)
+    soonest = retries.soonest()
+    assert soonest is not None
+    assert soonest.hub_is_busy
+    retries.go_on()
+    thread.join(10)
+    assert not thread.is_alive()
+    assert retries.soonest() is None
+
+
+def test_a_stop_ends_every_wait() -> None:
+    stop = StopSignal()
+    stop.request(StopKind.PAUSE)
+    with pytest.raises(Stopped):
+        Retries(stop).wait(1000, hub_is_busy=False)
+    throttle = Throttle()
+    throttle.set_limit(1)
+    with pytest.raises(Stopped):
+        throttle.take(1000, stop)
+
+
+def test_a_limit_can_be_lifted_while_somebody_waits() -> None:
+    throttle, stop = Throttle(), StopSignal()
+    throttle.set_limit(1)
+    thread = threading.Thread(target=lambda: throttle.take(10**6, stop))
+    thread.start()
+    throttle.set_limit(0)
+    thread.join(10)
+    assert not thread.is_alive()

@@ -1,0 +1,208 @@
+"""What a hub's lists say: each field is right, or as good as missing; nothing in them harms."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from engine import DrafterKind, HubKind, HubModel, HubQuery, HubSort
+from engine.hub.listing import drafts_for, hub_model, hub_models, is_wanted, questions
+from tests.helpers.fake_engine import model_info
+
+ENTRY: dict[str, Any] = {
+    "id": "mlx-community/Qwen3-8B-4bit",
+    "downloads": 123,
+    "likes": 7,
+    "gated": "manual",
+    "lastModified": "2025-04-28T17:00:00.000Z",
+    "tags": ["mlx", "qwen3", "license:apache-2.0", "base_model:Qwen/Qwen3-8B", "base_model:quantized:Qwen/Qwen3-8B"],
+    "config": {"model_type": "qwen3", "quantization_config": {"bits": 4}},
+    "safetensors": {"parameters": {"BF16": 256_000_000, "U32": 1_023_000_000}, "total": 1_279_000_000},
+}
+
+
+def listed(**changed: Any) -> HubModel:
+    model = hub_model({**ENTRY, **changed})
+    assert model is not None
+    return model
+
+
+def test_an_honest_entry_is_read_whole() -> None:
+    assert listed() == HubModel(
+        repository="mlx-community/Qwen3-8B-4bit",
+        model_type="qwen3",
+        parameters=8_184_000_000,  # of the packed words
+        bits=4.0,
+        size_bytes=4_604_000_000,
+        downloads=123,
+        likes=7,
+        updated_at=1_745_859_600.0,
+        gated=True,
+        license="apache-2.0",
+        base_models=("Qwen/Qwen3-8B",),
+    )
+
+
+def test_where_the_hub_says_no_size_the_name_does() -> None:
+    model = listed(safetensors=None)
+    assert (model.parameters, model.size_bytes, model.size_is_estimated) == (8_000_000_000, 4_000_000_000, True)
+
+
+NAMES = [
+    "../x/y",
+    "a/b/c",
+    "a",
+    "",
+    "a/b\n",
+    "a/\u202egpj",
+    "/etc/passwd",
+    "a/..",
+    None,
+    7,
+    ["a/b"],
+    {"a": "b"},
+    "가/나",
+    "a b/c",
+]
+
+
+@pytest.mark.parametrize("name", NAMES, ids=repr)
+def test_what_no_repository_can_be_called_is_left_out(name: object) -> None:
+    assert hub_model({**ENTRY, "id": name}) is None
+
+
+HOSTILE: list[Any] = ["1e9", -1, 10**400, 1.5, float("inf"), True, None, [], {}, "\u202e", "9" * 5000, [[[[]]]]]
+
+
+@pytest.mark.parametrize("value", HOSTILE, ids=lambda value: repr(value)[:20])
+@pytest.mark.parametrize("field", [key for key in ENTRY if key != "id"])
+def test_a_field_that_makes_no_sense_is_as_good_as_missing(field: str, value: Any) -> None:
+    model = listed(**{field: value})
+    numbers = (model.parameters, model.size_bytes, model.downloads, model.likes)
+    assert all(type(number) is int and 0 <= number < 2**62 for number in numbers)
+    assert 0 <= model.updated_at < 1e12
+    assert 0 <= model.bits <= 16
+    assert all(text.isascii() and text.isprintable() for text in (model.model_type, model.license, *model.base_models))
+
+
+@pytest.mark.parametrize("value", HOSTILE, ids=lambda value: repr(value)[:20])
+@pytest.mark.parametrize(
+    "place", [("config", "model_type"), ("config", "quantization_config"), ("safetensors", "parameters")]
+)
+def test_neither_does_one_further_down(place: tuple[str, str], value: Any) -> None:
+    listed(**{place[0]: {**ENTRY[place[0]], place[1]: value}})
+    listed(**{place[0]: {place[1]: {"U32": value, "bits": value}}})
+
+
+def test_a_list_of_rubbish_is_an_empty_one() -> None:
+    assert hub_models([None, 1, "x", [], {}, {"id": {}}, {"tags": 3}]) == []
+    assert [model.repository for model in hub_models([None, ENTRY])] == [ENTRY["id"]]
+
+
+@pytest.mark.parametrize(
+    ("query", "wanted"),
+    [
+        (HubQuery(), True),
+        (HubQuery(bits=4, family="Qwen3", author="MLX-community", most_bytes=5_000_000_000, kind=HubKind.CHAT), True),
+        (HubQuery(bits=8), False),
+        (HubQuery(family="llama"), False),
+        (HubQuery(family="Qwen3.5"), False),
+        (HubQuery(author="mlx"), False),
+        (HubQuery(most_bytes=4_000_000_000), False),
+        (HubQuery(kind=HubKind.DRAFTER), False),
+    ],
+)
+def test_limits(query: HubQuery, wanted: bool) -> None:
+    assert is_wanted(listed(), query) is wanted
+
+
+def test_what_has_no_size_is_not_said_to_fit() -> None:
+    unknown = listed(id="org/name", safetensors=None)
+    assert unknown.size_bytes == 0
+    assert not is_wanted(unknown, HubQuery(most_bytes=10**12))
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("z-lab/Qwen3-8B-DFlash-b16", DrafterKind.DFLASH),
+        ("deepseek-ai/dspark_qwen3_8b_block7", DrafterKind.DSPARK),
+        ("z-lab/Qwen3.8-27B-DFlash2", DrafterKind.DFLASH2),
+        ("org/Qwen3-8B-EAGLE3", DrafterKind.EAGLE3),
+        ("mlx-community/Qwen3-8B-4bit", None),
+        ("rapid-mlx/Qwen3-8B-4bit-MTP-MLX", None),  # the whole model with its head: it has that size
+    ],
+)
+def test_a_drafter_is_known_by_its_name(name: str, kind: DrafterKind | None) -> None:
+    assert listed(id=name).drafter is kind
+
+
+def test_a_head_alone_is_known_by_its_size() -> None:
+    assert (
+        listed(id="org/Qwen3-8B-MTP-4bit", safetensors={"parameters": {"U32": 40_000_000}}).drafter is DrafterKind.MTP
+    )
+
+
+def test_what_a_config_says_counts_more_than_a_name() -> None:
+    config = {"architectures": ["DFlashDraftModel"], "dflash_config": {"mask_token_id": 1}}
+    assert listed(config=config).drafter is DrafterKind.DFLASH
+
+
+MAIN = model_info("/models/Qwen3-8B-4bit", 4_000_000_000)
+
+
+@pytest.mark.parametrize(
+    ("changed", "fits"),
+    [
+        ({"id": "z-lab/Qwen3-8B-DFlash-b16"}, True),
+        ({"id": "z-lab/Qwen3-4B-DFlash-b16", "tags": []}, False),
+        ({"id": "org/my-DFlash", "tags": ["base_model:Qwen/Qwen3-8B"]}, True),
+        ({"id": "org/my-DFlash", "tags": ["base_model:Qwen/Qwen3-4B"]}, False),
+    ],
+)
+def test_a_drafter_goes_with_its_own_main_model(changed: dict[str, Any], fits: bool) -> None:
+    assert drafts_for(listed(**changed), MAIN) is fits
+
+
+def test_a_smaller_model_of_the_family_may_draft() -> None:
+    config = {"model_type": MAIN.model_type}
+    few, many = ({"parameters": {"BF16": number}} for number in (MAIN.parameters // 8, MAIN.parameters))
+    assert drafts_for(listed(id="org/Small", config=config, safetensors=few), MAIN)
+    assert not drafts_for(listed(id="org/Large", config=config, safetensors=many), MAIN)
+    assert not drafts_for(listed(id="org/Other", config={"model_type": "other"}, safetensors=few), MAIN)
+
+
+def test_a_query_cannot_ask_for_something_else() -> None:
+    (path,) = questions(HubQuery(text="a&limit=9 /../?#", author="b&c", family="d=e", sort=HubSort.UPDATED))
+    assert path.startswith(
+        "api/models?limit=50&sort=lastModified&direction=-1&search=a%26limit%3D9+%2F..%2F%3F%23+d%3De&"
+    )
+    assert "author=b%26c&filter=mlx&" in path
+
+
+def test_drafts_are_asked_for_by_name_too() -> None:
+    asked = questions(HubQuery(drafts_for=MAIN))
+    assert ["filter=mlx" in path for path in asked] == [False] * (len(asked) - 1) + [True]
+    assert "search=qwen3-8b+DFlash" in asked[0]
+
+
+def test_what_json_can_hold_is_read() -> None:
+    hub_models(json.loads('[{"id": "a/b", "downloads": 1e400, "likes": NaN, "tags": [null], "config": [1]}]'))
+
+
+@pytest.mark.parametrize(
+    ("name", "family", "is_of_it"),
+    [
+        ("Qwen3-8B", "Qwen3", True),
+        ("Qwen3.5-4B-4bit", "Qwen3", False),
+        ("DeepSeek-R1-Qwen3-8B", "qwen3", True),
+        ("SmolLM2-1.7B", "SmolLM", True),
+        ("gpt-oss-20b", "GPT-OSS", True),
+        ("CodeLlama-7B", "Llama", False),
+        ("x", "(", False),
+    ],
+)
+def test_families_are_told_apart_by_their_names(name: str, family: str, is_of_it: bool) -> None:
+    assert is_wanted(listed(id=f"org/{name}"), HubQuery(family=family)) is is_of_it
