@@ -6,6 +6,7 @@ Everything installed is listed; what cannot serve is greyed and says why. A choi
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import groupby
 
@@ -152,7 +153,8 @@ class Picker(Translated, QWidget):
 
     def _draft_option(self, choice: DraftChoice) -> Option:
         if choice.error is not None:
-            return self._option(choice.model, choice.error)
+            notice = notice_for(choice.error)
+            return replace(self._option(choice.model, choice.error), reason=f"{notice.sentence} {notice.hint}".strip())
         entry, brings = choice.model, draft_details(choice.extra_bytes, choice.gain, choice.estimate)
         details = [*model_kind(entry.drafter), *brings, *bits_text(entry.bits)]
         return Option(entry.name, entry.folder, " · ".join(details))
