@@ -121,6 +121,7 @@ class Application(QObject):
         # Queued behind the first paint event, so that the first frame is on the screen before this work begins.
         window.painted_first.connect(lambda: QTimer.singleShot(0, self.open))
         window.settings_requested.connect(self.show_settings)
+        window.draft_search_requested.connect(self._find_draft)
         window.log_requested.connect(lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str(self.paths.logs))))
         window.about_requested.connect(self._show_about)
         window.closed.connect(self.close)
@@ -262,6 +263,12 @@ class Application(QObject):
         self._settings_window.raise_()
         self._settings_window.activateWindow()
         return self._settings_window
+
+    def _find_draft(self) -> None:
+        """The hub's answer to what may draft for the main model."""
+        main, window = self.models.main_info(), self.show_settings("discover")
+        if window is not None and main is not None:
+            window.discover.show_drafts_for(main)
 
     def _on_setting(self, name: str) -> None:
         if name == "language":

@@ -8,6 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from app.bridge import EngineBridge
+from app.controllers.draft_choices import CHAT_TOKENS
 from app.settings import Settings
 from app.view_models.hub import DiscoverFilter, DiscoverState, HubEntry, HubList
 from engine import (
@@ -35,7 +36,6 @@ from engine import (
 )
 
 CATALOG = Path(__file__).resolve().parents[2] / "resources" / "catalog.json"
-_CHAT_TOKENS = 8192  # of the chat that should fit beside the weights
 _WEIGHTS_SHARE = 0.8  # of the memory for models; the rest is for the chat
 
 
@@ -167,7 +167,7 @@ def _query(wanted: DiscoverFilter) -> HubQuery:
 def _fit(model: HubModel) -> FitLevel | None:
     if not model.size_bytes:
         return None
-    return memory_fit(_info(model), _CHAT_TOKENS).level
+    return memory_fit(_info(model), CHAT_TOKENS).level
 
 
 def _info(model: HubModel) -> ModelInfo:

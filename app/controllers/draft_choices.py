@@ -21,7 +21,7 @@ from engine import (
 
 # A draft up to this share of the main model's parameters is worth its time on most machines.
 RECOMMENDED_SHARE = 1 / 5
-USUAL_CONTEXT_TOKENS = 8192  # that a model's fit is told for
+CHAT_TOKENS = 8192  # of the chat that a model's memory and fit are told for
 
 
 def draft_choice(
@@ -35,7 +35,7 @@ def draft_choice(
         entry = replace(entry, drafter=model.info.own_drafter.kind)
     good = _is_good(main, model.info) and not (check is not None and check.by_text)
     group = DraftGroup.RECOMMENDED if good else DraftGroup.COMPATIBLE
-    extra_bytes = model.info.weight_bytes if model.folder != main.folder else 0
+    extra_bytes = memory_fit(model.info, CHAT_TOKENS).needed_bytes if model.folder != main.folder else 0
     return DraftChoice(group, entry, None, check, extra_bytes, gain)
 
 
@@ -79,7 +79,7 @@ def model_entry(model: InstalledModel, main_folder: str, draft_folder: str) -> M
         is_draft=model.folder == draft_folder,
         drafter=info.drafter.kind if info and info.drafter else None,
         about=info.about if info else ModelAbout(),
-        fit=memory_fit(info, USUAL_CONTEXT_TOKENS) if info and chats else None,
+        fit=memory_fit(info, CHAT_TOKENS) if info and chats else None,
         own_head=info is not None and info.own_drafter is not None,
     )
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from PySide6.QtCore import QObject, Signal
 
 from app.bridge import EngineBridge
-from app.controllers.draft_choices import USUAL_CONTEXT_TOKENS, mains_of, model_entry
+from app.controllers.draft_choices import CHAT_TOKENS, mains_of, model_entry
 from app.controllers.pair_offers import pair_offers
 from app.settings import Settings
 from app.view_models.installed_list import PairOffer
@@ -32,7 +32,7 @@ _MOST_REMEMBERED = 200
 
 class LibraryController(QObject):
     changed = Signal()
-    usual_context_tokens = USUAL_CONTEXT_TOKENS
+    usual_context_tokens = CHAT_TOKENS
 
     def __init__(
         self,

@@ -127,7 +127,7 @@ class ModelController(QObject):
 
     def drafts_for_main(self) -> list[DraftChoice]:
         """Every installed model: recommended, compatible, and not compatible with the reason; small ones first."""
-        main = self._main_info()
+        main = self.main_info()
         if main is None:
             return []
         choices = [self._choice(main, model) for model in self.library.installed]
@@ -154,7 +154,7 @@ class ModelController(QObject):
 
     def check_pair(self, draft: str) -> None:
         """Have the files of the main model and `draft` compared; the answer comes with the list of drafts."""
-        main, info = self._main_info(), self._info_of(draft)
+        main, info = self.main_info(), self._info_of(draft)
         if main is not None and info is not None:
             self.checks.ask(main, info)
 
@@ -193,7 +193,7 @@ class ModelController(QObject):
         self.downloads.dismiss(download)
         if len(folders) > 1:
             self.choose_pair(folders[0], folders[1])
-        elif as_draft and self._main_info() is not None:
+        elif as_draft and self.main_info() is not None:
             self.choose_draft(folders[0])
         else:
             self.choose_main(folders[0])
@@ -359,7 +359,8 @@ class ModelController(QObject):
         self._store.set_folders(folders)
         self._store.scan()
 
-    def _main_info(self) -> ModelInfo | None:
+    def main_info(self) -> ModelInfo | None:
+        """Of the main model that was chosen, loaded or not."""
         return self._loaded.main or self._info_of(self._loaded.main_folder)
 
     def _info_of(self, folder: str) -> ModelInfo | None:

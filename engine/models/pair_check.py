@@ -103,7 +103,7 @@ def _compared(
     cut_alike = left.rules == right.rules
     if same:
         return Vocabularies(len(left.texts), len(right.texts), len(left.texts), cut_alike=cut_alike)
-    differing = sorted(t for t in left.texts.keys() | right.texts.keys() if left.texts.get(t) != right.texts.get(t))
+    differing = sorted({token for token, _ in left.texts.items() ^ right.texts.items()})
     steering = left.added.keys() | right.added.keys()
     return Vocabularies(
         len(left.texts),

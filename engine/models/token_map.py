@@ -25,8 +25,10 @@ class TokenMap:
         self._draft = {said: token for token, said in reversed(meanings(draft).items()) if token < rows}
         self._tokens = len(main.texts), len(draft.texts)
         first = {said: token for token, said in reversed(self._main.items())}
-        shared = first.keys() & self._draft.keys()
-        self.single = {first[said]: self._draft[said] for said in shared}  # main token: the draft's that says the same
+        own = self._draft
+        self.single = {
+            token: own[said] for said, token in first.items() if said in own
+        }  # the draft's that says the same
         self._spelt: dict[int, tuple[int, ...]] = {}
 
     @property

@@ -10,9 +10,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from app.controllers.draft_choices import CHAT_TOKENS
 from app.view_models.model_list import DraftState
 from app.views.widgets.option_list import Option, OptionList
-from engine import ModelUnsupported
+from app.words.formats import size
+from engine import ModelUnsupported, PairCheck, Vocabularies, memory_fit
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import DRAFT, MAIN, model_info
 from tests.helpers.fake_model_store import installed
@@ -122,3 +124,58 @@ def test_the_chip_tells_the_state_of_the_draft(harness: AppHarness, qtbot: QtBot
     assert chip.accessibleName() == "Models: Main-8B ← Draft-1B · auto"
     harness.models.set_speculation("off", 4)
     assert chip.toolTip().endswith("Drafting is off.")
+
+
+def test_the_loaded_two_are_compared_behind_a_click(harness: AppHarness, qtbot: QtBot) -> None:
+    picker, found = harness.window.picker, Vocabularies(151_936, 151_940, 151_930, 12)
+    harness.store.pair_checks[MAIN.folder, DRAFT.folder] = PairCheck(MAIN.folder, DRAFT.folder, None, found, True)
+    assert picker.note.text() == ""
+    assert not picker.details.isVisible()
+    picker.details_button.click()
+    qtbot.waitUntil(lambda: "12" in picker.note.text() and "none of which is text" in picker.note.text())
+    assert picker.details.isVisible()
+    assert len(picker.details.text().splitlines()) >= 5
+    picker.details_button.click()
+    assert not picker.details.isVisible()
+
+
+def test_a_draft_says_what_it_takes_and_brought(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.models.checks.gain_of = lambda main, draft: 1.62 if draft == DRAFT.folder else None
+    harness.window.open_picker()
+    details = {option.text: option.detail for option in options(harness.window.picker.drafts)}
+    needed = size(memory_fit(DRAFT, CHAT_TOKENS).needed_bytes)
+    assert details["Draft-1B"] == f"{needed} more memory · 1.6× last time · 4-bit"
+    assert "last time" not in details["Main-4B"]
+
+
+def test_the_pair_is_unloaded_from_the_picker_and_shown_so(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.window.picker.eject_button.click()
+    qtbot.waitUntil(lambda: harness.models.pair.state == "unloaded")
+    chip = harness.window.header.chip
+    assert "Main-8B" in chip.accessibleName()
+    assert "next message" in chip.toolTip()
+    harness.window.open_picker()
+    assert not harness.window.picker.tune_button.isEnabled()
+    assert harness.window.picker.search_button.isEnabled()
+
+
+def test_a_model_that_waits_for_a_reply_says_so_and_need_not_wait(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.engine.gate.hold()
+    harness.window.composer.send("Hello")
+    qtbot.waitUntil(lambda: bool(harness.engine.state().running or harness.engine.state().queued))
+    click(harness.window.picker.mains, SMALLER.folder)
+    banner = harness.window.banner
+    qtbot.waitUntil(banner.isVisible)
+    assert harness.models.pair.main_name == "Main-8B"
+    harness.models.switch_now()
+    qtbot.waitUntil(lambda: harness.models.pair.main_name == "Main-4B" and harness.models.pair.state == "ready")
+    harness.engine.gate.open()
+
+
+def test_a_draft_is_looked_for_on_the_hub(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.window.picker.search_button.click()
+    settings = harness.application._settings_window
+    assert settings is not None
+    assert settings.isVisible()
+    assert settings.discover.isVisible()
+    settings.close()

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.controllers.tuning import TuningController
+from app.controllers.tuning import PASSES, TuningController
 from app.storage.pair_records import PairRecords
 from app.view_models.tuning import WAYS, Content, TuningState, Way
 from engine import DraftingState
 from tests.helpers.controller_harness import ControllerHarness, open_harness
 from tests.helpers.fake_engine import DRAFT, MAIN, Script
 
-STEPS = len(WAYS) * len(Content)
+STEPS = PASSES * len(WAYS) * len(Content)
 
 
 class Stage:
@@ -29,7 +29,7 @@ class Stage:
 
     def script(self, seconds: dict[str, float]) -> None:
         """What a round takes in each way, by mode and number."""
-        for _ in Content:
+        for _ in range(PASSES * len(Content)):
             for way in WAYS:
                 name = f"{way.mode}{way.tokens or ''}"
                 self.harness.engine.scripts.append(

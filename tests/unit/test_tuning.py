@@ -35,6 +35,13 @@ def test_the_best_way_is_kept_only_where_it_wins(measured: list[Reading], best: 
     assert found_gain == pytest.approx(gain)
 
 
+def test_of_two_passes_the_faster_counts() -> None:
+    measured = [*readings(plain=10, auto=2), *readings(plain=5, auto=20)]
+    way, gain = best_way(measured)
+    assert way == AUTO
+    assert gain == pytest.approx(2.0)
+
+
 def test_a_gain_is_over_the_same_kind_of_text_and_the_mean_is_geometric() -> None:
     measured = [
         Reading(Content.CODE, PLAIN, 10),

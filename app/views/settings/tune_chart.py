@@ -89,11 +89,12 @@ class TuneChart(QWidget):
         left = plot.left()
         for content in Content:
             text = content_text(content)
-            self._paint_mark(painter, QPointF(left + 4, line / 2), content)
+            mark_px = self._theme.px(13)
+            self._paint_mark(painter, QPointF(left + self._theme.px(4), line / 2), content)
             painter.setPen(self._theme.palette.secondary)
             width = QFontMetrics(painter.font()).horizontalAdvance(text)
-            painter.drawText(QRectF(left + 13, 0, width + 2, line), Qt.AlignmentFlag.AlignVCenter, text)
-            left += width + 13 + self._theme.px(14)
+            painter.drawText(QRectF(left + mark_px, 0, width + 2, line), Qt.AlignmentFlag.AlignVCenter, text)
+            left += width + mark_px + self._theme.px(14)
 
     def _paint_mark(self, painter: QPainter, at: QPointF, content: Content) -> None:
         """A shape for each kind of text, so that none is told by its colour alone."""

@@ -41,6 +41,7 @@ _CHAT_NEEDS_PX = 360
 class MainWindow(Translated, QWidget):
     painted_first = Signal()
     settings_requested = Signal(str)  # page
+    draft_search_requested = Signal()
     log_requested = Signal()
     about_requested = Signal()
     closed = Signal()
@@ -105,7 +106,7 @@ class MainWindow(Translated, QWidget):
         self.sidebar.settings_requested.connect(lambda: self.settings_requested.emit(""))
         self.empty_chat.models_requested.connect(lambda: self.settings_requested.emit("models"))
         self.picker.models_requested.connect(lambda: self.settings_requested.emit("models"))
-        self.picker.search_requested.connect(lambda: self.settings_requested.emit("models"))
+        self.picker.search_requested.connect(self.draft_search_requested)
         self.picker.tuning_requested.connect(lambda: self.settings_requested.emit("speculation"))
 
     def _connect_menu(self) -> None:
@@ -189,7 +190,7 @@ class MainWindow(Translated, QWidget):
         models.models_changed.connect(self._show_pair)
         models.problem_raised.connect(self.show_problem)
         models.chat_wanted.connect(self.come_forward, Qt.ConnectionType.QueuedConnection)  # after the click
-        models.main_waits.connect(self._on_main_waits)
+        models.main_waits.connect(lambda name: self._show_wait(models, name))
         self.picker.main_chosen.connect(models.choose_main)
         self.picker.draft_chosen.connect(lambda folder: models.choose_draft(folder or None))
         self.picker.speculation.chosen.connect(models.set_speculation)
@@ -239,14 +240,13 @@ class MainWindow(Translated, QWidget):
         self.activateWindow()
         self.composer.edit.setFocus()
 
-    def _on_main_waits(self, name: str) -> None:
-        """Another model was chosen, or none, while a reply is written."""
-        assert self.models is not None
+    def _show_wait(self, models: ModelController, name: str) -> None:
+        """Another model was chosen, or none (""), while a reply is written."""
         loads = self.tr("A reply is being written. %1 is loaded when it ends.")
         unloads = self.tr("A reply is being written. The model is unloaded when it ends.")
         self.banner.show_info(
             lambda: BannerText(fill(loads, name) if name else unloads, button=self.tr("Don't wait")),
-            self.models.switch_now,
+            models.switch_now,
         )
 
     def show_problem(self, problem: Problem) -> None:

@@ -6,6 +6,7 @@ Everything installed is listed; what cannot serve is greyed and says why. A choi
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import groupby
 
@@ -64,7 +65,16 @@ class Picker(Translated, QWidget):
         self.tune_button.clicked.connect(partial(self._leave_for, self.tuning_requested))
         self.eject_button.clicked.connect(partial(self._leave_for, self.eject_requested))
         self.details_button.clicked.connect(self._toggle_details)
+        theme.changed.connect(self._restyle)
+        self._restyle()
         self._retranslate()
+
+    def _restyle(self) -> None:
+        """Everything begins where the options of the lists do."""
+        indent = self._theme.px(10)
+        for label in (self.main_heading, self.draft_heading, self.note, self.details):
+            label.setIndent(indent)
+        self._ways.setContentsMargins(indent, 0, 0, 0)
 
     def _arrange(self) -> None:
         grid = QGridLayout()
@@ -73,7 +83,6 @@ class Picker(Translated, QWidget):
         for column, (heading, options) in enumerate(
             ((self.main_heading, self.mains), (self.draft_heading, self.drafts))
         ):
-            heading.setIndent(10)
             grid.addWidget(heading, 0, column)
             grid.addWidget(options, 1, column)
             grid.setColumnStretch(column, 1)
@@ -82,8 +91,6 @@ class Picker(Translated, QWidget):
         about.addWidget(self.note, 1)
         about.addWidget(self.details_button, 0, Qt.AlignmentFlag.AlignTop)
         self.details.setVisible(False)
-        self.note.setIndent(10)
-        self.details.setIndent(10)
         self._buttons = QGridLayout()
         self._buttons.setSpacing(4)
         self._place_buttons(columns=4)
@@ -94,10 +101,9 @@ class Picker(Translated, QWidget):
         self._column.addLayout(about)
         self._column.addWidget(self.details)
         self._column.addWidget(Hairline(self._theme))
-        ways = QHBoxLayout()
-        ways.setContentsMargins(10, 0, 0, 0)
-        ways.addWidget(self.speculation)
-        self._column.addLayout(ways)
+        self._ways = QHBoxLayout()
+        self._ways.addWidget(self.speculation)
+        self._column.addLayout(self._ways)
         self._column.addLayout(self._buttons)
 
     def _place_buttons(self, columns: int) -> None:
@@ -148,7 +154,8 @@ class Picker(Translated, QWidget):
 
     def _draft_option(self, choice: DraftChoice) -> Option:
         if choice.error is not None:
-            return self._option(choice.model, choice.error)
+            notice = notice_for(choice.error)
+            return replace(self._option(choice.model, choice.error), reason=f"{notice.sentence} {notice.hint}".strip())
         entry, brings = choice.model, draft_details(choice.extra_bytes, choice.gain, choice.estimate)
         details = [*model_kind(entry.drafter), *brings, *bits_text(entry.bits)]
         return Option(entry.name, entry.folder, " · ".join(details))

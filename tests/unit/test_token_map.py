@@ -1,0 +1,59 @@
+"""One model's tokens as another's, by what they say."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.models.token_map import TokenMap
+from engine.models.vocabulary import MAX_TOKENS, Spelling, TokenTable
+
+LETTERS = "abcdef"
+
+
+def table(*texts: str, special: tuple[str, ...] = (), spelling: Spelling = Spelling.PLAIN) -> TokenTable:
+    words = dict(enumerate((*texts, *special)))
+    added = {token: True for token, text in words.items() if text in special}
+    return TokenTable(words, added, spelling, ())
+
+
+def test_a_shared_token_is_one_and_another_the_longest_that_fit() -> None:
+    tokens = TokenMap(table("a", "b", "abcab", "x"), table("b", "a", "abc", "c"), MAX_TOKENS)
+    assert tokens.single == {0: 1, 1: 0}
+    assert tokens.spelling(2) == (2, 1, 0)  # abc a b
+    assert len(tokens.spelling(3)) == 1  # which the draft cannot write
+    assert len(tokens.spelling(999)) == 1  # padding
+    assert tokens.shared == 2
+
+
+def test_tokens_beyond_the_drafts_rows_are_not_its_own() -> None:
+    tokens = TokenMap(table("a", "b", "ab"), table("a", "b", "ab"), 2)
+    assert tokens.single == {0: 0, 1: 1}
+    assert tokens.spelling(2) == (0, 1)
+    assert tokens.highest == 1
+
+
+def test_special_tokens_are_not_their_letters() -> None:
+    tokens = TokenMap(table("a", special=("<end>",)), table("<end>", "a"), MAX_TOKENS)
+    assert tokens.single == {0: 1}
+    both = TokenMap(table("a", special=("<end>",)), table("b", "a", special=("<end>",)), MAX_TOKENS)
+    assert both.single == {0: 1, 1: 2}
+
+
+WORDS = st.lists(st.text(LETTERS, min_size=1, max_size=4), unique=True, min_size=1, max_size=12)
+
+
+@given(WORDS, WORDS, st.integers(1, 30), st.lists(st.integers(0, 30), max_size=20), st.integers(0, 20))
+def test_a_longer_text_begins_as_the_shorter_one(
+    main: list[str], draft: list[str], rows: int, tokens: list[int], cut: int
+) -> None:
+    """What caches of the draft rely on; and no token is one that it has no row for."""
+    mapped = TokenMap(table(*main), table(*draft), min(rows, len(draft)))
+    whole, part = mapped.spell(tokens), mapped.spell(tokens[:cut])
+    assert whole[: len(part)] == part
+    assert len(whole) >= len(tokens)
+    assert all(0 <= token < min(rows, len(draft)) for token in whole)
+    said = dict(enumerate(draft))
+    for token, text in enumerate(main):
+        if token in mapped.single:
+            assert said[mapped.single[token]] == text
