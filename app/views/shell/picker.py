@@ -131,7 +131,7 @@ class Picker(Translated, QWidget):
         chosen = self._chosen
         check = chosen.check if chosen is not None else None
         self.note.setText(pair_sentence(check) if check is not None else "")
-        self.details.setText("\n".join(pair_details(check)) if check is not None else "")
+        self.details.setText("\n".join(pair_details(check)) if check is not None else self.tr("Comparing…"))
         self.details_button.setVisible(chosen is not None)
         shown = self.details.isVisibleTo(self)
         self.details_button.setText(self.tr("Hide details") if shown else self.tr("Compare the two…"))
