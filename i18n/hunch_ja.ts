@@ -2137,6 +2137,10 @@
         <translation>まだ何もインストールされていません。</translation>
     </message>
     <message>
+        <source>Comparing…</source>
+        <translation>比較しています…</translation>
+    </message>
+    <message>
         <source>Hide details</source>
         <translation>詳細を隠す</translation>
     </message>

@@ -2137,6 +2137,10 @@
         <translation>아직 설치된 모델이 없어요.</translation>
     </message>
     <message>
+        <source>Comparing…</source>
+        <translation>비교하는 중…</translation>
+    </message>
+    <message>
         <source>Hide details</source>
         <translation>자세히 보기 닫기</translation>
     </message>

@@ -2137,6 +2137,10 @@
         <translation>还没有安装任何模型。</translation>
     </message>
     <message>
+        <source>Comparing…</source>
+        <translation>正在比较…</translation>
+    </message>
+    <message>
         <source>Hide details</source>
         <translation>隐藏详情</translation>
     </message>

@@ -49,6 +49,7 @@ class Picker(Translated, QWidget):
         self.mains = OptionList(theme)
         self.drafts = OptionList(theme)
         self.speculation = SpeculationControls(theme)
+        self._lists = QWidget(self)
         self.note = TextLabel(theme, TextStyle.FINE)
         self.details = TextLabel(theme, TextStyle.FINE)
         self.details_button = PillButton(theme, Emphasis.QUIET)
@@ -77,7 +78,8 @@ class Picker(Translated, QWidget):
         self._ways.setContentsMargins(indent, 0, 0, 0)
 
     def _arrange(self) -> None:
-        grid = QGridLayout()
+        grid = QGridLayout(self._lists)
+        grid.setContentsMargins(0, 0, 0, 0)
         grid.setHorizontalSpacing(12)
         grid.setVerticalSpacing(4)
         for column, (heading, options) in enumerate(
@@ -90,16 +92,17 @@ class Picker(Translated, QWidget):
         about = QHBoxLayout()
         about.addWidget(self.note, 1)
         about.addWidget(self.details_button, 0, Qt.AlignmentFlag.AlignTop)
-        self.details.setVisible(False)
+        self.details.setVisible(False)  # takes the place of the lists, so that there is always room for it
+        self.details.setAlignment(Qt.AlignmentFlag.AlignTop)
         self._buttons = QGridLayout()
         self._buttons.setSpacing(4)
         self._place_buttons(columns=4)
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(12, 14, 12, 12)
         self._column.setSpacing(10)
-        self._column.addLayout(grid, 1)
+        self._column.addWidget(self._lists, 1)
         self._column.addLayout(about)
-        self._column.addWidget(self.details)
+        self._column.addWidget(self.details, 1)
         self._column.addWidget(Hairline(self._theme))
         self._ways = QHBoxLayout()
         self._ways.addWidget(self.speculation)
@@ -128,14 +131,18 @@ class Picker(Translated, QWidget):
         chosen = self._chosen
         check = chosen.check if chosen is not None else None
         self.note.setText(pair_sentence(check) if check is not None else "")
-        self.details.setText("\n".join(pair_details(check)) if check is not None else "")
+        self.details.setText("\n".join(pair_details(check)) if check is not None else self.tr("Comparing…"))
         self.details_button.setVisible(chosen is not None)
         shown = self.details.isVisibleTo(self)
         self.details_button.setText(self.tr("Hide details") if shown else self.tr("Compare the two…"))
 
+    def _show_details(self, shown: bool) -> None:
+        self.details.setVisible(shown)
+        self._lists.setVisible(not shown)
+
     def _toggle_details(self) -> None:
         shown = not self.details.isVisibleTo(self)
-        self.details.setVisible(shown)
+        self._show_details(shown)
         if shown and self._chosen is not None and self._chosen.check is None:
             self.check_requested.emit(self._chosen.model.folder)
         self._show_check()
@@ -169,6 +176,8 @@ class Picker(Translated, QWidget):
 
     def open_under(self, anchor: QWidget) -> None:
         """Below the chip, inside the window where that is possible."""
+        self._show_details(False)
+        self._show_check()
         window = anchor.window()
         width = min(self._theme.px(_WIDTH), window.width() - 24)
         buttons = (self.search_button, self.tune_button, self.models_button, self.eject_button)
@@ -184,6 +193,8 @@ class Picker(Translated, QWidget):
         last = window.mapToGlobal(QPoint(window.width() - width - 12, 0)).x()
         self.move(min(max(left, first), last), top.y())
         self.show()
+        for options in (self.mains, self.drafts):
+            options.show_checked()
         self.mains.setFocus(Qt.FocusReason.PopupFocusReason)
 
     def _leave_for(self, place: SignalInstance) -> None:

@@ -77,6 +77,12 @@ class OptionList(QListView):
             self.setCurrentIndex(self._checked_index())
         self.viewport().update()
 
+    def show_checked(self) -> None:
+        """Has the keyboard begin at the chosen option, and that in sight."""
+        if (index := self._checked_index()).isValid():
+            self.setCurrentIndex(index)
+            self.scrollTo(index)
+
     def _checked_index(self) -> QModelIndex:
         for row in range(self._items.rowCount()):
             if self._items.item(row).data(_OPTION).value == self.checked:
