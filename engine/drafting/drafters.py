@@ -37,6 +37,7 @@ from engine.models.loading import (
     handfuls,
     loading_draft,
     model_identity,
+    most_parts,
     widens,
 )
 from engine.models.memory import MemoryNeed
@@ -107,8 +108,8 @@ def _loading_drafter(path: Path, config: DrafterConfig, main: LoadedModel, given
         access = ModelAccess(main.network)
     except NoAccess as error:
         raise ModelUnsupported(str(path), main.info.model_type) from error
-    network = build(lambda: _with_weights(kind.network(config, access), path))
-    need = _memory_need(network)
+    network = build(lambda: _with_weights(kind.network(config, access), path), most_parts(path))
+    need = build(lambda: _memory_need(network))
     check_memory(info, need, main.need)
     for weights, progress in handfuls(network):
         yield progress

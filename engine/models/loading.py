@@ -146,7 +146,7 @@ def loading(
         yield from first_use.check(path, on_try)
     _check_architecture(info)
     identity = model_identity(path, info)
-    network = read(lambda: _build_network(path), _most_parts(path))
+    network = read(lambda: _build_network(path), most_parts(path))
     yield
     make_caches = read(lambda: CacheMaker(network))
     need = read(lambda: memory_need(network, make_caches().layers))
@@ -227,7 +227,7 @@ def widens() -> bool:
     return bool(mx.default_device() == mx.cpu)
 
 
-def _most_parts(path: Path) -> int:
+def most_parts(path: Path) -> int:
     """Whoever has more of them than this has a config that is not about these weights."""
     return _PARTS_BESIDE + _PARTS_A_TENSOR * weight_tensors(path)
 

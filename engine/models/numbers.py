@@ -32,6 +32,7 @@ _BASES = re.compile(r"\w*(?:theta|base)")  # numbers with a fraction, even when 
 _TOKENS = re.compile(r"\w*_token_ids?")  # looked at where they are used
 _OTHER_LIMITS = (-(2**24), 2**24)
 _LIST_LIMIT = 512
+_LONGEST = 10_000  # of any list that a family reads
 _INDICES = {"altup_active_idx": "altup_num_inputs"}  # which of how many: a device reads beyond the last
 
 
@@ -70,6 +71,8 @@ def _numbers(key: str, value: object) -> Iterator[tuple[str, int]]:
         for name, part in value.items():
             yield from _numbers(name, part)
     elif isinstance(value, list):
+        if len(value) > _LONGEST:
+            raise FileError(f"config.json: {key} is a list of {len(value)}")
         for part in value:
             yield from _numbers(key, part)
     elif type(value) is int:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.helpers.bad_drafters import HEADS
 from tests.helpers.tiny_drafters import KINDS
 
 MOST_S = 10.0  # of processor time, for a load and a reply
@@ -28,14 +29,15 @@ def attacked(kind: str, folder: Path, share: float) -> list[list[Any]]:
 def judge(answers: list[list[Any]]) -> None:
     assert answers
     assert not [answer for answer in answers if answer[3] > MOST_S]
+    assert not [answer for answer in answers if answer[2].startswith("InternalError")], "taken for a fault of ours"
     assert not [answer for answer in answers if not answer[4]], "another text than plain decoding's"
 
 
 @pytest.mark.drill
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [*KINDS, *HEADS])
 def test_no_damage_to_a_drafter_changes_a_text_or_ends_the_process(kind: str, tmp_path: Path) -> None:
     judge(attacked(kind, tmp_path, 1))
 
 
 def test_a_sample_of_them(tmp_path: Path) -> None:
-    judge(attacked("eagle3", tmp_path, 0.015))
+    judge(attacked("a head of mimo", tmp_path, 0.04))

@@ -20,9 +20,10 @@ import mlx.core as mx
 
 from engine import Engine, ModelFailed, Request, Sampling, Speculation
 from tests.helpers import tiny_drafters as tiny
+from tests.helpers import tiny_heads as heads
 from tests.helpers.engine_client import EngineClient
 from tests.helpers.number_bombs import MORE_BYTES, changed, places
-from tests.helpers.tiny_models import make_pair, qwen3_config
+from tests.helpers.tiny_models import make_pair, qwen3_config, save
 
 ASKED = Request(
     tokens=tuple(40 + (7 * n) % 90 for n in range(30)),
@@ -47,6 +48,7 @@ VALUES: dict[str, Any] = {
     "true": True,
     "objects": {"rope_type": "yarn", "factor": 1e308, "original_max_position_embeddings": 0},
 }
+HEADS = {"a head of glm": "glm4_moe_lite", "a head of mimo": "mimo", "a head of qwen": "qwen3_5"}
 DAMAGES: dict[str, Callable[[mx.array], mx.array]] = {
     "one number": lambda weight: weight.reshape(-1)[0],
     "a rank more": lambda weight: weight[None],
@@ -67,10 +69,7 @@ DAMAGES: dict[str, Callable[[mx.array], mx.array]] = {
 
 
 def main(kind: str, folder: Path, share: float) -> None:
-    make_pair(folder)
-    sound = tiny.save_kind(kind, folder / "sound", qwen3_config())
-    config = json.loads((sound / "config.json").read_text())
-    weights = tiny.KINDS[kind][1](config)
+    config, weights = made(kind, folder / "main")
     engine = Engine()
     client = EngineClient(engine)
     client.load(folder / "main")
@@ -87,6 +86,18 @@ def main(kind: str, folder: Path, share: float) -> None:
             sys.stdout.write(json.dumps([place, name, outcome, seconds, tokens in (None, plain)]) + "\n")
             sys.stdout.flush()
     assert engine.close()
+
+
+def made(kind: str, main_folder: Path) -> tuple[dict[str, Any], dict[str, mx.array]]:
+    """A sound drafter, and its main model on disk."""
+    if kind in HEADS:
+        family = HEADS[kind]
+        save(heads.build_main(family), heads.MAINS[family], main_folder)
+        return heads.head_config(family), heads.head_weights(family)
+    make_pair(main_folder.parent)
+    sound = tiny.save_kind(kind, main_folder.with_name("sound"), qwen3_config())
+    config = json.loads((sound / "config.json").read_text())
+    return config, tiny.KINDS[kind][1](config)
 
 
 def damaged(

@@ -26,6 +26,12 @@ def test_what_a_family_reads_has_bounds_however_deep(config: dict[str, object]) 
     check_read_numbers(config, ())
 
 
+def test_a_list_without_measure_is_not_looked_through() -> None:
+    with pytest.raises(FileError, match="is a list of 100000"):
+        check_read_numbers({"rope_theta": [1] * 100_000}, ["rope_theta"])
+    check_read_numbers({"suppressed": list(range(10_000))}, ["suppressed"])
+
+
 @pytest.mark.parametrize("index", [-1, 4, 10**6])
 def test_an_index_is_one_of_those_that_there_are(index: int) -> None:
     """A device that is asked for another reads beyond its table, which ends the process."""
