@@ -48,6 +48,7 @@ class LibraryController(QObject):
         self._install = install
         self._upkeep: dict[str, Upkeep] = {}
         self._mains: dict[str, tuple[str, ...]] = {}
+        self._offers: dict[tuple[str, int], list[PairOffer]] = {}  # asked for with every step of a download
         self._checking = ""
         self.installed: tuple[InstalledModel, ...] = ()
         self.scanned = False
@@ -66,7 +67,10 @@ class LibraryController(QObject):
 
     def offers(self, language: str) -> list[PairOffer]:
         """Pairs of the catalog for this machine and for people who write `language`; the best first."""
-        return pair_offers(self.catalog, language, self.installed)
+        key = (language, id(self.catalog))
+        if key not in self._offers:
+            self._offers = {key: pair_offers(self.catalog, language, self.installed)}
+        return self._offers[key]
 
     def verify(self, folder: str) -> None:
         self._set_upkeep(folder, Upkeep(UpkeepState.VERIFYING))
@@ -92,7 +96,7 @@ class LibraryController(QObject):
         match event:
             case LibraryScanned(models=models):
                 self.installed, self.scanned = models, True
-                self._mains = mains_of(models)
+                self._mains, self._offers = mains_of(models), {}
             case VerifyProgress() | ModelVerified() | UpdateChecked():
                 self._set_upkeep(event.folder, _upkeep(event))
             case ModelChecking(folder=folder):
