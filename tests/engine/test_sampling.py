@@ -106,6 +106,13 @@ def test_xtc_excludes_as_mlx_lm_does_where_its_coin_says_so() -> None:
     assert 0.2 < number((coins < 0.3).mean()) < 0.4
 
 
+def test_xtc_spares_nothing_where_nothing_is_to_be_spared() -> None:
+    sampling = Sampling(temperature=1.0, xtc_probability=1.0, xtc_threshold=0.1)
+    logprobs, coins = mx.log(mx.array([[0.4, 0.3, 0.25, 0.05]])), mx.zeros((1, 1))
+    for spared in (None, mx.array([], dtype=mx.uint32)):
+        assert mx.isinf(filtered(logprobs, sampling, coins, spared)).tolist() == [[True, True, False, False]]
+
+
 def test_draws_with_xtc_follow_both_laws_as_often_as_its_coin_says() -> None:
     """The coin says nothing of the noise: else the mixture would be another."""
     logits = mx.log(mx.array([[0.35, 0.25, 0.2, 0.12, 0.05, 0.03]]))
