@@ -560,6 +560,10 @@
 <context>
     <name>Hub</name>
     <message>
+        <source>%1 parameters</source>
+        <translation>パラメータ %1</translation>
+    </message>
+    <message>
         <source>%1 downloads</source>
         <translation>ダウンロード %1 回</translation>
     </message>
@@ -568,32 +572,12 @@
         <translation>トークンが必要</translation>
     </message>
     <message>
-        <source>%1B parameters</source>
-        <translation>パラメータ %1B</translation>
-    </message>
-    <message>
-        <source>%1M parameters</source>
-        <translation>パラメータ %1M</translation>
-    </message>
-    <message>
         <source>not quantized</source>
         <translation>量子化なし</translation>
     </message>
     <message>
         <source>about %1</source>
         <translation>約 %1</translation>
-    </message>
-    <message>
-        <source>fits this Mac</source>
-        <translation>この Mac に収まります</translation>
-    </message>
-    <message>
-        <source>tight on this Mac</source>
-        <translation>この Mac ではぎりぎりです</translation>
-    </message>
-    <message>
-        <source>too large for this Mac</source>
-        <translation>この Mac には大きすぎます</translation>
     </message>
 </context>
 <context>

@@ -560,6 +560,10 @@
 <context>
     <name>Hub</name>
     <message>
+        <source>%1 parameters</source>
+        <translation>매개변수 %1</translation>
+    </message>
+    <message>
         <source>%1 downloads</source>
         <translation>다운로드 %1회</translation>
     </message>
@@ -568,32 +572,12 @@
         <translation>토큰 필요</translation>
     </message>
     <message>
-        <source>%1B parameters</source>
-        <translation>매개변수 %1B</translation>
-    </message>
-    <message>
-        <source>%1M parameters</source>
-        <translation>매개변수 %1M</translation>
-    </message>
-    <message>
         <source>not quantized</source>
         <translation>양자화 안 됨</translation>
     </message>
     <message>
         <source>about %1</source>
         <translation>약 %1</translation>
-    </message>
-    <message>
-        <source>fits this Mac</source>
-        <translation>이 Mac에 맞음</translation>
-    </message>
-    <message>
-        <source>tight on this Mac</source>
-        <translation>이 Mac에서 빠듯함</translation>
-    </message>
-    <message>
-        <source>too large for this Mac</source>
-        <translation>이 Mac에는 너무 큼</translation>
     </message>
 </context>
 <context>

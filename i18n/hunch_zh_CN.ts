@@ -560,6 +560,10 @@
 <context>
     <name>Hub</name>
     <message>
+        <source>%1 parameters</source>
+        <translation>%1 参数</translation>
+    </message>
+    <message>
         <source>%1 downloads</source>
         <translation>%1 次下载</translation>
     </message>
@@ -568,32 +572,12 @@
         <translation>需要令牌</translation>
     </message>
     <message>
-        <source>%1B parameters</source>
-        <translation>%1B 参数</translation>
-    </message>
-    <message>
-        <source>%1M parameters</source>
-        <translation>%1M 参数</translation>
-    </message>
-    <message>
         <source>not quantized</source>
         <translation>未量化</translation>
     </message>
     <message>
         <source>about %1</source>
         <translation>约 %1</translation>
-    </message>
-    <message>
-        <source>fits this Mac</source>
-        <translation>适合这台 Mac</translation>
-    </message>
-    <message>
-        <source>tight on this Mac</source>
-        <translation>在这台 Mac 上较紧张</translation>
-    </message>
-    <message>
-        <source>too large for this Mac</source>
-        <translation>对这台 Mac 来说过大</translation>
     </message>
 </context>
 <context>

@@ -7,16 +7,15 @@ from datetime import UTC, datetime
 from PySide6.QtCore import QCoreApplication, QDate, QLocale
 
 from app.words.formats import count, fill, number, size
-from app.words.models import drafter_text
+from app.words.models import drafter_text, fit_text, parameters_text
 from engine import FitLevel, HubModel
-
-_MILLION, _BILLION = 10**6, 10**9
 
 
 def hub_line(model: HubModel, fit: FitLevel | None) -> str:
     """ "8.2 B parameters · 4-bit · 4.6 GB · fits this Mac"; what nobody knows is left out."""
     parts = [drafter_text(model.drafter)] if model.drafter is not None else []
-    parts += [parameters_text(model.parameters)] if model.parameters else []
+    if model.parameters:
+        parts.append(fill(QCoreApplication.translate("Hub", "%1 parameters"), parameters_text(model.parameters)))
     parts += [bits_text(model.bits)] if model.bits else []
     parts += [size_text(model)] if model.size_bytes else []
     parts += [fit_text(fit)] if fit is not None else []
@@ -33,13 +32,6 @@ def hub_record(model: HubModel) -> str:
     return " · ".join(parts)
 
 
-def parameters_text(parameters: int) -> str:
-    if parameters >= 0.95 * _BILLION:
-        billions = parameters / _BILLION
-        return fill(QCoreApplication.translate("Hub", "%1B parameters"), number(billions, 0 if billions >= 20 else 1))
-    return fill(QCoreApplication.translate("Hub", "%1M parameters"), number(parameters / _MILLION))
-
-
 def bits_text(bits: float) -> str:
     if bits >= 16:
         return QCoreApplication.translate("Hub", "not quantized")
@@ -50,14 +42,6 @@ def size_text(model: HubModel) -> str:
     if model.size_is_estimated:
         return fill(QCoreApplication.translate("Hub", "about %1"), size(model.size_bytes))
     return size(model.size_bytes)
-
-
-def fit_text(fit: FitLevel) -> str:
-    return {
-        FitLevel.FITS: QCoreApplication.translate("Hub", "fits this Mac"),
-        FitLevel.TIGHT: QCoreApplication.translate("Hub", "tight on this Mac"),
-        FitLevel.TOO_LARGE: QCoreApplication.translate("Hub", "too large for this Mac"),
-    }[fit]
 
 
 def date_text(seconds: float) -> str:

@@ -72,12 +72,10 @@ def memory_text(fit: MemoryFit, context_tokens: int) -> str:
 
 
 def parameters_text(parameters: int) -> str:
-    """As everybody writes it: "8.2B", "135M"."""
-    if not parameters:
-        return ""
+    """As everybody writes it: "8.2B", "135M", "0.7M"; "" for none."""
     if parameters >= 1e9:
         return f"{number(parameters / 1e9, 1 if parameters < 1e11 else 0)}B"
-    return f"{number(parameters / 1e6)}M" if parameters >= 1e6 else count(parameters)
+    return f"{number(parameters / 1e6, 0 if parameters >= 1e7 else 1)}M" if parameters else ""
 
 
 def languages_text(languages: tuple[str, ...]) -> str:
