@@ -35,6 +35,7 @@ _TESTS = {
         "engine/test_drafters_block",
         "engine/test_drafters_chain",
     ),
+    "engine/drafting/prediction": ("unit/test_prediction",),
     "engine/drafting/proposers/chain": ("engine/test_draft_model", "engine/test_drafters_chain"),
     "engine/drafting/proposers/dflash": ("engine/test_block_reference", "engine/test_drafters_block"),
     "engine/drafting/proposers/eagle3": ("engine/test_drafters_chain",),
