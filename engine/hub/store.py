@@ -192,8 +192,8 @@ class ModelStore:
             return [download for each, download, _ in self._running.values() if each == number]
 
     def _work(self) -> None:
-        load_known(self._root / VOCABULARIES)
-        self._inspected.load(self._root / INSPECTED)
+        self._attempt(lambda: load_known(self._root / VOCABULARIES))
+        self._attempt(lambda: self._inspected.load(self._root / INSPECTED))
         self._attempt(lambda: leftovers.clean_up(self._root))
         self._ready.set()
         while (task := self._tasks.get()) is not None:
