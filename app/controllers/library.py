@@ -22,6 +22,7 @@ from engine import (
     ModelFailed,
     ModelLibrary,
     ModelReady,
+    ModelSource,
     ModelVerified,
     UpdateChecked,
     VerifyProgress,
@@ -109,6 +110,9 @@ class LibraryController(QObject):
                 self._checking = ""
 
     def _remember_use(self, folder: str) -> None:
+        """What a start loads is remembered already, and the pair that comes with Hunch needs no place in a list."""
+        if not any(model.folder == folder and model.source is not ModelSource.STARTER for model in self.installed):
+            return
         others = tuple(each for each in self._settings.recent_models if each != folder)
         self._settings.recent_models = (folder, *others)[:_MOST_REMEMBERED]
 

@@ -39,7 +39,7 @@ from engine import (
     StorageFailed,
 )
 from engine.hub.download import Tuning
-from engine.hub.store import VOCABULARIES
+from engine.hub.store import INSPECTED, VOCABULARIES
 from engine.hub.writer import _Part
 from tests.end2end.conftest import LARGE, REPO
 from tests.helpers.event_recorder import TERMINAL, EventRecorder, QuickStore, tree
@@ -607,7 +607,7 @@ def test_whatever_is_pressed_in_whatever_order_the_model_is_exact_or_absent(
     found = {
         name: data
         for name, data in tree(tmp_path / "models").items()
-        if not name.endswith(("hunch.json", VOCABULARIES))
+        if not name.endswith(("hunch.json", VOCABULARIES, INSPECTED))
     }
     assert found == {
         f"{repository}/{name}": data for repository, files in hub.repositories.items() for name, data in files.items()
