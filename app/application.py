@@ -38,12 +38,13 @@ from app.views.shell.main_window import MainWindow
 from app.views.widgets.banner import BannerText
 from app.words.formats import count, fill
 from app.words.languages import Translation, compiled_sentences
-from engine import ChatEngine, Engine, ModelLibrary, ModelStore, Sink, write_atomically
+from engine import Catalog, ChatEngine, Engine, ModelLibrary, ModelStore, Sink, load_catalog, write_atomically
 
 if TYPE_CHECKING:
     from app.views.settings.window import SettingsWindow
 
 STARTER = Path(__file__).resolve().parent.parent / "resources" / "starter"
+CATALOG = STARTER.with_name("catalog.json")
 
 # The steps of the end have limits of their own; this is for one that hangs all the same.
 END_S = 30.0
@@ -63,6 +64,15 @@ def open_store(folder: Path, sink: Sink, starter: Path) -> ModelLibrary:
     with suppress(RuntimeError):  # somebody without a home folder
         store.set_home(Path.home())
     return store
+
+
+def open_catalog() -> Catalog:
+    """Without it the app recommends nothing, and does all else."""
+    try:
+        return load_catalog(CATALOG)
+    except ValueError:
+        _log.exception("The catalog of models cannot be read")
+        return Catalog()
 
 
 class Application(QObject):
@@ -153,10 +163,12 @@ class Application(QObject):
         self._steps.insert(1, self._close_store)
         starter = StarterPair(self._starter / "main", self._starter / "draft")
         self.models = ModelController(self.engine, self.store, self.bridge, self.settings, starter, self)
+        self.models.catalog = open_catalog()
         self.chats = ChatController(self.engine, self.bridge, self.storage, self.settings, self.models, self)
         self._steps[:0] = [self.chats.close, self.bridge.close]
         self.window.bind(self.chats, self.models)
         self.models.pair_changed.connect(self._mark_loading)
+        self.models.chat_wanted.connect(self.come_to_front, Qt.ConnectionType.QueuedConnection)  # after the click
         self._show_last_session_notice(opened.rescued)
         self._restore_unsent()
         self.models.start()
@@ -226,6 +238,14 @@ class Application(QObject):
         box.open()
 
     # While it runs
+
+    def come_to_front(self) -> None:
+        window = self.window
+        window.setWindowState(window.windowState() & ~Qt.WindowState.WindowMinimized)
+        window.show()
+        window.raise_()
+        window.activateWindow()
+        window.composer.edit.setFocus()
 
     def show_settings(self, page: str = "") -> SettingsWindow | None:
         if not self.is_open:
@@ -333,7 +353,7 @@ def run(profile_dir: Path | None) -> int:
     interrupts.install()
     interrupts.received.connect(application.window.close_at_once)
     instance.has_window = application.window.isVisible
-    instance.called.connect(application.window.come_forward)
+    instance.called.connect(application.come_to_front)
     application.ending.connect(instance.stop_listening)
     application.ending.connect(lambda: end_process_after(END_S))
     application.ended.connect(qt.quit)

@@ -128,6 +128,7 @@ class Settings(QObject):
     hub_offline = Option(False, _flag)
     download_limit = Option(0, _whole(0, 100_000_000_000))  # bytes a second, of all downloads together; 0: none
     pair_downloads = Option[tuple[str, ...]]((), _texts)  # "main draft" of each pair that is not installed yet
+    recent_models = Option[tuple[str, ...]]((), _texts)  # folders, the last used first
     hub_token_in_clear = Option(False, _flag)  # also over plain http
     model_folders = Option[tuple[str, ...]]((), _texts)
     window_geometry = Option("", _text)  # base64 of what Qt saves

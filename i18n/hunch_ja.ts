@@ -230,6 +230,14 @@
         <translation>すべての精度</translation>
     </message>
     <message>
+        <source>Up to %1 GB</source>
+        <translation>%1 GB 以下</translation>
+    </message>
+    <message>
+        <source>Any size</source>
+        <translation>すべてのサイズ</translation>
+    </message>
+    <message>
         <source>Models</source>
         <translation>モデル</translation>
     </message>
@@ -260,6 +268,10 @@
     <message>
         <source>Precision</source>
         <translation>精度</translation>
+    </message>
+    <message>
+        <source>Size</source>
+        <translation>サイズ</translation>
     </message>
     <message>
         <source>Kind</source>
@@ -419,6 +431,10 @@
         <translation>賢いモデルを使うには？</translation>
     </message>
     <message>
+        <source>Install both</source>
+        <translation>両方インストール</translation>
+    </message>
+    <message>
         <source>No model is loaded</source>
         <translation>モデルが読み込まれていません</translation>
     </message>
@@ -429,6 +445,14 @@
     <message>
         <source>Chat about anything</source>
         <translation>どんな話題でも話せます</translation>
+    </message>
+    <message>
+        <source>Install %1 and its draft</source>
+        <translation>%1 とそのドラフトをインストール</translation>
+    </message>
+    <message>
+        <source>The starter pair knows only Hunch. %1 with a draft chats about anything: %2.</source>
+        <translation>スターターペアが知っているのは Hunch のことだけです。%1 とドラフトなら何でも話せます: %2。</translation>
     </message>
     <message>
         <source>The starter pair knows only Hunch. Install a larger model, and a draft for it.</source>
@@ -646,6 +670,73 @@
     <message>
         <source>Install</source>
         <translation>インストール</translation>
+    </message>
+</context>
+<context>
+    <name>InstalledCard</name>
+    <message>
+        <source>Show %1 more</source>
+        <translation>さらに %1 件を表示</translation>
+    </message>
+    <message>
+        <source>Looking at what is on this Mac…</source>
+        <translation>この Mac にあるモデルを調べています…</translation>
+    </message>
+    <message>
+        <source>No installed model is like that.</source>
+        <translation>条件に合うインストール済みモデルはありません。</translation>
+    </message>
+    <message>
+        <source>Nothing is installed yet.</source>
+        <translation>まだ何もインストールされていません。</translation>
+    </message>
+    <message>
+        <source>Models: %1 · On disk: %2 · Installed by Hunch: %3</source>
+        <translation>モデル: %1 · ディスク上: %2 · Hunch がインストール: %3</translation>
+    </message>
+    <message>
+        <source>%1 shown · %2</source>
+        <translation>%1 件を表示 · %2</translation>
+    </message>
+    <message>
+        <source>Search installed models</source>
+        <translation>インストール済みモデルを検索</translation>
+    </message>
+    <message>
+        <source>All kinds</source>
+        <translation>すべての種類</translation>
+    </message>
+    <message>
+        <source>Chat models</source>
+        <translation>チャットモデル</translation>
+    </message>
+    <message>
+        <source>Drafters</source>
+        <translation>専用ドラフトモデル</translation>
+    </message>
+    <message>
+        <source>Kind</source>
+        <translation>種類</translation>
+    </message>
+    <message>
+        <source>By name</source>
+        <translation>名前順</translation>
+    </message>
+    <message>
+        <source>By size</source>
+        <translation>サイズ順</translation>
+    </message>
+    <message>
+        <source>By last use</source>
+        <translation>最後に使った順</translation>
+    </message>
+    <message>
+        <source>Order</source>
+        <translation>並び順</translation>
+    </message>
+    <message>
+        <source>Fits only</source>
+        <translation>収まるものだけ</translation>
     </message>
 </context>
 <context>
@@ -1278,6 +1369,18 @@
         <translation>削除できませんでした</translation>
     </message>
     <message>
+        <source>%1 comes with Hunch and stays.</source>
+        <translation>%1 は Hunch に付属しているため削除できません。</translation>
+    </message>
+    <message>
+        <source>A reply is being written with %1. Stop it first.</source>
+        <translation>%1 で回答を書いています。先に停止してください。</translation>
+    </message>
+    <message>
+        <source>Hunch did not install %1. Delete it where it came from.</source>
+        <translation>%1 は Hunch がインストールしたものではありません。インストール元で削除してください。</translation>
+    </message>
+    <message>
         <source>%1 could not be deleted: %2</source>
         <translation>%1 を削除できませんでした: %2</translation>
     </message>
@@ -1568,8 +1671,24 @@
 <context>
     <name>ModelRow</name>
     <message>
+        <source>Use</source>
+        <translation>使う</translation>
+    </message>
+    <message>
+        <source>Use %1</source>
+        <translation>%1 を使う</translation>
+    </message>
+    <message>
+        <source>More about %1</source>
+        <translation>%1 の詳細</translation>
+    </message>
+    <message>
         <source>Delete %1</source>
         <translation>%1 を削除</translation>
+    </message>
+    <message>
+        <source>checking it first</source>
+        <translation>先に確認しています</translation>
     </message>
     <message>
         <source>main model now</source>
@@ -1578,6 +1697,26 @@
     <message>
         <source>draft model now</source>
         <translation>現在のドラフトモデル</translation>
+    </message>
+    <message>
+        <source>Show in folder</source>
+        <translation>フォルダに表示</translation>
+    </message>
+    <message>
+        <source>Verify</source>
+        <translation>検証</translation>
+    </message>
+    <message>
+        <source>Check for update</source>
+        <translation>アップデートを確認</translation>
+    </message>
+    <message>
+        <source>Repair</source>
+        <translation>修復</translation>
+    </message>
+    <message>
+        <source>Update</source>
+        <translation>アップデート</translation>
     </message>
 </context>
 <context>
@@ -1606,13 +1745,173 @@
         <source>%1-bit</source>
         <translation>%1 ビット</translation>
     </message>
+    <message>
+        <source>fits this Mac</source>
+        <translation>この Mac に収まります</translation>
+    </message>
+    <message>
+        <source>tight on this Mac</source>
+        <translation>この Mac ではぎりぎりです</translation>
+    </message>
+    <message>
+        <source>too large for this Mac</source>
+        <translation>この Mac には大きすぎます</translation>
+    </message>
+    <message>
+        <source>%1 with a chat of %2 tokens, of %3</source>
+        <translation>%2 トークンのチャットで %1（使えるのは %3）</translation>
+    </message>
+    <message>
+        <source>%1 tokens fit</source>
+        <translation>最大 %1 トークン</translation>
+    </message>
+    <message>
+        <source>%1× faster in chats on an %2</source>
+        <translation>%2 のチャットで %1 倍速</translation>
+    </message>
+    <message>
+        <source>%1× faster in code on an %2</source>
+        <translation>%2 のコードで %1 倍速</translation>
+    </message>
+    <message>
+        <source>%1× faster in maths on an %2</source>
+        <translation>%2 の数学で %1 倍速</translation>
+    </message>
+    <message>
+        <source>%1× faster on an %2</source>
+        <translation>%2 で %1 倍速</translation>
+    </message>
+    <message>
+        <source>Text model without a chat template</source>
+        <translation>チャットテンプレートのないテキストモデル</translation>
+    </message>
+    <message>
+        <source>Chat model</source>
+        <translation>チャットモデル</translation>
+    </message>
+    <message>
+        <source>thinking</source>
+        <translation>思考</translation>
+    </message>
+    <message>
+        <source>tools</source>
+        <translation>ツール</translation>
+    </message>
+    <message>
+        <source>drafts for %1</source>
+        <translation>%1 のドラフト</translation>
+    </message>
+    <message>
+        <source>made for %1</source>
+        <translation>%1 専用</translation>
+    </message>
+    <message>
+        <source>its main model is not installed</source>
+        <translation>メインモデルがインストールされていません</translation>
+    </message>
+    <message>
+        <source>not possible with this family</source>
+        <translation>この系列では使えません</translation>
+    </message>
+    <message>
+        <source>brings a drafter of its own</source>
+        <translation>専用ドラフトモデルを内蔵</translation>
+    </message>
+    <message>
+        <source>%1 tokens</source>
+        <translation>%1 トークン</translation>
+    </message>
+    <message>
+        <source>Family</source>
+        <translation>系列</translation>
+    </message>
+    <message>
+        <source>Kind</source>
+        <translation>種類</translation>
+    </message>
+    <message>
+        <source>Parameters</source>
+        <translation>パラメータ</translation>
+    </message>
+    <message>
+        <source>Context</source>
+        <translation>コンテキスト</translation>
+    </message>
+    <message>
+        <source>Memory</source>
+        <translation>メモリ</translation>
+    </message>
+    <message>
+        <source>Can do</source>
+        <translation>対応機能</translation>
+    </message>
+    <message>
+        <source>Drafting</source>
+        <translation>ドラフト</translation>
+    </message>
+    <message>
+        <source>Languages</source>
+        <translation>言語</translation>
+    </message>
+    <message>
+        <source>Licence</source>
+        <translation>ライセンス</translation>
+    </message>
+    <message>
+        <source>Repository</source>
+        <translation>リポジトリ</translation>
+    </message>
+    <message>
+        <source>Folder</source>
+        <translation>フォルダ</translation>
+    </message>
+    <message>
+        <source>It is the main model now; the starter pair takes its place.</source>
+        <translation>現在のメインモデルです。削除するとスターターペアに切り替わります。</translation>
+    </message>
+    <message>
+        <source>It is the draft model now; replies go on without a draft.</source>
+        <translation>現在のドラフトモデルです。回答はドラフトなしで続きます。</translation>
+    </message>
+    <message>
+        <source>It can draft for %1.</source>
+        <translation>%1 のドラフトとして使えます。</translation>
+    </message>
+    <message>
+        <source>Reading its files, %1</source>
+        <translation>ファイルを読んでいます、%1</translation>
+    </message>
+    <message>
+        <source>All files are as they were installed.</source>
+        <translation>すべてのファイルがインストール時のままです。</translation>
+    </message>
+    <message>
+        <source>Damaged or missing: %1. Repair downloads them again.</source>
+        <translation>破損または不足: %1。修復で再ダウンロードします。</translation>
+    </message>
+    <message>
+        <source>Hunch did not install it and cannot tell.</source>
+        <translation>Hunch がインストールしたものではないため、分かりません。</translation>
+    </message>
+    <message>
+        <source>Asking the hub…</source>
+        <translation>ハブに確認しています…</translation>
+    </message>
+    <message>
+        <source>The hub has nothing newer.</source>
+        <translation>ハブにこれより新しいものはありません。</translation>
+    </message>
+    <message>
+        <source>The hub has a newer version. This one stays until the new one is complete.</source>
+        <translation>ハブに新しいバージョンがあります。新しいものが揃うまで、今のモデルは残ります。</translation>
+    </message>
+    <message>
+        <source>about %1 to download</source>
+        <translation>ダウンロード 約 %1</translation>
+    </message>
 </context>
 <context>
     <name>ModelsPage</name>
-    <message>
-        <source>Nothing is installed yet.</source>
-        <translation>まだ何もインストールされていません。</translation>
-    </message>
     <message>
         <source>Delete %1?</source>
         <translation>%1 を削除しますか？</translation>
@@ -1652,6 +1951,37 @@
     <message>
         <source>Hub</source>
         <translation>ハブ</translation>
+    </message>
+    <message>
+        <source>Recommended for this Mac</source>
+        <translation>この Mac へのおすすめ</translation>
+    </message>
+    <message>
+        <source>A main model and a draft for it, chosen by memory and language. One click installs both.</source>
+        <translation>メモリと言語に合わせて選んだメインモデルとドラフトモデルです。1 回のクリックで両方インストールします。</translation>
+    </message>
+</context>
+<context>
+    <name>OfferRow</name>
+    <message>
+        <source>Install both</source>
+        <translation>両方インストール</translation>
+    </message>
+    <message>
+        <source>Install %1 and its draft</source>
+        <translation>%1 とそのドラフトをインストール</translation>
+    </message>
+    <message>
+        <source>with the draft %1</source>
+        <translation>ドラフトモデル: %1</translation>
+    </message>
+    <message>
+        <source>Installed</source>
+        <translation>インストール済み</translation>
+    </message>
+    <message>
+        <source>On its way</source>
+        <translation>ダウンロード中</translation>
     </message>
 </context>
 <context>
@@ -1693,6 +2023,10 @@
     <message>
         <source>Nothing is installed yet.</source>
         <translation>まだ何もインストールされていません。</translation>
+    </message>
+    <message>
+        <source>checking it first</source>
+        <translation>先に確認しています</translation>
     </message>
     <message>
         <source>No draft</source>

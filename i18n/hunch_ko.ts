@@ -230,6 +230,14 @@
         <translation>모든 정밀도</translation>
     </message>
     <message>
+        <source>Up to %1 GB</source>
+        <translation>%1 GB 이하</translation>
+    </message>
+    <message>
+        <source>Any size</source>
+        <translation>모든 크기</translation>
+    </message>
+    <message>
         <source>Models</source>
         <translation>모델</translation>
     </message>
@@ -260,6 +268,10 @@
     <message>
         <source>Precision</source>
         <translation>정밀도</translation>
+    </message>
+    <message>
+        <source>Size</source>
+        <translation>크기</translation>
     </message>
     <message>
         <source>Kind</source>
@@ -419,6 +431,10 @@
         <translation>더 좋은 답변을 얻으려면?</translation>
     </message>
     <message>
+        <source>Install both</source>
+        <translation>둘 다 설치</translation>
+    </message>
+    <message>
         <source>No model is loaded</source>
         <translation>불러온 모델이 없어요</translation>
     </message>
@@ -429,6 +445,14 @@
     <message>
         <source>Chat about anything</source>
         <translation>무엇이든 이야기해 보세요</translation>
+    </message>
+    <message>
+        <source>Install %1 and its draft</source>
+        <translation>%1 모델과 초안 모델 설치</translation>
+    </message>
+    <message>
+        <source>The starter pair knows only Hunch. %1 with a draft chats about anything: %2.</source>
+        <translation>스타터 쌍은 Hunch만 알아요. %1 모델과 초안 모델을 설치하면 무엇이든 이야기할 수 있어요: %2.</translation>
     </message>
     <message>
         <source>The starter pair knows only Hunch. Install a larger model, and a draft for it.</source>
@@ -646,6 +670,73 @@
     <message>
         <source>Install</source>
         <translation>설치</translation>
+    </message>
+</context>
+<context>
+    <name>InstalledCard</name>
+    <message>
+        <source>Show %1 more</source>
+        <translation>%1개 더 보기</translation>
+    </message>
+    <message>
+        <source>Looking at what is on this Mac…</source>
+        <translation>이 Mac에 있는 모델을 찾고 있어요…</translation>
+    </message>
+    <message>
+        <source>No installed model is like that.</source>
+        <translation>조건에 맞는 설치된 모델이 없어요.</translation>
+    </message>
+    <message>
+        <source>Nothing is installed yet.</source>
+        <translation>아직 설치한 모델이 없어요.</translation>
+    </message>
+    <message>
+        <source>Models: %1 · On disk: %2 · Installed by Hunch: %3</source>
+        <translation>모델: %1개 · 디스크: %2 · Hunch가 설치: %3</translation>
+    </message>
+    <message>
+        <source>%1 shown · %2</source>
+        <translation>%1개 표시 · %2</translation>
+    </message>
+    <message>
+        <source>Search installed models</source>
+        <translation>설치된 모델 검색</translation>
+    </message>
+    <message>
+        <source>All kinds</source>
+        <translation>모든 종류</translation>
+    </message>
+    <message>
+        <source>Chat models</source>
+        <translation>채팅 모델</translation>
+    </message>
+    <message>
+        <source>Drafters</source>
+        <translation>전용 초안 모델</translation>
+    </message>
+    <message>
+        <source>Kind</source>
+        <translation>종류</translation>
+    </message>
+    <message>
+        <source>By name</source>
+        <translation>이름순</translation>
+    </message>
+    <message>
+        <source>By size</source>
+        <translation>크기순</translation>
+    </message>
+    <message>
+        <source>By last use</source>
+        <translation>최근 사용순</translation>
+    </message>
+    <message>
+        <source>Order</source>
+        <translation>정렬</translation>
+    </message>
+    <message>
+        <source>Fits only</source>
+        <translation>맞는 것만</translation>
     </message>
 </context>
 <context>
@@ -1278,6 +1369,18 @@
         <translation>삭제하지 못했어요</translation>
     </message>
     <message>
+        <source>%1 comes with Hunch and stays.</source>
+        <translation>%1 모델은 Hunch에 들어 있어서 삭제할 수 없어요.</translation>
+    </message>
+    <message>
+        <source>A reply is being written with %1. Stop it first.</source>
+        <translation>%1 모델로 답변을 쓰고 있어요. 먼저 멈춰 주세요.</translation>
+    </message>
+    <message>
+        <source>Hunch did not install %1. Delete it where it came from.</source>
+        <translation>%1 모델은 Hunch가 설치하지 않았어요. 설치한 곳에서 삭제해 주세요.</translation>
+    </message>
+    <message>
         <source>%1 could not be deleted: %2</source>
         <translation>%1 모델을 삭제하지 못했어요: %2</translation>
     </message>
@@ -1568,8 +1671,24 @@
 <context>
     <name>ModelRow</name>
     <message>
+        <source>Use</source>
+        <translation>사용</translation>
+    </message>
+    <message>
+        <source>Use %1</source>
+        <translation>%1 사용</translation>
+    </message>
+    <message>
+        <source>More about %1</source>
+        <translation>%1 자세히</translation>
+    </message>
+    <message>
         <source>Delete %1</source>
         <translation>%1 삭제</translation>
+    </message>
+    <message>
+        <source>checking it first</source>
+        <translation>먼저 검사하고 있어요</translation>
     </message>
     <message>
         <source>main model now</source>
@@ -1578,6 +1697,26 @@
     <message>
         <source>draft model now</source>
         <translation>현재 초안 모델</translation>
+    </message>
+    <message>
+        <source>Show in folder</source>
+        <translation>폴더에서 보기</translation>
+    </message>
+    <message>
+        <source>Verify</source>
+        <translation>검사</translation>
+    </message>
+    <message>
+        <source>Check for update</source>
+        <translation>업데이트 확인</translation>
+    </message>
+    <message>
+        <source>Repair</source>
+        <translation>복구</translation>
+    </message>
+    <message>
+        <source>Update</source>
+        <translation>업데이트</translation>
     </message>
 </context>
 <context>
@@ -1606,13 +1745,173 @@
         <source>%1-bit</source>
         <translation>%1비트</translation>
     </message>
+    <message>
+        <source>fits this Mac</source>
+        <translation>이 Mac에 맞아요</translation>
+    </message>
+    <message>
+        <source>tight on this Mac</source>
+        <translation>이 Mac에는 빠듯해요</translation>
+    </message>
+    <message>
+        <source>too large for this Mac</source>
+        <translation>이 Mac에는 너무 커요</translation>
+    </message>
+    <message>
+        <source>%1 with a chat of %2 tokens, of %3</source>
+        <translation>%2토큰 채팅까지 %1 필요, 사용 가능 %3</translation>
+    </message>
+    <message>
+        <source>%1 tokens fit</source>
+        <translation>최대 %1토큰</translation>
+    </message>
+    <message>
+        <source>%1× faster in chats on an %2</source>
+        <translation>%2에서 채팅이 %1배 빨라요</translation>
+    </message>
+    <message>
+        <source>%1× faster in code on an %2</source>
+        <translation>%2에서 코드가 %1배 빨라요</translation>
+    </message>
+    <message>
+        <source>%1× faster in maths on an %2</source>
+        <translation>%2에서 수학이 %1배 빨라요</translation>
+    </message>
+    <message>
+        <source>%1× faster on an %2</source>
+        <translation>%2에서 %1배 빨라요</translation>
+    </message>
+    <message>
+        <source>Text model without a chat template</source>
+        <translation>채팅 템플릿이 없는 텍스트 모델</translation>
+    </message>
+    <message>
+        <source>Chat model</source>
+        <translation>채팅 모델</translation>
+    </message>
+    <message>
+        <source>thinking</source>
+        <translation>생각</translation>
+    </message>
+    <message>
+        <source>tools</source>
+        <translation>도구</translation>
+    </message>
+    <message>
+        <source>drafts for %1</source>
+        <translation>%1 모델의 초안</translation>
+    </message>
+    <message>
+        <source>made for %1</source>
+        <translation>%1 전용</translation>
+    </message>
+    <message>
+        <source>its main model is not installed</source>
+        <translation>메인 모델이 설치되어 있지 않아요</translation>
+    </message>
+    <message>
+        <source>not possible with this family</source>
+        <translation>이 모델 계열에서는 쓸 수 없어요</translation>
+    </message>
+    <message>
+        <source>brings a drafter of its own</source>
+        <translation>전용 초안 모델이 들어 있어요</translation>
+    </message>
+    <message>
+        <source>%1 tokens</source>
+        <translation>%1토큰</translation>
+    </message>
+    <message>
+        <source>Family</source>
+        <translation>계열</translation>
+    </message>
+    <message>
+        <source>Kind</source>
+        <translation>종류</translation>
+    </message>
+    <message>
+        <source>Parameters</source>
+        <translation>매개변수</translation>
+    </message>
+    <message>
+        <source>Context</source>
+        <translation>컨텍스트</translation>
+    </message>
+    <message>
+        <source>Memory</source>
+        <translation>메모리</translation>
+    </message>
+    <message>
+        <source>Can do</source>
+        <translation>지원 기능</translation>
+    </message>
+    <message>
+        <source>Drafting</source>
+        <translation>초안</translation>
+    </message>
+    <message>
+        <source>Languages</source>
+        <translation>언어</translation>
+    </message>
+    <message>
+        <source>Licence</source>
+        <translation>라이선스</translation>
+    </message>
+    <message>
+        <source>Repository</source>
+        <translation>저장소</translation>
+    </message>
+    <message>
+        <source>Folder</source>
+        <translation>폴더</translation>
+    </message>
+    <message>
+        <source>It is the main model now; the starter pair takes its place.</source>
+        <translation>지금 메인 모델로 쓰고 있어요. 삭제하면 스타터 쌍으로 바뀌어요.</translation>
+    </message>
+    <message>
+        <source>It is the draft model now; replies go on without a draft.</source>
+        <translation>지금 초안 모델로 쓰고 있어요. 삭제해도 답변은 초안 없이 이어져요.</translation>
+    </message>
+    <message>
+        <source>It can draft for %1.</source>
+        <translation>%1 모델의 초안으로 쓸 수 있어요.</translation>
+    </message>
+    <message>
+        <source>Reading its files, %1</source>
+        <translation>파일을 읽고 있어요, %1</translation>
+    </message>
+    <message>
+        <source>All files are as they were installed.</source>
+        <translation>모든 파일이 설치한 그대로예요.</translation>
+    </message>
+    <message>
+        <source>Damaged or missing: %1. Repair downloads them again.</source>
+        <translation>손상되었거나 없는 파일: %1. 복구를 누르면 다시 다운로드해요.</translation>
+    </message>
+    <message>
+        <source>Hunch did not install it and cannot tell.</source>
+        <translation>Hunch가 설치하지 않아서 알 수 없어요.</translation>
+    </message>
+    <message>
+        <source>Asking the hub…</source>
+        <translation>허브에 확인하고 있어요…</translation>
+    </message>
+    <message>
+        <source>The hub has nothing newer.</source>
+        <translation>허브에 더 새로운 버전이 없어요.</translation>
+    </message>
+    <message>
+        <source>The hub has a newer version. This one stays until the new one is complete.</source>
+        <translation>허브에 새 버전이 있어요. 새 버전을 다 받을 때까지 지금 모델이 남아 있어요.</translation>
+    </message>
+    <message>
+        <source>about %1 to download</source>
+        <translation>다운로드 약 %1</translation>
+    </message>
 </context>
 <context>
     <name>ModelsPage</name>
-    <message>
-        <source>Nothing is installed yet.</source>
-        <translation>아직 설치된 모델이 없어요.</translation>
-    </message>
     <message>
         <source>Delete %1?</source>
         <translation>%1 모델을 삭제할까요?</translation>
@@ -1652,6 +1951,37 @@
     <message>
         <source>Hub</source>
         <translation>허브</translation>
+    </message>
+    <message>
+        <source>Recommended for this Mac</source>
+        <translation>이 Mac에 추천</translation>
+    </message>
+    <message>
+        <source>A main model and a draft for it, chosen by memory and language. One click installs both.</source>
+        <translation>메모리와 언어에 맞춰 고른 메인 모델과 초안 모델이에요. 한 번 누르면 둘 다 설치돼요.</translation>
+    </message>
+</context>
+<context>
+    <name>OfferRow</name>
+    <message>
+        <source>Install both</source>
+        <translation>둘 다 설치</translation>
+    </message>
+    <message>
+        <source>Install %1 and its draft</source>
+        <translation>%1 모델과 초안 모델 설치</translation>
+    </message>
+    <message>
+        <source>with the draft %1</source>
+        <translation>초안 모델 %1</translation>
+    </message>
+    <message>
+        <source>Installed</source>
+        <translation>설치됨</translation>
+    </message>
+    <message>
+        <source>On its way</source>
+        <translation>다운로드 중</translation>
     </message>
 </context>
 <context>
@@ -1693,6 +2023,10 @@
     <message>
         <source>Nothing is installed yet.</source>
         <translation>아직 설치된 모델이 없어요.</translation>
+    </message>
+    <message>
+        <source>checking it first</source>
+        <translation>먼저 검사하고 있어요</translation>
     </message>
     <message>
         <source>No draft</source>

@@ -230,6 +230,14 @@
         <translation>所有精度</translation>
     </message>
     <message>
+        <source>Up to %1 GB</source>
+        <translation>不超过 %1 GB</translation>
+    </message>
+    <message>
+        <source>Any size</source>
+        <translation>所有大小</translation>
+    </message>
+    <message>
         <source>Models</source>
         <translation>模型</translation>
     </message>
@@ -260,6 +268,10 @@
     <message>
         <source>Precision</source>
         <translation>精度</translation>
+    </message>
+    <message>
+        <source>Size</source>
+        <translation>大小</translation>
     </message>
     <message>
         <source>Kind</source>
@@ -419,6 +431,10 @@
         <translation>怎样得到更好的回答？</translation>
     </message>
     <message>
+        <source>Install both</source>
+        <translation>全部安装</translation>
+    </message>
+    <message>
         <source>No model is loaded</source>
         <translation>尚未加载模型</translation>
     </message>
@@ -429,6 +445,14 @@
     <message>
         <source>Chat about anything</source>
         <translation>畅聊任何话题</translation>
+    </message>
+    <message>
+        <source>Install %1 and its draft</source>
+        <translation>安装 %1 及其草稿模型</translation>
+    </message>
+    <message>
+        <source>The starter pair knows only Hunch. %1 with a draft chats about anything: %2.</source>
+        <translation>入门模型对只了解 Hunch。%1 配合草稿模型可以聊任何话题：%2。</translation>
     </message>
     <message>
         <source>The starter pair knows only Hunch. Install a larger model, and a draft for it.</source>
@@ -646,6 +670,73 @@
     <message>
         <source>Install</source>
         <translation>安装</translation>
+    </message>
+</context>
+<context>
+    <name>InstalledCard</name>
+    <message>
+        <source>Show %1 more</source>
+        <translation>再显示 %1 个</translation>
+    </message>
+    <message>
+        <source>Looking at what is on this Mac…</source>
+        <translation>正在查看这台 Mac 上的模型…</translation>
+    </message>
+    <message>
+        <source>No installed model is like that.</source>
+        <translation>没有符合条件的已安装模型。</translation>
+    </message>
+    <message>
+        <source>Nothing is installed yet.</source>
+        <translation>还没有安装任何模型。</translation>
+    </message>
+    <message>
+        <source>Models: %1 · On disk: %2 · Installed by Hunch: %3</source>
+        <translation>模型：%1 · 占用磁盘：%2 · 由 Hunch 安装：%3</translation>
+    </message>
+    <message>
+        <source>%1 shown · %2</source>
+        <translation>显示 %1 个 · %2</translation>
+    </message>
+    <message>
+        <source>Search installed models</source>
+        <translation>搜索已安装的模型</translation>
+    </message>
+    <message>
+        <source>All kinds</source>
+        <translation>所有类型</translation>
+    </message>
+    <message>
+        <source>Chat models</source>
+        <translation>对话模型</translation>
+    </message>
+    <message>
+        <source>Drafters</source>
+        <translation>专用草稿模型</translation>
+    </message>
+    <message>
+        <source>Kind</source>
+        <translation>类型</translation>
+    </message>
+    <message>
+        <source>By name</source>
+        <translation>按名称</translation>
+    </message>
+    <message>
+        <source>By size</source>
+        <translation>按大小</translation>
+    </message>
+    <message>
+        <source>By last use</source>
+        <translation>按最近使用</translation>
+    </message>
+    <message>
+        <source>Order</source>
+        <translation>排序</translation>
+    </message>
+    <message>
+        <source>Fits only</source>
+        <translation>仅显示可运行的</translation>
     </message>
 </context>
 <context>
@@ -1278,6 +1369,18 @@
         <translation>未能删除</translation>
     </message>
     <message>
+        <source>%1 comes with Hunch and stays.</source>
+        <translation>%1 随 Hunch 附带，无法删除。</translation>
+    </message>
+    <message>
+        <source>A reply is being written with %1. Stop it first.</source>
+        <translation>正在用 %1 生成回复。请先停止。</translation>
+    </message>
+    <message>
+        <source>Hunch did not install %1. Delete it where it came from.</source>
+        <translation>%1 不是由 Hunch 安装的。请在其来源处删除。</translation>
+    </message>
+    <message>
         <source>%1 could not be deleted: %2</source>
         <translation>无法删除 %1：%2</translation>
     </message>
@@ -1568,8 +1671,24 @@
 <context>
     <name>ModelRow</name>
     <message>
+        <source>Use</source>
+        <translation>使用</translation>
+    </message>
+    <message>
+        <source>Use %1</source>
+        <translation>使用 %1</translation>
+    </message>
+    <message>
+        <source>More about %1</source>
+        <translation>%1 的详细信息</translation>
+    </message>
+    <message>
         <source>Delete %1</source>
         <translation>删除 %1</translation>
+    </message>
+    <message>
+        <source>checking it first</source>
+        <translation>正在先行检查</translation>
     </message>
     <message>
         <source>main model now</source>
@@ -1578,6 +1697,26 @@
     <message>
         <source>draft model now</source>
         <translation>当前草稿模型</translation>
+    </message>
+    <message>
+        <source>Show in folder</source>
+        <translation>在文件夹中显示</translation>
+    </message>
+    <message>
+        <source>Verify</source>
+        <translation>校验</translation>
+    </message>
+    <message>
+        <source>Check for update</source>
+        <translation>检查更新</translation>
+    </message>
+    <message>
+        <source>Repair</source>
+        <translation>修复</translation>
+    </message>
+    <message>
+        <source>Update</source>
+        <translation>更新</translation>
     </message>
 </context>
 <context>
@@ -1606,13 +1745,173 @@
         <source>%1-bit</source>
         <translation>%1 位</translation>
     </message>
+    <message>
+        <source>fits this Mac</source>
+        <translation>适合这台 Mac</translation>
+    </message>
+    <message>
+        <source>tight on this Mac</source>
+        <translation>在这台 Mac 上较吃紧</translation>
+    </message>
+    <message>
+        <source>too large for this Mac</source>
+        <translation>对这台 Mac 来说太大</translation>
+    </message>
+    <message>
+        <source>%1 with a chat of %2 tokens, of %3</source>
+        <translation>%2 个 token 的对话需要 %1，可用 %3</translation>
+    </message>
+    <message>
+        <source>%1 tokens fit</source>
+        <translation>最多 %1 个 token</translation>
+    </message>
+    <message>
+        <source>%1× faster in chats on an %2</source>
+        <translation>在 %2 上对话提速至 %1 倍</translation>
+    </message>
+    <message>
+        <source>%1× faster in code on an %2</source>
+        <translation>在 %2 上代码提速至 %1 倍</translation>
+    </message>
+    <message>
+        <source>%1× faster in maths on an %2</source>
+        <translation>在 %2 上数学提速至 %1 倍</translation>
+    </message>
+    <message>
+        <source>%1× faster on an %2</source>
+        <translation>在 %2 上提速至 %1 倍</translation>
+    </message>
+    <message>
+        <source>Text model without a chat template</source>
+        <translation>没有对话模板的文本模型</translation>
+    </message>
+    <message>
+        <source>Chat model</source>
+        <translation>对话模型</translation>
+    </message>
+    <message>
+        <source>thinking</source>
+        <translation>思考</translation>
+    </message>
+    <message>
+        <source>tools</source>
+        <translation>工具</translation>
+    </message>
+    <message>
+        <source>drafts for %1</source>
+        <translation>可为 %1 生成草稿</translation>
+    </message>
+    <message>
+        <source>made for %1</source>
+        <translation>专为 %1 制作</translation>
+    </message>
+    <message>
+        <source>its main model is not installed</source>
+        <translation>其主模型尚未安装</translation>
+    </message>
+    <message>
+        <source>not possible with this family</source>
+        <translation>该系列不支持</translation>
+    </message>
+    <message>
+        <source>brings a drafter of its own</source>
+        <translation>自带专用草稿模型</translation>
+    </message>
+    <message>
+        <source>%1 tokens</source>
+        <translation>%1 个 token</translation>
+    </message>
+    <message>
+        <source>Family</source>
+        <translation>系列</translation>
+    </message>
+    <message>
+        <source>Kind</source>
+        <translation>类型</translation>
+    </message>
+    <message>
+        <source>Parameters</source>
+        <translation>参数</translation>
+    </message>
+    <message>
+        <source>Context</source>
+        <translation>上下文</translation>
+    </message>
+    <message>
+        <source>Memory</source>
+        <translation>内存</translation>
+    </message>
+    <message>
+        <source>Can do</source>
+        <translation>支持功能</translation>
+    </message>
+    <message>
+        <source>Drafting</source>
+        <translation>草稿</translation>
+    </message>
+    <message>
+        <source>Languages</source>
+        <translation>语言</translation>
+    </message>
+    <message>
+        <source>Licence</source>
+        <translation>许可</translation>
+    </message>
+    <message>
+        <source>Repository</source>
+        <translation>仓库</translation>
+    </message>
+    <message>
+        <source>Folder</source>
+        <translation>文件夹</translation>
+    </message>
+    <message>
+        <source>It is the main model now; the starter pair takes its place.</source>
+        <translation>它是当前的主模型；删除后将换成入门模型对。</translation>
+    </message>
+    <message>
+        <source>It is the draft model now; replies go on without a draft.</source>
+        <translation>它是当前的草稿模型；回复会在没有草稿的情况下继续。</translation>
+    </message>
+    <message>
+        <source>It can draft for %1.</source>
+        <translation>它可以作为 %1 的草稿模型。</translation>
+    </message>
+    <message>
+        <source>Reading its files, %1</source>
+        <translation>正在读取文件，%1</translation>
+    </message>
+    <message>
+        <source>All files are as they were installed.</source>
+        <translation>所有文件都与安装时一致。</translation>
+    </message>
+    <message>
+        <source>Damaged or missing: %1. Repair downloads them again.</source>
+        <translation>已损坏或缺失：%1。修复会重新下载这些文件。</translation>
+    </message>
+    <message>
+        <source>Hunch did not install it and cannot tell.</source>
+        <translation>它不是由 Hunch 安装的，因此无法判断。</translation>
+    </message>
+    <message>
+        <source>Asking the hub…</source>
+        <translation>正在询问 Hub…</translation>
+    </message>
+    <message>
+        <source>The hub has nothing newer.</source>
+        <translation>Hub 上没有更新的版本。</translation>
+    </message>
+    <message>
+        <source>The hub has a newer version. This one stays until the new one is complete.</source>
+        <translation>Hub 上有更新的版本。新版本完整下载之前，当前模型会保留。</translation>
+    </message>
+    <message>
+        <source>about %1 to download</source>
+        <translation>需下载约 %1</translation>
+    </message>
 </context>
 <context>
     <name>ModelsPage</name>
-    <message>
-        <source>Nothing is installed yet.</source>
-        <translation>还没有安装任何模型。</translation>
-    </message>
     <message>
         <source>Delete %1?</source>
         <translation>删除 %1？</translation>
@@ -1652,6 +1951,37 @@
     <message>
         <source>Hub</source>
         <translation>Hub</translation>
+    </message>
+    <message>
+        <source>Recommended for this Mac</source>
+        <translation>为这台 Mac 推荐</translation>
+    </message>
+    <message>
+        <source>A main model and a draft for it, chosen by memory and language. One click installs both.</source>
+        <translation>根据内存和语言挑选的主模型及其草稿模型，点一次即可全部安装。</translation>
+    </message>
+</context>
+<context>
+    <name>OfferRow</name>
+    <message>
+        <source>Install both</source>
+        <translation>全部安装</translation>
+    </message>
+    <message>
+        <source>Install %1 and its draft</source>
+        <translation>安装 %1 及其草稿模型</translation>
+    </message>
+    <message>
+        <source>with the draft %1</source>
+        <translation>草稿模型：%1</translation>
+    </message>
+    <message>
+        <source>Installed</source>
+        <translation>已安装</translation>
+    </message>
+    <message>
+        <source>On its way</source>
+        <translation>正在下载</translation>
     </message>
 </context>
 <context>
@@ -1693,6 +2023,10 @@
     <message>
         <source>Nothing is installed yet.</source>
         <translation>还没有安装任何模型。</translation>
+    </message>
+    <message>
+        <source>checking it first</source>
+        <translation>正在先行检查</translation>
     </message>
     <message>
         <source>No draft</source>

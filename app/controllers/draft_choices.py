@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from app.view_models.model_list import DraftChoice, DraftGroup, ModelEntry
-from engine import InstalledModel, ModelInfo, ModelSource, draft_problem
+from engine import InstalledModel, ModelAbout, ModelInfo, ModelSource, draft_problem, memory_fit
 
 # A draft up to this share of the main model's parameters is worth its time on most machines.
 RECOMMENDED_SHARE = 1 / 5
+USUAL_CONTEXT_TOKENS = 8192  # that a model's fit is told for
 
 
 def draft_choice(main: ModelInfo, model: InstalledModel, entry: ModelEntry) -> DraftChoice:
@@ -33,6 +34,7 @@ def best_draft(main: ModelInfo, installed: Iterable[InstalledModel]) -> str:
 
 def model_entry(model: InstalledModel, main_folder: str, draft_folder: str) -> ModelEntry:
     info = model.info
+    chats = info is not None and info.drafter is None
     return ModelEntry(
         folder=model.folder,
         name=model.name,
@@ -47,7 +49,27 @@ def model_entry(model: InstalledModel, main_folder: str, draft_folder: str) -> M
         is_main=model.folder == main_folder,
         is_draft=model.folder == draft_folder,
         drafter=info.drafter.kind if info and info.drafter else None,
+        about=info.about if info else ModelAbout(),
+        fit=memory_fit(info, USUAL_CONTEXT_TOKENS) if info and chats else None,
+        own_head=info is not None and info.own_drafter is not None,
     )
+
+
+def mains_of(installed: Iterable[InstalledModel]) -> dict[str, tuple[str, ...]]:
+    """For the folder of each model, the main models on this machine that it is a good draft for, by name."""
+    infos = [model.info for model in installed if model.info is not None]
+    families: dict[str, list[ModelInfo]] = {}
+    for info in infos:
+        if info.drafter is None:
+            families.setdefault(info.vocabulary_digest, []).append(info)
+    chats = [info for info in infos if info.drafter is None]
+    found: dict[str, tuple[str, ...]] = {}
+    for draft in infos:
+        mains = chats if draft.drafter is not None else families[draft.vocabulary_digest]
+        others = [main for main in mains if main.folder != draft.folder]
+        good = [main.name for main in others if draft_problem(main, draft) is None and _is_good(main, draft)]
+        found[draft.folder] = tuple(good)
+    return found
 
 
 def _is_good(main: ModelInfo, draft: ModelInfo) -> bool:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -12,19 +11,26 @@ from PySide6.QtCore import QObject, Signal
 from app.bridge import EngineBridge
 from app.controllers.discover import DiscoverController
 from app.controllers.downloads import DownloadController
-from app.controllers.draft_choices import best_draft, draft_choice, model_entry
+from app.controllers.draft_choices import USUAL_CONTEXT_TOKENS, best_draft, draft_choice, mains_of, model_entry
 from app.controllers.loaded_pair import LoadedPair
+from app.controllers.pair_offers import pair_offers
+from app.controllers.starter_setting import as_setting, from_setting
 from app.settings import STARTER_FOLDER, Settings
+from app.view_models.installed_list import PairOffer, reading_order
 from app.view_models.model_list import (
     DraftChoice,
     DraftGroup,
     ModelEntry,
     PairState,
     PairView,
+    Upkeep,
+    UpkeepState,
 )
 from engine import (
+    Catalog,
     ChatEngine,
     DeleteFailed,
+    DeleteRefusal,
     DrafterExamined,
     Event,
     Failed,
@@ -33,6 +39,7 @@ from engine import (
     InstalledModel,
     LibraryScanned,
     LoadAborted,
+    ModelChecking,
     ModelDeleted,
     ModelFailed,
     ModelInfo,
@@ -41,10 +48,15 @@ from engine import (
     ModelReady,
     ModelRole,
     ModelUnloaded,
+    ModelVerified,
     NoModelLoaded,
     TextDelta,
+    UpdateChecked,
+    VerifyProgress,
     draft_problem,
 )
+
+_MOST_REMEMBERED = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +90,16 @@ class ModelController(QObject):
         self._starter = starter
         self._loaded = LoadedPair()
         self._installed: tuple[InstalledModel, ...] = ()
-        self.discover = DiscoverController(store, bridge, settings, self)
+        self._mains: dict[str, tuple[str, ...]] = {}
+        self.scanned = False
+        self._checking = ""
+        self._upkeep: dict[str, Upkeep] = {}
+        self.usual_context_tokens = USUAL_CONTEXT_TOKENS
+        self.catalog = Catalog()
+        self._to_use = 0  # a finished download that the person wants to use
+        self.discover = DiscoverController(store, bridge, lambda: self.catalog, self)
         self.downloads = DownloadController(store, bridge, settings, self)
-        self.downloads.installed.connect(lambda _repository, _folder: self._store.scan())
+        self.downloads.installed.connect(self._on_installed)
         bridge.event_arrived.connect(self._on_event)
         settings.changed.connect(self._on_setting)
 
@@ -89,8 +108,8 @@ class ModelController(QObject):
         self._tell_hub()
         self._store.set_folders(self._settings.model_folders)
         self._store.scan()
-        main = _from_setting(self._settings.main_folder, self._starter.main)
-        draft = _from_setting(self._settings.draft_folder, self._starter.draft)
+        main = from_setting(self._settings.main_folder, self._starter.main)
+        draft = from_setting(self._settings.draft_folder, self._starter.draft)
         if main:
             self._load(main, draft)
 
@@ -105,7 +124,11 @@ class ModelController(QObject):
 
     @property
     def models(self) -> list[ModelEntry]:
-        return [self._entry(model) for model in sorted(self._installed, key=lambda model: _reading_order(model.name))]
+        return [self._entry(model) for model in sorted(self._installed, key=lambda model: reading_order(model.name))]
+
+    def offers(self, language: str) -> list[PairOffer]:
+        """Pairs of the catalog for this machine and for people who write `language`; the best first."""
+        return pair_offers(self.catalog, language, self._installed)
 
     def drafts_for_main(self) -> list[DraftChoice]:
         """Every installed model: recommended, compatible, and not compatible with the reason; small ones first."""
@@ -122,12 +145,12 @@ class ModelController(QObject):
     def choose_main(self, folder: str) -> None:
         """Loads another main model; the draft stays if it fits, else the best that is installed comes with it."""
         draft = self._draft_to_go_with(folder)
-        self._settings.draft_folder = _as_setting(draft, self._starter.draft)
+        self._settings.draft_folder = as_setting(draft, self._starter.draft)
         self._load(folder, draft)
 
     def choose_draft(self, folder: str | None) -> None:
         """Changes the draft at once, without loading the main model again."""
-        self._settings.draft_folder = _as_setting(folder or "", self._starter.draft)
+        self._settings.draft_folder = as_setting(folder or "", self._starter.draft)
         self._loaded.begin_loading_draft(folder or "")
         self._engine.set_draft(folder, self._bridge.post)
         self._emit_pair_changed()
@@ -148,6 +171,9 @@ class ModelController(QObject):
         folders = self.downloads.folders(download)
         if not folders:
             return
+        if not set(folders) <= {model.folder for model in self._installed}:
+            self._to_use = download  # what it is, the scan under way will tell
+            return
         as_draft = self.downloads.is_draft(download) or self._is_drafter(folders[0])
         self.downloads.dismiss(download)
         if len(folders) > 1:
@@ -159,10 +185,37 @@ class ModelController(QObject):
         self.chat_wanted.emit()
 
     def choose_pair(self, main: str, draft: str) -> None:
-        self._settings.draft_folder = _as_setting(draft, self._starter.draft)
+        self._settings.draft_folder = as_setting(draft, self._starter.draft)
         self._load(main, draft)
 
+    def use(self, folder: str) -> None:
+        """A drafter drafts for the loaded main model; anything else becomes the main model."""
+        if self._is_drafter(folder):
+            self.choose_draft(folder)
+        else:
+            self.choose_main(folder)
+        self.chat_wanted.emit()
+
+    def verify(self, folder: str) -> None:
+        self._set_upkeep(folder, Upkeep(UpkeepState.VERIFYING))
+        self._store.verify(folder)
+
+    def check_for_update(self, folder: str) -> None:
+        self._set_upkeep(folder, Upkeep(UpkeepState.ASKING))
+        self._store.check_for_update(folder)
+
+    def mend(self, folder: str) -> None:
+        """Downloads what is damaged or newer. The model stays in its place until that is whole."""
+        repository = next((model.repository for model in self._installed if model.folder == folder), "")
+        if repository:
+            self._set_upkeep(folder, Upkeep())
+            self.install(repository)
+
     def delete(self, folder: str) -> None:
+        state = self._engine.state()
+        if folder == self._loaded.main_folder and (state.running or state.queued):
+            self.problem_raised.emit(DeleteFailed(folder, "", DeleteRefusal.IN_USE))
+            return
         if folder == self._loaded.draft_folder:
             self.choose_draft(None)
         if folder == self._loaded.main_folder:
@@ -191,6 +244,8 @@ class ModelController(QObject):
 
     def _on_event(self, event: Event) -> None:
         match event:
+            case ModelChecking(folder=folder):
+                self._set_checking(folder)
             case ModelLoading() | ModelReady() | ModelFailed() | ModelUnloaded():
                 self._on_model_event(event)
             case TextDelta(stats=stats) | Finished(stats=stats) | Failed(stats=stats):
@@ -199,12 +254,17 @@ class ModelController(QObject):
             case DrafterExamined(folder=folder, poor=True) if folder == self._loaded.draft_folder:
                 self.problem_raised.emit(event)
             case LibraryScanned(models=models):
-                self._installed = models
+                self._installed, self.scanned = models, True
+                self._mains = mains_of(models)
                 self.models_changed.emit()
+                wanted, self._to_use = self._to_use, 0
+                self.use_downloaded(wanted)
             case ModelDeleted():
                 self._store.scan()
             case DeleteFailed():
                 self.problem_raised.emit(event)
+            case VerifyProgress() | ModelVerified() | UpdateChecked():
+                self._set_upkeep(event.folder, _upkeep(event))
 
     def _on_setting(self, name: str) -> None:
         if name.startswith("hub_") or name == "download_limit":
@@ -212,12 +272,20 @@ class ModelController(QObject):
         if name in ("speculation_mode", "speculation_tokens"):
             self.pair_changed.emit()
 
+    def _set_checking(self, folder: str) -> None:
+        if folder != self._checking:
+            self._checking = folder
+            self.models_changed.emit()
+
     def _on_model_event(self, event: ModelLoading | ModelReady | ModelFailed | ModelUnloaded) -> None:
         if isinstance(event, ModelFailed) and isinstance(event.error, LoadAborted):
             return  # this app has requested another model meanwhile
+        self._checking = ""
         self._loaded.apply_event(event)
+        if isinstance(event, ModelReady):
+            self._remember_use(event.info.folder)
         if isinstance(event, ModelReady) and event.role is ModelRole.MAIN:
-            self._settings.main_folder = _as_setting(event.info.folder, self._starter.main)
+            self._settings.main_folder = as_setting(event.info.folder, self._starter.main)
         if isinstance(event, ModelFailed) and not isinstance(event.error, NoModelLoaded):
             self.problem_raised.emit(event.error)  # a draft without its main model has nothing to report
             if event.role is ModelRole.DRAFT and event.folder == self._loaded.draft_folder:
@@ -250,7 +318,7 @@ class ModelController(QObject):
         """Replaces a deleted main model, also in the settings for the next start."""
         self._settings.main_folder = self._settings.draft_folder = STARTER_FOLDER
         if self._starter.main.is_dir():
-            self._load(str(self._starter.main), _from_setting(STARTER_FOLDER, self._starter.draft))
+            self._load(str(self._starter.main), from_setting(STARTER_FOLDER, self._starter.draft))
         else:
             self._loaded.clear()
             self._engine.unload(self._bridge.post)
@@ -286,25 +354,45 @@ class ModelController(QObject):
         return best_draft(main, self._installed)
 
     def _entry(self, model: InstalledModel) -> ModelEntry:
-        return model_entry(model, self._loaded.main_folder, self._loaded.draft_folder)
+        entry = model_entry(model, self._loaded.main_folder, self._loaded.draft_folder)
+        recent = self._settings.recent_models
+        used = len(recent) - recent.index(model.folder) if model.folder in recent else 0
+        return replace(
+            entry,
+            drafts_for=self._mains.get(model.folder, ()),
+            last_used=used,
+            is_checking=model.folder == self._checking,
+            upkeep=self._upkeep.get(model.folder, Upkeep()),
+        )
+
+    def _on_installed(self, _repository: str, folder: str) -> None:
+        self._upkeep.pop(folder, None)
+        self._store.scan()
+
+    def _set_upkeep(self, folder: str, upkeep: Upkeep) -> None:
+        self._upkeep[folder] = upkeep
+        self.models_changed.emit()
+
+    def _remember_use(self, folder: str) -> None:
+        others = tuple(each for each in self._settings.recent_models if each != folder)
+        self._settings.recent_models = (folder, *others)[:_MOST_REMEMBERED]
 
 
-def _reading_order(name: str) -> list[tuple[str, int]]:
-    """A sort key that puts 2B before 13B and ignores case."""
-    return [(words, int(digits or 0)) for words, digits in re.findall(r"(\D*)(\d*)", name.casefold())]
+def _upkeep(event: VerifyProgress | ModelVerified | UpdateChecked) -> Upkeep:
+    match event:
+        case VerifyProgress(done_bytes=done, total_bytes=total):
+            return Upkeep(UpkeepState.VERIFYING, done / total if total else 0.0)
+        case ModelVerified(known=False):
+            return Upkeep(UpkeepState.UNKNOWN)
+        case ModelVerified(damaged=damaged):
+            return Upkeep(UpkeepState.DAMAGED if damaged else UpkeepState.SOUND, files=damaged)
+        case UpdateChecked(error=error) if error is not None:
+            return Upkeep(UpkeepState.NOT_ASKED, error=error)
+        case UpdateChecked(repository=repository, has_update=newer):
+            state = UpkeepState.OUTDATED if newer else UpkeepState.CURRENT
+            return Upkeep(state if repository else UpkeepState.UNKNOWN)
 
 
 def _as_address(typed: str) -> str:
     """Adds the scheme that people leave out."""
     return f"https://{typed}" if typed and "://" not in typed else typed
-
-
-def _from_setting(stored: str, starter: Path) -> str:
-    if stored != STARTER_FOLDER:
-        return stored
-    return str(starter) if starter.is_dir() else ""
-
-
-def _as_setting(folder: str, starter: Path) -> str:
-    """The starter folder is stored by name, because its path may change with an update."""
-    return STARTER_FOLDER if folder == str(starter) else folder

@@ -5,7 +5,29 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from engine import DrafterKind, DraftingState, EngineError, ModelSource, Speculation
+from engine import DrafterKind, DraftingState, EngineError, MemoryFit, ModelAbout, ModelSource, Speculation
+
+
+class UpkeepState(StrEnum):
+    NONE = "none"
+    VERIFYING = "verifying"
+    SOUND = "sound"
+    DAMAGED = "damaged"  # files are missing or not as they were installed
+    UNKNOWN = "unknown"  # nobody wrote down what its files should be
+    ASKING = "asking"  # the hub, for something newer
+    CURRENT = "current"
+    OUTDATED = "outdated"
+    NOT_ASKED = "not_asked"  # the hub did not answer; `error` says why
+
+
+@dataclass(frozen=True, slots=True)
+class Upkeep:
+    """What was found when somebody asked whether a model is sound, or the newest."""
+
+    state: UpkeepState = UpkeepState.NONE
+    share: float = 0.0  # of the files that were read
+    files: tuple[str, ...] = ()
+    error: EngineError | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +44,14 @@ class ModelEntry:
     can_delete: bool = False
     is_main: bool = False  # loaded now
     is_draft: bool = False
+    is_checking: bool = False  # its files are new here and are tried before they are loaded
     drafter: DrafterKind | None = None  # of what is made to draft for one main model, and no chat model
+    about: ModelAbout = field(default_factory=ModelAbout)
+    fit: MemoryFit | None = None  # with a chat of usual length
+    own_head: bool = False  # it brings a drafter of its own
+    drafts_for: tuple[str, ...] = ()  # names of installed main models that it is a good draft for
+    last_used: int = 0  # the higher, the later; 0: never
+    upkeep: Upkeep = field(default_factory=Upkeep)
 
 
 class PairState(StrEnum):

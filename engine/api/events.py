@@ -2,6 +2,7 @@
 
 A request's events: Queued, then PromptProgress and TextDelta in any number, then exactly one of Finished or Failed.
 A model's: ModelLoading, then exactly one of ModelReady or ModelFailed (ModelFailed alone when loading cannot begin).
+ModelChecking may come between them.
 ModelUnloaded comes whenever a loaded model goes: dropped, replaced, or because the engine closes.
 DrafterExamined may follow the ModelReady of a drafter.
 A download's: DownloadProgress in any number, then exactly one of DownloadFinished, DownloadStopped or DownloadFailed.
@@ -16,6 +17,7 @@ from engine.api.errors import EngineError
 from engine.api.hub import FileProgress, HubModel, HubPage, Retry, SearchId
 from engine.api.stats import RequestStats
 from engine.api.types import (
+    DeleteRefusal,
     DownloadId,
     FinishReason,
     ModelInfo,
@@ -32,6 +34,13 @@ _POOR_AGREEMENT = 0.2
 @dataclass(frozen=True, slots=True)
 class ModelLoading:
     role: ModelRole
+    folder: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChecking:
+    """Its tokenizer and template are new here, and are tried in another process before the load goes on."""
+
     folder: str
 
 
@@ -133,6 +142,33 @@ class ModelDeleted:
 class DeleteFailed:
     folder: str
     detail: str
+    reason: DeleteRefusal | None = None  # None: the disk refused
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyProgress:
+    """A model's files are read and compared with what was installed."""
+
+    folder: str
+    done_bytes: int
+    total_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class ModelVerified:
+    folder: str
+    known: bool  # False: nobody wrote down what its files should be
+    damaged: tuple[str, ...] = ()  # files that are missing or not as they were installed
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateChecked:
+    """Whether the hub has something newer than what is installed. Nothing is changed by asking."""
+
+    folder: str
+    repository: str
+    has_update: bool = False
+    error: EngineError | None = None  # why the hub was not asked, or did not answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,12 +241,15 @@ class PageFailed:
     error: EngineError
 
 
-ModelEvent = ModelLoading | ModelReady | ModelFailed | ModelUnloaded | DrafterExamined
+ModelEvent = ModelLoading | ModelChecking | ModelReady | ModelFailed | ModelUnloaded | DrafterExamined
 RequestEvent = Queued | PromptProgress | TextDelta | Finished | Failed
 StoreEvent = (
     LibraryScanned
     | ModelDeleted
     | DeleteFailed
+    | VerifyProgress
+    | ModelVerified
+    | UpdateChecked
     | DownloadProgress
     | DownloadFinished
     | DownloadStopped

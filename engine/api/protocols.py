@@ -68,6 +68,12 @@ class ModelLibrary(Protocol):
 
     def delete(self, folder: Path | str) -> None: ...
 
+    def verify(self, folder: Path | str) -> None:
+        """Compare an installed model's files with what was downloaded: VerifyProgress, then ModelVerified."""
+
+    def check_for_update(self, folder: Path | str) -> None:
+        """Ask the hub whether it has a newer commit: UpdateChecked."""
+
     def try_now(self, download: DownloadId) -> None:
         """A download that waits before it asks the hub again need not."""
         ...

@@ -168,6 +168,15 @@ class CacheSizes:
     fixed_bytes: int  # however long it is: windows when they are full, and recurrent states
 
 
+class DeleteRefusal(StrEnum):
+    """Why a model is not deleted."""
+
+    STARTER = "starter"  # it comes with the program
+    NOT_OURS = "not_ours"  # another program's, or in a folder that was added
+    NO_MODEL = "no_model"
+    IN_USE = "in_use"  # a reply is being written with it
+
+
 class FitLevel(StrEnum):
     FITS = "fits"
     TIGHT = "tight"  # it fits, and leaves little for anything else

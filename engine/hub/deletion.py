@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from engine.api.types import DeleteRefusal
 from engine.hub.staging import new_trash, remove
 
 
 class CannotDelete(Exception):
-    pass
+    def __init__(self, reason: DeleteRefusal) -> None:
+        super().__init__(reason.value)
+        self.reason = reason
 
 
 def delete_model(root: Path, folder: Path) -> int:
@@ -27,8 +30,8 @@ def delete_model(root: Path, folder: Path) -> int:
 def _place_in(root: Path, folder: Path) -> Path:
     resolved = folder.resolve()
     if folder.is_symlink() or not resolved.is_relative_to(root):
-        raise CannotDelete("not in the models folder")
+        raise CannotDelete(DeleteRefusal.NOT_OURS)
     parts = resolved.relative_to(root).parts
     if not 1 <= len(parts) <= 2 or parts[0].startswith(".") or not (resolved / "config.json").is_file():
-        raise CannotDelete("not a model of the models folder")
+        raise CannotDelete(DeleteRefusal.NO_MODEL)
     return resolved

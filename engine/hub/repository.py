@@ -55,6 +55,10 @@ def is_repository(name: object) -> bool:
     return isinstance(name, str) and bool(_REPOSITORY.fullmatch(name)) and ".." not in name and "--" not in name
 
 
+def is_checksum(value: object) -> bool:
+    return isinstance(value, str) and _CHECKSUM.fullmatch(value) is not None
+
+
 def check_repository(repository: str) -> None:
     """Raises RepositoryNotFound for a name that no hub can have."""
     if not is_repository(repository):

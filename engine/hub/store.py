@@ -12,6 +12,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,8 +28,8 @@ from engine.api.events import (
     StoreEvent,
 )
 from engine.api.hub import HubAccess, HubQuery, SearchId
-from engine.api.types import DownloadId
-from engine.hub import leftovers, library
+from engine.api.types import DeleteRefusal, DownloadId
+from engine.hub import leftovers, library, upkeep
 from engine.hub.client import Hub
 from engine.hub.deletion import CannotDelete, delete_model
 from engine.hub.download import Download, Shares, Tuning
@@ -38,7 +39,7 @@ from engine.hub.progress import Meter
 from engine.hub.repository import is_repository
 from engine.hub.searches import Searches
 from engine.hub.staging import kept_bytes, remove
-from engine.hub.stop import StopKind, Stopped
+from engine.hub.stop import StopKind, Stopped, StopSignal
 from engine.hub.throttle import Throttle
 from engine.models.vocabulary import load_known, save_known
 
@@ -77,6 +78,7 @@ class ModelStore:
         self._shares = Shares(threading.Semaphore(FILES_AT_ONCE), Throttle())
         self._searches = Searches(sink, self.tuning.patience)
         self._closed = False
+        self._upkeep: list[tuple[StopSignal, threading.Thread]] = []
         self._ready = threading.Event()  # an earlier run's leftovers are put in order
         self._leftovers_told = False
         self._tasks: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
@@ -140,6 +142,14 @@ class ModelStore:
     def set_limit(self, bytes_per_second: int) -> None:
         self._shares.throttle.set_limit(bytes_per_second)
 
+    def verify(self, folder: Path | str) -> None:
+        self._look_after(lambda stop: upkeep.verified(Path(folder), stop, self._sink))
+
+    def check_for_update(self, folder: Path | str) -> None:
+        with self._lock:
+            hub = self._hub
+        self._look_after(lambda stop: upkeep.checked_for_update(Path(folder), hub, self.tuning.patience, stop))
+
     def set_folders(self, folders: Sequence[Path | str]) -> None:
         with self._lock:
             self._places = replace(self._places, added=tuple(Path(folder) for folder in folders))
@@ -154,11 +164,13 @@ class ModelStore:
         deadline = time.monotonic() + timeout_s
         with self._lock:
             self._closed = True
-            running = list(self._running.values())
+            running, upkeep_threads = list(self._running.values()), list(self._upkeep)
         for _, download, _ in running:
             download.stop.request(StopKind.PAUSE)
+        for stop, _ in upkeep_threads:
+            stop.request(StopKind.CANCEL)
         self._tasks.put(None)
-        threads = [self._clerk, *(thread for _, _, thread in running)]
+        threads = [self._clerk, *(thread for _, _, thread in running), *(thread for _, thread in upkeep_threads)]
         for thread in threads:
             thread.join(max(0.0, deadline - time.monotonic()))
         ended = self._searches.close(deadline)
@@ -232,6 +244,22 @@ class ModelStore:
             return 0
         return kept
 
+    def _look_after(self, look: Callable[[StopSignal], StoreEvent]) -> None:
+        """On a thread of its own: reading gigabytes must not hold up a scan."""
+        stop = StopSignal()
+
+        def tell() -> None:
+            with suppress(Stopped):
+                self._sink(look(stop))
+
+        thread = threading.Thread(target=lambda: self._attempt(tell), name="models-upkeep", daemon=True)
+        with self._lock:
+            self._upkeep = [(each, other) for each, other in self._upkeep if other.is_alive()]
+            self._upkeep.append((stop, thread))
+            if self._closed:
+                stop.request(StopKind.CANCEL)
+            thread.start()
+
     def _scan(self) -> None:
         if not self._leftovers_told:
             self._leftovers_told = True
@@ -266,9 +294,14 @@ class ModelStore:
         self._sink(DownloadStopped(number, repository, 0))
 
     def _delete(self, folder: Path) -> None:
+        starter = self._places.starter
         try:
+            if starter is not None and folder.resolve().is_relative_to(starter.resolve()):
+                raise CannotDelete(DeleteRefusal.STARTER)
             freed_bytes = delete_model(self._root, folder)
-        except (CannotDelete, OSError) as error:
-            self._sink(DeleteFailed(str(folder), str(error)))
+        except CannotDelete as refusal:
+            self._sink(DeleteFailed(str(folder), str(refusal), refusal.reason))
+        except OSError as error:
+            self._sink(DeleteFailed(str(folder), error.strerror or str(error)))
         else:
             self._sink(ModelDeleted(str(folder), freed_bytes))

@@ -11,7 +11,7 @@ import logging
 import os
 import subprocess
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import suppress
 from pathlib import Path
 
@@ -43,11 +43,15 @@ class FirstUse:
         self._file = file
         self._answers = _read(file) if file is not None else {}
 
-    def check(self, folder: Path) -> Generator[None, None, None]:
-        """In slices; closing it in between ends the process. Raises TokenizerBroken when the files are no good."""
+    def check(self, folder: Path, on_try: Callable[[], None] = lambda: None) -> Generator[None, None, None]:
+        """In slices; closing it in between ends the process. Raises TokenizerBroken when the files are no good.
+
+        `on_try` is called where the answer is not known yet.
+        """
         identity = _identity(folder)
         problem = self._answers.get(identity)
         if problem is None:
+            on_try()
             status = yield from _try(folder)
             if status is None:
                 return

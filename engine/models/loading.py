@@ -117,11 +117,12 @@ def loading(
     main: LoadedModel | None = None,
     given_up: Question = never,
     first_use: FirstUse | None = None,
+    on_try: Callable[[], None] = lambda: None,
 ) -> Slices:
     """In slices. A draft has to fit beside `main`, and shares its tokenizer.
 
     A slice raises GivenUp soon after `given_up` says that nobody wants the model any more. With `first_use`, a
-    tokenizer that is new here is tried elsewhere first.
+    tokenizer that is new here is tried elsewhere first; `on_try` is called when that begins.
     """
     path = Path(folder).absolute()  # mlx-lm takes a relative name for a hub's repository
     info, beside = inspect_model(path), main.need if main is not None else None
@@ -130,7 +131,7 @@ def loading(
         raise ModelOnlyDrafts(info.folder, info.drafter.kind)
     yield
     if first_use is not None and main is None:
-        yield from first_use.check(path)
+        yield from first_use.check(path, on_try)
     _check_architecture(info)
     identity = model_identity(path, info)
     network = read(lambda: _build_network(path), _most_parts(path))

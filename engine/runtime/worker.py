@@ -13,7 +13,7 @@ from pathlib import Path
 import mlx.core as mx
 
 from engine.api.errors import EngineClosed, EngineError, LoadAborted, NoModelLoaded, as_engine_error
-from engine.api.events import Event, ModelFailed, ModelLoading, ModelReady, ModelUnloaded, Sink
+from engine.api.events import Event, ModelChecking, ModelFailed, ModelLoading, ModelReady, ModelUnloaded, Sink
 from engine.api.types import ModelRole, RequestId
 from engine.drafting.calibration import Tuner
 from engine.drafting.drafters import loading_any_draft
@@ -119,7 +119,12 @@ class Worker:
             ModelRole.MAIN,
             command.folder,
             command.sink,
-            loading(command.folder, given_up=partial(self._ends, None), first_use=self._first_use),
+            loading(
+                command.folder,
+                given_up=partial(self._ends, None),
+                first_use=self._first_use,
+                on_try=lambda: self._tell(command.sink, ModelChecking(command.folder)),
+            ),
         )
 
     def _set_draft(self, command: SetDraft) -> None:

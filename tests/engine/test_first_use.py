@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from engine import Engine, ModelFailed, ModelReady, TokenizerBroken
+from engine import Engine, ModelChecking, ModelFailed, ModelReady, TokenizerBroken
 from engine.models import first_use
 from engine.models.first_use import FirstUse
 from engine.models.growth import check_growth
@@ -122,6 +122,20 @@ def test_an_engine_asks_before_it_loads(zoo: Zoo, tmp_path: Path) -> None:
     assert isinstance(answer, ModelFailed)
     assert isinstance(answer.error, TokenizerBroken)
     assert len(json.loads((tmp_path / "cache" / "tried.json").read_text())["answers"]) == 2
+
+
+def test_a_model_that_is_new_says_that_it_is_checked(zoo: Zoo, tmp_path: Path) -> None:
+    """Once: the second load of the same files goes on at once."""
+    engine = Engine(tmp_path / "cache")
+    client = EngineClient(engine)
+    heard: list[str] = []
+    for _ in range(2):
+        heard.append("load")
+        end = engine.subscribe(lambda event: heard.append("checking") if isinstance(event, ModelChecking) else None)
+        assert isinstance(client.load(zoo.main), ModelReady)
+        end()
+    assert engine.close()
+    assert heard == ["load", "checking", "load"]
 
 
 def test_the_child_is_small() -> None:

@@ -116,7 +116,7 @@ class Trial:
 
 def main(folder: Path, with_trial: bool, names: list[str]) -> int:
     if not with_trial:
-        FirstUse.check = lambda self, path: iter(())  # type: ignore[assignment, method-assign, return-value]
+        FirstUse.check = lambda self, path, on_try=None: iter(())  # type: ignore[assignment, method-assign, return-value]
     make_pair(folder / "starter")
     qt = qt_application()
     application = Application(Paths.for_user(folder / "profile"), starter=folder / "starter")

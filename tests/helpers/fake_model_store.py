@@ -26,6 +26,7 @@ from engine import (
     ModelDeleted,
     ModelInfo,
     ModelSource,
+    ModelVerified,
     PageFailed,
     PageRead,
     RepositoryNotFound,
@@ -33,6 +34,7 @@ from engine import (
     SearchId,
     SearchResults,
     Sink,
+    UpdateChecked,
 )
 from tests.helpers.fake_engine import DRAFT, MAIN, Gate, model_info
 
@@ -54,6 +56,8 @@ class FakeModelStore:
         self.gate = Gate()
         self.failures: dict[str, DownloadError] = {}
         self.undeletable: set[str] = set()
+        self.damaged: tuple[str, ...] = ()
+        self.has_update = False
         self.hub = HubAccess()
         self.limit = 0
         self.asked: list[str] = []  # repositories to install
@@ -113,6 +117,12 @@ class FakeModelStore:
 
     def read_page(self, repository: str) -> None:
         self._commands.put(lambda: self._read(repository))
+
+    def verify(self, folder: Path | str) -> None:
+        self._commands.put(lambda: self._sink(ModelVerified(str(folder), True, self.damaged)))
+
+    def check_for_update(self, folder: Path | str) -> None:
+        self._commands.put(lambda: self._sink(UpdateChecked(str(folder), "org/model", self.has_update)))
 
     def set_hub(self, access: HubAccess) -> None:
         self.hub = access

@@ -26,11 +26,14 @@ from engine import (
     HubAccess,
     HubUnreachable,
     LoadAborted,
+    Message,
+    MessageRole,
     ModelDamaged,
     ModelFailed,
     ModelInfo,
     ModelRole,
     ModelSource,
+    Request,
     Speculation,
 )
 from tests.helpers.controller_harness import ControllerHarness, open_harness, recorded
@@ -266,6 +269,15 @@ def test_delete_of_the_loaded_main_model_brings_the_starter_pair_back(tmp_path: 
             str(starter.main),
             str(starter.draft),
         )
+
+
+def test_a_main_model_that_is_writing_is_not_deleted(harness: ControllerHarness) -> None:
+    harness.engine.gate.hold()
+    harness.engine.submit(Request(messages=(Message(MessageRole.USER, "Hello"),)), lambda _event: None)
+    harness.models.delete(MAIN.folder)
+    assert harness.notices[0].sentence == "A reply is being written with Main-8B. Stop it first."
+    assert harness.models.pair.state is PairState.READY
+    harness.engine.gate.open()
 
 
 def test_delete_that_fails_is_told(harness: ControllerHarness) -> None:

@@ -16,6 +16,7 @@ import pytest
 
 from engine import (
     DeleteFailed,
+    DeleteRefusal,
     InstalledModel,
     LibraryScanned,
     ModelDamaged,
@@ -212,7 +213,10 @@ def test_only_models_of_our_own_folder_are_deleted(
         write_folder(tmp_path / place, model_files())
     before = tree(tmp_path)
     store.delete(tmp_path / "models" / folder)
-    recorder.wait_for(DeleteFailed)
+    refusal = recorder.wait_for(DeleteFailed)
+    expected = {"../starter/main": DeleteRefusal.STARTER, "..": DeleteRefusal.NOT_OURS, "org": DeleteRefusal.NO_MODEL}
+    assert refusal.reason is expected.get(folder, refusal.reason)
+    assert refusal.reason is not None or folder == "nothing"
     assert tree(tmp_path) == before
 
 

@@ -3,56 +3,170 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.theme import Theme
-from app.view_models.model_list import ModelEntry
-from app.views.widgets.buttons import IconButton
+from app.view_models.model_list import ModelEntry, UpkeepState
+from app.views.settings.model_facts import facts, upkeep_text
+from app.views.widgets.buttons import Emphasis, IconButton, PillButton
+from app.views.widgets.flow import Flow
 from app.views.widgets.labels import ElidedLabel, TextLabel, TextStyle
 from app.words.formats import fill
-from app.words.models import model_details
+from app.words.models import fit_text, model_details, parameters_text
 from app.words.notices_for_errors import notice_for
 
 
 class ModelRow(QWidget):
     """Does not follow the language: the page creates all rows again when the list or the language changes."""
 
+    use_requested = Signal()
     delete_requested = Signal()
+    reveal_requested = Signal()
+    verify_requested = Signal()
+    update_requested = Signal()
+    mend_requested = Signal()
+    opened = Signal(bool)
 
-    def __init__(self, theme: Theme, entry: ModelEntry, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, entry: ModelEntry, context_tokens: int, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._theme = theme
+        self._entry = entry
+        self._context_tokens = context_tokens
+        self._facts: QWidget | None = None
         self.details = TextLabel(theme, TextStyle.FINE)
-        self.details.setText(self._details(entry))
+        self.details.setText(self._details())
+        self.use_button = PillButton(theme, Emphasis.PLAIN)
+        self.use_button.setText(self.tr("Use"))
+        self.use_button.setAccessibleName(fill(self.tr("Use %1"), entry.name))
+        self.use_button.setVisible(entry.error is None and not entry.is_main and not entry.is_draft)
+        self.more_button = IconButton(theme, "chevron-right", 28)
+        self.more_button.set_name(fill(self.tr("More about %1"), entry.name))
         self.delete_button = IconButton(theme, "trash-2", 28)
         self.delete_button.set_name(fill(self.tr("Delete %1"), entry.name))
         self.delete_button.setVisible(entry.can_delete)
+        self._arrange()
+        self.use_button.clicked.connect(self.use_requested)
+        self.more_button.clicked.connect(lambda: self.show_facts(self._facts is None))
         self.delete_button.clicked.connect(self.delete_requested)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(8)
-        row.addLayout(self._words(theme, entry), 1)
-        row.addWidget(self.delete_button)
 
-    def _words(self, theme: Theme, entry: ModelEntry) -> QVBoxLayout:
-        name = ElidedLabel(theme, TextStyle.BODY, Qt.TextElideMode.ElideMiddle)
-        name.setText(entry.name)
+    @property
+    def folder(self) -> str:
+        return self._entry.folder
+
+    def show_facts(self, visible: bool) -> None:
+        """They are made when they are first asked for: most never are."""
+        if visible and self._facts is None:
+            self._facts = self._make_facts()
+            self._column.addWidget(self._facts)
+        elif not visible and self._facts is not None:
+            self._facts.hide()
+            self._facts.deleteLater()
+            self._facts = None
+        self.more_button.set_icon("chevron-down" if visible else "chevron-right")
+        self.opened.emit(visible)
+
+    def _arrange(self) -> None:
+        head = QHBoxLayout()
+        head.setSpacing(8)
+        head.addWidget(self.more_button, 0, Qt.AlignmentFlag.AlignTop)
+        head.addLayout(self._words(), 1)
+        head.addWidget(self.use_button)
+        head.addWidget(self.delete_button)
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(8)
+        self._column.addLayout(head)
+
+    def _words(self) -> QVBoxLayout:
+        name = ElidedLabel(self._theme, TextStyle.BODY, Qt.TextElideMode.ElideMiddle)
+        name.setText(self._entry.name)
         words = QVBoxLayout()
         words.setSpacing(2)
         words.addWidget(name)
         words.addWidget(self.details)
-        if entry.error is not None:
-            problem = TextLabel(theme, TextStyle.FAULT)
-            problem.setText(notice_for(entry.error).sentence)
+        if self._entry.error is not None:
+            problem = TextLabel(self._theme, TextStyle.FAULT)
+            problem.setText(notice_for(self._entry.error).sentence)
             words.addWidget(problem)
         return words
 
-    def _details(self, entry: ModelEntry) -> str:
+    def _details(self) -> str:
+        entry = self._entry
         parts = model_details(entry.size_bytes, entry.bits, entry.source, entry.drafter)
-        if entry.is_main:
+        if entry.parameters:
+            parts.insert(0, parameters_text(entry.parameters))
+        if entry.fit is not None:
+            parts.append(fit_text(entry.fit.level))
+        if entry.is_checking:
+            parts.append(self.tr("checking it first"))
+        elif entry.is_main:
             parts.append(self.tr("main model now"))
         if entry.is_draft:
             parts.append(self.tr("draft model now"))
         return " · ".join(parts)
+
+    def _make_facts(self) -> QWidget:
+        panel = QWidget(self)
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(12)
+        grid.setVerticalSpacing(3)
+        grid.setColumnStretch(1, 1)
+        for place, (name, fact) in enumerate(facts(self._entry, self._context_tokens)):
+            named = TextLabel(self._theme, TextStyle.FINE)
+            named.setText(name)
+            named.setWordWrap(False)
+            grid.addWidget(named, place, 0, Qt.AlignmentFlag.AlignTop)
+            grid.addWidget(self._fact(fact), place, 1)
+        inside = QVBoxLayout(panel)
+        inside.setContentsMargins(self._theme.px(28) + 8, 0, 0, 0)
+        inside.setSpacing(10)
+        inside.addLayout(grid)
+        inside.addLayout(self._actions())
+        if found := upkeep_text(self._entry.upkeep):
+            self.upkeep = TextLabel(self._theme, TextStyle.FINE)
+            self.upkeep.setText(found)
+            inside.addWidget(self.upkeep)
+        return panel
+
+    def _fact(self, fact: str) -> QWidget:
+        """A path has no place where a line could end."""
+        if " " not in fact:
+            elided = ElidedLabel(self._theme, TextStyle.FINE, Qt.TextElideMode.ElideMiddle)
+            elided.setText(fact)
+            elided.setToolTip(fact)
+            return elided
+        label = TextLabel(self._theme, TextStyle.FINE)
+        label.setText(fact)
+        label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        return label
+
+    def _actions(self) -> Flow:
+        row = Flow()
+        self.reveal_button = self._action("folder", self.tr("Show in folder"), self.reveal_requested)
+        self.verify_button = self._action("check", self.tr("Verify"), self.verify_requested)
+        self.update_button = self._action("refresh-cw", self.tr("Check for update"), self.update_requested)
+        self.mend_button = self._action("download", self._mend_text(), self.mend_requested)
+        for button in (self.reveal_button, self.verify_button, self.update_button, self.mend_button):
+            row.addWidget(button)
+        self.mend_button.setVisible(bool(self._mend_text()))
+        busy = self._entry.upkeep.state in (UpkeepState.VERIFYING, UpkeepState.ASKING)
+        self.verify_button.setEnabled(not busy)
+        self.update_button.setEnabled(not busy)
+        managed = self._entry.can_delete and bool(self._entry.repository)
+        self.verify_button.setVisible(managed)
+        self.update_button.setVisible(managed)
+        return row
+
+    def _mend_text(self) -> str:
+        return {UpkeepState.DAMAGED: self.tr("Repair"), UpkeepState.OUTDATED: self.tr("Update")}.get(
+            self._entry.upkeep.state, ""
+        )
+
+    def _action(self, icon_name: str, text: str, asked: object) -> PillButton:
+        button = PillButton(self._theme, Emphasis.QUIET, icon_name)
+        button.setText(text)
+        button.clicked.connect(asked)
+        return button
 
 
 class FolderRow(QWidget):

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMessageBox, QVBoxLayout, QWidget
+from PySide6.QtCore import QLocale, Qt
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMessageBox, QVBoxLayout
 
 from app.controllers.models import ModelController
 from app.settings import Settings
 from app.theme import Theme
+from app.view_models.installed_list import PairOffer
 from app.view_models.model_list import ModelEntry
 from app.views.settings.hub_card import HubCard
 from app.views.settings.install_card import InstallCard
-from app.views.settings.model_row import FolderRow, ModelRow
+from app.views.settings.installed_card import InstalledCard
+from app.views.settings.model_facts import uses_text
+from app.views.settings.model_row import FolderRow
+from app.views.settings.recommended_card import RecommendedCard
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.cards import Card, Page
 from app.views.widgets.labels import TextLabel, TextStyle
@@ -27,10 +31,14 @@ class ModelsPage(Translated, Page):
         self._settings = settings
         self._models = models
         self.install = InstallCard(theme, models)
+        self.recommended = RecommendedCard(theme)
+        self._shown_offers: tuple[list[PairOffer], list[str]] | None = None
+        self.installed = InstalledCard(theme, models)
         self.refresh_button = PillButton(theme, Emphasis.QUIET, "refresh-cw")
         self.add_folder_button = PillButton(theme, Emphasis.PLAIN, "folder-plus")
         self.hub = HubCard(theme, settings, models)
         self.column.addWidget(self.install)
+        self._build_recommended()
         self._build_installed()
         self._build_folders()
         self._hub_heading = self.add_heading()
@@ -41,6 +49,12 @@ class ModelsPage(Translated, Page):
 
     # Parts
 
+    def _build_recommended(self) -> None:
+        self._recommended_heading = self.add_heading()
+        self._recommended_explained = TextLabel(self.theme, TextStyle.FINE)
+        self.column.addWidget(self._recommended_explained)
+        self.column.addWidget(self.recommended)
+
     def _build_installed(self) -> None:
         row = QHBoxLayout()
         self._installed_heading = TextLabel(self.theme, TextStyle.HEADING)
@@ -48,8 +62,7 @@ class ModelsPage(Translated, Page):
         row.addWidget(self.refresh_button)
         self.column.addSpacing(8)
         self.column.addLayout(row)
-        self._installed = Card(self.theme)
-        self.column.addWidget(self._installed)
+        self.column.addWidget(self.installed)
 
     def _build_folders(self) -> None:
         self._folders_heading = self.add_heading()
@@ -66,24 +79,28 @@ class ModelsPage(Translated, Page):
     def _connect(self) -> None:
         self.refresh_button.clicked.connect(self._models.refresh)
         self.add_folder_button.clicked.connect(self._ask_for_folder)
-        self._models.models_changed.connect(self._show_installed)
+        self._models.models_changed.connect(self._show_offers)
+        self._models.downloads.changed.connect(self._show_offers)
+        self.recommended.install_requested.connect(self._install_offer)
+        self.installed.delete_requested.connect(self.ask_to_delete)
         self._settings.changed.connect(lambda name: self._show_folders() if name == "model_folders" else None)
 
-    # Installed
+    # Recommended and installed
 
-    def _show_installed(self) -> None:
-        rows: list[QWidget] = [self._model_row(entry) for entry in self._models.models]
-        self._installed.set_rows(rows or [self._nothing_installed()])
+    def _show_offers(self) -> None:
+        offers = self._models.offers(self._language())
+        coming = [entry.repository for entry in self._models.downloads.entries]
+        if (offers, coming) != self._shown_offers:
+            self._shown_offers = offers, coming
+            self.recommended.show_offers(offers, coming)
+        for widget in (self._recommended_heading, self._recommended_explained, self.recommended):
+            widget.setVisible(bool(offers))
 
-    def _model_row(self, entry: ModelEntry) -> ModelRow:
-        row = ModelRow(self.theme, entry)
-        row.delete_requested.connect(lambda: self.ask_to_delete(entry))
-        return row
+    def _language(self) -> str:
+        return QLocale().name()
 
-    def _nothing_installed(self) -> TextLabel:
-        words = TextLabel(self.theme, TextStyle.SECONDARY)
-        words.setText(self.tr("Nothing is installed yet."))
-        return words
+    def _install_offer(self, offer: PairOffer) -> None:
+        self._models.install_pair(offer.main, offer.draft)
 
     def ask_to_delete(self, entry: ModelEntry) -> QMessageBox:
         box = QMessageBox(self)
@@ -91,7 +108,8 @@ class ModelsPage(Translated, Page):
         box.setIcon(QMessageBox.Icon.Question)
         box.setTextFormat(Qt.TextFormat.PlainText)
         box.setText(fill(self.tr("Delete %1?"), entry.name))
-        box.setInformativeText(fill(self.tr("This frees %1. It can be installed again."), size(entry.size_bytes)))
+        frees = fill(self.tr("This frees %1. It can be installed again."), size(entry.size_bytes))
+        box.setInformativeText("\n".join(filter(None, (uses_text(entry), frees))))
         delete = box.addButton(self.tr("Delete"), QMessageBox.ButtonRole.DestructiveRole)
         box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
         delete.clicked.connect(lambda: self._models.delete(entry.folder))
@@ -127,5 +145,10 @@ class ModelsPage(Translated, Page):
         self._folders_explained.setText(self.tr("Models in these folders are listed too. Nothing in them is changed."))
         self.add_folder_button.setText(self.tr("Add a folder…"))
         self._hub_heading.setText(self.tr("Hub"))
-        self._show_installed()
+        self._recommended_heading.setText(self.tr("Recommended for this Mac"))
+        self._recommended_explained.setText(
+            self.tr("A main model and a draft for it, chosen by memory and language. One click installs both.")
+        )
+        self._shown_offers = None
+        self._show_offers()
         self._show_folders()

@@ -7,12 +7,16 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from app.theme import RADIUS_CARD, Theme
+from app.view_models.installed_list import PairOffer
 from app.views.icons import icon
+from app.views.settings.model_facts import offer_text
 from app.views.widgets.buttons import Emphasis, PaintedButton, PillButton
 from app.views.widgets.cards import Card
+from app.views.widgets.flow import Flow
 from app.views.widgets.labels import TextLabel, TextStyle, style_font
 from app.views.widgets.scrolling import ThinScrollBars
 from app.views.widgets.translated import Translated
+from app.words.formats import fill
 
 _WIDTH = 560
 
@@ -20,6 +24,7 @@ _WIDTH = 560
 class EmptyChat(Translated, QScrollArea):
     question_asked = Signal(str)
     models_requested = Signal()
+    pair_requested = Signal(object)  # PairOffer
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -29,10 +34,13 @@ class EmptyChat(Translated, QScrollArea):
         self.offer = TextLabel(theme, TextStyle.BODY)
         self.offer_reason = TextLabel(theme, TextStyle.FINE)
         self.offer_button = PillButton(theme, Emphasis.PLAIN)
+        self.install_button = PillButton(theme, Emphasis.PRIMARY, "download")
+        self._pair: PairOffer | None = None
         self._arrange()
         for button in self.questions:
             button.clicked.connect(lambda _checked=False, button=button: self.question_asked.emit(button.text()))
         self.offer_button.clicked.connect(self.models_requested)
+        self.install_button.clicked.connect(lambda: self.pair_requested.emit(self._pair))
         self._has_model = True
         self._retranslate()
 
@@ -42,6 +50,11 @@ class EmptyChat(Translated, QScrollArea):
         for button in self.questions:
             button.setVisible(starter and has_model)
         self._card.setVisible(starter or not has_model)
+        self._describe_offer()
+
+    def offer_pair(self, pair: PairOffer | None) -> None:
+        """One that suits this machine and is not here yet; None where there is none, or where it is on its way."""
+        self._pair = pair
         self._describe_offer()
 
     def _arrange(self) -> None:
@@ -89,11 +102,11 @@ class EmptyChat(Translated, QScrollArea):
         words.setSpacing(2)
         words.addWidget(self.offer)
         words.addWidget(self.offer_reason)
-        row = QHBoxLayout()
-        row.setSpacing(16)
-        row.addLayout(words, 1)
-        row.addWidget(self.offer_button)
-        card.column.addLayout(row)
+        buttons = Flow()
+        buttons.addWidget(self.install_button)
+        buttons.addWidget(self.offer_button)
+        card.column.addLayout(words)
+        card.column.addLayout(buttons)
         return card
 
     def _retranslate(self) -> None:
@@ -107,14 +120,26 @@ class EmptyChat(Translated, QScrollArea):
         for button, question in zip(self.questions, asked, strict=True):
             button.setText(question)
         self.offer_button.setText(self.tr("Models…"))
+        self.install_button.setText(self.tr("Install both"))
         self._describe_offer()
 
     def _describe_offer(self) -> None:
+        self.install_button.setVisible(self._pair is not None)
         if not self._has_model:
             self.offer.setText(self.tr("No model is loaded"))
             self.offer_reason.setText(self.tr("Install one from the Hub, or choose one that is on this machine."))
             return
         self.offer.setText(self.tr("Chat about anything"))
+        if self._pair is not None:
+            self.install_button.setAccessibleName(fill(self.tr("Install %1 and its draft"), self._pair.main_name))
+            self.offer_reason.setText(
+                fill(
+                    self.tr("The starter pair knows only Hunch. %1 with a draft chats about anything: %2."),
+                    self._pair.main_name,
+                    offer_text(self._pair),
+                )
+            )
+            return
         self.offer_reason.setText(
             self.tr("The starter pair knows only Hunch. Install a larger model, and a draft for it.")
         )

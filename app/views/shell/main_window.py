@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, Qt, Signal
+from PySide6.QtCore import QByteArray, QLocale, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
 
@@ -15,6 +15,7 @@ from app.controllers.chat import ChatController
 from app.controllers.models import ModelController
 from app.settings import STARTER_FOLDER, Settings
 from app.theme import SCALE_MAX, SCALE_MIN, Theme
+from app.view_models.installed_list import PairOffer
 from app.view_models.model_list import PairState
 from app.views.link_dialog import ask_to_open
 from app.views.shell.composer import Composer
@@ -102,6 +103,7 @@ class MainWindow(Translated, QWidget):
         self._theme.changed.connect(self._fit_sidebar)
         self.sidebar.models_requested.connect(lambda: self.settings_requested.emit("models"))
         self.sidebar.settings_requested.connect(lambda: self.settings_requested.emit(""))
+        self.empty_chat.pair_requested.connect(self._install_offer)
         self.empty_chat.models_requested.connect(lambda: self.settings_requested.emit("models"))
         self.picker.models_requested.connect(lambda: self.settings_requested.emit("models"))
 
@@ -184,8 +186,8 @@ class MainWindow(Translated, QWidget):
     def _bind_models(self, models: ModelController) -> None:
         models.pair_changed.connect(self._show_pair)
         models.models_changed.connect(self._show_pair)
+        models.downloads.changed.connect(self._offer_pair)
         models.problem_raised.connect(self.show_problem)
-        models.chat_wanted.connect(self.come_forward, Qt.ConnectionType.QueuedConnection)  # after the click
         self.picker.main_chosen.connect(models.choose_main)
         self.picker.draft_chosen.connect(lambda folder: models.choose_draft(folder or None))
         self.picker.speculation.chosen.connect(models.set_speculation)
@@ -218,20 +220,28 @@ class MainWindow(Translated, QWidget):
         self.header.chip.set_pair(pair)
         starter = self._settings.main_folder == STARTER_FOLDER
         self.empty_chat.show_for(starter, has_model=pair.state != PairState.NO_MODEL)
+        self._offer_pair()
         if self.picker.isVisible():
             self._fill_picker()
+
+    def _offer_pair(self) -> None:
+        """The best for this machine, unless it is here or on its way."""
+        if self.models is None:
+            return
+        coming = {entry.repository for entry in self.models.downloads.entries}
+        best = next(iter(self.models.offers(QLocale().name())), None)
+        self.empty_chat.offer_pair(None if best is None or best.installed or best.main in coming else best)
+
+    def _install_offer(self, offer: PairOffer) -> None:
+        """Where it can be watched."""
+        if self.models is not None:
+            self.models.install_pair(offer.main, offer.draft)
+            self.settings_requested.emit("models")
 
     def _fill_picker(self) -> None:
         assert self.models is not None
         self.picker.show_models(self.models.models, self.models.drafts_for_main(), self.models.pair)
         self.picker.speculation.set_values(self._settings.speculation_mode, self._settings.speculation_tokens)
-
-    def come_forward(self) -> None:
-        self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
-        self.show()
-        self.raise_()
-        self.activateWindow()
-        self.composer.edit.setFocus()
 
     def show_problem(self, problem: Problem) -> None:
         self.banner.show_warning(lambda: problem_text(problem), lambda: self._follow(notice_for(problem).action))

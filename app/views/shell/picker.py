@@ -77,7 +77,8 @@ class Picker(Translated, QWidget):
         self.drafts.set_options(self._draft_options(drafts), pair.draft_folder)
 
     def _option(self, entry: ModelEntry, error: Problem | None) -> Option:
-        details = " · ".join(model_details(entry.size_bytes, entry.bits, entry.source, entry.drafter))
+        parts = model_details(entry.size_bytes, entry.bits, entry.source, entry.drafter)
+        details = " · ".join([*parts, self.tr("checking it first")] if entry.is_checking else parts)
         return Option(entry.name, entry.folder, details, notice_for(error).sentence if error else "")
 
     def _draft_options(self, choices: Sequence[DraftChoice]) -> list[Option]:

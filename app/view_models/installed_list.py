@@ -1,0 +1,79 @@
+"""The list of installed models as a person has asked to see it, and the pairs that are offered. Values only."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from app.view_models.model_list import ModelEntry
+from engine import DrafterKind, FitLevel, MemoryFit
+
+
+class ModelSort(StrEnum):
+    NAME = "name"
+    SIZE = "size"
+    LAST_USED = "last_used"
+
+
+class ModelKind(StrEnum):
+    ALL = "all"
+    CHAT = "chat"
+    DRAFTER = "drafter"
+
+
+@dataclass(frozen=True, slots=True)
+class ListView:
+    text: str = ""
+    kind: ModelKind = ModelKind.ALL
+    fits_only: bool = False
+    sort: ModelSort = ModelSort.NAME
+
+
+@dataclass(frozen=True, slots=True)
+class PairOffer:
+    """A pair of the catalog: two repositories, what they take, and what somebody measured."""
+
+    main: str
+    draft: str
+    main_name: str
+    draft_name: str
+    drafter: DrafterKind | None
+    download_bytes: int  # of what is not here yet; about
+    fit: MemoryFit
+    languages: tuple[str, ...]
+    gain_times: float | None = None
+    gain_on: str = ""  # "chat", "code", "math", "mixed"
+    gain_machine: str = ""
+    installed: bool = False
+
+
+def shown(entries: Iterable[ModelEntry], view: ListView) -> list[ModelEntry]:
+    found = [entry for entry in entries if _is_wanted(entry, view)]
+    if view.sort is ModelSort.SIZE:
+        return sorted(found, key=lambda entry: (-entry.size_bytes, reading_order(entry.name)))
+    if view.sort is ModelSort.LAST_USED:
+        return sorted(found, key=lambda entry: (-entry.last_used, reading_order(entry.name)))
+    return sorted(found, key=lambda entry: reading_order(entry.name))
+
+
+def disk_bytes(entries: Iterable[ModelEntry]) -> int:
+    return sum(entry.size_bytes for entry in entries)
+
+
+def reading_order(name: str) -> list[tuple[str, int]]:
+    """A sort key that puts 2B before 13B and ignores case."""
+    return [(words, int(digits or 0)) for words, digits in re.findall(r"(\D*)(\d*)", name.casefold())]
+
+
+def _is_wanted(entry: ModelEntry, view: ListView) -> bool:
+    words = view.text.casefold().split()
+    told = f"{entry.name} {entry.repository} {entry.about.family}".casefold()
+    of_kind = view.kind is ModelKind.ALL or (view.kind is ModelKind.DRAFTER) == (entry.drafter is not None)
+    fits = not view.fits_only or (entry.error is None and not _is_too_large(entry))
+    return all(word in told for word in words) and of_kind and fits
+
+
+def _is_too_large(entry: ModelEntry) -> bool:
+    return entry.fit is not None and entry.fit.level is FitLevel.TOO_LARGE

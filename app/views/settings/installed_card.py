@@ -1,0 +1,188 @@
+"""What is installed: sorted and filtered as the person likes, with what can be done with each model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from PySide6.QtCore import QUrl, Signal
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from app.controllers.models import ModelController
+from app.theme import Theme
+from app.view_models.installed_list import ListView, ModelKind, ModelSort, disk_bytes, shown
+from app.view_models.model_list import ModelEntry
+from app.views.settings.model_row import ModelRow
+from app.views.widgets.buttons import ChoiceButton, Emphasis, PillButton
+from app.views.widgets.cards import Card
+from app.views.widgets.fields import LineField
+from app.views.widgets.flow import Flow
+from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.translated import Translated
+from app.words.formats import count, fill, size
+
+_MOST_ROWS = 40  # until somebody asks for the rest
+_FEW = 6  # a list so short needs no search
+
+
+class InstalledCard(Translated, QWidget):
+    delete_requested = Signal(object)  # ModelEntry
+
+    def __init__(self, theme: Theme, models: ModelController, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._models = models
+        self._view = ListView()
+        self._entries: list[ModelEntry] = []
+        self._scanned = False
+        self._open: set[str] = set()
+        self._all_rows = False
+        self.rows: list[ModelRow] = []
+        self.search = LineField(theme)
+        self.kind = ChoiceButton(theme)
+        self.sort = ChoiceButton(theme)
+        self.fits = FilterButton(theme)
+        self.total = TextLabel(theme, TextStyle.FINE)
+        self.card = Card(theme)
+        self._tools = QWidget()
+        self._arrange()
+        self._connect()
+        self._retranslate()
+
+    def show_models(self) -> None:
+        """Only what has changed is made again."""
+        entries, scanned = self._models.models, self._models.scanned
+        if (entries, scanned) != (self._entries, self._scanned):
+            self._entries, self._scanned = entries, scanned
+            self._show_rows()
+
+    def _arrange(self) -> None:
+        buttons = Flow()
+        for button in (self.kind, self.sort, self.fits):
+            buttons.addWidget(button)
+        tools = QVBoxLayout(self._tools)
+        tools.setContentsMargins(0, 0, 0, 0)
+        tools.setSpacing(8)
+        tools.addWidget(self.search)
+        tools.addLayout(buttons)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        column.addWidget(self._tools)
+        column.addWidget(self.card)
+        column.addWidget(self.total)
+
+    def _connect(self) -> None:
+        self.kind.set_value(self._view.kind)
+        self.sort.set_value(self._view.sort)
+        self.search.textChanged.connect(lambda text: self._set_view(text=text))
+        self.kind.chosen.connect(lambda kind: self._set_view(kind=kind))
+        self.sort.chosen.connect(lambda sort: self._set_view(sort=sort))
+        self.fits.toggled.connect(lambda on: self._set_view(fits_only=on))
+        self._models.models_changed.connect(self.show_models)
+
+    def _set_view(self, **changes: object) -> None:
+        self._view = replace(self._view, **changes)  # type: ignore[arg-type]
+        self.kind.set_value(self._view.kind)
+        self.sort.set_value(self._view.sort)
+        self._show_rows()
+
+    def _show_rows(self) -> None:
+        found = shown(self._entries, self._view)
+        visible = found if self._all_rows else found[:_MOST_ROWS]
+        self.rows = [self._row(entry) for entry in visible]
+        rows: list[QWidget] = list(self.rows)
+        if len(visible) < len(found):
+            rows.append(self._rest(len(found) - len(visible)))
+        self.card.set_rows(rows or [self._nothing()])
+        self._tools.setVisible(len(self._entries) > _FEW or self._view != ListView(sort=self._view.sort))
+        self.total.setVisible(bool(self._entries))
+        self.total.setText(self._total(found))
+
+    def _row(self, entry: ModelEntry) -> ModelRow:
+        row = ModelRow(self._theme, entry, self._models.usual_context_tokens)
+        if entry.folder in self._open:
+            row.show_facts(True)
+        row.opened.connect(lambda is_open: (self._open.add if is_open else self._open.discard)(entry.folder))
+        row.use_requested.connect(lambda: self._models.use(entry.folder))
+        row.delete_requested.connect(lambda: self.delete_requested.emit(entry))
+        row.reveal_requested.connect(lambda: reveal(entry.folder))
+        row.verify_requested.connect(lambda: self._models.verify(entry.folder))
+        row.update_requested.connect(lambda: self._models.check_for_update(entry.folder))
+        row.mend_requested.connect(lambda: self._models.mend(entry.folder))
+        return row
+
+    def _rest(self, number: int) -> PillButton:
+        button = PillButton(self._theme, Emphasis.QUIET)
+        button.setText(fill(self.tr("Show %1 more"), count(number)))
+        button.clicked.connect(self._show_all)
+        return button
+
+    def _show_all(self) -> None:
+        self._all_rows = True
+        self._show_rows()
+
+    def _nothing(self) -> TextLabel:
+        words = TextLabel(self._theme, TextStyle.SECONDARY)
+        if not self._scanned:
+            words.setText(self.tr("Looking at what is on this Mac…"))
+        elif self._entries:
+            words.setText(self.tr("No installed model is like that."))
+        else:
+            words.setText(self.tr("Nothing is installed yet."))
+        return words
+
+    def _total(self, found: Sequence[ModelEntry]) -> str:
+        own = [entry for entry in self._entries if entry.can_delete]
+        everything = fill(
+            self.tr("Models: %1 · On disk: %2 · Installed by Hunch: %3"),
+            count(len(self._entries)),
+            size(disk_bytes(self._entries)),
+            size(disk_bytes(own)),
+        )
+        if len(found) == len(self._entries):
+            return everything
+        return fill(self.tr("%1 shown · %2"), count(len(found)), everything)
+
+    def _retranslate(self) -> None:
+        self.search.setPlaceholderText(self.tr("Search installed models"))
+        self.search.setAccessibleName(self.tr("Search installed models"))
+        self.kind.set_choices(
+            [
+                (ModelKind.ALL, self.tr("All kinds")),
+                (ModelKind.CHAT, self.tr("Chat models")),
+                (ModelKind.DRAFTER, self.tr("Drafters")),
+            ]
+        )
+        self.kind.setAccessibleName(self.tr("Kind"))
+        self.sort.set_choices(
+            [
+                (ModelSort.NAME, self.tr("By name")),
+                (ModelSort.SIZE, self.tr("By size")),
+                (ModelSort.LAST_USED, self.tr("By last use")),
+            ]
+        )
+        self.sort.setAccessibleName(self.tr("Order"))
+        self.fits.setText(self.tr("Fits only"))
+        self._entries, self._scanned = self._models.models, self._models.scanned
+        self._show_rows()
+
+
+class FilterButton(PillButton):
+    """On or off; on is as strong as a main button."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, Emphasis.PLAIN)
+        self.setCheckable(True)
+        self.toggled.connect(self._show_state)
+
+    def _show_state(self, on: bool) -> None:
+        self._emphasis = Emphasis.PRIMARY if on else Emphasis.PLAIN
+        self.update()
+
+
+def reveal(folder: str) -> None:
+    """In the system's file manager."""
+    QDesktopServices.openUrl(QUrl.fromLocalFile(str(Path(folder))))

@@ -1,0 +1,86 @@
+"""What a row of the models page says about a model or an offered pair, put together from words."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QCoreApplication
+
+from app.view_models.installed_list import PairOffer
+from app.view_models.model_list import ModelEntry, Upkeep, UpkeepState
+from app.words.formats import fill, percent, size
+from app.words.models import (
+    abilities_text,
+    drafting_text,
+    fit_text,
+    gain_text,
+    kind_text,
+    languages_text,
+    memory_text,
+    parameters_text,
+    some,
+    tokens_text,
+)
+from app.words.notices_for_errors import notice_for
+
+
+def facts(entry: ModelEntry, context_tokens: int) -> list[tuple[str, str]]:
+    """As (name of the fact, fact); what is not known is left out."""
+    about, fit, drafts = entry.about, entry.fit, entry.drafter is not None
+    drafting = drafting_text(about, entry.drafts_for, is_drafter=drafts, own_head=entry.own_head)
+    told = [
+        (QCoreApplication.translate("Models", "Family"), about.family),
+        (QCoreApplication.translate("Models", "Kind"), "" if entry.error else kind_text(entry.drafter, about.template)),
+        (QCoreApplication.translate("Models", "Parameters"), parameters_text(entry.parameters)),
+        (QCoreApplication.translate("Models", "Context"), "" if drafts else tokens_text(entry.context_tokens)),
+        (QCoreApplication.translate("Models", "Memory"), memory_text(fit, context_tokens) if fit else ""),
+        (QCoreApplication.translate("Models", "Can do"), abilities_text(about)),
+        (QCoreApplication.translate("Models", "Drafting"), drafting),
+        (QCoreApplication.translate("Models", "Languages"), languages_text(about.languages)),
+        (QCoreApplication.translate("Models", "Licence"), about.licence),
+        (QCoreApplication.translate("Models", "Repository"), entry.repository),
+        (QCoreApplication.translate("Models", "Folder"), entry.folder),
+    ]
+    return [(name, fact) for name, fact in told if fact]
+
+
+def uses_text(entry: ModelEntry) -> str:
+    """Where a model is in use, for somebody who is about to delete it; "" where it is not."""
+    if entry.is_main:
+        return QCoreApplication.translate("Models", "It is the main model now; the starter pair takes its place.")
+    if entry.is_draft:
+        return QCoreApplication.translate("Models", "It is the draft model now; replies go on without a draft.")
+    if entry.drafts_for:
+        return fill(QCoreApplication.translate("Models", "It can draft for %1."), some(entry.drafts_for))
+    return ""
+
+
+def upkeep_text(upkeep: Upkeep) -> str:
+    """What a look at its files, or at the hub, has found."""
+    return {
+        UpkeepState.NONE: "",
+        UpkeepState.VERIFYING: fill(
+            QCoreApplication.translate("Models", "Reading its files, %1"), percent(upkeep.share)
+        ),
+        UpkeepState.SOUND: QCoreApplication.translate("Models", "All files are as they were installed."),
+        UpkeepState.DAMAGED: fill(
+            QCoreApplication.translate("Models", "Damaged or missing: %1. Repair downloads them again."),
+            some(upkeep.files),
+        ),
+        UpkeepState.UNKNOWN: QCoreApplication.translate("Models", "Hunch did not install it and cannot tell."),
+        UpkeepState.ASKING: QCoreApplication.translate("Models", "Asking the hub…"),
+        UpkeepState.CURRENT: QCoreApplication.translate("Models", "The hub has nothing newer."),
+        UpkeepState.OUTDATED: QCoreApplication.translate(
+            "Models", "The hub has a newer version. This one stays until the new one is complete."
+        ),
+        UpkeepState.NOT_ASKED: notice_for(upkeep.error).sentence if upkeep.error else "",
+    }[upkeep.state]
+
+
+def offer_text(offer: PairOffer) -> str:
+    """ "about 16.2 GB to download · fits this Mac · 2.3× faster in chats on an M4 Pro 48 GB"."""
+    parts = []
+    if offer.download_bytes:
+        parts.append(fill(QCoreApplication.translate("Models", "about %1 to download"), size(offer.download_bytes)))
+    parts.append(fit_text(offer.fit.level))
+    if offer.gain_times is not None:
+        parts.append(gain_text(offer.gain_times, offer.gain_on, offer.gain_machine))
+    return " · ".join(parts)

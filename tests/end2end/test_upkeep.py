@@ -1,0 +1,99 @@
+"""Installed models are looked after: damage is found and mended, and what the hub has newer is told first."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from engine import DownloadFailed, DownloadFinished, HubUnreachable, ModelVerified, UpdateChecked, VerifyProgress
+from tests.end2end.conftest import LARGE, REPO
+from tests.helpers.event_recorder import EventRecorder, QuickStore, tree
+from tests.helpers.model_folders import model_files, safetensors, write_folder
+from tests.helpers.tinyhub import Fault, TinyHub
+
+WEIGHTS = "model.safetensors"
+
+
+def install(store: QuickStore, recorder: EventRecorder) -> Path:
+    event = recorder.end_of(store.install(REPO))
+    assert isinstance(event, DownloadFinished), event
+    return Path(event.folder)
+
+
+def verified(store: QuickStore, recorder: EventRecorder, folder: Path) -> ModelVerified:
+    store.verify(folder)
+    return recorder.wait_for(ModelVerified)
+
+
+def checked(store: QuickStore, recorder: EventRecorder, folder: Path) -> UpdateChecked:
+    store.check_for_update(folder)
+    return recorder.wait_for(UpdateChecked)
+
+
+def test_a_sound_model_is_sound(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:
+    folder = install(store, recorder)
+    assert verified(store, recorder, folder) == ModelVerified(str(folder), known=True)
+    progress = [event for event in recorder.events if isinstance(event, VerifyProgress)]
+    assert progress[0].done_bytes == 0
+    assert progress[-1].done_bytes == progress[-1].total_bytes == sum(map(len, hub.repositories[REPO].values()))
+
+
+def test_a_turned_bit_is_found_and_mended_by_a_download(
+    hub: TinyHub, store: QuickStore, recorder: EventRecorder
+) -> None:
+    folder = install(store, recorder)
+    data = bytearray((folder / WEIGHTS).read_bytes())
+    data[len(data) // 2] ^= 1
+    (folder / WEIGHTS).write_bytes(data)
+    (folder / "tokenizer_config.json").unlink()
+    assert verified(store, recorder, folder).damaged == ("tokenizer_config.json", WEIGHTS)
+
+    install(store, recorder)
+    assert verified(store, recorder, folder) == ModelVerified(str(folder), known=True)
+
+
+def test_what_nobody_wrote_down_cannot_be_verified(tmp_path: Path, store: QuickStore, recorder: EventRecorder) -> None:
+    folder = write_folder(tmp_path / "models" / "org" / "mine", model_files())
+    assert verified(store, recorder, folder) == ModelVerified(str(folder), known=False)
+    assert checked(store, recorder, folder) == UpdateChecked(str(folder), "")
+
+
+def test_a_manifest_cannot_lead_out_of_its_folder(tmp_path: Path, store: QuickStore, recorder: EventRecorder) -> None:
+    folder = write_folder(tmp_path / "models" / "org" / "mine", model_files())
+    told = {"size_bytes": 1, "checksum": "0" * 64}
+    files = dict.fromkeys(("../secret", "..", "a/b", ""), told)
+    (folder / "hunch.json").write_text(json.dumps({"files": files}))
+    assert verified(store, recorder, folder) == ModelVerified(str(folder), known=False)
+
+
+def test_a_newer_commit_is_told_and_fetched_only_when_asked(
+    hub: TinyHub, store: QuickStore, recorder: EventRecorder
+) -> None:
+    folder = install(store, recorder)
+    assert checked(store, recorder, folder) == UpdateChecked(str(folder), REPO)
+    before = tree(folder)
+    hub.repositories[REPO] |= {WEIGHTS: safetensors(LARGE, b"\2")}
+    assert checked(store, recorder, folder) == UpdateChecked(str(folder), REPO, has_update=True)
+    assert tree(folder) == before
+
+    install(store, recorder)
+    assert checked(store, recorder, folder) == UpdateChecked(str(folder), REPO)
+    assert (folder / WEIGHTS).read_bytes() == hub.repositories[REPO][WEIGHTS]
+
+
+def test_a_failed_update_leaves_the_working_model(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:
+    folder = install(store, recorder)
+    before = tree(folder)
+    hub.repositories[REPO] |= {WEIGHTS: safetensors(LARGE, b"\2")}
+    hub.faults[f"{REPO}/{WEIGHTS}"] = Fault(corrupt=True)
+    assert isinstance(recorder.end_of(store.install(REPO)), DownloadFailed)
+    assert tree(folder) == before
+    assert verified(store, recorder, folder) == ModelVerified(str(folder), known=True)
+
+
+def test_a_hub_that_is_away_is_told(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:
+    folder = install(store, recorder)
+    hub.close()
+    found = checked(store, recorder, folder)
+    assert isinstance(found.error, HubUnreachable)
+    assert not found.has_update

@@ -1,0 +1,184 @@
+"""Settings → Models: what is installed, what can be done with it, and the pairs that are recommended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QApplication, QMessageBox
+from pytestqt.qtbot import QtBot
+
+from app.view_models.installed_list import ModelKind, ModelSort
+from app.views.settings.model_row import ModelRow
+from app.views.settings.models import ModelsPage
+from app.views.settings.recommended_card import OfferRow
+from app.views.widgets.labels import ElidedLabel, TextLabel
+from engine import CacheSizes, DrafterInfo, DrafterKind, ModelAbout, ModelSource, load_catalog
+from tests.architecture.project import ROOT
+from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.fake_engine import DRAFT, MAIN, model_info
+from tests.helpers.fake_model_store import installed
+
+ABOUT = ModelAbout("Qwen3", template=True, thinking=True, tools=True, languages=("en", "ko"), licence="apache-2.0")
+OTHER = replace(model_info("/models/Other-4B", 4_000_000_000), about=ABOUT, caches=CacheSizes(100_000, 0))
+HEAD = replace(
+    model_info("/models/Head", 1_000_000),
+    vocabulary_digest="",
+    drafter=DrafterInfo(DrafterKind.DSPARK, 0, 0, 0, (1,)),
+)
+MODELS = [
+    installed(MAIN),
+    installed(DRAFT),
+    installed(OTHER),
+    installed(HEAD),
+    installed(model_info("/lm/Foreign-7B"), ModelSource.LM_STUDIO),
+]
+
+
+@pytest.fixture
+def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
+    infos = {model.folder: model.info for model in MODELS if model.info is not None}
+    with open_app(tmp_path, qtbot, models=infos, installed=MODELS) as harness:
+        harness.models.catalog = load_catalog(ROOT / "resources" / "catalog.json")
+        yield harness
+
+
+@pytest.fixture
+def page(harness: AppHarness, qtbot: QtBot) -> ModelsPage:
+    window = harness.application.show_settings()
+    assert window is not None
+    window.show_page("models")
+    qtbot.waitUntil(lambda: len(window.models.installed.rows) == len(MODELS))
+    return window.models
+
+
+def click(button: QAbstractButton) -> None:
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def row(page: ModelsPage, name: str) -> ModelRow:
+    QApplication.processEvents()  # a layout shows what was added to it a little later
+    return next(row for row in page.installed.rows if row.folder.endswith(name))
+
+
+def texts(row: ModelRow) -> str:
+    """All that is written in it and not about to be taken away."""
+    labels: list[TextLabel | ElidedLabel] = [*row.findChildren(TextLabel), *row.findChildren(ElidedLabel)]
+    return " ".join(label.text() for label in labels if label.isVisibleTo(row))
+
+
+def can_mend(page: ModelsPage, name: str) -> bool:
+    return row(page, name).mend_button.isVisible()
+
+
+def names(page: ModelsPage) -> list[str]:
+    return [row.folder.rpartition("/")[2] for row in page.installed.rows]
+
+
+def test_the_list_is_sorted_and_filtered(page: ModelsPage) -> None:
+    assert names(page) == ["Draft-1B", "Foreign-7B", "Head", "Main-8B", "Other-4B"]
+    page.installed.sort.chosen.emit(ModelSort.SIZE)
+    assert names(page)[-1] == "Head"
+    page.installed.kind.chosen.emit(ModelKind.DRAFTER)
+    assert names(page) == ["Head"]
+    page.installed.kind.chosen.emit(ModelKind.ALL)
+    page.installed.search.setText("other")
+    assert names(page) == ["Other-4B"]
+    page.installed.search.setText("no such model")
+    assert names(page) == []
+    assert "1" not in page.installed.total.text().split("·")[0]
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_the_list_is_not_cut_off_at_the_side(
+    harness: AppHarness, page: ModelsPage, qtbot: QtBot, language: str
+) -> None:
+    """At 200 % in the narrowest window, with everything about a model open."""
+    page.installed.search.setText("4B")  # with so few models the tools are shown only while they do something
+    click(row(page, "Other-4B").more_button)
+    harness.application.settings.language, harness.application.settings.text_scale = language, 2.0
+    window = page.window()
+    window.resize(window.minimumSize())
+    content = page.widget()
+    assert content is not None
+    qtbot.waitUntil(lambda: content.width() <= page.viewport().width())
+
+
+def test_what_is_known_of_a_model_is_one_click_away(page: ModelsPage) -> None:
+    other = row(page, "Other-4B")
+    assert "4.0B" in other.details.text()
+    click(other.more_button)
+    told = texts(row(page, "Other-4B"))
+    for fact in ("Qwen3", "Chat model", "thinking, tools", "apache-2.0", "4,096 tokens", "org/Other-4B"):
+        assert fact in told
+    page.installed.sort.chosen.emit(ModelSort.SIZE)  # the rows are made again
+    assert "apache-2.0" in texts(row(page, "Other-4B"))
+    click(row(page, "Other-4B").more_button)
+    assert "apache-2.0" not in texts(row(page, "Other-4B"))
+
+
+def test_a_model_is_used_with_one_click(harness: AppHarness, page: ModelsPage, qtbot: QtBot) -> None:
+    assert not row(page, "Main-8B").use_button.isVisible()
+    with qtbot.waitSignal(harness.models.chat_wanted):
+        click(row(page, "Other-4B").use_button)
+    qtbot.waitUntil(lambda: harness.models.pair.main_folder == OTHER.folder)
+    qtbot.waitUntil(lambda: not row(page, "Other-4B").use_button.isVisible())
+    page.installed.sort.chosen.emit(ModelSort.LAST_USED)
+    qtbot.waitUntil(lambda: names(page)[0] == "Other-4B" or names(page)[1] == "Other-4B")
+
+
+def test_a_drafter_is_used_as_a_draft(harness: AppHarness, page: ModelsPage, qtbot: QtBot) -> None:
+    click(row(page, "Head").use_button)
+    qtbot.waitUntil(lambda: harness.models.pair.draft_folder == HEAD.folder)
+    assert harness.models.pair.main_folder == MAIN.folder
+
+
+def test_deleting_says_where_a_model_is_in_use(page: ModelsPage) -> None:
+    click(row(page, "Main-8B").delete_button)
+    box = page.findChild(QMessageBox)
+    assert box is not None
+    assert "main model" in box.informativeText()
+    box.reject()
+
+
+def test_nothing_of_another_program_can_be_deleted(page: ModelsPage) -> None:
+    foreign = row(page, "Foreign-7B")
+    assert "LM Studio" in foreign.details.text()
+    assert not foreign.delete_button.isVisible()
+    click(foreign.more_button)
+    assert not foreign.verify_button.isVisible()
+
+
+def test_damage_is_told_and_repaired(harness: AppHarness, page: ModelsPage, qtbot: QtBot) -> None:
+    harness.store.damaged = ("model.safetensors",)
+    click(row(page, "Other-4B").more_button)
+    click(row(page, "Other-4B").verify_button)
+    qtbot.waitUntil(lambda: can_mend(page, "Other-4B"))
+    assert "model.safetensors" in row(page, "Other-4B").upkeep.text()
+    click(row(page, "Other-4B").mend_button)
+    assert [entry.repository for entry in harness.models.downloads.entries] == ["org/Other-4B"]
+
+
+def test_an_update_is_offered_when_there_is_one(harness: AppHarness, page: ModelsPage, qtbot: QtBot) -> None:
+    click(row(page, "Other-4B").more_button)
+    click(row(page, "Other-4B").update_button)
+    qtbot.waitUntil(lambda: "nothing newer" in row(page, "Other-4B").upkeep.text())
+    assert not row(page, "Other-4B").mend_button.isVisible()
+    harness.store.has_update = True
+    click(row(page, "Other-4B").update_button)
+    qtbot.waitUntil(lambda: can_mend(page, "Other-4B"))
+    assert row(page, "Other-4B").mend_button.text() == "Update"
+
+
+def test_a_recommended_pair_is_installed_with_one_click(harness: AppHarness, page: ModelsPage, qtbot: QtBot) -> None:
+    harness.models.refresh()
+    qtbot.waitUntil(lambda: bool(page.recommended.findChildren(OfferRow)))
+    offered = page.recommended.findChildren(OfferRow)[0]
+    click(offered.install_button)
+    (entry,) = harness.models.downloads.entries
+    assert entry.repositories == (offered.offer.main, offered.offer.draft)
+    qtbot.waitUntil(lambda: any(not row.install_button.isEnabled() for row in page.recommended.findChildren(OfferRow)))

@@ -1,0 +1,97 @@
+"""Which installed models are shown, in which order, and which pairs are offered."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from app.controllers.draft_choices import mains_of, model_entry
+from app.controllers.pair_offers import pair_offers
+from app.view_models.installed_list import ListView, ModelKind, ModelSort, shown
+from app.view_models.model_list import ModelEntry
+from engine import (
+    CacheSizes,
+    DrafterInfo,
+    DrafterKind,
+    FitLevel,
+    MemoryFit,
+    ModelAbout,
+    ModelInfo,
+    ModelSource,
+    load_catalog,
+)
+from engine.models.fit import memory_share
+from tests.architecture.project import ROOT
+from tests.helpers.fake_engine import model_info
+from tests.helpers.fake_model_store import installed
+
+GIB = 1 << 30
+
+
+def entry(name: str, size: int = 1, used: int = 0, level: FitLevel = FitLevel.FITS, **fields: object) -> ModelEntry:
+    fit = MemoryFit(level, 1, 1, 1, estimated=False)
+    made = ModelEntry(f"/m/{name}", name, f"org/{name}", ModelSource.OWN, size, last_used=used, fit=fit)
+    return replace(made, **fields)  # type: ignore[arg-type]
+
+
+ENTRIES = [
+    entry("Qwen3-13B", 13, 1, about=ModelAbout("Qwen3")),
+    entry("Qwen3-2B", 2, 3, about=ModelAbout("Qwen3")),
+    entry("giant", 99, level=FitLevel.TOO_LARGE),
+    entry("head", 1, 2, drafter=DrafterKind.EAGLE3, fit=None),
+]
+
+
+def names(view: ListView) -> list[str]:
+    return [each.name for each in shown(ENTRIES, view)]
+
+
+@pytest.mark.parametrize(
+    ("view", "expected"),
+    [
+        (ListView(), ["giant", "head", "Qwen3-2B", "Qwen3-13B"]),
+        (ListView(sort=ModelSort.SIZE), ["giant", "Qwen3-13B", "Qwen3-2B", "head"]),
+        (ListView(sort=ModelSort.LAST_USED), ["Qwen3-2B", "head", "Qwen3-13B", "giant"]),
+        (ListView(kind=ModelKind.CHAT), ["giant", "Qwen3-2B", "Qwen3-13B"]),
+        (ListView(kind=ModelKind.DRAFTER), ["head"]),
+        (ListView(fits_only=True), ["head", "Qwen3-2B", "Qwen3-13B"]),
+        (ListView(text="QWEN 13"), ["Qwen3-13B"]),
+        (ListView(text="nothing"), []),
+    ],
+)
+def test_the_list_is_shown_as_asked(view: ListView, expected: list[str]) -> None:
+    assert names(view) == expected
+
+
+def drafter(folder: str, main: ModelInfo) -> ModelInfo:
+    made = DrafterInfo(DrafterKind.DFLASH, main.width, main.layers, main.vocabulary_rows, (1,))
+    return replace(model_info(folder, 10), vocabulary_digest="", drafter=made)
+
+
+def test_each_model_tells_which_main_models_it_drafts_for() -> None:
+    main = replace(model_info("/m/Main-8B"), width=64, layers=9, vocabulary_rows=100)
+    small, other = model_info("/m/Small-1B", 1_000_000_000), model_info("/m/Other", 10, "vocabulary-b")
+    found = mains_of([installed(each) for each in (main, small, other, drafter("/m/head", main))])
+    assert found == {"/m/Main-8B": (), "/m/Small-1B": ("Main-8B",), "/m/Other": (), "/m/head": ("Main-8B",)}
+
+
+def test_an_entry_tells_whether_it_fits() -> None:
+    info = replace(model_info("/m/Main-8B"), caches=CacheSizes(100, 0), about=ModelAbout("Qwen3", template=True))
+    told = model_entry(installed(info), "", "")
+    assert told.fit is not None
+    assert not told.fit.estimated
+    assert told.about.family == "Qwen3"
+    assert model_entry(installed(drafter("/m/head", info)), "", "").fit is None
+
+
+def test_what_is_here_need_not_be_fetched() -> None:
+    catalog, memory = load_catalog(ROOT / "resources" / "catalog.json"), memory_share(16 * GIB, is_mac=True)
+    offer = pair_offers(catalog, "ko", [], memory)[0]
+    assert not offer.installed
+    halves = [replace(installed(model_info(f"/m/{name}")), repository=name) for name in (offer.main, offer.draft)]
+    half = pair_offers(catalog, "ko", halves[1:], memory)[0]
+    assert half.download_bytes < offer.download_bytes
+    assert not half.installed
+    whole = pair_offers(catalog, "ko", halves, memory)[0]
+    assert (whole.installed, whole.download_bytes) == (True, 0)
