@@ -173,6 +173,7 @@ class Application(QObject):
         self.window.bind(self.chats, self.models)
         self.window.empty_chat.bind(self.models)
         self.models.pair_changed.connect(self._mark_loading)
+        self.models.chat_wanted.connect(self.come_to_front, Qt.ConnectionType.QueuedConnection)  # after the click
         self._show_last_session_notice(opened.rescued)
         self._restore_unsent()
         self.models.start()
@@ -249,6 +250,14 @@ class Application(QObject):
         box.open()
 
     # While it runs
+
+    def come_to_front(self) -> None:
+        window = self.window
+        window.setWindowState(window.windowState() & ~Qt.WindowState.WindowMinimized)
+        window.show()
+        window.raise_()
+        window.activateWindow()
+        window.composer.edit.setFocus()
 
     def show_settings(self, page: str = "") -> SettingsWindow | None:
         if not self.is_open:
@@ -362,7 +371,7 @@ def run(profile_dir: Path | None) -> int:
     interrupts.install()
     interrupts.received.connect(application.window.close_at_once)
     instance.has_window = application.window.isVisible
-    instance.called.connect(application.window.come_forward)
+    instance.called.connect(application.come_to_front)
     application.ending.connect(instance.stop_listening)
     application.ending.connect(lambda: end_process_after(END_S))
     application.ended.connect(qt.quit)

@@ -230,6 +230,14 @@
         <translation>すべての精度</translation>
     </message>
     <message>
+        <source>Up to %1 GB</source>
+        <translation>%1 GB 以下</translation>
+    </message>
+    <message>
+        <source>Any size</source>
+        <translation>すべてのサイズ</translation>
+    </message>
+    <message>
         <source>Any kind</source>
         <translation>すべての種類</translation>
     </message>
@@ -260,6 +268,10 @@
     <message>
         <source>Precision</source>
         <translation>精度</translation>
+    </message>
+    <message>
+        <source>Size</source>
+        <translation>サイズ</translation>
     </message>
     <message>
         <source>Kind</source>

@@ -230,6 +230,14 @@
         <translation>모든 정밀도</translation>
     </message>
     <message>
+        <source>Up to %1 GB</source>
+        <translation>%1 GB 이하</translation>
+    </message>
+    <message>
+        <source>Any size</source>
+        <translation>모든 크기</translation>
+    </message>
+    <message>
         <source>Any kind</source>
         <translation>모든 종류</translation>
     </message>
@@ -260,6 +268,10 @@
     <message>
         <source>Precision</source>
         <translation>정밀도</translation>
+    </message>
+    <message>
+        <source>Size</source>
+        <translation>크기</translation>
     </message>
     <message>
         <source>Kind</source>

@@ -230,6 +230,14 @@
         <translation>所有精度</translation>
     </message>
     <message>
+        <source>Up to %1 GB</source>
+        <translation>不超过 %1 GB</translation>
+    </message>
+    <message>
+        <source>Any size</source>
+        <translation>所有大小</translation>
+    </message>
+    <message>
         <source>Any kind</source>
         <translation>所有类型</translation>
     </message>
@@ -260,6 +268,10 @@
     <message>
         <source>Precision</source>
         <translation>精度</translation>
+    </message>
+    <message>
+        <source>Size</source>
+        <translation>大小</translation>
     </message>
     <message>
         <source>Kind</source>

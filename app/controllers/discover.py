@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
 from app.bridge import EngineBridge
 from app.controllers.draft_choices import CHAT_TOKENS
-from app.settings import Settings
 from app.view_models.hub import DiscoverFilter, DiscoverState, HubEntry, HubList
 from engine import (
     Catalog,
@@ -30,12 +28,10 @@ from engine import (
     SearchFailed,
     SearchId,
     SearchResults,
-    load_catalog,
     memory_fit,
     model_memory_bytes,
 )
 
-CATALOG = Path(__file__).resolve().parents[2] / "resources" / "catalog.json"
 _WEIGHTS_SHARE = 0.8  # of the memory for models; the rest is for the chat
 
 
@@ -44,17 +40,11 @@ class DiscoverController(QObject):
     page_changed = Signal()
 
     def __init__(
-        self,
-        store: ModelLibrary,
-        bridge: EngineBridge,
-        settings: Settings,
-        parent: QObject | None = None,
-        read_catalog: Callable[[], Catalog] = lambda: load_catalog(CATALOG),
+        self, store: ModelLibrary, bridge: EngineBridge, catalog: Callable[[], Catalog], parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self._store = store
-        self._settings = settings
-        self._read_catalog = read_catalog
+        self._catalog = catalog
         self._search: SearchId | None = None
         self._installed: tuple[InstalledModel, ...] = ()
         self.filter = DiscoverFilter()
@@ -99,10 +89,7 @@ class DiscoverController(QObject):
 
     def draft_for(self, repository: str) -> str:
         """The draft that the catalog knows for a main model, "" for none."""
-        try:
-            drafts = self._read_catalog().drafts_for(repository)
-        except EngineError:
-            return ""
+        drafts = self._catalog().drafts_for(repository)
         return drafts[0].repository if drafts else ""
 
     def entry(self, model: HubModel) -> HubEntry:
@@ -142,22 +129,21 @@ class DiscoverController(QObject):
     def _known_without_hub(self) -> Sequence[HubModel]:
         words = self.filter.text.casefold().replace("/", " ").split()
         here = [_of_installed(model) for model in self._installed if model.repository and model.info is not None]
-        try:
-            listed = [_of_info(model.repository, model.info()) for model in self._read_catalog().models]
-        except EngineError:
-            listed = []
+        listed = [_of_info(model.repository, model.info()) for model in self._catalog().models]
         known = {model.repository: model for model in (*listed, *here)}
         return [model for model in known.values() if all(word in model.repository.casefold() for word in words)]
 
 
 def _query(wanted: DiscoverFilter) -> HubQuery:
+    limits = [wanted.most_gigabytes * 10**9] if wanted.most_gigabytes else []
+    limits += [int(model_memory_bytes() * _WEIGHTS_SHARE)] if wanted.fits_only else []
     author, slash, words = wanted.text.strip().partition("/")
     return HubQuery(
         text=words.strip() if slash else author,
         author=author.strip() if slash else "",
         family=wanted.family,
         bits=wanted.bits,
-        most_bytes=int(model_memory_bytes() * _WEIGHTS_SHARE) if wanted.fits_only else 0,
+        most_bytes=min(limits, default=0),
         kind=HubKind(wanted.kind),
         drafts_for=wanted.drafts_for,
         sort=HubSort(wanted.sort),

@@ -20,6 +20,7 @@ from app.controllers.library import LibraryController
 from app.controllers.loaded_pair import LoadedPair
 from app.controllers.pair_checks import PairChecks
 from app.controllers.residence import Residence
+from app.controllers.starter_setting import as_setting, from_setting
 from app.settings import STARTER_FOLDER, Settings
 from app.view_models.installed_list import reading_order
 from app.view_models.model_list import (
@@ -92,7 +93,8 @@ class ModelController(QObject):
         self._loaded = LoadedPair()
         self.library = LibraryController(store, bridge, settings, self.install, self)
         self.library.changed.connect(self.models_changed)
-        self.discover = DiscoverController(store, bridge, settings, self)
+        self.discover = DiscoverController(store, bridge, lambda: self.library.catalog, self)
+        self._to_use = 0  # a finished download that the person wants to use
         self.downloads = DownloadController(store, bridge, settings, self)
         self.downloads.installed.connect(self.library.on_installed)
         self.checks = PairChecks(store)
@@ -107,8 +109,8 @@ class ModelController(QObject):
         self._tell_hub()
         self._store.set_folders(self._settings.model_folders)
         self._store.scan()
-        main = _from_setting(self._settings.main_folder, self._starter.main)
-        draft = _from_setting(self._settings.draft_folder, self._starter.draft)
+        main = from_setting(self._settings.main_folder, self._starter.main)
+        draft = from_setting(self._settings.draft_folder, self._starter.draft)
         if main:
             self._load(main, draft)
 
@@ -168,7 +170,7 @@ class ModelController(QObject):
 
     def choose_draft(self, folder: str | None) -> None:
         """Changes the draft at once, without loading the main model again."""
-        self._settings.draft_folder = _as_setting(folder or "", self._starter.draft)
+        self._settings.draft_folder = as_setting(folder or "", self._starter.draft)
         self._loaded.begin_loading_draft(folder or "")
         self._engine.set_draft(folder, self._bridge.post)
         self._emit_pair_changed()
@@ -189,6 +191,9 @@ class ModelController(QObject):
         folders = self.downloads.folders(download)
         if not folders:
             return
+        if not set(folders) <= {model.folder for model in self.library.installed}:
+            self._to_use = download  # what it is, the scan under way will tell
+            return
         as_draft = self.downloads.is_draft(download) or self._is_drafter(folders[0])
         self.downloads.dismiss(download)
         if len(folders) > 1:
@@ -200,7 +205,7 @@ class ModelController(QObject):
         self.chat_wanted.emit()
 
     def choose_pair(self, main: str, draft: str) -> None:
-        self._settings.draft_folder = _as_setting(draft, self._starter.draft)
+        self._settings.draft_folder = as_setting(draft, self._starter.draft)
         self._load(main, draft)
 
     def use(self, folder: str) -> None:
@@ -270,6 +275,8 @@ class ModelController(QObject):
         match event:
             case LibraryScanned():
                 self.models_changed.emit()
+                wanted, self._to_use = self._to_use, 0
+                self.use_downloaded(wanted)
             case ModelDeleted():
                 self._store.scan()
             case DeleteFailed():
@@ -291,7 +298,7 @@ class ModelController(QObject):
             return  # this app has requested another model meanwhile
         self._loaded.apply_event(event)
         if isinstance(event, ModelReady) and event.role is ModelRole.MAIN:
-            self._settings.main_folder = _as_setting(event.info.folder, self._starter.main)
+            self._settings.main_folder = as_setting(event.info.folder, self._starter.main)
         if isinstance(event, ModelFailed) and not isinstance(event.error, NoModelLoaded):
             self.problem_raised.emit(event.error)  # a draft without its main model has nothing to report
             if event.role is ModelRole.DRAFT and event.folder == self._loaded.draft_folder:
@@ -309,7 +316,7 @@ class ModelController(QObject):
 
     def _change_main(self, folder: str) -> None:
         draft = self._draft_to_go_with(folder)
-        self._settings.draft_folder = _as_setting(draft, self._starter.draft)
+        self._settings.draft_folder = as_setting(draft, self._starter.draft)
         self._load(folder, draft)
 
     def _unload(self) -> None:
@@ -344,7 +351,7 @@ class ModelController(QObject):
         """Replaces a deleted main model, also in the settings for the next start."""
         self._settings.main_folder = self._settings.draft_folder = STARTER_FOLDER
         if self._starter.main.is_dir():
-            self._load(str(self._starter.main), _from_setting(STARTER_FOLDER, self._starter.draft))
+            self._load(str(self._starter.main), from_setting(STARTER_FOLDER, self._starter.draft))
         else:
             self._loaded.clear()
             self._engine.unload(self._bridge.post)
@@ -387,14 +394,3 @@ class ModelController(QObject):
 def _as_address(typed: str) -> str:
     """Adds the scheme that people leave out."""
     return f"https://{typed}" if typed and "://" not in typed else typed
-
-
-def _from_setting(stored: str, starter: Path) -> str:
-    if stored != STARTER_FOLDER:
-        return stored
-    return str(starter) if starter.is_dir() else ""
-
-
-def _as_setting(folder: str, starter: Path) -> str:
-    """The starter folder is stored by name, because its path may change with an update."""
-    return STARTER_FOLDER if folder == str(starter) else folder

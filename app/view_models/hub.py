@@ -14,6 +14,7 @@ __all__ = [
     "BITS",
     "ENTRY_ROLE",
     "FAMILIES",
+    "GIGABYTES",
     "DiscoverFilter",
     "DiscoverState",
     "HubEntry",
@@ -39,6 +40,7 @@ FAMILIES = (
     "SmolLM",
 )
 BITS = (4, 5, 6, 8, 16)
+GIGABYTES = (2, 4, 8, 16, 32, 64)
 
 
 class DiscoverState(StrEnum):
@@ -55,6 +57,7 @@ class DiscoverFilter:
     family: str = ""
     bits: int = 0
     kind: str = "any"
+    most_gigabytes: int = 0  # of weights; 0: any size
     fits_only: bool = False
     sort: str = "downloads"
     drafts_for: ModelInfo | None = None

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 _ANSWER_LIMIT_BYTES = 4 * MIB  # a page of a thousand files has a tenth of it
 _MAX_PAGES = 100
-_LONGEST_ASKED_S = 300.0  # a hub that wants to be left alone for longer is busy for good
 _LOOPBACK_NAMES = ("127.0.0.1", "localhost", "::1")
 _LOOPBACK = ("all://127.0.0.1", "all://localhost", "all://[::1]")
 _BUSY = frozenset({408, 425, 429, 500, 502, 503, 504})
@@ -80,6 +79,7 @@ class Patience:
     file_tries: int = 7  # in a row, without one new byte
     first_delay_s: float = 0.5
     longest_delay_s: float = 15.0
+    longest_asked_s: float = 300.0  # a hub that wants to be left alone for longer is busy for good
 
     def delay_s(self, failures: int) -> float:
         return min(self.first_delay_s * 2.0 ** (failures - 1), self.longest_delay_s)
@@ -201,7 +201,7 @@ class HubClient:
                 return attempt()
             except TryAgain as error:
                 best, failures = (progress(), 1) if progress() > best else (best, failures + 1)
-                if failures >= tries or error.asked_s > _LONGEST_ASKED_S:
+                if failures >= tries or error.asked_s > self._patience.longest_asked_s:
                     raise HubUnreachable(self.repository, self._hub.endpoint, str(error)) from error
                 asked_s, busy = error.asked_s, error.hub_is_busy
             self._retries.wait(max(asked_s, self._patience.delay_s(failures)), busy)

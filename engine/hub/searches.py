@@ -13,7 +13,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from engine.api.errors import (
@@ -34,6 +34,7 @@ from engine.models.model_files import KIB
 _STEP_MODELS = 40  # a step goes on until so many were found …
 _STEP_ANSWERS = 8  # … or so many answers were read
 _CARD_BYTES = 256 * KIB
+_LONGEST_ASKED_S = 3.0  # somebody looks at an empty list
 _FRONT_MATTER = re.compile(r"\A\ufeff?---[ \t]*\r?\n.*?^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 
 T = TypeVar("T")
@@ -53,7 +54,8 @@ class _Search:
 
 class Searches:
     def __init__(self, sink: Sink, patience: Patience) -> None:
-        self._sink, self._patience = sink, patience
+        self._sink = sink
+        self._patience = replace(patience, longest_asked_s=_LONGEST_ASKED_S)
         self._lock = threading.Lock()
         self._ids = itertools.count(1)
         self._search: _Search | None = None

@@ -25,6 +25,7 @@ from engine import (
     SearchFailed,
     SearchId,
     SearchResults,
+    TokenInClear,
 )
 from tests.end2end.conftest import REPO
 from tests.helpers.event_recorder import EventRecorder, QuickStore
@@ -163,6 +164,24 @@ def test_asking_for_more_tries_again(hub: TinyHub, store: QuickStore, recorder: 
     assert isinstance(search_error(recorder, search), HubUnreachable)
     store.more(search)
     assert [model.repository for model in recorder.wait_for(SearchResults).models] == [REPO]
+
+
+def test_nobody_looks_at_an_empty_list_for_minutes(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:
+    hub.faults["search"] = Fault(status=429, headers={"Retry-After": "60"})
+    assert isinstance(search_error(recorder, store.search(HubQuery())), HubUnreachable)
+
+
+def test_a_search_tells_the_token_to_nobody_else(
+    hub: TinyHub, store: QuickStore, recorder: EventRecorder, caplog: pytest.LogCaptureFixture
+) -> None:
+    store.set_hub(HubAccess(hub.endpoint, "hf_canary"))
+    with caplog.at_level("DEBUG"):
+        assert found(store, recorder, HubQuery("tiny")) == [REPO]
+        page(store, recorder)
+    assert {seen.headers.get("Authorization") for seen in hub.seen} == {"Bearer hf_canary"}
+    assert "hf_canary" not in caplog.text
+    store.set_hub(HubAccess("http://hub.invalid", "hf_canary"))
+    assert isinstance(search_error(recorder, store.search(HubQuery())), TokenInClear)
 
 
 def page(store: QuickStore, recorder: EventRecorder, repository: str = REPO) -> HubPage:

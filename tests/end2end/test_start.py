@@ -43,7 +43,7 @@ instance = OnlyInstance(paths.lock)
 assert instance.take()
 application = Application(paths, starter=Path(sys.argv[1]) / "none")
 def on_called():
-    application.window.come_forward()
+    application.come_to_front()
     print("called", application.window.isVisible(), flush=True)
     application.window.close()
 instance.called.connect(on_called)

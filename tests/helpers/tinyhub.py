@@ -11,6 +11,7 @@ import json
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlencode, urlsplit
@@ -65,7 +66,8 @@ class TinyHub:
         self.repositories[repository] = dict(files)
 
     def commit(self, repository: str) -> str:
-        return hashlib.sha1(repr(sorted(self.repositories[repository].items())).encode()).hexdigest()
+        files = sorted((name, _digests(data)) for name, data in self.repositories[repository].items())
+        return hashlib.sha1(repr(files).encode()).hexdigest()
 
     def entries(self) -> list[Any]:
         return [*(_listed(name, files) for name, files in self.repositories.items()), *self.listed]
@@ -181,6 +183,12 @@ class _Handler(BaseHTTPRequestHandler):
         return body
 
 
+@lru_cache(maxsize=64)
+def _digests(data: bytes) -> tuple[str, str]:
+    """What git calls it, and its SHA-256."""
+    return hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest(), hashlib.sha256(data).hexdigest()
+
+
 def _listed(repository: str, files: Mapping[str, bytes]) -> dict[str, Any]:
     """A model as the public hub lists it."""
     config = json.loads(files.get("config.json", b"{}"))
@@ -213,9 +221,9 @@ def _rank(entry: Any, key: str) -> tuple[float, str]:
 
 
 def _entry(name: str, data: bytes) -> dict[str, object]:
-    blob = hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
+    blob, content = _digests(data)
     entry: dict[str, object] = {"type": "file", "path": name, "size": len(data), "oid": blob}
     if name.endswith((".safetensors", ".bin", "tokenizer.json")):
-        entry["lfs"] = {"oid": hashlib.sha256(data).hexdigest(), "size": len(data), "pointerSize": 134}
+        entry["lfs"] = {"oid": content, "size": len(data), "pointerSize": 134}
         entry["oid"] = "0" * 40  # of the pointer, which nobody needs
     return entry

@@ -135,6 +135,9 @@ def test_a_finished_pair_is_used_with_one_click_and_forgotten(
     assert entry.state is DownloadState.FINISHED
     assert not harness.settings.pair_downloads
     harness.models.use_downloaded(row)
+    assert not wanted  # what they are, the scan under way will tell
+    pair = tuple(installed(model_info(folder)) for folder in ("/models/Main-4B", "/models/Draft-1B"))
+    harness.bridge.event_arrived.emit(LibraryScanned(pair))
     assert (harness.models.pair.main_folder, harness.models.pair.draft_folder) == (
         "/models/Main-4B",
         "/models/Draft-1B",

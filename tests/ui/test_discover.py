@@ -84,10 +84,12 @@ def test_each_limit_reaches_the_hub(harness: AppHarness, panel: DiscoverPanel) -
     panel.bits._choose(4)
     panel.kind._choose("drafter")
     panel.sort._choose("updated")
+    panel.size_limit._choose(2)
+    assert harness.store.queries[-1].most_bytes == 2 * 10**9
     panel.fits_only.click()
     query = harness.store.queries[-1]
     assert (query.family, query.bits, query.kind, query.sort) == ("Qwen3", 4, HubKind.DRAFTER, HubSort.UPDATED)
-    assert query.most_bytes > 0
+    assert 0 < query.most_bytes <= 2 * 10**9
 
 
 def test_drafts_for_a_main_model(harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:
@@ -190,6 +192,6 @@ def test_nothing_is_cut_off_at_the_side(harness: AppHarness, panel: DiscoverPane
     window = panel.window()
     window.resize(window.minimumSize())
     QApplication.processEvents()
-    for widget in (panel.family, panel.bits, panel.kind, panel.sort, panel.text, panel.list):
+    for widget in (panel.family, panel.bits, panel.size_limit, panel.kind, panel.sort, panel.text, panel.list):
         right = widget.mapTo(panel, widget.rect().topRight()).x()
         assert right <= panel.width(), widget.accessibleName()

@@ -10,15 +10,15 @@ from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from app.controllers.models import ModelController
 from app.theme import Theme
-from app.view_models.hub import BITS, FAMILIES, DiscoverFilter, DiscoverState, ModelInfo
+from app.view_models.hub import BITS, FAMILIES, GIGABYTES, DiscoverFilter, DiscoverState, ModelInfo
 from app.views.settings.hub_list import HubListView
 from app.views.settings.model_page import ModelPage
 from app.views.widgets.buttons import ChoiceButton, Emphasis, PillButton
 from app.views.widgets.fields import LineField, Switch
-from app.views.widgets.flow import FlowLayout
+from app.views.widgets.flow import Flow
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.translated import Translated
-from app.words.formats import fill
+from app.words.formats import count, fill
 from app.words.hub import bits_text
 from app.words.notices_for_errors import notice_for
 
@@ -37,7 +37,7 @@ class DiscoverPanel(Translated, QWidget):
         self._started = False
         self.title = TextLabel(theme, TextStyle.TITLE)
         self.text = LineField(theme)
-        self.family, self.bits, self.kind, self.sort = (ChoiceButton(theme) for _ in range(4))
+        self.family, self.bits, self.size_limit, self.kind, self.sort = (ChoiceButton(theme) for _ in range(5))
         self.fits_only = Switch(theme)
         self.status = TextLabel(theme, TextStyle.FINE)
         self.again_button = PillButton(theme)
@@ -80,8 +80,8 @@ class DiscoverPanel(Translated, QWidget):
         self._fits_words.setWordWrap(False)
         beside.addWidget(self.fits_only)
         beside.addWidget(self._fits_words)
-        filters = FlowLayout(spacing_px=8)
-        for widget in (self.family, self.bits, self.kind, self.sort, fits):
+        filters = Flow()
+        for widget in (self.family, self.bits, self.size_limit, self.kind, self.sort, fits):
             filters.addWidget(widget)
         below = QHBoxLayout()
         below.addWidget(self.status, 1)
@@ -109,6 +109,7 @@ class DiscoverPanel(Translated, QWidget):
         choices: dict[ChoiceButton, str] = {
             self.family: "family",
             self.bits: "bits",
+            self.size_limit: "most_gigabytes",
             self.kind: "kind",
             self.sort: "sort",
         }
@@ -169,6 +170,7 @@ class DiscoverPanel(Translated, QWidget):
         for button, value in (
             (self.family, wanted.family),
             (self.bits, wanted.bits),
+            (self.size_limit, wanted.most_gigabytes),
             (self.kind, wanted.kind),
             (self.sort, wanted.sort),
         ):
@@ -204,6 +206,8 @@ class DiscoverPanel(Translated, QWidget):
         self.text.setAccessibleName(self.tr("Search for models"))
         self.family.set_choices([("", self.tr("Any family")), *((name, name) for name in FAMILIES)])
         self.bits.set_choices([(0, self.tr("Any precision")), *((bits, bits_text(bits)) for bits in BITS)])
+        sizes = [(most, fill(self.tr("Up to %1 GB"), count(most))) for most in GIGABYTES]
+        self.size_limit.set_choices([(0, self.tr("Any size")), *sizes])
         self.kind.set_choices(
             [("any", self.tr("Any kind")), ("chat", self.tr("Models")), ("drafter", self.tr("Drafters"))]
         )
@@ -214,8 +218,14 @@ class DiscoverPanel(Translated, QWidget):
                 ("updated", self.tr("Newest")),
             ]
         )
-        names = (self.tr("Family"), self.tr("Precision"), self.tr("Kind"), self.tr("Order"))
-        for button, name in zip((self.family, self.bits, self.kind, self.sort), names, strict=True):
+        names = {
+            self.family: self.tr("Family"),
+            self.bits: self.tr("Precision"),
+            self.size_limit: self.tr("Size"),
+            self.kind: self.tr("Kind"),
+            self.sort: self.tr("Order"),
+        }
+        for button, name in names.items():
             button.set_name(name)
         self._fits_words.setText(self.tr("Only what fits"))
         self.fits_only.setAccessibleName(self.tr("Only what fits this Mac"))

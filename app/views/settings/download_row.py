@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 from app.theme import Theme
 from app.view_models.downloads import DownloadEntry, DownloadState
 from app.views.widgets.buttons import Emphasis, IconButton, PillButton
-from app.views.widgets.flow import FlowLayout
+from app.views.widgets.flow import Flow
 from app.views.widgets.labels import ElidedLabel, TextLabel, TextStyle
 from app.views.widgets.translated import Translated
 from app.words.downloads import progress_text, retry_text
@@ -65,7 +65,7 @@ class DownloadRow(Translated, QWidget):
         line.addWidget(self.files_button, 0, Qt.AlignmentFlag.AlignTop)
         line.addWidget(self.words, 1)
         self._buttons = QWidget()
-        buttons = FlowLayout(spacing_px=8)
+        buttons = Flow()
         self._buttons.setLayout(buttons)
         for button in (self.use_button, self.try_button, self.page_button):
             buttons.addWidget(button)

@@ -18,7 +18,7 @@ from app.views.settings.model_row import ModelRow
 from app.views.widgets.buttons import ChoiceButton, Emphasis, PillButton
 from app.views.widgets.cards import Card
 from app.views.widgets.fields import LineField
-from app.views.widgets.flow import FlowLayout
+from app.views.widgets.flow import Flow
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.translated import Translated
 from app.words.formats import count, fill, size
@@ -59,7 +59,7 @@ class InstalledCard(Translated, QWidget):
             self._show_rows()
 
     def _arrange(self) -> None:
-        buttons = FlowLayout(8)
+        buttons = Flow()
         for button in (self.kind, self.sort, self.fits):
             buttons.addWidget(button)
         tools = QVBoxLayout(self._tools)

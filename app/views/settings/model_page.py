@@ -13,7 +13,7 @@ from app.views.settings.download_row import FileLines
 from app.views.settings.model_card import ModelCard
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.cards import Card, Page
-from app.views.widgets.flow import FlowLayout
+from app.views.widgets.flow import Flow
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.translated import Translated
 from app.words.formats import fill, size
@@ -57,7 +57,7 @@ class ModelPage(Translated, Page):
 
     def _arrange(self) -> None:
         self.column.insertWidget(0, self.back_button, 0, Qt.AlignmentFlag.AlignLeft)
-        buttons = FlowLayout(spacing_px=8)
+        buttons = Flow()
         for button in (self.install_button, self.pair_button, self.drafts_button, self.hub_button):
             buttons.addWidget(button)
         head = Card(self.theme)

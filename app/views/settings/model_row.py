@@ -9,7 +9,7 @@ from app.theme import Theme
 from app.view_models.model_list import ModelEntry, UpkeepState
 from app.views.settings.model_facts import facts, upkeep_text
 from app.views.widgets.buttons import Emphasis, IconButton, PillButton
-from app.views.widgets.flow import FlowLayout
+from app.views.widgets.flow import Flow
 from app.views.widgets.labels import ElidedLabel, TextLabel, TextStyle
 from app.words.formats import fill
 from app.words.models import fit_text, model_details, parameters_text
@@ -140,8 +140,8 @@ class ModelRow(QWidget):
         label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         return label
 
-    def _actions(self) -> FlowLayout:
-        row = FlowLayout(8)
+    def _actions(self) -> Flow:
+        row = Flow()
         self.reveal_button = self._action("folder", self.tr("Show in folder"), self.reveal_requested)
         self.verify_button = self._action("check", self.tr("Verify"), self.verify_requested)
         self.update_button = self._action("refresh-cw", self.tr("Check for update"), self.update_requested)

@@ -13,7 +13,7 @@ from app.views.icons import icon
 from app.views.settings.model_facts import offer_text
 from app.views.widgets.buttons import Emphasis, PaintedButton, PillButton
 from app.views.widgets.cards import Card
-from app.views.widgets.flow import FlowLayout
+from app.views.widgets.flow import Flow
 from app.views.widgets.labels import TextLabel, TextStyle, style_font
 from app.views.widgets.scrolling import ThinScrollBars
 from app.views.widgets.translated import Translated
@@ -122,7 +122,7 @@ class EmptyChat(Translated, QScrollArea):
         words.setSpacing(2)
         words.addWidget(self.offer)
         words.addWidget(self.offer_reason)
-        buttons = FlowLayout(8)
+        buttons = Flow()
         buttons.addWidget(self.install_button)
         buttons.addWidget(self.offer_button)
         card.column.addLayout(words)

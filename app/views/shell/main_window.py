@@ -189,7 +189,6 @@ class MainWindow(Translated, QWidget):
         models.pair_changed.connect(self._show_pair)
         models.models_changed.connect(self._show_pair)
         models.problem_raised.connect(self.show_problem)
-        models.chat_wanted.connect(self.come_forward, Qt.ConnectionType.QueuedConnection)  # after the click
         models.main_waits.connect(lambda name: self._show_wait(models, name))
         self.picker.main_chosen.connect(models.choose_main)
         self.picker.draft_chosen.connect(lambda folder: models.choose_draft(folder or None))
@@ -232,13 +231,6 @@ class MainWindow(Translated, QWidget):
         assert self.models is not None
         self.picker.show_models(self.models.models, self.models.drafts_for_main(), self.models.pair)
         self.picker.speculation.set_values(self._settings.speculation_mode, self._settings.speculation_tokens)
-
-    def come_forward(self) -> None:
-        self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
-        self.show()
-        self.raise_()
-        self.activateWindow()
-        self.composer.edit.setFocus()
 
     def _show_wait(self, models: ModelController, name: str) -> None:
         """Another model was chosen, or none (""), while a reply is written."""

@@ -5,13 +5,17 @@ from __future__ import annotations
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
 
+_GAP_PX = 8
 
-class FlowLayout(QLayout):
-    def __init__(self, spacing_px: int, parent: QWidget | None = None) -> None:
+
+class Flow(QLayout):
+    """Each widget as wide as it likes to be. A hidden one takes no room."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._items: list[QLayoutItem] = []
         self.setContentsMargins(0, 0, 0, 0)
-        self.setSpacing(spacing_px)
+        self.setSpacing(_GAP_PX)
 
     def addItem(self, item: QLayoutItem) -> None:  # noqa: N802 - Qt's name
         self._items.append(item)
