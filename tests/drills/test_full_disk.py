@@ -19,7 +19,13 @@ from app.view_models.transcript import ReplyStatus
 from tests.helpers.app_harness import AppHarness
 from tests.helpers.fake_engine import Script
 
-pytestmark = pytest.mark.expect_log("was not stored", "cannot be opened", "cannot be saved", "copy of the day")
+pytestmark = pytest.mark.expect_log(
+    "was not stored",
+    "cannot be opened",
+    "cannot be saved",
+    "copy of the day",
+    "what was measured of the pair is not kept",
+)
 
 _DISK_BYTES = 3 << 20
 _LONG = "precious words " * 3000  # more than any free page that SQLite may still have

@@ -216,6 +216,7 @@ def test_before_the_first_look_nothing_is_followed() -> None:
 def test_a_next_turn_goes_on_from_the_rows_of_the_last(reads_next_token: bool) -> None:
     """With the states that came after its last draft. What row i depends on must be the same: token i + 1 for some."""
     first = context(reads_next_token=reads_next_token)
+    first.turn_end = 99
     first.follow(CHAT[:100])
     first.receive(0, positions(0, 99))
     first.read()

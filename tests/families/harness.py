@@ -78,7 +78,8 @@ def loaded(network: Network) -> LoadedModel:
     info = SimpleNamespace(context_tokens=4096)
     maker, ends = CacheMaker(network), frozenset[int]()
     return cast(
-        LoadedModel, SimpleNamespace(info=info, network=network, make_caches=maker, logit_width=width, ends=ends)
+        LoadedModel,
+        SimpleNamespace(info=info, network=network, make_caches=maker, logit_width=width, ends=ends, translation=None),
     )
 
 

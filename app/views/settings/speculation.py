@@ -32,6 +32,7 @@ class SpeculationPage(Translated, Page):
         self.table = RequestTable(theme, requests)
         self._promise = TextLabel(theme, TextStyle.FINE)
         self._nothing = TextLabel(theme, TextStyle.SECONDARY)
+        self._nothing.setIndent(8)  # as the table's first column
         self._arrange()
         self.controls.chosen.connect(models.set_speculation)
         settings.changed.connect(lambda _name: self._show())

@@ -28,7 +28,7 @@ class TuneCard(Translated, Card):
         self.sentence = TextLabel(theme, TextStyle.BODY)
         self.bar = ProgressLine(theme)
         self.chart = TuneChart(theme)
-        self.go_button = PillButton(theme, Emphasis.QUIET, "gauge")
+        self.go_button = PillButton(theme, Emphasis.PLAIN, "gauge")
         self.export_button = PillButton(theme, Emphasis.QUIET, "download")
         self._arrange()
         self.go_button.clicked.connect(self._on_go)
