@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import shutil
 import statistics
@@ -10,6 +11,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -34,23 +36,34 @@ _ROWS, _COLUMNS = 50_000, 1024  # 205 MB of weights
 
 
 def download_mb_s(_stage: Stage, runs: int) -> Row:
-    """One file of weights from a hub on this machine, hashed and written, beside curl, which only writes it."""
-    hub = TinyHub()
-    hub.add(_REPO, model_files() | {"model.safetensors": safetensors({"a.weight": ("F32", (_ROWS, _COLUMNS))})})
-    megabytes = len(hub.repositories[_REPO]["model.safetensors"]) / 1e6
-    commit = hub.commit(_REPO)
+    """One file of weights from a hub in another process, hashed and written, beside curl, which only writes it."""
+    processes = multiprocessing.get_context("spawn")
+    here, there = processes.Pipe()
+    child = processes.Process(target=_serve, args=(there,))
+    child.start()
     try:
-        pairs = list(interleaved(runs, lambda: _install(hub), lambda: _curl(hub, commit)))
+        endpoint, url, megabytes = here.recv()
+        pairs = list(interleaved(runs, lambda: _install(endpoint), lambda: _curl(url)))
     finally:
-        hub.close()
+        here.send(None)
+        child.join()
     ours, theirs = (megabytes / statistics.median(pair[side] for pair in pairs) for side in (0, 1))
     return Row("models.download_mb_s", ours / theirs, "ratio", "≥ 0.8", f"{ours:.0f} / {theirs:.0f} MB/s, curl")
 
 
-def _install(hub: TinyHub) -> float:
+def _serve(pipe: Connection) -> None:
+    hub = TinyHub()
+    hub.add(_REPO, model_files() | {"model.safetensors": safetensors({"a.weight": ("F32", (_ROWS, _COLUMNS))})})
+    url = f"{hub.endpoint}/{_REPO}/resolve/{hub.commit(_REPO)}/model.safetensors"
+    pipe.send((hub.endpoint, url, len(hub.repositories[_REPO]["model.safetensors"]) / 1e6))
+    pipe.recv()
+    hub.close()
+
+
+def _install(endpoint: str) -> float:
     with tempfile.TemporaryDirectory() as folder:
         recorder = EventRecorder()
-        store = QuickStore(Path(folder) / "m", sink=recorder, hub_cache=Path(folder) / "none", endpoint=hub.endpoint)
+        store = QuickStore(Path(folder) / "m", sink=recorder, hub_cache=Path(folder) / "none", endpoint=endpoint)
         started = time.perf_counter()
         assert isinstance(recorder.end_of(store.install(_REPO)), DownloadFinished)
         seconds = time.perf_counter() - started
@@ -58,11 +71,10 @@ def _install(hub: TinyHub) -> float:
         return seconds
 
 
-def _curl(hub: TinyHub, commit: str) -> float:
+def _curl(url: str) -> float:
     curl = shutil.which("curl")
     assert curl is not None, "curl is not installed"
     with tempfile.TemporaryDirectory() as folder:
-        url = f"{hub.endpoint}/{_REPO}/resolve/{commit}/model.safetensors"
         started = time.perf_counter()
         command = [curl, "--silent", "--noproxy", "*", "--output", f"{folder}/model.safetensors", url]
         subprocess.run(command, check=True, env={"PATH": os.environ["PATH"]})
