@@ -35,7 +35,7 @@ def read_about(folder: Path, config: JsonObject, name: str, *, drafts: bool) -> 
     """Never raises for what it reads: what is odd is left out. `drafts`: of a drafter, which has no template."""
     model_type = str(config.get("model_type") or "")
     family = family_for(model_type)
-    template = "" if drafts else _template(folder)
+    template = "" if drafts else template_text(folder)
     head = _front_matter(folder)
     return ModelAbout(
         family=family_name(model_type, name),
@@ -49,8 +49,8 @@ def read_about(folder: Path, config: JsonObject, name: str, *, drafts: bool) -> 
     )
 
 
-def _template(folder: Path) -> str:
-    """The text of all templates that there are."""
+def template_text(folder: Path) -> str:
+    """Of all chat templates that there are; "" where they cannot be read, for loading says why."""
     try:
         path = folder / "chat_template.jinja"
         if path.is_file():

@@ -14,16 +14,14 @@ from pathlib import Path
 from engine.api.errors import EngineError
 from engine.api.pairs import CacheKind, PairCheck, Probe, TokenDifference, Vocabularies
 from engine.api.types import ModelInfo
+from engine.models.about import template_text
 from engine.models.compatibility import draft_problem, draft_refusal
 from engine.models.inspect import inspect_model, read_config
 from engine.models.model_files import (
     CONFIG_LIMIT_BYTES,
-    TEMPLATE_LIMIT_BYTES,
-    TOKENIZER_CONFIG_LIMIT_BYTES,
     FileError,
     JsonObject,
     object_at,
-    read_limited,
     read_object,
 )
 from engine.models.token_map import TokenMap
@@ -83,7 +81,7 @@ def _with_tokens(checked: PairCheck, main: ModelInfo, draft: ModelInfo) -> PairC
         vocabularies=found,
         by_text=not same,
         ends_alike=tables is None or _ends(main_path, tables[0]) == _ends(draft_path, tables[1]),
-        template_alike=_template(main_path) == _template(draft_path),
+        template_alike=template_text(main_path) == template_text(draft_path),
     )
 
 
@@ -183,13 +181,6 @@ def _ends(folder: Path, table: TokenTable) -> set[str]:
             ids = value if isinstance(value, list) else [value]
             return {table.texts.get(token, "") for token in ids if isinstance(token, int)}
     return set()
-
-
-def _template(folder: Path) -> object:
-    try:
-        return read_limited(folder / "chat_template.jinja", TEMPLATE_LIMIT_BYTES).decode("utf-8", "replace")
-    except FileError:
-        return _object_in(folder / "tokenizer_config.json", TOKENIZER_CONFIG_LIMIT_BYTES).get("chat_template")
 
 
 def _object_in(path: Path, limit_bytes: int = CONFIG_LIMIT_BYTES) -> JsonObject:
