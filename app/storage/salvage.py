@@ -18,18 +18,32 @@ from app.storage.pages import Pages, Value
 
 log = logging.getLogger(__name__)
 
-TABLES = ("chats", "messages", "unsent")
-_KEY = {"chats": "id", "messages": "id", "unsent": "chat_id"}
+TABLES = ("folders", "chats", "messages", "unsent", "requests")
+_KEY = dict.fromkeys(TABLES, "id") | {"unsent": "chat_id"}
+# Those of schema version 4 are these and more behind them; rows that an older version wrote stay as short as they were.
+_FOLDER_COLUMNS = ("id", "name", "parent_id", "opened", "created_at")
 _CHAT_COLUMNS = ("id", "title", "renamed", "pinned", "created_at", "updated_at", "leaf_id", "deleted_at")
+_CHAT_COLUMNS_4 = (*_CHAT_COLUMNS, "folder_id", "unseen", "options", "place")
 _MESSAGE_COLUMNS = (
     *("id", "chat_id", "parent_id", "role", "text", "thinking", "thinking_s", "status"),
     *("main_name", "draft_name", "stats", "error", "created_at", "deleted_at"),
 )
+_MESSAGE_COLUMNS_4 = (*_MESSAGE_COLUMNS, "attachments", "drafting")
 _FIRST_MESSAGE_COLUMNS = (*_MESSAGE_COLUMNS[:8], "finish", *_MESSAGE_COLUMNS[8:])  # of schema version 1
 _COLUMNS = {
+    "folders": (_FOLDER_COLUMNS,),
     "chats": (_CHAT_COLUMNS,),
     "messages": (_MESSAGE_COLUMNS, _FIRST_MESSAGE_COLUMNS),
     "unsent": (("chat_id", "text"),),
+    "requests": (("id", "chat_id", "message_id", "main_name", "draft_name", "status"),),
+}
+# What refers to a row of another table, or of its own; `unsent` has its key in the place of a reference.
+_REFERENCES = {
+    "folders": {"parent_id": "folders"},
+    "chats": {"leaf_id": "messages", "folder_id": "folders"},
+    "messages": {"chat_id": "chats", "parent_id": "messages"},
+    "unsent": {"chat_id": "chats"},
+    "requests": {"chat_id": "chats", "message_id": "messages"},
 }
 _PARENT_INDEXES = ("messages_by_parent", "messages_by_own_parent")
 _ROLES = ("user", "assistant", "system")
@@ -58,6 +72,9 @@ _TIES = (
     (SELECT 1 FROM messages AS parent WHERE parent.id = messages.parent_id AND parent.chat_id = messages.chat_id))""",
     """UPDATE chats SET leaf_id = (SELECT max(id) FROM messages WHERE chat_id = chats.id AND deleted_at IS NULL)
     WHERE leaf_id IS NULL OR leaf_id NOT IN (SELECT id FROM messages WHERE chat_id = chats.id)""",
+    # What was in a lost folder is in none.
+    "UPDATE chats SET folder_id = NULL WHERE folder_id NOT IN (SELECT id FROM folders)",
+    "UPDATE folders SET parent_id = NULL WHERE parent_id = id OR parent_id NOT IN (SELECT id FROM folders)",
     # A chat shows its branch to the end: the number of that may be damaged, or have been given to another message.
     """UPDATE chats SET leaf_id = (WITH RECURSIVE below(id) AS (SELECT chats.leaf_id UNION
     SELECT messages.id FROM messages JOIN below ON parent_id = below.id WHERE deleted_at IS NULL)
@@ -167,18 +184,28 @@ def carved(pages: Pages) -> Rows:
     """Rows found in single pages, told apart by the number and kinds of their columns."""
     for row_id, values in pages.rows():
         columns = _columns(values)
-        if columns == _CHAT_COLUMNS:
+        if columns in (_CHAT_COLUMNS, _CHAT_COLUMNS_4):
             yield "chats", dict(zip(columns, [row_id, *values[1:]], strict=True))
+        elif columns == _FOLDER_COLUMNS:
+            yield "folders", dict(zip(columns, [row_id, *values[1:]], strict=True))
         elif columns:
             yield "messages", _as_of_today(dict(zip(columns, [row_id, *values[1:]], strict=True)))
 
 
 def _columns(values: list[Value]) -> tuple[str, ...]:
-    for columns in (_MESSAGE_COLUMNS, _FIRST_MESSAGE_COLUMNS):
+    for columns in (_MESSAGE_COLUMNS, _MESSAGE_COLUMNS_4, _FIRST_MESSAGE_COLUMNS):
         if len(values) == len(columns) and values[3] in _ROLES and isinstance(values[4], str):
             return columns
-    if len(values) == len(_CHAT_COLUMNS) and isinstance(values[1], str) and _is_time(values[4]):
-        return _CHAT_COLUMNS
+    for columns in (_CHAT_COLUMNS, _CHAT_COLUMNS_4):
+        if len(values) == len(columns) and isinstance(values[1], str) and _is_time(values[4]):
+            return columns
+    if (
+        len(values) == len(_FOLDER_COLUMNS)
+        and isinstance(values[1], str)
+        and values[3] in (0, 1)
+        and _is_time(values[4])
+    ):
+        return _FOLDER_COLUMNS
     return ()
 
 
@@ -236,7 +263,7 @@ class Merge:
             if (table, number) not in source.met:
                 source.moved[table, number] = row[key]
         source.met.add((table, number))
-        for column, of in (("chat_id", "chats"), ("parent_id", "messages"), ("leaf_id", "messages")):
+        for column, of in _REFERENCES[table].items():
             if column in row and column != key:
                 row[column] = source.moved.get((of, row[column]), row[column])
         if not self._insert(table, row):
@@ -273,4 +300,6 @@ class Merge:
 def _words(table: str, row: Row) -> tuple[object, ...]:
     if table == "chats":
         return table, row.get("created_at"), hash(as_text(row.get("title")))
+    if table in ("folders", "requests"):
+        return table, row.get("id"), row.get("created_at")
     return table, row.get("chat_id"), hash(as_text(row.get("text")))

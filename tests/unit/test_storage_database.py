@@ -84,7 +84,7 @@ def test_migration_keeps_a_copy_of_what_was(path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(database_module, "_migrations", lambda: scripts)
     with closing(Database(path)) as database:
         assert database.row("SELECT mood FROM chats") is not None
-    with closing(sqlite3.connect(path.with_name("chats-before-v4.db"))) as copy:
+    with closing(sqlite3.connect(path.with_name(f"chats-before-v{len(scripts)}.db"))) as copy:
         assert copy.execute("SELECT count(*) FROM messages").fetchone()[0] == 120
 
 
@@ -126,7 +126,7 @@ def test_every_status_of_version_1_is_read(path: Path) -> None:
     write_version_1(path)
     with closing(Database(path)) as database:
         assert statuses(database) == [status for _, _, status in _VERSION_1]
-    with closing(sqlite3.connect(path.with_name("chats-before-v3.db"))) as copy:
+    with closing(sqlite3.connect(path.with_name(f"chats-before-v{len(database_module._migrations())}.db"))) as copy:
         assert copy.execute("SELECT count(*) FROM messages WHERE finish = 'length'").fetchone()[0] == 1
 
 
@@ -173,6 +173,36 @@ def test_damaged_pages_cost_only_their_own_rows(path: Path) -> None:
         assert len(kept) == database.rescued.saved_messages
         assert all(message and message.role is MessageRole.USER for message in kept)
         assert database.row("PRAGMA foreign_key_check") is None
+
+
+@DAMAGED
+@pytest.mark.parametrize("readable", [True, False], ids=["by SQLite", "by its pages"])
+def test_a_rescue_keeps_what_version_4_brought(path: Path, readable: bool) -> None:
+    """Also of a chat that an older version wrote, whose rows are shorter than the others."""
+    path.parent.mkdir(parents=True)
+    with closing(sqlite3.connect(path, isolation_level=None)) as raw:
+        first = database_module._migrations()
+        raw.executescript(";".join(first[:3]) + "; PRAGMA user_version = 3;")
+        raw.execute("INSERT INTO chats (title, created_at, updated_at) VALUES ('old', 1, 1)")
+        raw.execute("INSERT INTO messages (chat_id, role, text, created_at) VALUES (1, 'user', 'old words', 1)")
+    with closing(Database(path)) as database:
+        database.execute("INSERT INTO folders (name, created_at) VALUES ('Work', 2)")
+        chat = "INSERT INTO chats (title, created_at, updated_at, folder_id, options) VALUES ('new', 3, 3, 1, '{}')"
+        database.execute(chat)
+        words = "INSERT INTO messages (chat_id, role, text, created_at, attachments) VALUES (2, 'user', 'new', 3, '[]')"
+        database.execute(words)
+        root = "SELECT rootpage FROM sqlite_master WHERE name = 'messages_by_parent'"
+        page = 1 if not readable else database.rows(root)[0]["rootpage"]
+    with path.open("r+b") as file:
+        file.seek(0 if not readable else (page - 1) * PAGE_BYTES)
+        file.write(b"\xff" * (100 if not readable else PAGE_BYTES))
+    with closing(Database(path)) as database:
+        assert database.rescued is not None
+        chats = database.rows("SELECT title, folder_id, options FROM chats ORDER BY id")
+        assert [tuple(row) for row in chats] == [("old", None, None), ("new", 1, "{}")]
+        messages = database.rows("SELECT text, attachments FROM messages ORDER BY id")
+        assert [tuple(row) for row in messages] == [("old words", None), ("new", "[]")]
+        assert [row["name"] for row in database.rows("SELECT name FROM folders")] == ["Work"]
 
 
 @DAMAGED
