@@ -196,9 +196,9 @@ def _columns(values: list[Value]) -> tuple[str, ...]:
     for columns in (_MESSAGE_COLUMNS, _MESSAGE_COLUMNS_4, _FIRST_MESSAGE_COLUMNS):
         if len(values) == len(columns) and values[3] in _ROLES and isinstance(values[4], str):
             return columns
-    for columns in (_CHAT_COLUMNS, _CHAT_COLUMNS_4):
-        if len(values) == len(columns) and isinstance(values[1], str) and _is_time(values[4]):
-            return columns
+    for names in (_CHAT_COLUMNS, _CHAT_COLUMNS_4):
+        if len(values) == len(names) and isinstance(values[1], str) and _is_time(values[4]):
+            return names
     if (
         len(values) == len(_FOLDER_COLUMNS)
         and isinstance(values[1], str)
