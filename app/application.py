@@ -20,7 +20,8 @@ from PySide6.QtWidgets import QApplication, QMessageBox
 
 from app.bridge import EngineBridge, GuiCalls
 from app.controllers.chat import ChatController
-from app.controllers.models import ModelController, StarterPair
+from app.controllers.models import ModelController
+from app.controllers.pair_loading import StarterPair
 from app.controllers.tuning import TuningController
 from app.settings import STARTER_FOLDER, Settings
 from app.storage import DatabaseTooNew, Opened, Rescued, Storage
