@@ -1,6 +1,6 @@
 """One piece of a reply: text, code, a table or a formula. No Qt."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from markdown_it.token import Token
@@ -28,6 +28,7 @@ class Block:
     joined: bool = False  # goes on with the list, the quote or the long block above
     goes_on: bool = False  # code of which another piece follows
     glue: str = APART  # what stands between it and the block above in a copy
+    start: int = field(default=0, compare=False)  # where the line that it begins on stands in the text
 
     @property
     def continues_code(self) -> bool:
