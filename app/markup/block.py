@@ -36,6 +36,11 @@ class Block:
         return self.kind is BlockKind.CODE and self.joined and not self.depth
 
     @property
+    def is_note(self) -> bool:
+        """The text of a footnote."""
+        return bool(self.tokens) and self.tokens[0].type == "footnote_reference_open"
+
+    @property
     def heading(self) -> int:
         """1 to 6 for a heading, else 0."""
         is_heading = bool(self.tokens) and self.tokens[0].type == "heading_open"

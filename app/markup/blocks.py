@@ -35,8 +35,9 @@ _TOP_FENCE = re.compile(r"(?P<indent> {0,3})(?P<mark>`{3,}|~{3,})(?P<info>[^\n]*
 _FORMULA_MARK = re.compile(r"\$|\\\(")
 _TABLE_HEAD = re.compile(r" {0,3}[^\n]{0,500}\|[^\n]{0,500}\n {0,3}(?=[|:\- ]*-)[|:\- ]{1,500}\n")
 _LIST_START = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])\s")
-_REFERENCE = re.compile(r"^ {0,3}\[[^\]\n]+\]:\s*\S", re.MULTILINE)
-_CONTAINERS = ("blockquote", "bullet_list", "ordered_list", "list_item")
+_REFERENCE = re.compile(r"^ {0,3}\[(?!\^)[^\]\n]+\]:\s*\S", re.MULTILINE)
+_CONTAINERS = ("blockquote", "bullet_list", "ordered_list", "list_item", "footnote_reference")
+_MARKED = ("list_item_open", "footnote_reference_open")
 
 
 def split(source: str, *, streaming: bool = False) -> list[Block]:
@@ -298,6 +299,8 @@ def _island(group: list[Token], position: int, lines: list[str]) -> tuple[Block 
     if token.type == "fence":
         closed = _is_closed(token, lines)
         return Block(BlockKind.CODE, text=token.content, language=language(token.info), closed=closed), 1
+    if token.type == "code_block":
+        return Block(BlockKind.CODE, text=token.content), 1
     if token.type == "math_block":
         return Block(BlockKind.FORMULA, text=token.content, closed=bool(token.meta.get("closed", True))), 1
     if token.type == "table_open":
@@ -329,8 +332,8 @@ def _track(opened: list[Token], token: Token) -> None:
 
 
 def _continued(token: Token) -> Token:
-    """The same container once more, without a marker: its item began above."""
-    return token.copy(meta={**token.meta, "continued": True}) if token.type == "list_item_open" else token
+    """The same container once more, without a marker: its item or note began above."""
+    return token.copy(meta={**token.meta, "continued": True}) if token.type in _MARKED else token
 
 
 def _closer(token: Token) -> Token:

@@ -338,7 +338,7 @@ def _gap_px(above: Block | None, block: Block) -> int:
         return _BELOW_HEADING_PX
     if BlockKind.TEXT is not block.kind or BlockKind.TEXT is not above.kind:
         return _AROUND_CARDS_PX
-    return _IN_LIST_PX if block.joined else _GAP_PX
+    return _IN_LIST_PX if block.joined or (above.is_note and block.is_note) else _GAP_PX
 
 
 def _estimated_lines(block: Block, width_px: int, scale: float) -> int:
