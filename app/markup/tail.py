@@ -11,6 +11,7 @@ import unicodedata
 _MARKS_ONLY = re.compile(r"[-+*=_~`#|$\\:>\s\[\]]*$|[\s>]*\d{1,9}[.)]?\s*$")
 _FENCE_START = re.compile(r"[ \t>]*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+)?(?:```|~~~|\$\$|\\\[)")
 _FENCE_LINE = re.compile(r"^[ \t>]*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+)?(?:```|~~~)", re.MULTILINE)
+_MAY_END_CODE = re.compile(r"[ \t>]*(?:`+|~+)[ \t]*$")
 _EMPHASIS_MARKS = "*_~`"
 _CODE_SPAN = re.compile(r"`[^`]*`")
 _LONE_STAR = re.compile(r"(?:^|[\s(])\*(?=[^\s*])[^*]*$")
@@ -52,7 +53,7 @@ def presentable(tail: str) -> str:
     """`tail` without what would be shown as something else a moment later, and with open emphasis closed."""
     kept, last_line = _split_last_line(tail)
     if in_nested_code(kept):
-        return tail
+        return kept if _MAY_END_CODE.match(last_line) else tail
     if any(each.match(last_line) for each in _NOT_YET) or last_line.lstrip().startswith("|"):
         last_line = ""
     if not last_line:
