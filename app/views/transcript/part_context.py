@@ -5,7 +5,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QColor, QGuiApplication
 
-from app.markup.document import DocumentStyle
+from app.markup.document_style import DocumentStyle
 from app.markup.formula import Formulas
 from app.theme import CODE_PX, REPLY_LEADING, REPLY_PX, Theme
 from app.views.transcript.parts import Part
