@@ -540,8 +540,12 @@
 <context>
     <name>Files</name>
     <message>
-        <source>And %Ln more.</source>
-        <translation>ほかに %Ln 個あります。</translation>
+        <source>Files not attached: %1</source>
+        <translation>添付できなかったファイル：%1 個</translation>
+    </message>
+    <message>
+        <source>And %1 more.</source>
+        <translation>ほかに %1 個あります。</translation>
     </message>
     <message>
         <source>%1 is not attached</source>

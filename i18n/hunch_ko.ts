@@ -540,8 +540,12 @@
 <context>
     <name>Files</name>
     <message>
-        <source>And %Ln more.</source>
-        <translation>그 밖에 %Ln개 더 있어요.</translation>
+        <source>Files not attached: %1</source>
+        <translation>첨부하지 못한 파일: %1개</translation>
+    </message>
+    <message>
+        <source>And %1 more.</source>
+        <translation>그 밖에 %1개 더 있어요.</translation>
     </message>
     <message>
         <source>%1 is not attached</source>

@@ -540,8 +540,12 @@
 <context>
     <name>Files</name>
     <message>
-        <source>And %Ln more.</source>
-        <translation>另有 %Ln 个。</translation>
+        <source>Files not attached: %1</source>
+        <translation>未能添加的文件：%1 个</translation>
+    </message>
+    <message>
+        <source>And %1 more.</source>
+        <translation>另有 %1 个。</translation>
     </message>
     <message>
         <source>%1 is not attached</source>

@@ -17,11 +17,11 @@ def not_attached(problems: Sequence[NotAttached]) -> Notice:
     """Of one file, or of several that were dropped together."""
     if len(problems) == 1:
         return _of_one(problems[0])
-    title = QCoreApplication.translate("Files", "%Ln file(s) not attached", "", len(problems))
+    title = fill(QCoreApplication.translate("Files", "Files not attached: %1"), count(len(problems)))
     lines = [f"{problem.name}: {_sentence(problem)}" for problem in problems[:_MOST_NAMED]]
     more = len(problems) - _MOST_NAMED
     if more > 0:
-        lines.append(QCoreApplication.translate("Files", "And %Ln more.", "", more))
+        lines.append(fill(QCoreApplication.translate("Files", "And %1 more."), count(more)))
     return Notice(title, "\n".join(lines))
 
 

@@ -153,9 +153,9 @@ def test_attachments_go_with_the_message_before_its_text_and_open_from_its_bubbl
     assert chips(app) == []
     assert app.application.storage.read.unsent.attachments() == {}
     assert app.window.transcript is not None
-    part = app.window.transcript.findChild(AttachmentsPart)
+    (part,) = app.window.transcript.findChildren(AttachmentsPart)
     press(part.chips[0], Qt.Key.Key_Return)
-    dialog = app.window.findChild(AttachmentDialog)
+    (dialog,) = app.window.findChildren(AttachmentDialog)
     assert dialog.isVisible()
     assert (dialog.windowTitle(), dialog.text.toPlainText()) == ("메모.txt", WORDS)
     assert dialog.text.isReadOnly()
@@ -230,7 +230,7 @@ def test_what_cannot_be_attached_says_why(app: AppHarness, qtbot: QtBot, tmp_pat
     banner.hide()
     app.window.composer.edit.insertFromMimeData(files(picture, tmp_path, note))
     qtbot.waitUntil(banner.isVisible)
-    assert banner.title.text() == "2 files not attached"
+    assert banner.title.text() == "Files not attached: 2"
     assert "It is a folder." in banner.sentence.text()
     assert [row.name for row in rows(app)] == ["메모.txt"]
     wait_until_read(app, qtbot)
