@@ -11,13 +11,14 @@ from collections.abc import Callable, Sequence
 from PySide6.QtCore import QObject, Signal
 
 from app.bridge import EngineBridge
+from app.controllers.attached_text import title_of
 from app.controllers.changes import Changes
 from app.controllers.deletions import Deletions
 from app.controllers.messages import request_messages, storable, title_from
 from app.controllers.models import ModelController
 from app.controllers.replies import Replies
 from app.settings import Settings
-from app.storage import Asked, ChatSummary, Question, Storage, StoredMessage, exchange
+from app.storage import Asked, Attachments, ChatSummary, Question, Storage, StoredMessage, exchange
 from app.view_models.conversation_list import ConversationListModel
 from app.view_models.request_table import RequestTableModel
 from app.view_models.transcript import TranscriptModel
@@ -111,16 +112,16 @@ class ChatController(QObject):
 
     # Messages
 
-    def send(self, text: str) -> bool:
+    def send(self, text: str, attachments: Attachments = ()) -> bool:
         """Asks for the message to be stored, and for a reply to it then. False: it is refused at once.
 
         `message_sent` or `message_refused` says what became of it.
         """
         text = storable(text)
-        if not text or self.generating or self._changes.is_asking or not self._can_reply():
+        if not (text or attachments) or self.generating or self._changes.is_asking or not self._can_reply():
             return False
         rows, visit, chat_id = self.transcript.messages, self._visit, self.chat_id
-        question = self._question(chat_id, rows[-1].id if rows else None, text)
+        question = self._question(chat_id, rows[-1].id if rows else None, text, attachments)
 
         def stored(asked: Asked) -> None:
             self.message_sent.emit(chat_id, text)
@@ -132,7 +133,7 @@ class ChatController(QObject):
             lambda stores: exchange.ask(stores, question),
             stored,
             lambda: self.message_refused.emit(chat_id, text),
-            lambda: self._send_again(chat_id, text),
+            lambda: self._send_again(chat_id, text, attachments),
         )
         return True
 
@@ -172,7 +173,7 @@ class ChatController(QObject):
             return True
         if not self._can_reply():
             return False
-        visit, question = self._visit, self._question(message.chat_id, message.parent_id, text)
+        visit, question = self._visit, self._question(message.chat_id, message.parent_id, text, message.attachments)
 
         def stored(asked: Asked) -> None:
             self.message_sent.emit(message.chat_id, text)
@@ -272,20 +273,20 @@ class ChatController(QObject):
             self._storage.stop_search()
             done(self._chats.find("", limit))
 
-    def _send_again(self, chat_id: int, text: str) -> None:
+    def _send_again(self, chat_id: int, text: str, attachments: Attachments) -> None:
         """In the chat that it was written for."""
         if chat_id != self.chat_id:
             self._show(chat_id)
-        self.send(text)
+        self.send(text, attachments)
 
     def _can_reply(self) -> bool:
         if not self._models.can_reply:
             self.problem_raised.emit(NoModelLoaded())
         return self._models.can_reply
 
-    def _question(self, chat_id: int, parent_id: int | None, text: str) -> Question:
-        pair = self._models.pair
-        return Question(chat_id, parent_id, text, title_from(text), pair.main_name, pair.draft_name)
+    def _question(self, chat_id: int, parent_id: int | None, text: str, attached: Attachments) -> Question:
+        pair, title = self._models.pair, title_from(text or title_of(attached))
+        return Question(chat_id, parent_id, text, title, pair.main_name, pair.draft_name, attached)
 
     def _show_sent(self, asked: Asked, title: str) -> None:
         if not self.chat_id:

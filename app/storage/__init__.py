@@ -1,5 +1,6 @@
 """Chats and messages in SQLite. No Qt, no engine calls, no translated text."""
 
+from app.storage.attachments import Attachment, AttachmentKind, Attachments
 from app.storage.chats import ChatStore
 from app.storage.database import Database, DatabaseTooNew
 from app.storage.exchange import Asked, Question
@@ -11,6 +12,9 @@ from app.storage.storage import Opened, Storage, Stores
 
 __all__ = [
     "Asked",
+    "Attachment",
+    "AttachmentKind",
+    "Attachments",
     "ChatStore",
     "ChatSummary",
     "Database",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from app.storage.attachments import Attachments
 from app.storage.records import StoredMessage
 from app.storage.storage import Stores
 
@@ -18,6 +19,7 @@ class Question:
     title: str
     main_name: str
     draft_name: str
+    attachments: Attachments = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,16 +32,16 @@ class Asked:
 def ask(stores: Stores, question: Question) -> Asked:
     with stores.database.transaction():
         chat_id = question.chat_id or stores.chats.create(question.title)
-        user_id = stores.messages.add_user(chat_id, question.parent_id, question.text)
+        user_id = stores.messages.add_user(chat_id, question.parent_id, question.text, question.attachments)
         reply_id = stores.messages.begin_reply(chat_id, user_id, question.main_name, question.draft_name)
-        stores.unsent.put(question.chat_id, "")
+        stores.unsent.forget(question.chat_id)
     return Asked(chat_id, user_id, reply_id)
 
 
 def ask_differently(stores: Stores, original: StoredMessage, question: Question) -> Asked:
     """Another version of a person's message, with a reply of its own; a first one names the chat."""
     with stores.database.transaction():
-        user_id = stores.messages.add_user(original.chat_id, original.parent_id, question.text)
+        user_id = stores.messages.add_user(original.chat_id, original.parent_id, question.text, question.attachments)
         if original.parent_id is None:
             stores.chats.set_title_from_text(original.chat_id, question.title)
         reply_id = stores.messages.begin_reply(original.chat_id, user_id, question.main_name, question.draft_name)

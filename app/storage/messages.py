@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from app.storage.attachments import Attachments, attachments_from_json, attachments_to_json
 from app.storage.chats import ChatStore
 from app.storage.codec import as_text, error_from_json, error_to_json, stats_from_json, stats_to_json
 from app.storage.database import Connection
@@ -66,8 +67,12 @@ class MessageStore:
 
     # Changes
 
-    def add_user(self, chat_id: int, parent_id: int | None, text: str) -> int:
-        return self._add(chat_id, parent_id, MessageRole.USER, text, ReplyStatus.DONE, "", "")
+    def add_user(self, chat_id: int, parent_id: int | None, text: str, attachments: Attachments = ()) -> int:
+        message_id = self._add(chat_id, parent_id, MessageRole.USER, text, ReplyStatus.DONE, "", "")
+        if attachments:
+            sql = "UPDATE messages SET attachments = ? WHERE id = ?"
+            self._db.execute(sql, (attachments_to_json(attachments), message_id))
+        return message_id
 
     def begin_reply(self, chat_id: int, parent_id: int, main_name: str, draft_name: str) -> int:
         return self._add(chat_id, parent_id, MessageRole.ASSISTANT, "", ReplyStatus.STREAMING, main_name, draft_name)
@@ -212,6 +217,7 @@ class MessageStore:
             draft_name=as_text(row["draft_name"]),
             stats=stats_from_json(row["stats"]),
             error=error_from_json(row["error"]),
+            attachments=attachments_from_json(row["attachments"]),
             sibling=sibling,
             siblings=siblings,
         )

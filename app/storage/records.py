@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from app.storage.attachments import Attachments
 from engine import EngineError, MessageRole, RequestStats
 
 
@@ -63,6 +64,7 @@ class StoredMessage:
     error: EngineError | None = None
     sibling: int = 1
     siblings: int = 1
+    attachments: Attachments = ()
 
 
 @dataclass(frozen=True, slots=True)

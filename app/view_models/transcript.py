@@ -8,11 +8,20 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from app.storage import ReplyStatus
+from app.storage import Attachment, AttachmentKind, Attachments, ReplyStatus
 from engine import EngineError, RequestStats
 
 # Views import these from here: they know neither the storage nor the engine.
-__all__ = ["EngineError", "ReplyStatus", "RequestStats", "TranscriptMessage", "TranscriptModel"]
+__all__ = [
+    "Attachment",
+    "AttachmentKind",
+    "Attachments",
+    "EngineError",
+    "ReplyStatus",
+    "RequestStats",
+    "TranscriptMessage",
+    "TranscriptModel",
+]
 
 
 _CUT_SHORT = (
@@ -40,6 +49,7 @@ class TranscriptMessage:
     model: str = ""  # who wrote it
     sibling: int = 1  # which of the `siblings` versions this is, from 1
     siblings: int = 1
+    attachments: Attachments = ()
 
     @property
     def empty(self) -> bool:

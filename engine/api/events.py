@@ -19,6 +19,7 @@ from engine.api.hub import FileProgress, HubModel, HubPage, Retry, SearchId
 from engine.api.pairs import PairCheck
 from engine.api.stats import RequestStats
 from engine.api.types import (
+    CountId,
     DeleteRefusal,
     DownloadId,
     FinishReason,
@@ -130,6 +131,18 @@ class Failed:
     request: RequestId
     error: EngineError
     stats: RequestStats
+
+
+@dataclass(frozen=True, slots=True)
+class TokensCounted:
+    """The one answer to `count_tokens`: by the tokenizer of the loaded main model, or why there is none.
+
+    A text is counted in slices, so that nothing waits for it; at each cut between two there may be one token too many.
+    """
+
+    count: CountId
+    tokens: int
+    error: EngineError | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,7 +287,7 @@ ModelEvent = (
     | DrafterExamined
     | ModelMeasured
 )
-RequestEvent = Queued | PromptProgress | TextDelta | Finished | Failed
+RequestEvent = Queued | PromptProgress | TextDelta | Finished | Failed | TokensCounted
 StoreEvent = (
     LibraryScanned
     | ModelDeleted

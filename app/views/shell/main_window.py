@@ -5,6 +5,7 @@ It can be painted without controllers; `bind` connects them once the database an
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, Qt, Signal
@@ -55,6 +56,7 @@ class MainWindow(Translated, QWidget):
         self._may_close = False
         self._kept_words: KeptWords | None = None
         self.chats: ChatController | None = None
+        self.send_text: Callable[[str], bool] = lambda _text: False
         self.models: ModelController | None = None
         self.sidebar = Sidebar(theme, self)
         self.header = Header(theme, self)
@@ -129,7 +131,7 @@ class MainWindow(Translated, QWidget):
     # Controllers
 
     def bind(self, chats: ChatController, models: ModelController) -> None:
-        self.chats, self.models = chats, models
+        self.chats, self.models, self.send_text = chats, models, chats.send
         self.sidebar.set_model(chats.conversations)
         self._bind_chats(chats)
         self._bind_transcript(chats)
@@ -266,7 +268,7 @@ class MainWindow(Translated, QWidget):
     # What the person does
 
     def _send(self, text: str) -> None:
-        if self.chats is None or not self.chats.send(text):
+        if not self.send_text(text):
             self.composer.release_sent()
 
     def _edit(self, message_id: int, text: str) -> None:

@@ -106,6 +106,7 @@ class MessageItem:
         self._bubble_text: str | None = None
         self._parts: list[Part] = []
         self._tops = [0]
+        self._attached: list[Part] = []
         self._head: list[Part] = []
         self._foot: list[Part] = []
         self._answer = _Body(secondary=False)
@@ -141,6 +142,8 @@ class MessageItem:
         """Updates the parts from the message."""
         self.is_read = True
         if self.message.from_user:
+            attached: object = self.message.attachments
+            self._set_fixed(self._attached, [(PartKind.ATTACHMENTS, attached, 0)] if attached else [])
             self._set_bubbles(width_px)
         else:
             self._set_fixed(self._head, self._fold())
@@ -152,7 +155,7 @@ class MessageItem:
 
     def _join_parts(self) -> None:
         bodies = (*self._thought.above, *self._thought.parts, *self._answer.above, *self._answer.parts)
-        self._parts = [*self._head, *bodies, *self._foot]
+        self._parts = [*self._attached, *self._head, *bodies, *self._foot]
         self.sum_up()
 
     def read_section(self, indexes: range, width_px: int) -> bool:
@@ -239,7 +242,7 @@ class MessageItem:
         if self._head and self._bubble_text is text:
             return
         self._bubble_text = text
-        cuts = list(plain_sections(text))
+        cuts = list(plain_sections(text)) if text or not self.message.attachments else []
         bubbles = [
             Bubble(text[each.start : each.end], number == 0, number == len(cuts) - 1, each.glue)
             for number, each in enumerate(cuts)

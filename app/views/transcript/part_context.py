@@ -23,6 +23,7 @@ class PartContext(QObject):
     sibling_requested = Signal(int, int)  # message id, -1 or +1
     notice_action_requested = Signal(int, object)  # message id, NoticeAction
     fold_requested = Signal(int)
+    attachment_requested = Signal(int, int)  # message id, which of its attachments
     hovered = Signal(int)
     selecting = Signal()  # with the pointer: what is under it must not move
 

@@ -18,6 +18,7 @@ from app.views.transcript.selection import Address, Stretch, Unit
 
 
 class PartKind(StrEnum):
+    ATTACHMENTS = "attachments"
     BUBBLE = "bubble"
     UNREAD = "unread"  # a section of a long reply that was not in sight yet; read before it needs a widget
     FOLD = "fold"

@@ -54,6 +54,7 @@ class TranscriptView(QAbstractScrollArea):
     continue_requested = Signal(int)
     sibling_requested = Signal(int, int)  # message id, -1 or +1
     notice_action_requested = Signal(int, object)  # message id, NoticeAction
+    attachment_requested = Signal(int, int)  # message id, which of its attachments
 
     def __init__(self, theme: Theme, model: TranscriptModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -110,7 +111,7 @@ class TranscriptView(QAbstractScrollArea):
 
     def _connect_context(self) -> None:
         context = self._context
-        for name in ("link", "regenerate", "edit", "delete", "continue", "sibling", "notice_action"):
+        for name in ("link", "regenerate", "edit", "delete", "continue", "sibling", "notice_action", "attachment"):
             getattr(context, f"{name}_requested").connect(getattr(self, f"{name}_requested"))
         context.copy_requested.connect(self.copier.copy_message)
         context.fold_requested.connect(self._toggle_thinking)
