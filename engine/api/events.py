@@ -21,6 +21,7 @@ from engine.api.stats import RequestStats
 from engine.api.types import (
     DeleteRefusal,
     DownloadId,
+    DraftMark,
     FinishReason,
     ModelInfo,
     ModelRole,
@@ -107,12 +108,16 @@ class PromptProgress:
 
 @dataclass(frozen=True, slots=True)
 class TextDelta:
-    """New text of a reply; joined, the deltas of one kind are the whole text. `stats` is the state after it."""
+    """New text of a reply; joined, the deltas of one kind are the whole text. `stats` is the state after it.
+
+    `marks` say which of it a draft foresaw; they count the characters from the start of the whole text.
+    """
 
     request: RequestId
     kind: SpanKind
     text: str
     stats: RequestStats
+    marks: tuple[DraftMark, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
