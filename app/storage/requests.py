@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 import sqlite3
 import time
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from app.markup.kinds import kind_of
 from app.storage.codec import as_text, stats_from_json, stats_to_json
@@ -159,10 +159,10 @@ def _summed(rows: list[sqlite3.Row]) -> RequestStats:
     for name in _BEHIND_THE_FIRST:
         counters[name] += 1
     whole = {field.name for field in fields(RequestStats) if field.type == "int"}
-    values = {name: int(value) if name in whole else value for name, value in counters.items()}
+    values: dict[str, Any] = {name: int(value) if name in whole else value for name, value in counters.items()}
     plain = counters["plain_rounds"]
     error = math.sqrt(sum(row["squared_errors"] for row in rows)) / plain if plain else 0.0
-    return RequestStats(**values, plain_rounds_error=error)
+    return replace(RequestStats(plain_rounds_error=error), **values)
 
 
 def _stored(row: sqlite3.Row) -> StoredRequest | None:

@@ -111,6 +111,13 @@ class RequestStats:
         return None if speed_up is None or own_s <= 0 else own_s * (speed_up - 1)
 
     @property
+    def plain_tokens_per_second(self) -> float | None:
+        """What the same machine would have written alone at that moment, by the verdict."""
+        own_s, own_tokens = self.decode_s - self.shared_s, self.generated_tokens - 1 - self.shared_rounds
+        speed_up = self.speed_up
+        return None if speed_up is None or own_s <= 0 else own_tokens / own_s / speed_up
+
+    @property
     def other_s(self) -> float:
         """Of decode_s: neither drafting nor a forward of this reply's own."""
         return max(0.0, self.decode_s - self.draft_s - self.verify_s)
