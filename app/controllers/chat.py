@@ -60,6 +60,7 @@ class ChatController(QObject):
         self.conversations = ConversationListModel(self._find, self)
         self.requests = RequestTableModel(self)
         self._replies = Replies(engine, bridge, storage, self.transcript, self.requests, self)
+        self.replies = self._replies
         self._replies.changed.connect(self._update_generating)
         self._replies.stats_changed.connect(self._emit_context)
         self._replies.not_stored.connect(lambda problem: self.not_stored.emit(problem, self._replies.store_ends))

@@ -7,6 +7,7 @@ from app.storage.exchange import Asked, Question
 from app.storage.messages import MessageStore
 from app.storage.problems import NotOpened, NotStored, Reason, StorageProblem
 from app.storage.records import ChatSummary, Deletion, ReplyStatus, ReplyText, StoredMessage
+from app.storage.requests import Grouping, StoredRequest, Total
 from app.storage.rescue import Rescued
 from app.storage.storage import Opened, Storage, Stores
 
@@ -20,6 +21,7 @@ __all__ = [
     "Database",
     "DatabaseTooNew",
     "Deletion",
+    "Grouping",
     "MessageStore",
     "NotOpened",
     "NotStored",
@@ -32,5 +34,7 @@ __all__ = [
     "Storage",
     "StorageProblem",
     "StoredMessage",
+    "StoredRequest",
     "Stores",
+    "Total",
 ]

@@ -104,11 +104,22 @@ class MessageStore:
         error: EngineError | None,
     ) -> None:
         with self._db.transaction():
-            self._save_text(reply)
-            self._db.execute(
-                "UPDATE messages SET status = ?, stats = ?, error = ? WHERE id = ?",
-                (status, stats_to_json(stats), error_to_json(error) if error else None, reply.message_id),
-            )
+            self.set_end(reply, status, stats, error, None)
+
+    def set_end(
+        self,
+        reply: ReplyText,
+        status: ReplyStatus,
+        stats: RequestStats,
+        error: EngineError | None,
+        drafting: str | None,
+    ) -> None:
+        """Like `finish_reply`, in a transaction of the caller's."""
+        self._save_text(reply)
+        self._db.execute(
+            "UPDATE messages SET status = ?, stats = ?, error = ?, drafting = ? WHERE id = ?",
+            (status, stats_to_json(stats), error_to_json(error) if error else None, drafting, reply.message_id),
+        )
 
     def delete_below(self, message_id: int) -> float:
         """Deletes a message and what follows it; the returned mark brings exactly these back."""
@@ -218,6 +229,7 @@ class MessageStore:
             stats=stats_from_json(row["stats"]),
             error=error_from_json(row["error"]),
             attachments=attachments_from_json(row["attachments"]),
+            drafting=as_text(row["drafting"]),
             sibling=sibling,
             siblings=siblings,
         )

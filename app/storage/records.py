@@ -62,6 +62,7 @@ class StoredMessage:
     draft_name: str = ""
     stats: RequestStats | None = None
     error: EngineError | None = None
+    drafting: str = ""  # JSON: which of its text was drafted, see DraftedText
     sibling: int = 1
     siblings: int = 1
     attachments: Attachments = ()

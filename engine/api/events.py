@@ -22,6 +22,7 @@ from engine.api.types import (
     CountId,
     DeleteRefusal,
     DownloadId,
+    DraftMark,
     FinishReason,
     ModelInfo,
     ModelRole,
@@ -108,12 +109,16 @@ class PromptProgress:
 
 @dataclass(frozen=True, slots=True)
 class TextDelta:
-    """New text of a reply; joined, the deltas of one kind are the whole text. `stats` is the state after it."""
+    """New text of a reply; joined, the deltas of one kind are the whole text. `stats` is the state after it.
+
+    `marks` say which of it a draft foresaw; they count the characters from the start of the whole text.
+    """
 
     request: RequestId
     kind: SpanKind
     text: str
     stats: RequestStats
+    marks: tuple[DraftMark, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

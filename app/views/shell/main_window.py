@@ -21,6 +21,7 @@ from app.views.link_dialog import ask_to_open
 from app.views.shell.composer import Composer
 from app.views.shell.empty_chat import EmptyChat
 from app.views.shell.header import Header
+from app.views.shell.inspector_wiring import InspectorWiring
 from app.views.shell.kept_words import KeptWords, problem_text
 from app.views.shell.menu import MenuBar
 from app.views.shell.picker import Picker
@@ -69,6 +70,7 @@ class MainWindow(Translated, QWidget):
         self._arrange()
         self._connect_parts()
         self._connect_menu()
+        self.inspector = InspectorWiring(self, theme, settings)
         self._restore()
         theme.changed.connect(self.update)
         self.setWindowTitle("Hunch")
@@ -181,6 +183,7 @@ class MainWindow(Translated, QWidget):
         view.notice_action_requested.connect(self._follow_in_chat)
         view.verticalScrollBar().valueChanged.connect(lambda value: self.header.set_line(value > 0))
         self.transcript = view
+        self.inspector.bind(chats, view)
         # A permanent scroll bar shifts the column of messages, and the composer must stand below it.
         always = view.verticalScrollBarPolicy() == Qt.ScrollBarPolicy.ScrollBarAlwaysOn
         bar_px = view.verticalScrollBar().sizeHint().width() if always else 0

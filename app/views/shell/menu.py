@@ -31,6 +31,10 @@ class MenuBar(QObject):
         self._menus[name] = self.bar.addMenu("")
         return self._menus[name]
 
+    def add(self, menu: str, shortcut: str | None = None) -> QAction:
+        """One more entry, for a part of the window that names it itself."""
+        return self._action(self._menus[menu], shortcut)
+
     def _action(
         self,
         menu: QMenu,
