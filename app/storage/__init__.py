@@ -2,6 +2,7 @@
 
 from app.storage.chats import ChatStore
 from app.storage.database import Database, DatabaseTooNew
+from app.storage.edits import Edit, EditKind
 from app.storage.exchange import Asked, Question
 from app.storage.messages import MessageStore
 from app.storage.problems import NotOpened, NotStored, Reason, StorageProblem
@@ -16,6 +17,8 @@ __all__ = [
     "Database",
     "DatabaseTooNew",
     "Deletion",
+    "Edit",
+    "EditKind",
     "MessageStore",
     "NotOpened",
     "NotStored",

@@ -15,7 +15,10 @@ class UnsentStore:
 
     def put(self, chat_id: int, text: str) -> None:
         if text:
-            sql = "INSERT INTO unsent VALUES (?, ?) ON CONFLICT (chat_id) DO UPDATE SET text = excluded.text"
+            sql = (
+                "INSERT INTO unsent (chat_id, text) VALUES (?, ?)"
+                " ON CONFLICT (chat_id) DO UPDATE SET text = excluded.text"
+            )
             self._db.execute(sql, (chat_id, text))
         else:
             self._db.execute("DELETE FROM unsent WHERE chat_id = ?", (chat_id,))
