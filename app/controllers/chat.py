@@ -198,7 +198,7 @@ class ChatController(QObject):
                 self._replace(message, new_id)
 
         refused = self._refusal(message.chat_id, text)
-        self._changes.ask(lambda stores: stores.messages.add_edited_reply(message, text), stored, refused)
+        self._changes.ask(lambda stores: exchange.replace(stores, message, text), stored, refused)
 
     def _refusal(self, chat_id: int, text: str) -> Callable[[], None]:
         return lambda: self.message_refused.emit(chat_id, text)

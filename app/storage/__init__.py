@@ -3,6 +3,7 @@
 from app.storage.attachments import Attachment, AttachmentKind, Attachments
 from app.storage.chats import ChatStore
 from app.storage.database import Database, DatabaseTooNew
+from app.storage.edits import Edit, EditKind
 from app.storage.exchange import Asked, Question
 from app.storage.messages import MessageStore
 from app.storage.problems import NotOpened, NotStored, Reason, StorageProblem
@@ -21,6 +22,8 @@ __all__ = [
     "Database",
     "DatabaseTooNew",
     "Deletion",
+    "Edit",
+    "EditKind",
     "Grouping",
     "MessageStore",
     "NotOpened",

@@ -16,8 +16,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from app.storage import copies, rescue
+from app.storage.chat_states import ChatStates
 from app.storage.chats import ChatStore
 from app.storage.database import Connection, Database, MemoryDatabase, Reader, address_of
+from app.storage.edits import EditStore
 from app.storage.messages import MessageStore
 from app.storage.problems import NotOpened, NotStored, reason_of
 from app.storage.records import ChatSummary, Purged
@@ -43,6 +45,8 @@ class Stores:
         self.trash = Trash(database)
         self.unsent = UnsentStore(database)
         self.requests = RequestStore(database)
+        self.edits = EditStore(database)
+        self.states = ChatStates(database)
 
     def forget_rescue(self) -> None:
         """The person has been told."""
