@@ -3,9 +3,20 @@
 from app.storage.chats import ChatStore
 from app.storage.database import Database, DatabaseTooNew
 from app.storage.exchange import Asked, Question
+from app.storage.folders import DeletedFolder
 from app.storage.messages import MessageStore
 from app.storage.problems import NotOpened, NotStored, Reason, StorageProblem
-from app.storage.records import ChatSummary, Deletion, ReplyStatus, ReplyText, StoredMessage
+from app.storage.records import (
+    ChatSummary,
+    Deletion,
+    Folder,
+    Listing,
+    Match,
+    Purged,
+    ReplyStatus,
+    ReplyText,
+    StoredMessage,
+)
 from app.storage.rescue import Rescued
 from app.storage.storage import Opened, Storage, Stores
 
@@ -15,11 +26,16 @@ __all__ = [
     "ChatSummary",
     "Database",
     "DatabaseTooNew",
+    "DeletedFolder",
     "Deletion",
+    "Folder",
+    "Listing",
+    "Match",
     "MessageStore",
     "NotOpened",
     "NotStored",
     "Opened",
+    "Purged",
     "Question",
     "Reason",
     "ReplyStatus",
