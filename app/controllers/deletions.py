@@ -60,7 +60,7 @@ class Deletions(QObject):
             self._add(_Undo(mark, lambda stores: stores.trash.restore(mark), message.chat_id))
             done()
 
-        self._changes.write(lambda stores: exchange.delete_messages(stores, message), stored)
+        self._changes.write(lambda stores: exchange.delete_messages(stores, message, following=True), stored)
 
     def delete_folder(self, folder_id: int, with_chats: bool, done: Callable[[], None]) -> None:
         def stored(deleted: DeletedFolder) -> None:

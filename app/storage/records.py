@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from app.storage.attachments import Attachments
 from engine import EngineError, MessageRole, RequestStats
 
 
@@ -91,8 +92,10 @@ class StoredMessage:
     draft_name: str = ""
     stats: RequestStats | None = None
     error: EngineError | None = None
+    drafting: str = ""  # JSON: which of its text was drafted, see DraftedText
     sibling: int = 1
     siblings: int = 1
+    attachments: Attachments = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,12 +17,15 @@ from pathlib import Path
 from typing import TypeVar
 
 from app.storage import copies, rescue
+from app.storage.chat_states import ChatStates
 from app.storage.chats import ChatStore
 from app.storage.database import Connection, Database, MemoryDatabase, Reader, address_of
+from app.storage.edits import EditStore
 from app.storage.folders import FolderStore
 from app.storage.messages import MessageStore
 from app.storage.problems import NotOpened, NotStored, reason_of
 from app.storage.records import ChatSummary, Purged
+from app.storage.requests import RequestStore
 from app.storage.search_index import Progress, SearchIndex, forget_index, open_index
 from app.storage.searching import Searching
 from app.storage.trash import KEPT_S, Trash
@@ -46,6 +49,9 @@ class Stores:
         self.folders = FolderStore(database)
         self.trash = Trash(database)
         self.unsent = UnsentStore(database)
+        self.requests = RequestStore(database)
+        self.edits = EditStore(database)
+        self.states = ChatStates(database)
 
     def forget_rewritten(self, covered: Iterable[tuple[int, int]]) -> None:
         """The search index has these changes; a later one of the same message stays noted."""
@@ -91,7 +97,9 @@ class Storage:
                 return
             if found.purged or found.rescued:
                 self._drop_index()
-            done(found)
+            done(found)  # which takes what was forgotten out of what else is kept
+            if found.purged:
+                self.write(lambda stores: stores.trash.forget_traces(), _ignore, _ignore)
 
         self._ask(self._writer, self._open, opened, refused)
 
@@ -207,6 +215,21 @@ class Storage:
         if self._database is not None:
             Stores(self._database).forget_rewritten(covered)
 
+    def count(self, question: Callable[[Stores], T], done: Callable[[T], None]) -> None:
+        """For reads of everything there is, by the thread that searches. What cannot be read is not answered."""
+
+        def run() -> T:
+            reader = Reader(self._address)
+            try:
+                return question(Stores(reader))
+            finally:
+                reader.close()
+
+        def failed(error: Exception) -> None:
+            log.warning("a count failed: %s", _name(error))
+
+        self._ask(self._searcher, run, done, failed)
+
     # Writing
 
     def write(
@@ -240,10 +263,6 @@ class Storage:
             done(purged)
 
         self.write(change, forgotten, refused)
-
-    def forget_traces(self) -> None:
-        """Nothing of what was forgotten is left anywhere."""
-        self.write(lambda stores: stores.trash.forget_traces(), _ignore, _ignore)
 
     def settle(self) -> None:
         """Puts what was written into the database itself and the search index, and makes the copy of the day.

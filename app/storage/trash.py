@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from app.storage.codec import as_text
 from app.storage.database import Connection
 from app.storage.records import Deletion, Purged
+from app.storage.tree import PASS_OVER
 
 KEPT_S = 30 * 86_400
 _LISTED = 10
@@ -96,13 +97,17 @@ class Trash:
             return self._forget(self._ids(f"{_CHATS} > ?", 0), self._ids(f"{_MESSAGES} > ?", 0))
 
     def _forget(self, chats: Sequence[int], messages: Sequence[int]) -> Purged:
-        """What was written below a message that is forgotten goes with it."""
+        """What follows a message that is forgotten follows the one before it."""
         purged = Purged(tuple(chats), tuple(messages))
         forget = self._db.connection.executemany
         for sql in ("DELETE FROM unsent WHERE chat_id = ?", "DELETE FROM chats WHERE id = ?"):
             forget(sql, [(number,) for number in chats])
-        forget("DELETE FROM messages WHERE id = ?", [(number,) for number in messages])
-        if purged:  # until nothing of it is left beside the database either
+        for number in messages:
+            self._db.execute(PASS_OVER, (number,))
+            self._db.execute("DELETE FROM messages WHERE id = ?", (number,))
+        if purged:
+            self._db.execute("DELETE FROM edits WHERE message_id NOT IN (SELECT id FROM messages)")
+            # Until nothing of it is left beside the database either.
             self._db.execute("INSERT OR REPLACE INTO notes VALUES ('purged', '1')")
         return purged
 

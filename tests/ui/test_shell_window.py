@@ -464,7 +464,7 @@ def test_the_menu_brings_back_what_was_deleted_in_an_earlier_run(tmp_path: Path,
         second.wait_until_stored(qtbot)
         assert second.chats.transcript.messages[0].text == "R&D"
         menu.aboutToShow.emit()
-        assert [action.isEnabled() for action in menu.actions()] == [False]
+        assert [action.isEnabled() for action in menu.actions()] == [False, True, True]
 
 
 @pytest.mark.expect_log("a step of the end failed")

@@ -24,7 +24,7 @@ class SidebarWiring(QObject):
         self._window = window
         self._trash: TrashWindow | None = None
         sidebar.set_model(chats.conversations)
-        sidebar.search_changed.connect(chats.search)
+        sidebar.search_changed.connect(chats.conversations.set_query)
         self._connect_chats()
         self._connect_folders()
         self._connect_menu()
