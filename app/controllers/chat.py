@@ -6,22 +6,27 @@ Everything that a person does is stored first and shown when it is on disk. What
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
+from functools import partial
 
 from PySide6.QtCore import QObject, Signal
 
 from app.bridge import EngineBridge
 from app.controllers.attached_text import title_of
 from app.controllers.changes import Changes
+from app.controllers.chat_lists import list_chats
 from app.controllers.deletions import Deletions
+from app.controllers.folders import Folders
 from app.controllers.messages import request_messages, storable, title_from
 from app.controllers.models import ModelController
 from app.controllers.replies import Replies
+from app.controllers.unseen import Unseen
 from app.settings import Settings
 from app.storage import Asked, Attachments, ChatSummary, Question, Storage, StoredMessage, exchange
 from app.view_models.conversation_list import ConversationListModel
 from app.view_models.request_table import RequestTableModel
 from app.view_models.transcript import TranscriptModel
+from app.words.chat_groups import copy_titles
 from engine import ChatEngine, MessageRole, NoModelLoaded, Request, RequestStats
 
 
@@ -57,7 +62,7 @@ class ChatController(QObject):
         self.title = ""
         self.generating = False
         self.transcript = TranscriptModel(self)
-        self.conversations = ConversationListModel(self._find, self)
+        self.conversations = ConversationListModel(partial(list_chats, storage), self)
         self.requests = RequestTableModel(self)
         self._replies = Replies(engine, bridge, storage, self.transcript, self.requests, self)
         self.replies = self._replies
@@ -68,6 +73,9 @@ class ChatController(QObject):
         self._changes.not_stored.connect(self.not_stored)
         self.deletions = Deletions(storage, self._changes, self)
         self.deletions.restored.connect(self._on_restored)
+        self.deletions.chats_gone.connect(self._leave)
+        self.folders = Folders(storage, self._changes, self.deletions, self.conversations, self)
+        self._unseen = Unseen(storage, self._replies, self.conversations, lambda chat: chat == self.chat_id, self)
         self._visit = 0  # counts what was shown, so that late answers know whether they are still wanted
         self.conversations.refresh()
 
@@ -94,7 +102,8 @@ class ChatController(QObject):
         summary = self._chats.summary(chat_id)
         if summary is not None:
             self._replies.save()
-            self._changes.write(lambda stores: stores.chats.duplicate(chat_id, summary.title), self._show_copy)
+            titles = copy_titles(summary.title)
+            self._changes.write(lambda stores: stores.chats.duplicate(chat_id, titles), self._show_listed)
 
     def delete_chat(self, chat_id: int) -> None:
         """To the Trash, where it stays for 30 days."""
@@ -106,10 +115,6 @@ class ChatController(QObject):
     def undo_delete(self) -> None:
         """Brings back the chat or message that was deleted last; again, the one before it."""
         self.deletions.undo()
-
-    def search(self, text: str) -> None:
-        """Filters the chat list, once a thread has found what fits; a later search takes the place of this one."""
-        self.conversations.set_query(text)
 
     # Messages
 
@@ -133,7 +138,7 @@ class ChatController(QObject):
         self._changes.ask(
             lambda stores: exchange.ask(stores, question),
             stored,
-            lambda: self.message_refused.emit(chat_id, text),
+            self._refusal(chat_id, text),
             lambda: self._send_again(chat_id, text, attachments),
         )
         return True
@@ -201,17 +206,27 @@ class ChatController(QObject):
         self._changes.ask(lambda stores: exchange.replace(stores, message, text), stored, refused)
 
     def _refusal(self, chat_id: int, text: str) -> Callable[[], None]:
-        return lambda: self.message_refused.emit(chat_id, text)
+        return partial(self.message_refused.emit, chat_id, text)
 
     def show_version(self, message_id: int, step: int) -> None:
         """Shows the version `step` places from the one shown, and the branch that follows it."""
         message = self._messages.message(message_id)
         other = self._messages.sibling(message, step) if message else None
         if message is not None and other is not None:
-            leaf = self._messages.latest_leaf(other)
-            # Shown at once: looking needs no room on the disk.
-            self._show_rows(self._messages.branch(leaf))
-            self._changes.write(lambda stores: stores.chats.set_leaf(message.chat_id, leaf), lambda _: None)
+            self._show_branch_with(other)
+
+    def open_at(self, chat_id: int, message_id: int) -> None:
+        """Opens a chat and shows the branch that a message is in."""
+        self.open_chat(chat_id)
+        message = self._messages.message(message_id)
+        if message is not None and message.chat_id == self.chat_id and self.transcript.row_of(message_id) is None:
+            self._show_branch_with(message_id)
+
+    def _show_branch_with(self, message_id: int) -> None:
+        """Shown at once: looking needs no room on the disk."""
+        chat_id, leaf = self.chat_id, self._messages.latest_leaf(message_id)
+        self._show_rows(self._messages.branch(leaf))
+        self._changes.write(lambda stores: stores.chats.set_leaf(chat_id, leaf), lambda _: None)
 
     def delete_message(self, message_id: int) -> None:
         """Deletes a message and all that follows it, and shows another version of it if there is one."""
@@ -264,15 +279,6 @@ class ChatController(QObject):
     def close(self) -> None:
         """Asks for the running replies to be stored as interrupted. Call it before the engine closes."""
         self._replies.close()
-
-    # Small parts
-
-    def _find(self, query: str, limit: int, done: Callable[[Sequence[ChatSummary]], None]) -> None:
-        if query:
-            self._storage.search(query, limit, done)
-        else:
-            self._storage.stop_search()
-            done(self._chats.find("", limit))
 
     def _send_again(self, chat_id: int, text: str, attachments: Attachments) -> None:
         """In the chat that it was written for."""
@@ -335,11 +341,8 @@ class ChatController(QObject):
         self.chat_id, self.title = (summary.id, summary.title) if summary else (0, "")
         self._show_branch()
         self._update_generating()
+        self._unseen.see(self.chat_id)
         self.current_chat_changed.emit(self.chat_id, self.title)
-
-    def _show_copy(self, chat_id: int) -> None:
-        self._show(chat_id)
-        self.conversations.refresh()
 
     def _show_branch(self) -> None:
         self._show_rows(self._messages.shown_branch(self.chat_id))
@@ -355,11 +358,15 @@ class ChatController(QObject):
             self.transcript.remove_from(row + 1)
 
     def _on_deleted(self, chat: ChatSummary) -> None:
-        self._replies.stop(chat.id)
-        if chat.id == self.chat_id:
-            self._show(0)
+        self._leave([chat.id])
         self.conversations.refresh()
         self.chat_deleted.emit(chat.id, chat.title)
+
+    def _leave(self, chats: Iterable[int]) -> None:
+        for chat_id in chats:
+            self._replies.stop(chat_id)
+            if chat_id == self.chat_id:
+                self._show(0)
 
     def _on_restored(self, chat_id: int, open_it: bool) -> None:
         self.conversations.refresh()
@@ -367,6 +374,10 @@ class ChatController(QObject):
             self._show_branch()
         elif open_it:
             self.open_chat(chat_id)
+
+    def _show_listed(self, chat_id: int) -> None:
+        self.conversations.refresh()
+        self._show(chat_id)
 
     def _refresh_titles(self, chat_id: int) -> None:
         self.conversations.refresh()

@@ -87,6 +87,7 @@ class Replies(QObject):
     stats_changed = Signal(int, object)  # chat, RequestStats
     not_stored = Signal(object)  # NotStored; the first time that an end is refused
     stored = Signal()  # an end is on disk
+    ended = Signal(int, object)  # likewise: its chat, ReplyStatus
 
     def __init__(
         self,
@@ -253,6 +254,7 @@ class Replies(QObject):
             self._change(message_id, status=end.status)
         self._storage.settle()
         self.stored.emit()
+        self.ended.emit(end.chat_id, end.status)
 
     def _on_end_refused(self, end: End, problem: NotStored) -> None:
         message_id = end.text.message_id

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 
@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import QLocale, QModelIndex, Qt
 from pytestqt.modeltest import ModelTester
 
-from app.storage import ChatSummary, ReplyStatus
+from app.storage import ChatSummary, Listing, ReplyStatus
 from app.view_models.conversation_list import PAGE_CHATS, ROW, ConversationListModel
 from app.view_models.request_table import (
     KEPT_ROWS,
@@ -29,8 +29,9 @@ NOW_S = NOW.timestamp()
 
 
 class Chats(list[ChatSummary]):
-    def find(self, query: str, limit: int, done: Callable[[Sequence[ChatSummary]], None]) -> None:
-        done([chat for chat in self if query in chat.title][:limit])
+    def find(self, query: str, limit: int, done: Callable[[Listing], None]) -> None:
+        found = [chat for chat in self if query in chat.title]
+        done(Listing(found[:limit], more=len(found) > limit))
 
 
 @pytest.fixture

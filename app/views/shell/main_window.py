@@ -26,6 +26,7 @@ from app.views.shell.kept_words import KeptWords, problem_text
 from app.views.shell.menu import MenuBar
 from app.views.shell.picker import Picker
 from app.views.shell.sidebar import Sidebar
+from app.views.shell.sidebar_wiring import SidebarWiring
 from app.views.widgets.banner import Banner, BannerText
 from app.views.widgets.translated import Translated
 from app.words.formats import fill
@@ -134,7 +135,7 @@ class MainWindow(Translated, QWidget):
 
     def bind(self, chats: ChatController, models: ModelController) -> None:
         self.chats, self.models, self.send_text = chats, models, chats.send
-        self.sidebar.set_model(chats.conversations)
+        self.sidebar_wiring = SidebarWiring(chats, self.sidebar, self.menu, self._theme, self)
         self._bind_chats(chats)
         self._bind_transcript(chats)
         self._bind_messages(chats)
@@ -144,18 +145,10 @@ class MainWindow(Translated, QWidget):
         self._show_pair()
 
     def _bind_chats(self, chats: ChatController) -> None:
-        listed, menu = self.sidebar.chats, self.menu
+        menu = self.menu
         for request in (self.sidebar.new_chat_requested, self.header.new_chat_requested, menu.new_chat.triggered):
             request.connect(self._new_chat)
-        self.sidebar.search_changed.connect(chats.search)
-        listed.chat_opened.connect(chats.open_chat)
-        listed.renamed.connect(chats.rename_chat)
-        listed.pin_requested.connect(chats.pin_chat)
-        listed.duplicate_requested.connect(chats.duplicate_chat)
-        listed.delete_requested.connect(chats.delete_chat)
         menu.rename.triggered.connect(self._rename_open_chat)
-        menu.duplicate.triggered.connect(lambda: chats.duplicate_chat(chats.chat_id))
-        menu.delete.triggered.connect(lambda: chats.delete_chat(chats.chat_id))
         chats.current_chat_changed.connect(self._on_chat_changed)
         chats.problem_raised.connect(self.show_problem)
 
@@ -210,7 +203,7 @@ class MainWindow(Translated, QWidget):
         self.sidebar.chats.set_open_chat(chat_id)
         self.composer.open_chat(chat_id)
         self.composer.set_generating(self.chats.generating)
-        for action in (self.menu.rename, self.menu.duplicate, self.menu.delete):
+        for action in (self.menu.rename, self.menu.duplicate, self.menu.delete, self.menu.move.menuAction()):
             action.setEnabled(chat_id != 0)
         self._show_page()
 

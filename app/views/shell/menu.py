@@ -53,6 +53,7 @@ class MenuBar(QObject):
     def _fill_app(self) -> None:
         menu = self._menu("file")
         self.new_chat = self._action(menu, _Key.New)
+        self.new_folder = self._action(menu, "Ctrl+Shift+N")
         menu.addSeparator()
         self.attach = self._action(menu, "Ctrl+Shift+A")
         self.import_chats = self._action(menu)
@@ -82,7 +83,10 @@ class MenuBar(QObject):
                 continue
             action.triggered.connect(lambda _checked=False, name=name: _call_on_focused(name))
         menu.addSeparator()
-        self.search = self._action(menu, _Key.Find)
+        self.find = self._action(menu, _Key.Find)
+        self.find_next = self._action(menu, "Ctrl+G")
+        self.find_previous = self._action(menu, "Ctrl+Shift+G")
+        self.search = self._action(menu, "Ctrl+Shift+F")
 
     def _fill_view(self) -> None:
         menu = self._menu("view")
@@ -100,6 +104,7 @@ class MenuBar(QObject):
         menu.addSeparator()
         self.rename = self._action(menu)
         self.duplicate = self._action(menu)
+        self.move = menu.addMenu("")
         self.delete = self._action(menu)
         self.deleted = menu.addMenu("")
 
@@ -134,6 +139,7 @@ class MenuBar(QObject):
     def _name_actions(self) -> None:
         for action, text in (
             (self.new_chat, self.tr("New Chat")),
+            (self.new_folder, self.tr("New Folder")),
             (self.attach, self.tr("Attach…")),
             (self.import_chats, self.tr("Import…")),
             (self.export_chat, self.tr("Export…")),
@@ -142,6 +148,9 @@ class MenuBar(QObject):
             (self.settings, self.tr("Settings…")),
             (self.about, self.tr("About Hunch")),
             (self.quit, self.tr("Quit Hunch")),
+            (self.find, self.tr("Find in Chat…")),
+            (self.find_next, self.tr("Find Next")),
+            (self.find_previous, self.tr("Find Previous")),
             (self.search, self.tr("Search Chats")),
             (self.sidebar, self.tr("Show or Hide Sidebar")),
             (self.write, self.tr("Write a Message")),
@@ -152,6 +161,7 @@ class MenuBar(QObject):
             (self.pair, self.tr("Choose Models…")),
             (self.rename, self.tr("Rename Chat…")),
             (self.duplicate, self.tr("Duplicate Chat")),
+            (self.move.menuAction(), self.tr("Move Chat to")),
             (self.delete, self.tr("Delete Chat")),
             (self.deleted.menuAction(), self.tr("Recently Deleted")),
             (self.minimize, self.tr("Minimize")),
