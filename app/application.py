@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QObject, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QApplication, QMessageBox
+from PySide6.QtWidgets import QApplication
 
 from app.bridge import EngineBridge, GuiCalls
 from app.controllers.chat import ChatController
@@ -33,11 +33,13 @@ from app.system.only_instance import OnlyInstance
 from app.system.paths import APP_NAME, Paths
 from app.system.secrets import Secrets, system_keychain
 from app.system.unix_signals import Interrupts
-from app.theme import Appearance, Theme
+from app.theme import Appearance, Motion, Theme, use_fusion
 from app.view_models.model_list import PairState
+from app.views.shell.about import show_about
 from app.views.shell.kept_words import problem_text
 from app.views.shell.main_window import MainWindow
 from app.views.widgets.banner import BannerText
+from app.views.widgets.dialog import Dialog, DialogText
 from app.words.formats import count, fill
 from app.words.languages import Translation, compiled_sentences
 from engine import Catalog, ChatEngine, Engine, ModelLibrary, ModelStore, Sink, load_catalog, write_atomically
@@ -123,7 +125,7 @@ class Application(QObject):
         window.settings_requested.connect(self.show_settings)
         window.draft_search_requested.connect(self._find_draft)
         window.log_requested.connect(lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str(self.paths.logs))))
-        window.about_requested.connect(self._show_about)
+        window.about_requested.connect(lambda: show_about(self.theme, window))
         window.closed.connect(self.close)
 
     # Start
@@ -171,6 +173,7 @@ class Application(QObject):
         self._steps[:0] = [self.chats.close, self.bridge.close]
         self._make_tuning()
         self.window.bind(self.chats, self.models)
+        self.window.comfort.commands.settings = self.settings_window
         self.window.empty_chat.bind(self.models)
         self.models.pair_changed.connect(self._mark_loading)
         self.models.chat_wanted.connect(self.come_to_front, Qt.ConnectionType.QueuedConnection)  # after the click
@@ -245,9 +248,9 @@ class Application(QObject):
 
     def _refuse_newer_database(self) -> None:
         sentence = self.tr("Your chats were written by a newer version of Hunch. Open them with that one.")
-        box = QMessageBox(QMessageBox.Icon.Warning, APP_NAME, sentence, QMessageBox.StandardButton.Close, self.window)
-        box.finished.connect(self.window.close)
-        box.open()
+        dialog = Dialog(self.theme, self.window, lambda: DialogText(APP_NAME, sentence, act=self.tr("Close")))
+        dialog.finished.connect(self.window.close)
+        dialog.open()
 
     # While it runs
 
@@ -260,17 +263,19 @@ class Application(QObject):
         window.composer.edit.setFocus()
 
     def show_settings(self, page: str = "") -> SettingsWindow | None:
-        if not self.is_open:
-            return None
+        window = self.settings_window() if self.is_open else None
+        if window is not None:
+            if page:
+                window.show_page(page)
+            window.come_to_front()
+        return window
+
+    def settings_window(self) -> SettingsWindow:
         if self._settings_window is None:
             from app.views.settings.window import SettingsWindow
 
-            self._settings_window = SettingsWindow(self.theme, self.settings, self.chats, self.models, self.tuning)
-        if page:
-            self._settings_window.show_page(page)
-        self._settings_window.show()
-        self._settings_window.raise_()
-        self._settings_window.activateWindow()
+            parts = self.theme, self.settings, self.chats, self.models, self.tuning, self.paths
+            self._settings_window = SettingsWindow(*parts)
         return self._settings_window
 
     def _find_draft(self) -> None:
@@ -282,23 +287,21 @@ class Application(QObject):
     def _on_setting(self, name: str) -> None:
         if name == "language":
             self.translation.switch(self.settings.language)
-        if name in ("language", "appearance", "text_scale"):
+        if name in ("language", "appearance", "text_scale", "motion", "use_fusion"):
             self._apply_looks()
 
     def _apply_looks(self) -> None:
         self.theme.set_language(self.translation.language)
         self.theme.set_appearance(cast(Appearance, self.settings.appearance))  # the option allows no other value
         self.theme.set_scale(self.settings.text_scale)
+        self.theme.set_motion(cast(Motion, self.settings.motion))
+        use_fusion(self.settings.use_fusion)
 
     def _show_unexpected_error(self, summary: str) -> None:
         self.window.banner.show_warning(
             lambda: BannerText(summary, self.tr("Something went wrong in Hunch"), button=self.tr("Show Log")),
             self.window.log_requested.emit,
         )
-
-    def _show_about(self) -> None:
-        sentence = self.tr("Chat with language models on your own Mac. A small draft guesses, the main model checks.")
-        QMessageBox.about(self.window, APP_NAME, sentence)
 
     # End
 

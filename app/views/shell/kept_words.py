@@ -8,7 +8,8 @@ from PySide6.QtCore import QObject
 
 from app.controllers.chat import ChatController
 from app.views.shell.composer import Composer
-from app.views.shell.menu import MenuBar, undo_in_focused_field
+from app.views.shell.menu import MenuBar
+from app.views.shell.menu_editing import undo_in_focused_field
 from app.views.shell.trash_menu import TrashMenu
 from app.views.widgets.banner import Banner, BannerText
 from app.words.formats import fill
@@ -33,7 +34,7 @@ class KeptWords(QObject):
         chats.not_stored.connect(self._show_not_stored)
         chats.chat_deleted.connect(self._on_chat_deleted)
         chats.message_deleted.connect(self._on_message_deleted)
-        menu.edits["undo"].triggered.connect(self._undo)
+        menu.undo.triggered.connect(self._undo)
         TrashMenu(menu.deleted, chats.deletions)
         chats.restore_unsent()
 

@@ -17,6 +17,7 @@ from app.settings import STARTER_FOLDER, Settings
 from app.theme import SCALE_MAX, SCALE_MIN, Theme
 from app.view_models.model_list import PairState
 from app.views.link_dialog import ask_to_open
+from app.views.shell.comfort import Comfort
 from app.views.shell.composer import Composer
 from app.views.shell.empty_chat import EmptyChat
 from app.views.shell.header import Header
@@ -67,6 +68,7 @@ class MainWindow(Translated, QWidget):
         self._arrange()
         self._connect_parts()
         self._connect_menu()
+        self.comfort = Comfort(self, theme, settings)
         self._restore()
         theme.changed.connect(self.update)
         self.setWindowTitle("Hunch")
@@ -138,6 +140,7 @@ class MainWindow(Translated, QWidget):
         self._kept_words = KeptWords(chats, self.composer, self.banner, self.menu, self)
         self._on_chat_changed(chats.chat_id, chats.title)
         self._show_pair()
+        self.comfort.bind(chats, models)
 
     def _bind_chats(self, chats: ChatController) -> None:
         listed, menu = self.sidebar.chats, self.menu
@@ -170,7 +173,7 @@ class MainWindow(Translated, QWidget):
         from app.views.transcript import TranscriptView
 
         view = TranscriptView(self._theme, chats.transcript, self)
-        view.link_requested.connect(lambda link: ask_to_open(link, self))
+        view.link_requested.connect(lambda link: ask_to_open(link, self._theme, self))
         view.regenerate_requested.connect(chats.regenerate)
         view.edit_requested.connect(self._begin_edit)
         view.delete_requested.connect(chats.delete_message)
