@@ -157,6 +157,9 @@ class Settings(QObject):
     tray_icon = Option(False, _flag)
     recent_commands = Option[tuple[str, ...]]((), _texts)  # of the command palette, the last used first
     sidebar_visible = Option(True, _flag)
+    inspector_visible = Option(False, _flag)
+    overlay = Option("off", _one_of("off", "corrections", "accepted"))  # which drafted text is marked in replies
+    overlay_explained = Option(False, _flag)  # the first reply has shown it once
 
     def __init__(self, file: Path, secrets: Secrets | Path, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -225,6 +225,69 @@
     </message>
 </context>
 <context>
+    <name>AttachmentChip</name>
+    <message>
+        <source>Remove %1</source>
+        <translation>%1 제거</translation>
+    </message>
+    <message>
+        <source>Pasted text</source>
+        <translation>붙여 넣은 텍스트</translation>
+    </message>
+    <message>
+        <source>not imported</source>
+        <translation>가져오지 않음</translation>
+    </message>
+    <message>
+        <source>Reading…</source>
+        <translation>읽는 중…</translation>
+    </message>
+    <message>
+        <source>Reading… %1</source>
+        <translation>읽는 중… %1</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln token(s)</source>
+        <translation>
+            <numerusform>토큰 %Ln개</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Open</source>
+        <translation>열기</translation>
+    </message>
+    <message>
+        <source>Put into the Message</source>
+        <translation>메시지에 넣기</translation>
+    </message>
+    <message>
+        <source>Remove</source>
+        <translation>제거</translation>
+    </message>
+</context>
+<context>
+    <name>AttachmentDialog</name>
+    <message>
+        <source>This file was not part of the chats that were imported.</source>
+        <translation>가져온 채팅에 이 파일이 들어 있지 않았어요.</translation>
+    </message>
+    <message>
+        <source>Put into the Message</source>
+        <translation>메시지에 넣기</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>닫기</translation>
+    </message>
+</context>
+<context>
+    <name>AttachmentWiring</name>
+    <message>
+        <source>Attach Files</source>
+        <translation>파일 첨부</translation>
+    </message>
+</context>
+<context>
     <name>Banner</name>
     <message>
         <source>Close</source>
@@ -362,6 +425,10 @@
     <message>
         <source>Message</source>
         <translation>메시지</translation>
+    </message>
+    <message>
+        <source>Attach files</source>
+        <translation>파일 첨부</translation>
     </message>
     <message>
         <source>Stop</source>
@@ -611,6 +678,13 @@
     </message>
 </context>
 <context>
+    <name>DropSign</name>
+    <message>
+        <source>Drop files to attach them</source>
+        <translation>여기에 파일을 놓으면 첨부돼요</translation>
+    </message>
+</context>
+<context>
     <name>EditLine</name>
     <message>
         <source>Editing a message</source>
@@ -671,6 +745,125 @@
     <message>
         <source>Models…</source>
         <translation>모델…</translation>
+    </message>
+</context>
+<context>
+    <name>Files</name>
+    <message>
+        <source>Files not attached: %1</source>
+        <translation>첨부하지 못한 파일: %1개</translation>
+    </message>
+    <message>
+        <source>And %1 more.</source>
+        <translation>그 밖에 %1개 더 있어요.</translation>
+    </message>
+    <message>
+        <source>%1 is not attached</source>
+        <translation>%1 파일을 첨부하지 못했어요</translation>
+    </message>
+    <message>
+        <source>Not attached</source>
+        <translation>첨부하지 못했어요</translation>
+    </message>
+    <message>
+        <source>Hunch cannot look at images yet.</source>
+        <translation>Hunch는 아직 이미지를 볼 수 없어요.</translation>
+    </message>
+    <message>
+        <source>There is no text in this file that Hunch could read.</source>
+        <translation>이 파일에는 Hunch가 읽을 수 있는 텍스트가 없어요.</translation>
+    </message>
+    <message>
+        <source>It is a folder.</source>
+        <translation>폴더예요.</translation>
+    </message>
+    <message>
+        <source>The file is empty.</source>
+        <translation>빈 파일이에요.</translation>
+    </message>
+    <message>
+        <source>The file is larger than %1.</source>
+        <translation>파일이 %1보다 커요.</translation>
+    </message>
+    <message>
+        <source>Its text is longer than %1 characters.</source>
+        <translation>텍스트가 %1자를 넘어요.</translation>
+    </message>
+    <message>
+        <source>At most %1 files go with a message.</source>
+        <translation>메시지 하나에는 파일을 %1개까지 첨부할 수 있어요.</translation>
+    </message>
+    <message>
+        <source>The file is no longer there.</source>
+        <translation>파일이 더 이상 그 자리에 없어요.</translation>
+    </message>
+    <message>
+        <source>Hunch may not read this file.</source>
+        <translation>Hunch에 이 파일을 읽을 권한이 없어요.</translation>
+    </message>
+    <message>
+        <source>The file cannot be read.</source>
+        <translation>파일을 읽을 수 없어요.</translation>
+    </message>
+    <message>
+        <source>The PDF is protected by a password.</source>
+        <translation>비밀번호로 보호된 PDF예요.</translation>
+    </message>
+    <message>
+        <source>The PDF holds pictures of pages, but no text.</source>
+        <translation>PDF에 페이지 이미지만 있고 텍스트가 없어요.</translation>
+    </message>
+    <message>
+        <source>The PDF is damaged.</source>
+        <translation>손상된 PDF예요.</translation>
+    </message>
+    <message>
+        <source>The PDF takes too much time or memory to read.</source>
+        <translation>PDF를 읽는 데 시간이나 메모리가 너무 많이 들어요.</translation>
+    </message>
+    <message>
+        <source>Describe what is in it, or paste its text.</source>
+        <translation>내용을 글로 설명하거나 텍스트를 붙여 넣으세요.</translation>
+    </message>
+    <message>
+        <source>Save it as text or PDF, and attach that.</source>
+        <translation>텍스트나 PDF로 저장한 다음 첨부하세요.</translation>
+    </message>
+    <message>
+        <source>Attach the files in it.</source>
+        <translation>폴더 안의 파일을 첨부하세요.</translation>
+    </message>
+    <message>
+        <source>Attach the part that matters.</source>
+        <translation>필요한 부분만 첨부하세요.</translation>
+    </message>
+    <message>
+        <source>Send these first, or remove some.</source>
+        <translation>먼저 보내거나 몇 개를 제거하세요.</translation>
+    </message>
+    <message>
+        <source>Allow it in the system&apos;s settings, then try again.</source>
+        <translation>시스템 설정에서 허용한 다음 다시 시도하세요.</translation>
+    </message>
+    <message>
+        <source>Check the disk, then try again.</source>
+        <translation>디스크를 확인한 다음 다시 시도하세요.</translation>
+    </message>
+    <message>
+        <source>Save it without the password, and attach that.</source>
+        <translation>비밀번호 없이 저장한 다음 첨부하세요.</translation>
+    </message>
+    <message>
+        <source>Have its text recognized first, for example in Preview.</source>
+        <translation>먼저 미리보기 같은 앱에서 텍스트를 인식하세요.</translation>
+    </message>
+    <message>
+        <source>Open it in another app and save it anew.</source>
+        <translation>다른 앱에서 열어 다시 저장하세요.</translation>
+    </message>
+    <message>
+        <source>Attach fewer of its pages.</source>
+        <translation>페이지 수를 줄여 첨부하세요.</translation>
     </message>
 </context>
 <context>
@@ -838,6 +1031,207 @@
     </message>
 </context>
 <context>
+    <name>Inspector</name>
+    <message>
+        <source>No reply yet</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>In company</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Drafting is off</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No draft</source>
+        <translation type="unfinished">초안 없음</translation>
+    </message>
+    <message>
+        <source>The draft rests</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Drafting not supported</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The draft failed</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Too short to judge</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Compared with %1 tok/s without a draft, by plain passes measured during this reply.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Ask something, and see here what the draft brings.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Of the draft&apos;s guesses %1 were right, so a pass of the main model brought %2 tokens; from %3 on it pays.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Of the draft&apos;s guesses %1 were right. A pass brought %2 tokens, about what it takes to pay (%3).</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Only %1 of the draft&apos;s guesses were right. A pass brought %2 tokens; it would have taken %3 to pay.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Too little of it was drafted to say whether that paid.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The gain is too close to nothing to be certain of yet.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Several replies were written at once and shared each pass, so nothing was drafted.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Accepted by position</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>position %1: %2</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Accepted per pass</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%1 accepted: %2 of the passes</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tokens per pass</source>
+        <translation type="unfinished">패스당 토큰</translation>
+    </message>
+    <message>
+        <source>pays from %1</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Where the time went</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>draft</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>main model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>other</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tokens per pass over the reply</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>first %1, last %2, between %3 and %4</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%1 s saved</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%1 s lost</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What do these mean?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Pass</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The main model reads once over all guesses. It keeps those that it would have written itself, up to the first that it would not, and adds one token of its own.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Accept rate</source>
+        <translation type="unfinished">수락률</translation>
+    </message>
+    <message>
+        <source>Of the tokens that the draft guessed and the main model checked, the share that it kept.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>How many tokens a pass of the main model brought on average, its own one included. Without a draft it is 1.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Pays from</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>How much longer a pass with drafting takes than a plain one. Where a pass brings more tokens than this, the draft makes the reply faster.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Faster, slower</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tokens per pass divided by what it pays from: the speed with the draft against the speed without, measured on this Mac during the same reply.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>How often the first, second, third … guessed token was kept. A later one counts only if all before it were right.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>InspectorPanel</name>
+    <message>
+        <source>Speculation inspector</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Speculation</source>
+        <translation type="unfinished">추측 디코딩</translation>
+    </message>
+    <message>
+        <source>Turn off for this pair</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Race…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Write this reply once more without the draft and once with it, side by side</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>InspectorWiring</name>
+    <message>
+        <source>Show or hide the inspector</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Inspector</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>InstallCard</name>
     <message>
         <source>Install from the Hub</source>
@@ -969,7 +1363,7 @@
     </message>
     <message>
         <source>Open</source>
-        <translation type="unfinished"></translation>
+        <translation type="unfinished">열기</translation>
     </message>
     <message>
         <source>Cancel</source>
@@ -1044,6 +1438,22 @@
     <message>
         <source>New Chat</source>
         <translation>새 채팅</translation>
+    </message>
+    <message>
+        <source>Attach…</source>
+        <translation>첨부…</translation>
+    </message>
+    <message>
+        <source>Import…</source>
+        <translation>가져오기…</translation>
+    </message>
+    <message>
+        <source>Export…</source>
+        <translation>내보내기…</translation>
+    </message>
+    <message>
+        <source>Export All…</source>
+        <translation>모두 내보내기…</translation>
     </message>
     <message>
         <source>Close Window</source>

@@ -225,6 +225,69 @@
     </message>
 </context>
 <context>
+    <name>AttachmentChip</name>
+    <message>
+        <source>Remove %1</source>
+        <translation>移除 %1</translation>
+    </message>
+    <message>
+        <source>Pasted text</source>
+        <translation>粘贴的文本</translation>
+    </message>
+    <message>
+        <source>not imported</source>
+        <translation>未导入</translation>
+    </message>
+    <message>
+        <source>Reading…</source>
+        <translation>正在读取…</translation>
+    </message>
+    <message>
+        <source>Reading… %1</source>
+        <translation>正在读取… %1</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln token(s)</source>
+        <translation>
+            <numerusform>%Ln 个 token</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Open</source>
+        <translation>打开</translation>
+    </message>
+    <message>
+        <source>Put into the Message</source>
+        <translation>放入消息</translation>
+    </message>
+    <message>
+        <source>Remove</source>
+        <translation>移除</translation>
+    </message>
+</context>
+<context>
+    <name>AttachmentDialog</name>
+    <message>
+        <source>This file was not part of the chats that were imported.</source>
+        <translation>导入的对话中不含此文件。</translation>
+    </message>
+    <message>
+        <source>Put into the Message</source>
+        <translation>放入消息</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>关闭</translation>
+    </message>
+</context>
+<context>
+    <name>AttachmentWiring</name>
+    <message>
+        <source>Attach Files</source>
+        <translation>添加附件</translation>
+    </message>
+</context>
+<context>
     <name>Banner</name>
     <message>
         <source>Close</source>
@@ -362,6 +425,10 @@
     <message>
         <source>Message</source>
         <translation>消息</translation>
+    </message>
+    <message>
+        <source>Attach files</source>
+        <translation>添加附件</translation>
     </message>
     <message>
         <source>Stop</source>
@@ -611,6 +678,13 @@
     </message>
 </context>
 <context>
+    <name>DropSign</name>
+    <message>
+        <source>Drop files to attach them</source>
+        <translation>拖放文件即可添加为附件</translation>
+    </message>
+</context>
+<context>
     <name>EditLine</name>
     <message>
         <source>Editing a message</source>
@@ -671,6 +745,125 @@
     <message>
         <source>Models…</source>
         <translation>模型…</translation>
+    </message>
+</context>
+<context>
+    <name>Files</name>
+    <message>
+        <source>Files not attached: %1</source>
+        <translation>未能添加的文件：%1 个</translation>
+    </message>
+    <message>
+        <source>And %1 more.</source>
+        <translation>另有 %1 个。</translation>
+    </message>
+    <message>
+        <source>%1 is not attached</source>
+        <translation>未能添加 %1</translation>
+    </message>
+    <message>
+        <source>Not attached</source>
+        <translation>未能添加附件</translation>
+    </message>
+    <message>
+        <source>Hunch cannot look at images yet.</source>
+        <translation>Hunch 暂时还不能识别图片。</translation>
+    </message>
+    <message>
+        <source>There is no text in this file that Hunch could read.</source>
+        <translation>此文件中没有 Hunch 能读取的文本。</translation>
+    </message>
+    <message>
+        <source>It is a folder.</source>
+        <translation>这是一个文件夹。</translation>
+    </message>
+    <message>
+        <source>The file is empty.</source>
+        <translation>文件是空的。</translation>
+    </message>
+    <message>
+        <source>The file is larger than %1.</source>
+        <translation>文件超过 %1。</translation>
+    </message>
+    <message>
+        <source>Its text is longer than %1 characters.</source>
+        <translation>文本超过 %1 个字符。</translation>
+    </message>
+    <message>
+        <source>At most %1 files go with a message.</source>
+        <translation>一条消息最多可添加 %1 个文件。</translation>
+    </message>
+    <message>
+        <source>The file is no longer there.</source>
+        <translation>文件已不在原处。</translation>
+    </message>
+    <message>
+        <source>Hunch may not read this file.</source>
+        <translation>Hunch 没有读取此文件的权限。</translation>
+    </message>
+    <message>
+        <source>The file cannot be read.</source>
+        <translation>无法读取文件。</translation>
+    </message>
+    <message>
+        <source>The PDF is protected by a password.</source>
+        <translation>此 PDF 有密码保护。</translation>
+    </message>
+    <message>
+        <source>The PDF holds pictures of pages, but no text.</source>
+        <translation>此 PDF 只有页面图像，没有文本。</translation>
+    </message>
+    <message>
+        <source>The PDF is damaged.</source>
+        <translation>此 PDF 已损坏。</translation>
+    </message>
+    <message>
+        <source>The PDF takes too much time or memory to read.</source>
+        <translation>读取此 PDF 需要过多的时间或内存。</translation>
+    </message>
+    <message>
+        <source>Describe what is in it, or paste its text.</source>
+        <translation>可用文字描述其内容，或粘贴其中的文本。</translation>
+    </message>
+    <message>
+        <source>Save it as text or PDF, and attach that.</source>
+        <translation>请另存为文本或 PDF 后再添加。</translation>
+    </message>
+    <message>
+        <source>Attach the files in it.</source>
+        <translation>请添加其中的文件。</translation>
+    </message>
+    <message>
+        <source>Attach the part that matters.</source>
+        <translation>请只添加需要的部分。</translation>
+    </message>
+    <message>
+        <source>Send these first, or remove some.</source>
+        <translation>请先发送这些，或移除一部分。</translation>
+    </message>
+    <message>
+        <source>Allow it in the system&apos;s settings, then try again.</source>
+        <translation>请在系统设置中允许后重试。</translation>
+    </message>
+    <message>
+        <source>Check the disk, then try again.</source>
+        <translation>请检查磁盘后重试。</translation>
+    </message>
+    <message>
+        <source>Save it without the password, and attach that.</source>
+        <translation>请另存为无密码的文件后再添加。</translation>
+    </message>
+    <message>
+        <source>Have its text recognized first, for example in Preview.</source>
+        <translation>请先用“预览”等应用识别其中的文字。</translation>
+    </message>
+    <message>
+        <source>Open it in another app and save it anew.</source>
+        <translation>请用其他应用打开并重新保存。</translation>
+    </message>
+    <message>
+        <source>Attach fewer of its pages.</source>
+        <translation>请减少页数后再添加。</translation>
     </message>
 </context>
 <context>
@@ -838,6 +1031,207 @@
     </message>
 </context>
 <context>
+    <name>Inspector</name>
+    <message>
+        <source>No reply yet</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>In company</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Drafting is off</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No draft</source>
+        <translation type="unfinished">不用草稿模型</translation>
+    </message>
+    <message>
+        <source>The draft rests</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Drafting not supported</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The draft failed</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Too short to judge</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Compared with %1 tok/s without a draft, by plain passes measured during this reply.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Ask something, and see here what the draft brings.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Of the draft&apos;s guesses %1 were right, so a pass of the main model brought %2 tokens; from %3 on it pays.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Of the draft&apos;s guesses %1 were right. A pass brought %2 tokens, about what it takes to pay (%3).</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Only %1 of the draft&apos;s guesses were right. A pass brought %2 tokens; it would have taken %3 to pay.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Too little of it was drafted to say whether that paid.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The gain is too close to nothing to be certain of yet.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Several replies were written at once and shared each pass, so nothing was drafted.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Accepted by position</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>position %1: %2</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Accepted per pass</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%1 accepted: %2 of the passes</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tokens per pass</source>
+        <translation type="unfinished">每轮 token&#xa0;数</translation>
+    </message>
+    <message>
+        <source>pays from %1</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Where the time went</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>draft</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>main model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>other</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tokens per pass over the reply</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>first %1, last %2, between %3 and %4</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%1 s saved</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%1 s lost</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What do these mean?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Pass</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The main model reads once over all guesses. It keeps those that it would have written itself, up to the first that it would not, and adds one token of its own.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Accept rate</source>
+        <translation type="unfinished">接受率</translation>
+    </message>
+    <message>
+        <source>Of the tokens that the draft guessed and the main model checked, the share that it kept.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>How many tokens a pass of the main model brought on average, its own one included. Without a draft it is 1.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Pays from</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>How much longer a pass with drafting takes than a plain one. Where a pass brings more tokens than this, the draft makes the reply faster.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Faster, slower</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tokens per pass divided by what it pays from: the speed with the draft against the speed without, measured on this Mac during the same reply.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>How often the first, second, third … guessed token was kept. A later one counts only if all before it were right.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>InspectorPanel</name>
+    <message>
+        <source>Speculation inspector</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Speculation</source>
+        <translation type="unfinished">投机解码</translation>
+    </message>
+    <message>
+        <source>Turn off for this pair</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Race…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Write this reply once more without the draft and once with it, side by side</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>InspectorWiring</name>
+    <message>
+        <source>Show or hide the inspector</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Inspector</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>InstallCard</name>
     <message>
         <source>Install from the Hub</source>
@@ -969,7 +1363,7 @@
     </message>
     <message>
         <source>Open</source>
-        <translation type="unfinished"></translation>
+        <translation type="unfinished">打开</translation>
     </message>
     <message>
         <source>Cancel</source>
@@ -1044,6 +1438,22 @@
     <message>
         <source>New Chat</source>
         <translation>新建对话</translation>
+    </message>
+    <message>
+        <source>Attach…</source>
+        <translation>添加附件…</translation>
+    </message>
+    <message>
+        <source>Import…</source>
+        <translation>导入…</translation>
+    </message>
+    <message>
+        <source>Export…</source>
+        <translation>导出…</translation>
+    </message>
+    <message>
+        <source>Export All…</source>
+        <translation>导出全部…</translation>
     </message>
     <message>
         <source>Close Window</source>

@@ -12,13 +12,14 @@ from PySide6.QtCore import QObject, Signal
 
 from app.bridge import EngineBridge
 from app.controllers.asides import Asides
+from app.controllers.attached_text import title_of
 from app.controllers.changes import Changes
 from app.controllers.deletions import Deletions
 from app.controllers.messages import request_messages, storable, title_from
 from app.controllers.models import ModelController
 from app.controllers.replies import Replies
 from app.settings import Settings
-from app.storage import Asked, ChatSummary, Question, Storage, StoredMessage, exchange
+from app.storage import Asked, Attachments, ChatSummary, Question, Storage, StoredMessage, exchange
 from app.view_models.conversation_list import ConversationListModel
 from app.view_models.request_table import RequestTableModel
 from app.view_models.transcript import TranscriptModel
@@ -61,6 +62,7 @@ class ChatController(QObject):
         self.conversations = ConversationListModel(self._find, self)
         self.requests = RequestTableModel(self)
         self._replies = Replies(engine, bridge, storage, self.transcript, self.requests, self)
+        self.replies = self._replies
         self._replies.changed.connect(self._update_generating)
         self._replies.stats_changed.connect(self._emit_context)
         self._replies.ended.connect(self.reply_ended)
@@ -116,16 +118,16 @@ class ChatController(QObject):
 
     # Messages
 
-    def send(self, text: str) -> bool:
+    def send(self, text: str, attachments: Attachments = ()) -> bool:
         """Asks for the message to be stored, and for a reply to it then. False: it is refused at once.
 
         `message_sent` or `message_refused` says what became of it.
         """
         text = storable(text)
-        if not text or self.generating or self._changes.is_asking or not self._can_reply():
+        if not (text or attachments) or self.generating or self._changes.is_asking or not self._can_reply():
             return False
         rows, visit, chat_id = self.transcript.messages, self._visit, self.chat_id
-        question = self._question(chat_id, rows[-1].id if rows else None, text)
+        question = self._question(chat_id, rows[-1].id if rows else None, text, attachments)
 
         def stored(asked: Asked) -> None:
             self.message_sent.emit(chat_id, text)
@@ -137,7 +139,7 @@ class ChatController(QObject):
             lambda stores: exchange.ask(stores, question),
             stored,
             lambda: self.message_refused.emit(chat_id, text),
-            lambda: self._send_again(chat_id, text),
+            lambda: self._send_again(chat_id, text, attachments),
         )
         return True
 
@@ -177,7 +179,7 @@ class ChatController(QObject):
             return True
         if not self._can_reply():
             return False
-        visit, question = self._visit, self._question(message.chat_id, message.parent_id, text)
+        visit, question = self._visit, self._question(message.chat_id, message.parent_id, text, message.attachments)
 
         def stored(asked: Asked) -> None:
             self.message_sent.emit(message.chat_id, text)
@@ -201,7 +203,7 @@ class ChatController(QObject):
                 self._replace(message, new_id)
 
         refused = self._refusal(message.chat_id, text)
-        self._changes.ask(lambda stores: stores.messages.add_edited_reply(message, text), stored, refused)
+        self._changes.ask(lambda stores: exchange.replace(stores, message, text), stored, refused)
 
     def _refusal(self, chat_id: int, text: str) -> Callable[[], None]:
         return lambda: self.message_refused.emit(chat_id, text)
@@ -277,11 +279,11 @@ class ChatController(QObject):
             self._storage.stop_search()
             done(self._chats.find("", limit))
 
-    def _send_again(self, chat_id: int, text: str) -> None:
+    def _send_again(self, chat_id: int, text: str, attachments: Attachments) -> None:
         """In the chat that it was written for."""
         if chat_id != self.chat_id:
             self._show(chat_id)
-        self.send(text)
+        self.send(text, attachments)
 
     def _can_reply(self) -> bool:
         if not self._models.can_reply:
@@ -290,11 +292,11 @@ class ChatController(QObject):
 
     def _ask_aside(self, text: str) -> Question | None:
         """A question in a new chat; None where nothing can answer it."""
-        return self._question(0, None, text) if self._can_reply() else None
+        return self._question(0, None, text, ()) if self._can_reply() else None
 
-    def _question(self, chat_id: int, parent_id: int | None, text: str) -> Question:
-        pair = self._models.pair
-        return Question(chat_id, parent_id, text, title_from(text), pair.main_name, pair.draft_name)
+    def _question(self, chat_id: int, parent_id: int | None, text: str, attached: Attachments) -> Question:
+        pair, title = self._models.pair, title_from(text or title_of(attached))
+        return Question(chat_id, parent_id, text, title, pair.main_name, pair.draft_name, attached)
 
     def _show_sent(self, asked: Asked, title: str) -> None:
         if not self.chat_id:

@@ -45,7 +45,7 @@ class Deletions(QObject):
             self._undo.append(_Undo(mark, message.chat_id, open_it=False))
             done()
 
-        self._changes.write(lambda stores: exchange.delete_messages(stores, message), stored)
+        self._changes.write(lambda stores: exchange.delete_messages(stores, message, following=True), stored)
 
     @property
     def can_undo(self) -> bool:

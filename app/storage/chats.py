@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from app.storage.codec import as_text
 from app.storage.database import Connection
 from app.storage.records import ChatSummary
+from app.storage.tree import read_tree
 
 SNIPPET_BEFORE = 24
 SNIPPET_AFTER = 80
@@ -72,11 +73,14 @@ class ChatStore:
             new_ids: dict[int | None, int | None] = {None: None}
             sql = "SELECT * FROM messages WHERE chat_id = ? AND deleted_at IS NULL ORDER BY id"
             for row in self._db.rows(sql, (chat_id,)):
-                values = dict(row) | {"chat_id": copy_id, "parent_id": new_ids.get(row["parent_id"])}
+                values = dict(row) | {"chat_id": copy_id, "parent_id": None}
                 del values["id"]
                 names, marks = ", ".join(values), ", ".join("?" * len(values))
                 insert = f"INSERT INTO messages ({names}) VALUES ({marks})"
                 new_ids[row["id"]] = self._db.execute(insert, list(values.values()))
+            for number, parent in read_tree(self._db, chat_id).parents.items():
+                pair = new_ids.get(parent), new_ids[number]
+                self._db.execute("UPDATE messages SET parent_id = ? WHERE id = ?", pair)
             self.set_leaf(copy_id, new_ids.get(self.leaf(chat_id)))
             self._db.execute(
                 "UPDATE messages SET status = 'interrupted' WHERE chat_id = ? AND status = 'streaming'", (copy_id,)

@@ -7,6 +7,7 @@ import time
 from app.storage.codec import as_text
 from app.storage.database import Connection
 from app.storage.records import Deletion, Purged
+from app.storage.tree import PASS_OVER
 
 KEPT_S = 30 * 86_400
 _LISTED = 10
@@ -59,7 +60,11 @@ class Trash:
                 self._db.execute(f"DELETE FROM unsent WHERE chat_id IN ({gone})", (limit,))
                 self._db.execute("DELETE FROM chats WHERE deleted_at < ?", (limit,))
             if purged.messages:
+                for number in purged.messages:
+                    self._db.execute(PASS_OVER, (number,))
                 self._db.execute("DELETE FROM messages WHERE deleted_at < ?", (limit,))
+            if purged:
+                self._db.execute("DELETE FROM edits WHERE message_id NOT IN (SELECT id FROM messages)")
         return purged
 
     def _older(self, table: str, limit: float) -> tuple[int, ...]:

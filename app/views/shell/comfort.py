@@ -26,8 +26,20 @@ from app.views.widgets.roles import install_roles
 if TYPE_CHECKING:
     from app.views.shell.main_window import MainWindow
 
+_SCALE_STEP = 0.1
+
 # These act only once the chats are open.
-_NEED_CHATS = ("new_chat", "quick_ask", "next_chat", "previous_chat", "pair", "search", "settings")
+_NEED_CHATS = (
+    "new_chat",
+    "quick_ask",
+    "next_chat",
+    "previous_chat",
+    "pair",
+    "search",
+    "settings",
+    "attach",
+    "import_chats",
+)
 
 
 class Comfort(QObject):
@@ -56,6 +68,9 @@ class Comfort(QObject):
         menu.shortcuts.triggered.connect(
             lambda: show_shortcuts(self._theme, menu, QApplication.activeWindow() or window)
         )
+        menu.bigger.triggered.connect(lambda: self._scale_text(_SCALE_STEP))
+        menu.smaller.triggered.connect(lambda: self._scale_text(-_SCALE_STEP))
+        menu.usual_size.triggered.connect(lambda: self._settings.reset("text_scale"))
         menu.full_screen.triggered.connect(self._toggle_full_screen)
         menu.chat_window.triggered.connect(self._show_window)
         menu.next_chat.triggered.connect(lambda: self._step_chat(1))
@@ -92,6 +107,9 @@ class Comfort(QObject):
 
     def _show_send_key(self) -> None:
         self._window.composer.edit.sends_with_control = self._settings.send_key == "control_return"
+
+    def _scale_text(self, step: float) -> None:
+        self._settings.text_scale = round(self._settings.text_scale + step, 2)  # the option keeps to its limits
 
     def _toggle_full_screen(self) -> None:
         front = QApplication.activeWindow() or self._window

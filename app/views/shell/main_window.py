@@ -5,6 +5,7 @@ It can be painted without controllers; `bind` connects them once the database an
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, Qt, Signal
@@ -14,13 +15,14 @@ from PySide6.QtWidgets import QApplication, QHBoxLayout, QStackedLayout, QVBoxLa
 from app.controllers.chat import ChatController
 from app.controllers.models import ModelController
 from app.settings import STARTER_FOLDER, Settings
-from app.theme import SCALE_MAX, SCALE_MIN, Theme
+from app.theme import Theme
 from app.view_models.model_list import PairState
 from app.views.link_dialog import ask_to_open
 from app.views.shell.comfort import Comfort
 from app.views.shell.composer import Composer
 from app.views.shell.empty_chat import EmptyChat
 from app.views.shell.header import Header
+from app.views.shell.inspector_wiring import InspectorWiring
 from app.views.shell.kept_words import KeptWords, problem_text
 from app.views.shell.menu import MenuBar
 from app.views.shell.picker import Picker
@@ -34,7 +36,6 @@ from app.words.notices_for_errors import Problem, notice_for
 if TYPE_CHECKING:
     from app.views.transcript import TranscriptView
 
-_SCALE_STEP = 0.1
 _SIDE_PX = 24
 _CHAT_NEEDS_PX = 360
 
@@ -56,6 +57,7 @@ class MainWindow(Translated, QWidget):
         self._may_close = False
         self._kept_words: KeptWords | None = None
         self.chats: ChatController | None = None
+        self.send_text: Callable[[str], bool] = lambda _text: False
         self.models: ModelController | None = None
         self.sidebar = Sidebar(theme, self)
         self.header = Header(theme, self)
@@ -69,6 +71,7 @@ class MainWindow(Translated, QWidget):
         self._connect_parts()
         self._connect_menu()
         self.comfort = Comfort(self, theme, settings)
+        self.inspector = InspectorWiring(self, theme, settings)
         self._restore()
         theme.changed.connect(self.update)
         self.setWindowTitle("Hunch")
@@ -124,14 +127,11 @@ class MainWindow(Translated, QWidget):
         menu.sidebar.triggered.connect(self.toggle_sidebar)
         menu.write.triggered.connect(self.composer.take_focus)
         menu.pair.triggered.connect(self.open_picker)
-        menu.bigger.triggered.connect(lambda: self._scale_text(_SCALE_STEP))
-        menu.smaller.triggered.connect(lambda: self._scale_text(-_SCALE_STEP))
-        menu.usual_size.triggered.connect(lambda: self._settings.reset("text_scale"))
 
     # Controllers
 
     def bind(self, chats: ChatController, models: ModelController) -> None:
-        self.chats, self.models = chats, models
+        self.chats, self.models, self.send_text = chats, models, chats.send
         self.sidebar.set_model(chats.conversations)
         self._bind_chats(chats)
         self._bind_transcript(chats)
@@ -182,6 +182,7 @@ class MainWindow(Translated, QWidget):
         view.notice_action_requested.connect(self._follow_in_chat)
         view.verticalScrollBar().valueChanged.connect(lambda value: self.header.set_line(value > 0))
         self.transcript = view
+        self.inspector.bind(chats, view)
         # A permanent scroll bar shifts the column of messages, and the composer must stand below it.
         always = view.verticalScrollBarPolicy() == Qt.ScrollBarPolicy.ScrollBarAlwaysOn
         bar_px = view.verticalScrollBar().sizeHint().width() if always else 0
@@ -208,8 +209,6 @@ class MainWindow(Translated, QWidget):
         self.sidebar.chats.set_open_chat(chat_id)
         self.composer.open_chat(chat_id)
         self.composer.set_generating(self.chats.generating)
-        for action in (self.menu.rename, self.menu.duplicate, self.menu.delete):
-            action.setEnabled(chat_id != 0)
         self._show_page()
 
     def _show_page(self) -> None:
@@ -269,7 +268,7 @@ class MainWindow(Translated, QWidget):
     # What the person does
 
     def _send(self, text: str) -> None:
-        if self.chats is None or not self.chats.send(text):
+        if not self.send_text(text):
             self.composer.release_sent()
 
     def _edit(self, message_id: int, text: str) -> None:
@@ -341,10 +340,6 @@ class MainWindow(Translated, QWidget):
             window.showNormal()
         else:
             window.showMaximized()
-
-    def _scale_text(self, step: float) -> None:
-        scale = round(self._settings.text_scale + step, 2)
-        self._settings.text_scale = min(max(scale, SCALE_MIN), SCALE_MAX)
 
     # The window itself
 

@@ -42,6 +42,11 @@ _BAR: tuple[Menu | Entry, ...] = (
     Entry("file", "new_chat", QT_TRANSLATE_NOOP("MenuBar", "New Chat"), _Key.New),
     Entry("file", "quick_ask", QT_TRANSLATE_NOOP("MenuBar", "Quick Ask…"), "Ctrl+Shift+Space"),
     Entry("file"),
+    Entry("file", "attach", QT_TRANSLATE_NOOP("MenuBar", "Attach…"), "Ctrl+Shift+A"),
+    Entry("file", "import_chats", QT_TRANSLATE_NOOP("MenuBar", "Import…")),
+    Entry("file", "export_chat", QT_TRANSLATE_NOOP("MenuBar", "Export…"), "Ctrl+Shift+E"),
+    Entry("file", "export_all", QT_TRANSLATE_NOOP("MenuBar", "Export All…")),
+    Entry("file"),
     Entry("file", "close_window", QT_TRANSLATE_NOOP("MenuBar", "Close Window"), "Ctrl+W"),
     Entry("file"),
     Entry("file", "settings", QT_TRANSLATE_NOOP("MenuBar", "Settings…"), "Ctrl+,", _Role.PreferencesRole),
@@ -122,6 +127,10 @@ class MenuBar(QObject):
             self.actions[each.name] = self._action(each)
         else:
             self.menus[each.menu].addSeparator()
+
+    def add(self, menu: str, shortcut: str | None = None) -> QAction:
+        """One more entry, for a part of the window that names it itself, as its state has it."""
+        return self._action(Entry(menu, key=shortcut))
 
     def _action(self, entry: Entry) -> QAction:
         action = QAction(self)

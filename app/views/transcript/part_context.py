@@ -5,7 +5,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QColor, QGuiApplication
 
-from app.markup.document import DocumentStyle
+from app.markup.document_style import DocumentStyle
 from app.markup.formula import Formulas
 from app.theme import CODE_PX, REPLY_LEADING, REPLY_PX, Theme
 from app.views.transcript.parts import Part
@@ -23,6 +23,7 @@ class PartContext(QObject):
     sibling_requested = Signal(int, int)  # message id, -1 or +1
     notice_action_requested = Signal(int, object)  # message id, NoticeAction
     fold_requested = Signal(int)
+    attachment_requested = Signal(int, int)  # message id, which of its attachments
     hovered = Signal(int)
     selecting = Signal()  # with the pointer: what is under it must not move
 
