@@ -2,6 +2,158 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="zh_CN" sourcelanguage="en">
 <context>
+    <name>About</name>
+    <message>
+        <source>Hunch %1</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Chat with language models on your own Mac. A small draft guesses, the main model checks.</source>
+        <translation type="unfinished">在自己的 Mac 上与语言模型对话。小的草稿模型先猜，主模型来检查。</translation>
+    </message>
+    <message>
+        <source>Free software under the Apache License 2.0. Built on MLX and Qt.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation type="unfinished">关闭</translation>
+    </message>
+</context>
+<context>
+    <name>AdvancedPage</name>
+    <message>
+        <source>Reset all settings?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Language, appearance, sampling, speculation and the hub&apos;s address go back to how they were at first.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Chats, models and the system prompt stay as they are.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Reset</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Show in Finder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Show folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Reset…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Data folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Log</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What went wrong, without a word of your chats.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Reset all settings</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Chats and models stay.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Use Fusion style</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Draws standard controls with Qt&apos;s own style instead of the system&apos;s. For faults in the drawing.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>Announcements</name>
+    <message>
+        <source>The reply is done.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A reply in another chat is done.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>AppearancePage</name>
+    <message>
+        <source>Language</source>
+        <translation type="unfinished">语言</translation>
+    </message>
+    <message>
+        <source>Changes at once, menus included.</source>
+        <translation type="unfinished">立即生效，菜单也会切换。</translation>
+    </message>
+    <message>
+        <source>Appearance</source>
+        <translation type="unfinished">外观</translation>
+    </message>
+    <message>
+        <source>Light, dark, or as the system has it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Text size</source>
+        <translation type="unfinished">文字大小</translation>
+    </message>
+    <message>
+        <source>For everything in the window.</source>
+        <translation type="unfinished">作用于窗口中的所有内容。</translation>
+    </message>
+    <message>
+        <source>Animations</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Auto follows the system&apos;s setting to reduce motion.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Match system</source>
+        <translation type="unfinished">跟随系统</translation>
+    </message>
+    <message>
+        <source>Auto</source>
+        <translation type="unfinished">自动</translation>
+    </message>
+    <message>
+        <source>Light</source>
+        <translation type="unfinished">浅色</translation>
+    </message>
+    <message>
+        <source>Dark</source>
+        <translation type="unfinished">深色</translation>
+    </message>
+    <message>
+        <source>On</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Off</source>
+        <translation type="unfinished">关闭</translation>
+    </message>
+</context>
+<context>
     <name>Application</name>
     <message>
         <source>Chat without saving</source>
@@ -64,12 +216,12 @@
         <translation>这些对话由更新版本的 Hunch 写入，请用那个版本打开。</translation>
     </message>
     <message>
-        <source>Something went wrong in Hunch</source>
-        <translation>Hunch 出了问题</translation>
+        <source>Close</source>
+        <translation type="unfinished">关闭</translation>
     </message>
     <message>
-        <source>Chat with language models on your own Mac. A small draft guesses, the main model checks.</source>
-        <translation>在自己的 Mac 上与语言模型对话。小的草稿模型先猜，主模型来检查。</translation>
+        <source>Something went wrong in Hunch</source>
+        <translation>Hunch 出了问题</translation>
     </message>
 </context>
 <context>
@@ -143,6 +295,41 @@
     </message>
 </context>
 <context>
+    <name>ChatCard</name>
+    <message>
+        <source>Send with</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The other key begins a new line, as Shift and Return always do.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Notifications</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>When a reply is done while you are in another app.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Words in notifications</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The title of the chat and how the reply begins.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Ctrl+Return</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Return</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>ChatGroups</name>
     <message>
         <source>MMMM yyyy</source>
@@ -204,6 +391,29 @@
     <message>
         <source>text</source>
         <translation>文本</translation>
+    </message>
+</context>
+<context>
+    <name>CommandPalette</name>
+    <message>
+        <source>Command palette</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Search commands, chats, models and settings</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Command</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Commands</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Nothing has these words.</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -707,24 +917,12 @@
         </translation>
     </message>
     <message>
-        <source>Language</source>
-        <translation>语言</translation>
+        <source>Icon in the menu bar</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Changes at once, menus included.</source>
-        <translation>立即生效，菜单也会切换。</translation>
-    </message>
-    <message>
-        <source>Appearance</source>
-        <translation>外观</translation>
-    </message>
-    <message>
-        <source>Text size</source>
-        <translation>文字大小</translation>
-    </message>
-    <message>
-        <source>For everything in the window.</source>
-        <translation>作用于窗口中的所有内容。</translation>
+        <source>Says which models are loaded and what they are writing, and opens Quick Ask.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Unload idle models</source>
@@ -733,22 +931,6 @@
     <message>
         <source>After this time without a reply. The next message loads them again.</source>
         <translation>这段时间内没有回复就从内存中卸载，发送下一条消息时会重新加载。</translation>
-    </message>
-    <message>
-        <source>Match system</source>
-        <translation>跟随系统</translation>
-    </message>
-    <message>
-        <source>Auto</source>
-        <translation>自动</translation>
-    </message>
-    <message>
-        <source>Light</source>
-        <translation>浅色</translation>
-    </message>
-    <message>
-        <source>Dark</source>
-        <translation>深色</translation>
     </message>
 </context>
 <context>
@@ -846,6 +1028,207 @@
     <message>
         <source>Hunch asks no hub. Installed models work as usual.</source>
         <translation>Hunch 不访问任何 Hub。已安装的模型照常可用。</translation>
+    </message>
+</context>
+<context>
+    <name>Inspector</name>
+    <message>
+        <source>No reply yet</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>In company</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Drafting is off</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No draft</source>
+        <translation type="unfinished">不用草稿模型</translation>
+    </message>
+    <message>
+        <source>The draft rests</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Drafting not supported</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The draft failed</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Too short to judge</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Compared with %1 tok/s without a draft, by plain passes measured during this reply.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Ask something, and see here what the draft brings.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Of the draft&apos;s guesses %1 were right, so a pass of the main model brought %2 tokens; from %3 on it pays.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Of the draft&apos;s guesses %1 were right. A pass brought %2 tokens, about what it takes to pay (%3).</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Only %1 of the draft&apos;s guesses were right. A pass brought %2 tokens; it would have taken %3 to pay.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Too little of it was drafted to say whether that paid.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The gain is too close to nothing to be certain of yet.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Several replies were written at once and shared each pass, so nothing was drafted.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Accepted by position</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>position %1: %2</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Accepted per pass</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%1 accepted: %2 of the passes</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tokens per pass</source>
+        <translation type="unfinished">每轮 token&#xa0;数</translation>
+    </message>
+    <message>
+        <source>pays from %1</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Where the time went</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>draft</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>main model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>other</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tokens per pass over the reply</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>first %1, last %2, between %3 and %4</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%1 s saved</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%1 s lost</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What do these mean?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Pass</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The main model reads once over all guesses. It keeps those that it would have written itself, up to the first that it would not, and adds one token of its own.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Accept rate</source>
+        <translation type="unfinished">接受率</translation>
+    </message>
+    <message>
+        <source>Of the tokens that the draft guessed and the main model checked, the share that it kept.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>How many tokens a pass of the main model brought on average, its own one included. Without a draft it is 1.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Pays from</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>How much longer a pass with drafting takes than a plain one. Where a pass brings more tokens than this, the draft makes the reply faster.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Faster, slower</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tokens per pass divided by what it pays from: the speed with the draft against the speed without, measured on this Mac during the same reply.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>How often the first, second, third … guessed token was kept. A later one counts only if all before it were right.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>InspectorPanel</name>
+    <message>
+        <source>Speculation inspector</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Speculation</source>
+        <translation type="unfinished">投机解码</translation>
+    </message>
+    <message>
+        <source>Turn off for this pair</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Race…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Write this reply once more without the draft and once with it, side by side</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>InspectorWiring</name>
+    <message>
+        <source>Show or hide the inspector</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Inspector</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -978,6 +1361,14 @@
         <source>Open %1?</source>
         <translation>打开 %1？</translation>
     </message>
+    <message>
+        <source>Open</source>
+        <translation type="unfinished">打开</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation type="unfinished"></translation>
+    </message>
 </context>
 <context>
     <name>MainWindow</name>
@@ -1097,6 +1488,22 @@
         <translation>放大文字</translation>
     </message>
     <message>
+        <source>Quick Ask…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Paste and Match Style</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Find</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Command Palette…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Smaller Text</source>
         <translation>缩小文字</translation>
     </message>
@@ -1105,12 +1512,24 @@
         <translation>默认文字大小</translation>
     </message>
     <message>
+        <source>Enter or Leave Full Screen</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Stop Reply</source>
         <translation>停止回复</translation>
     </message>
     <message>
         <source>Choose Models…</source>
         <translation>选择模型…</translation>
+    </message>
+    <message>
+        <source>Next Chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Previous Chat</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Rename Chat…</source>
@@ -1137,8 +1556,23 @@
         <translation>缩放</translation>
     </message>
     <message>
+        <source>Show Chat Window</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Keyboard Shortcuts</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Show Log</source>
         <translation>显示日志</translation>
+    </message>
+</context>
+<context>
+    <name>MenuButton</name>
+    <message>
+        <source>Menu</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -2151,6 +2585,10 @@
         <translation>删除</translation>
     </message>
     <message>
+        <source>Cancel</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Folder with models</source>
         <translation>存放模型的文件夹</translation>
     </message>
@@ -2333,6 +2771,25 @@
     <message>
         <source>a state</source>
         <translation>状态</translation>
+    </message>
+</context>
+<context>
+    <name>PaletteCommands</name>
+    <message>
+        <source>Chat</source>
+        <translation type="unfinished">对话</translation>
+    </message>
+    <message>
+        <source>Use %1</source>
+        <translation type="unfinished">使用 %1</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Settings: %1</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -2672,8 +3129,63 @@
         <translation>投机解码</translation>
     </message>
     <message>
-        <source>Sampling</source>
-        <translation>采样</translation>
+        <source>Chat</source>
+        <translation type="unfinished">对话</translation>
+    </message>
+    <message>
+        <source>Appearance</source>
+        <translation type="unfinished">外观</translation>
+    </message>
+    <message>
+        <source>Advanced</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Search</source>
+        <translation type="unfinished">搜索</translation>
+    </message>
+    <message>
+        <source>Search settings</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No setting has these words.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Pages</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>Shortcuts</name>
+    <message>
+        <source>Keyboard Shortcuts</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation type="unfinished">关闭</translation>
+    </message>
+    <message>
+        <source>In a chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>New line</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stop the reply, or cancel editing</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Previous message</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Next message</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>

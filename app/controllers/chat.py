@@ -12,6 +12,7 @@ from functools import partial
 from PySide6.QtCore import QObject, Signal
 
 from app.bridge import EngineBridge
+from app.controllers.asides import Asides
 from app.controllers.attached_text import title_of
 from app.controllers.changes import Changes
 from app.controllers.chat_lists import list_chats
@@ -42,6 +43,7 @@ class ChatController(QObject):
     message_refused = Signal(int, str)  # likewise, but it is not on disk
     unsent_restored = Signal(object)  # chat → text that was typed there in an earlier run
     chat_deleted = Signal(int, str)  # chat, title; undo_delete brings it back
+    reply_ended = Signal(int, int)  # chat, message
     message_deleted = Signal(int)  # message; undo_delete brings it back
 
     def __init__(
@@ -68,6 +70,7 @@ class ChatController(QObject):
         self.replies = self._replies
         self._replies.changed.connect(self._update_generating)
         self._replies.stats_changed.connect(self._emit_context)
+        self._replies.ended.connect(self.reply_ended)
         self._replies.not_stored.connect(lambda problem: self.not_stored.emit(problem, self._replies.store_ends))
         self._changes = Changes(storage, self)
         self._changes.not_stored.connect(self.not_stored)
@@ -76,6 +79,8 @@ class ChatController(QObject):
         self.deletions.chats_gone.connect(self._leave)
         self.folders = Folders(storage, self._changes, self.deletions, self.conversations, self)
         self._unseen = Unseen(storage, self._replies, self.conversations, lambda chat: chat == self.chat_id, self)
+        self.asides = Asides(self._changes, self._replies, storage, self._ask_aside, self)
+        self.asides.begin_requested.connect(lambda asked: self._begin(asked, visit=-1))
         self._visit = 0  # counts what was shown, so that late answers know whether they are still wanted
         self.conversations.refresh()
 
@@ -290,6 +295,10 @@ class ChatController(QObject):
         if not self._models.can_reply:
             self.problem_raised.emit(NoModelLoaded())
         return self._models.can_reply
+
+    def _ask_aside(self, text: str) -> Question | None:
+        """A question in a new chat; None where nothing can answer it."""
+        return self._question(0, None, text, ()) if self._can_reply() else None
 
     def _question(self, chat_id: int, parent_id: int | None, text: str, attached: Attachments) -> Question:
         pair, title = self._models.pair, title_from(text or title_of(attached))

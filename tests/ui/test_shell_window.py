@@ -307,10 +307,10 @@ def test_edit_menu_reaches_the_focused_field(harness: AppHarness, qtbot: QtBot) 
     qtbot.waitUntil(lambda: QApplication.focusWidget() is harness.window.composer.edit)
     QTest.keyClicks(harness.window.composer.edit, "text")
     menu = harness.window.menu
-    menu.edits["selectAll"].trigger()
-    menu.edits["cut"].trigger()
+    menu.select_all.trigger()
+    menu.cut.trigger()
     assert harness.window.composer.text() == ""
-    menu.edits["paste"].trigger()
+    menu.paste.trigger()
     assert harness.window.composer.text() == "text"
 
 

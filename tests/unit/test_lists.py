@@ -147,7 +147,7 @@ def cells(table: RequestTableModel, row: int) -> list[str]:
 
 
 def test_requests_stand_newest_first_with_their_numbers(table: RequestTableModel) -> None:
-    assert cells(table, 0) == ["New", "Main ← Draft", "Writing", "48\u00a0%", "2.9", "40", "19", "29.0", "1.4×"]
+    assert cells(table, 0) == ["New", "Main ← Draft", "Writing", "48%", "2.9", "40", "19", "29.0", "1.4×"]
     assert cells(table, 1) == ["Old", "Main", "Done", "–", "–", "0", "0", "–", "–"]
     assert table.index(0, 0).data(RequestRole.RUNNING) is True
 

@@ -73,7 +73,7 @@ class InstallCard(Translated, Card):
         row.cancel_requested.connect(lambda: self._controller.cancel(key))
         row.dismiss_requested.connect(lambda: self._controller.dismiss(key))
         row.use_requested.connect(lambda: self._models.use_downloaded(key))
-        row.page_requested.connect(lambda page: ask_to_open(page, self))
+        row.page_requested.connect(lambda page: ask_to_open(page, self.theme, self))
         self._download_column.addWidget(row)
         return row
 

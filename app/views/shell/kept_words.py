@@ -8,7 +8,8 @@ from PySide6.QtCore import QObject
 
 from app.controllers.chat import ChatController
 from app.views.shell.composer import Composer
-from app.views.shell.menu import MenuBar, undo_in_focused_field
+from app.views.shell.menu import MenuBar
+from app.views.shell.menu_editing import undo_in_focused_field
 from app.views.widgets.banner import Banner, BannerText
 from app.words.formats import fill
 from app.words.notices import action_text
@@ -33,7 +34,7 @@ class KeptWords(QObject):
         chats.chat_deleted.connect(self._on_chat_deleted)
         chats.message_deleted.connect(self._on_message_deleted)
         chats.folders.deleted.connect(self._on_folder_deleted)
-        menu.edits["undo"].triggered.connect(self._undo)
+        menu.undo.triggered.connect(self._undo)
         chats.restore_unsent()
 
     def warn_before_closing(self) -> bool:

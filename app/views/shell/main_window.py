@@ -15,9 +15,10 @@ from PySide6.QtWidgets import QApplication, QHBoxLayout, QStackedLayout, QVBoxLa
 from app.controllers.chat import ChatController
 from app.controllers.models import ModelController
 from app.settings import STARTER_FOLDER, Settings
-from app.theme import SCALE_MAX, SCALE_MIN, Theme
+from app.theme import Theme
 from app.view_models.model_list import PairState
 from app.views.link_dialog import ask_to_open
+from app.views.shell.comfort import Comfort
 from app.views.shell.composer import Composer
 from app.views.shell.empty_chat import EmptyChat
 from app.views.shell.header import Header
@@ -36,7 +37,6 @@ from app.words.notices_for_errors import Problem, notice_for
 if TYPE_CHECKING:
     from app.views.transcript import TranscriptView
 
-_SCALE_STEP = 0.1
 _SIDE_PX = 24
 _CHAT_NEEDS_PX = 360
 
@@ -71,6 +71,7 @@ class MainWindow(Translated, QWidget):
         self._arrange()
         self._connect_parts()
         self._connect_menu()
+        self.comfort = Comfort(self, theme, settings)
         self.inspector = InspectorWiring(self, theme, settings)
         self._restore()
         theme.changed.connect(self.update)
@@ -127,9 +128,6 @@ class MainWindow(Translated, QWidget):
         menu.sidebar.triggered.connect(self.toggle_sidebar)
         menu.write.triggered.connect(self.composer.take_focus)
         menu.pair.triggered.connect(self.open_picker)
-        menu.bigger.triggered.connect(lambda: self._scale_text(_SCALE_STEP))
-        menu.smaller.triggered.connect(lambda: self._scale_text(-_SCALE_STEP))
-        menu.usual_size.triggered.connect(lambda: self._settings.reset("text_scale"))
 
     # Controllers
 
@@ -143,6 +141,7 @@ class MainWindow(Translated, QWidget):
         self._kept_words = KeptWords(chats, self.composer, self.banner, self.menu, self)
         self._on_chat_changed(chats.chat_id, chats.title)
         self._show_pair()
+        self.comfort.bind(chats, models)
 
     def _bind_chats(self, chats: ChatController) -> None:
         menu = self.menu
@@ -167,7 +166,7 @@ class MainWindow(Translated, QWidget):
         from app.views.transcript import TranscriptView
 
         view = TranscriptView(self._theme, chats.transcript, self)
-        view.link_requested.connect(lambda link: ask_to_open(link, self))
+        view.link_requested.connect(lambda link: ask_to_open(link, self._theme, self))
         view.regenerate_requested.connect(chats.regenerate)
         view.edit_requested.connect(self._begin_edit)
         view.delete_requested.connect(chats.delete_message)
@@ -203,8 +202,6 @@ class MainWindow(Translated, QWidget):
         self.sidebar.chats.set_open_chat(chat_id)
         self.composer.open_chat(chat_id)
         self.composer.set_generating(self.chats.generating)
-        for action in (self.menu.rename, self.menu.duplicate, self.menu.delete, self.menu.move.menuAction()):
-            action.setEnabled(chat_id != 0)
         self._show_page()
 
     def _show_page(self) -> None:
@@ -336,10 +333,6 @@ class MainWindow(Translated, QWidget):
             window.showNormal()
         else:
             window.showMaximized()
-
-    def _scale_text(self, step: float) -> None:
-        scale = round(self._settings.text_scale + step, 2)
-        self._settings.text_scale = min(max(scale, SCALE_MIN), SCALE_MAX)
 
     # The window itself
 
