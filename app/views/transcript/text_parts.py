@@ -39,6 +39,8 @@ from app.views.transcript.selection import Stretch, Unit
 from app.views.transcript.text_decorations import paint_decorations
 
 BUBBLE_SHARE = 0.8
+_WHEEL_PX = 60
+_WHEEL_NOTCH = 120
 _Move = QTextCursor.MoveOperation
 _BY_LINES = frozenset({_Move.Up, _Move.Down})
 _BESIDE_BLOCK = {_Move.StartOfBlock: _Move.PreviousBlock, _Move.EndOfBlock: _Move.NextBlock}
@@ -95,11 +97,15 @@ class ReadOnlyText(Selectable, QTextBrowser):
         return nothing_to_load()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Vertical scrolling is left to the transcript."""
+        """Vertical scrolling is left to the transcript; with Shift it is sideways, as the Mac makes it by itself."""
+        bar, keys = self.horizontalScrollBar(), event.modifiers()
         delta = event.pixelDelta() if not event.pixelDelta().isNull() else event.angleDelta()
-        sideways = abs(delta.x()) > abs(delta.y()) and self.horizontalScrollBar().maximum() > 0
-        if sideways and not event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+        if bar.maximum() == 0 or keys & Qt.KeyboardModifier.ControlModifier:
+            event.ignore()
+        elif abs(delta.x()) > abs(delta.y()):
             super().wheelEvent(event)
+        elif keys & Qt.KeyboardModifier.ShiftModifier and delta.y():
+            bar.setValue(bar.value() - round(delta.y() * _WHEEL_PX / _WHEEL_NOTCH))
         else:
             event.ignore()
 
