@@ -62,7 +62,7 @@ class _Spot:
     """Where the blocks of a section stand."""
 
     section: int
-    starts_text: bool
+    start: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +184,7 @@ class MessageItem:
 
     def _read_section(self, unread: Unread, width_px: int) -> list[Part]:
         blocks = _blocks_of(unread)
-        spot = _Spot(unread.number, starts_text=unread.section.start == 0)
+        spot = _Spot(unread.number, unread.section.start)
         return [self._block_part(unread.body, blocks, index, width_px, spot) for index in range(len(blocks))]
 
     def sum_up(self) -> None:
@@ -308,14 +308,15 @@ class MessageItem:
                 body.parts[index].set_content(blocks[index])
             else:
                 self._drop(body.parts, index)
-                spot = _Spot(body.number, starts_text=body.last.start == 0)
+                spot = _Spot(body.number, body.last.start)
                 body.parts.append(self._block_part(body, blocks, index, width_px, spot))
 
     def _block_part(self, body: _Body, blocks: list[Block], index: int, width_px: int, spot: _Spot) -> Part:
         block = blocks[index]
-        gap_px = 0 if index == 0 and spot.starts_text else _gap_px(blocks[index - 1] if index else None, block)
+        gap_px = 0 if index == spot.start == 0 else _gap_px(blocks[index - 1] if index else None, block)
         part = self._part(_PART_OF_BLOCK[block.kind], block, gap_px)
         part.address = (1 if body.secondary else 2, spot.section, index)
+        part.section_start = spot.start
         part.secondary = body.secondary
         part.inset_px = self._theme.px(_THOUGHT_INSET_PX) if body.secondary else 0
         if block.depth:

@@ -54,6 +54,7 @@ class Part:
     height_px: int = 0
     measured_width_px: int = -1
     address: Address | None = None  # of its text in the message; None where there is none to select
+    section_start: int = 0  # where the section of the text that it belongs to begins
     widget: "PartWidget | None" = field(default=None, repr=False)
 
     @property

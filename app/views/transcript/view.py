@@ -54,6 +54,7 @@ class TranscriptView(QAbstractScrollArea):
     continue_requested = Signal(int)
     sibling_requested = Signal(int, int)  # message id, -1 or +1
     notice_action_requested = Signal(int, object)  # message id, NoticeAction
+    settled = Signal()  # what is in sight has its widgets, in their places
 
     def __init__(self, theme: Theme, model: TranscriptModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -240,6 +241,7 @@ class TranscriptView(QAbstractScrollArea):
         self._apply_range(top)
         self.visible_parts.place(self._column, top, self.page_px(), self._left_px(), self.column_px())
         self.visible_parts.light(self.selection)
+        self.settled.emit()
         self._link_keys.place()
         self._anchor = self._column.anchor_at(top)
         self._last_value = top
