@@ -163,6 +163,7 @@ class MainWindow(Translated, QWidget):
 
     def _bind_transcript(self, chats: ChatController) -> None:
         # Markdown, highlighting and formulas load here, after the first frame.
+        from app.views.shell.overlay_wiring import OverlayWiring
         from app.views.transcript import TranscriptView
 
         view = TranscriptView(self._theme, chats.transcript, self)
@@ -176,6 +177,8 @@ class MainWindow(Translated, QWidget):
         view.verticalScrollBar().valueChanged.connect(lambda value: self.header.set_line(value > 0))
         self.transcript = view
         self.inspector.bind(chats, view)
+        self.overlay = OverlayWiring(self, self.menu, self.banner, self._settings, self._theme)
+        self.overlay.bind(chats, view)
         # A permanent scroll bar shifts the column of messages, and the composer must stand below it.
         always = view.verticalScrollBarPolicy() == Qt.ScrollBarPolicy.ScrollBarAlwaysOn
         bar_px = view.verticalScrollBar().sizeHint().width() if always else 0

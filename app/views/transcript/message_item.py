@@ -322,6 +322,7 @@ class MessageItem:
         part = self._part(_PART_OF_BLOCK[block.kind], block, gap_px)
         part.address = (1 if body.secondary else 2, spot.number, index)
         part.at = None if body.secondary else spot.start + block.start
+        part.section_start = spot.start
         part.secondary = body.secondary
         part.inset_px = self._theme.px(_THOUGHT_INSET_PX) if body.secondary else 0
         if block.depth:

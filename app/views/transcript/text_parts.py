@@ -4,7 +4,7 @@ Here: read-only text widgets that never load anything and scroll only sideways. 
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from markdown_it.token import Token
 from PySide6.QtCore import QPoint, QRect, QRectF, Qt, QUrl
@@ -52,6 +52,7 @@ class ReadOnlyText(Selectable, QTextBrowser):
     def __init__(self, context: PartContext, parent: QWidget) -> None:
         super().__init__(parent)
         self.context = context
+        self.underlay: Callable[[QPainter], None] | None = None  # paints below the words
         self._lit: Stretch | None = None
         self._lit_cursors: list[QTextCursor] = []
         self.setOpenLinks(False)
@@ -190,6 +191,8 @@ class ReadOnlyText(Selectable, QTextBrowser):
         painter = QPainter(self.viewport())
         painter.setClipRect(event.rect())
         painter.translate(-scrolled, 0)
+        if self.underlay is not None:
+            self.underlay(painter)
         self.document().documentLayout().draw(painter, context)
         painter.end()
 

@@ -56,6 +56,7 @@ class TranscriptView(QAbstractScrollArea):
     sibling_requested = Signal(int, int)  # message id, -1 or +1
     notice_action_requested = Signal(int, object)  # message id, NoticeAction
     attachment_requested = Signal(int, int)  # message id, which of its attachments
+    settled = Signal()  # what is in sight has its widgets, in their places
 
     def __init__(self, theme: Theme, model: TranscriptModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -239,6 +240,7 @@ class TranscriptView(QAbstractScrollArea):
         self.visible_parts.place(self._column, top, self.page_px(), self._left_px(), self.column_px())
         self._thought_bars.place(self.visible_parts.shown(), self._left_px() + self._theme.px(6))
         self.visible_parts.light(self.selection)
+        self.settled.emit()
         self._link_keys.place()
         self._hold.settled(top)
         self._settling = False
