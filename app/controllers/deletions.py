@@ -38,14 +38,14 @@ class Deletions(QObject):
 
         self._changes.write(lambda stores: stores.trash.put_chat(chat.id), stored)
 
-    def delete_message(self, message: StoredMessage, done: Callable[[], None]) -> None:
-        """With all that follows it."""
+    def delete_message(self, message: StoredMessage, following: bool, done: Callable[[], None]) -> None:
+        """Alone, or with all that is `following` it."""
 
         def stored(mark: float) -> None:
             self._undo.append(_Undo(mark, message.chat_id, open_it=False))
             done()
 
-        self._changes.write(lambda stores: exchange.delete_messages(stores, message, following=True), stored)
+        self._changes.write(lambda stores: exchange.delete_messages(stores, message, following=following), stored)
 
     @property
     def can_undo(self) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from app.storage.records import StoredMessage
 from app.storage.storage import Stores
@@ -19,6 +21,7 @@ class Question:
     title: str
     main_name: str
     draft_name: str
+    options: Mapping[str, Any] = field(default_factory=dict)  # of a new chat
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,8 @@ class Asked:
 def ask(stores: Stores, question: Question) -> Asked:
     with stores.database.transaction():
         chat_id = question.chat_id or stores.chats.create(question.title)
+        if question.options:
+            stores.states.put_options(chat_id, question.options)
         user_id = stores.messages.add_user(chat_id, question.parent_id, question.text)
         reply_id = stores.messages.begin_reply(chat_id, user_id, question.main_name, question.draft_name)
         stores.unsent.put(question.chat_id, "")

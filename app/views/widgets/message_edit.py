@@ -1,4 +1,4 @@
-"""The plain-text field of the composer: lines of any length, and input methods."""
+"""The plain-text field that messages are written in: lines of any length, and input methods."""
 
 from __future__ import annotations
 
