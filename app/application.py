@@ -20,7 +20,9 @@ from PySide6.QtWidgets import QApplication, QMessageBox
 
 from app.bridge import EngineBridge, GuiCalls
 from app.controllers.chat import ChatController
-from app.controllers.models import ModelController, StarterPair
+from app.controllers.files import FileControllers
+from app.controllers.models import ModelController
+from app.controllers.pair_loading import StarterPair
 from app.controllers.tuning import TuningController
 from app.settings import STARTER_FOLDER, Settings
 from app.storage import DatabaseTooNew, Opened, Rescued, Storage
@@ -35,6 +37,7 @@ from app.system.secrets import Secrets, system_keychain
 from app.system.unix_signals import Interrupts
 from app.theme import Appearance, Theme
 from app.view_models.model_list import PairState
+from app.views.shell.file_wiring import FileWiring
 from app.views.shell.kept_words import problem_text
 from app.views.shell.main_window import MainWindow
 from app.views.widgets.banner import BannerText
@@ -168,9 +171,11 @@ class Application(QObject):
         self.models = ModelController(self.engine, self.store, self.bridge, self.settings, starter, self)
         self.models.library.catalog = open_catalog()
         self.chats = ChatController(self.engine, self.bridge, self.storage, self.settings, self.models, self)
-        self._steps[:0] = [self.chats.close, self.bridge.close]
+        files = FileControllers(self.engine, self.bridge, self.storage, self.models, self.chats, self.calls.post)
+        self._steps[:0] = [self.chats.close, files.close, self.bridge.close]
         self._make_tuning()
         self.window.bind(self.chats, self.models)
+        self.file_wiring = FileWiring(self.window, self.theme, files)
         self.window.empty_chat.bind(self.models)
         self.models.pair_changed.connect(self._mark_loading)
         self.models.chat_wanted.connect(self.come_to_front, Qt.ConnectionType.QueuedConnection)  # after the click

@@ -152,6 +152,9 @@ class Settings(QObject):
     unload_after_min = Option(0, _whole(0, 24 * 60))  # minutes without a reply; 0: never
     window_geometry = Option("", _text)  # base64 of what Qt saves
     sidebar_visible = Option(True, _flag)
+    inspector_visible = Option(False, _flag)
+    overlay = Option("off", _one_of("off", "corrections", "accepted"))  # which drafted text is marked in replies
+    overlay_explained = Option(False, _flag)  # the first reply has shown it once
 
     def __init__(self, file: Path, secrets: Secrets | Path, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -73,6 +73,69 @@
     </message>
 </context>
 <context>
+    <name>AttachmentChip</name>
+    <message>
+        <source>Remove %1</source>
+        <translation>%1 を外す</translation>
+    </message>
+    <message>
+        <source>Pasted text</source>
+        <translation>ペーストしたテキスト</translation>
+    </message>
+    <message>
+        <source>not imported</source>
+        <translation>取り込まれていません</translation>
+    </message>
+    <message>
+        <source>Reading…</source>
+        <translation>読み込み中…</translation>
+    </message>
+    <message>
+        <source>Reading… %1</source>
+        <translation>読み込み中… %1</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln token(s)</source>
+        <translation>
+            <numerusform>%Ln トークン</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Open</source>
+        <translation>開く</translation>
+    </message>
+    <message>
+        <source>Put into the Message</source>
+        <translation>メッセージに入れる</translation>
+    </message>
+    <message>
+        <source>Remove</source>
+        <translation>外す</translation>
+    </message>
+</context>
+<context>
+    <name>AttachmentDialog</name>
+    <message>
+        <source>This file was not part of the chats that were imported.</source>
+        <translation>取り込んだチャットに、このファイルは含まれていませんでした。</translation>
+    </message>
+    <message>
+        <source>Put into the Message</source>
+        <translation>メッセージに入れる</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>閉じる</translation>
+    </message>
+</context>
+<context>
+    <name>AttachmentWiring</name>
+    <message>
+        <source>Attach Files</source>
+        <translation>ファイルを添付</translation>
+    </message>
+</context>
+<context>
     <name>Banner</name>
     <message>
         <source>Close</source>
@@ -152,6 +215,10 @@
     <message>
         <source>Message</source>
         <translation>メッセージ</translation>
+    </message>
+    <message>
+        <source>Attach files</source>
+        <translation>ファイルを添付</translation>
     </message>
     <message>
         <source>Stop</source>
@@ -401,6 +468,13 @@
     </message>
 </context>
 <context>
+    <name>DropSign</name>
+    <message>
+        <source>Drop files to attach them</source>
+        <translation>ファイルをドロップして添付</translation>
+    </message>
+</context>
+<context>
     <name>EditLine</name>
     <message>
         <source>Editing a message</source>
@@ -461,6 +535,125 @@
     <message>
         <source>Models…</source>
         <translation>モデル…</translation>
+    </message>
+</context>
+<context>
+    <name>Files</name>
+    <message>
+        <source>Files not attached: %1</source>
+        <translation>添付できなかったファイル：%1 個</translation>
+    </message>
+    <message>
+        <source>And %1 more.</source>
+        <translation>ほかに %1 個あります。</translation>
+    </message>
+    <message>
+        <source>%1 is not attached</source>
+        <translation>%1 を添付できませんでした</translation>
+    </message>
+    <message>
+        <source>Not attached</source>
+        <translation>添付できませんでした</translation>
+    </message>
+    <message>
+        <source>Hunch cannot look at images yet.</source>
+        <translation>Hunch はまだ画像を見ることができません。</translation>
+    </message>
+    <message>
+        <source>There is no text in this file that Hunch could read.</source>
+        <translation>このファイルには Hunch が読めるテキストがありません。</translation>
+    </message>
+    <message>
+        <source>It is a folder.</source>
+        <translation>これはフォルダです。</translation>
+    </message>
+    <message>
+        <source>The file is empty.</source>
+        <translation>ファイルが空です。</translation>
+    </message>
+    <message>
+        <source>The file is larger than %1.</source>
+        <translation>ファイルが %1 を超えています。</translation>
+    </message>
+    <message>
+        <source>Its text is longer than %1 characters.</source>
+        <translation>テキストが %1 文字を超えています。</translation>
+    </message>
+    <message>
+        <source>At most %1 files go with a message.</source>
+        <translation>1 件のメッセージに添付できるファイルは %1 個までです。</translation>
+    </message>
+    <message>
+        <source>The file is no longer there.</source>
+        <translation>ファイルが見つかりません。</translation>
+    </message>
+    <message>
+        <source>Hunch may not read this file.</source>
+        <translation>Hunch にこのファイルを読む権限がありません。</translation>
+    </message>
+    <message>
+        <source>The file cannot be read.</source>
+        <translation>ファイルを読み込めません。</translation>
+    </message>
+    <message>
+        <source>The PDF is protected by a password.</source>
+        <translation>パスワードで保護された PDF です。</translation>
+    </message>
+    <message>
+        <source>The PDF holds pictures of pages, but no text.</source>
+        <translation>この PDF にはページの画像だけがあり、テキストがありません。</translation>
+    </message>
+    <message>
+        <source>The PDF is damaged.</source>
+        <translation>PDF が破損しています。</translation>
+    </message>
+    <message>
+        <source>The PDF takes too much time or memory to read.</source>
+        <translation>PDF の読み込みに時間またはメモリがかかりすぎます。</translation>
+    </message>
+    <message>
+        <source>Describe what is in it, or paste its text.</source>
+        <translation>内容を文章で説明するか、テキストをペーストしてください。</translation>
+    </message>
+    <message>
+        <source>Save it as text or PDF, and attach that.</source>
+        <translation>テキストか PDF で保存してから添付してください。</translation>
+    </message>
+    <message>
+        <source>Attach the files in it.</source>
+        <translation>中のファイルを添付してください。</translation>
+    </message>
+    <message>
+        <source>Attach the part that matters.</source>
+        <translation>必要な部分だけを添付してください。</translation>
+    </message>
+    <message>
+        <source>Send these first, or remove some.</source>
+        <translation>先に送信するか、いくつか外してください。</translation>
+    </message>
+    <message>
+        <source>Allow it in the system&apos;s settings, then try again.</source>
+        <translation>システム設定で許可してから、もう一度お試しください。</translation>
+    </message>
+    <message>
+        <source>Check the disk, then try again.</source>
+        <translation>ディスクを確認してから、もう一度お試しください。</translation>
+    </message>
+    <message>
+        <source>Save it without the password, and attach that.</source>
+        <translation>パスワードなしで保存してから添付してください。</translation>
+    </message>
+    <message>
+        <source>Have its text recognized first, for example in Preview.</source>
+        <translation>先にプレビューなどで文字を認識させてください。</translation>
+    </message>
+    <message>
+        <source>Open it in another app and save it anew.</source>
+        <translation>別のアプリで開き、保存し直してください。</translation>
+    </message>
+    <message>
+        <source>Attach fewer of its pages.</source>
+        <translation>ページ数を減らして添付してください。</translation>
     </message>
 </context>
 <context>
@@ -854,6 +1047,22 @@
     <message>
         <source>New Chat</source>
         <translation>新しいチャット</translation>
+    </message>
+    <message>
+        <source>Attach…</source>
+        <translation>添付…</translation>
+    </message>
+    <message>
+        <source>Import…</source>
+        <translation>取り込む…</translation>
+    </message>
+    <message>
+        <source>Export…</source>
+        <translation>書き出す…</translation>
+    </message>
+    <message>
+        <source>Export All…</source>
+        <translation>すべて書き出す…</translation>
     </message>
     <message>
         <source>Close Window</source>

@@ -73,6 +73,69 @@
     </message>
 </context>
 <context>
+    <name>AttachmentChip</name>
+    <message>
+        <source>Remove %1</source>
+        <translation>%1 제거</translation>
+    </message>
+    <message>
+        <source>Pasted text</source>
+        <translation>붙여 넣은 텍스트</translation>
+    </message>
+    <message>
+        <source>not imported</source>
+        <translation>가져오지 않음</translation>
+    </message>
+    <message>
+        <source>Reading…</source>
+        <translation>읽는 중…</translation>
+    </message>
+    <message>
+        <source>Reading… %1</source>
+        <translation>읽는 중… %1</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln token(s)</source>
+        <translation>
+            <numerusform>토큰 %Ln개</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Open</source>
+        <translation>열기</translation>
+    </message>
+    <message>
+        <source>Put into the Message</source>
+        <translation>메시지에 넣기</translation>
+    </message>
+    <message>
+        <source>Remove</source>
+        <translation>제거</translation>
+    </message>
+</context>
+<context>
+    <name>AttachmentDialog</name>
+    <message>
+        <source>This file was not part of the chats that were imported.</source>
+        <translation>가져온 채팅에 이 파일이 들어 있지 않았어요.</translation>
+    </message>
+    <message>
+        <source>Put into the Message</source>
+        <translation>메시지에 넣기</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>닫기</translation>
+    </message>
+</context>
+<context>
+    <name>AttachmentWiring</name>
+    <message>
+        <source>Attach Files</source>
+        <translation>파일 첨부</translation>
+    </message>
+</context>
+<context>
     <name>Banner</name>
     <message>
         <source>Close</source>
@@ -152,6 +215,10 @@
     <message>
         <source>Message</source>
         <translation>메시지</translation>
+    </message>
+    <message>
+        <source>Attach files</source>
+        <translation>파일 첨부</translation>
     </message>
     <message>
         <source>Stop</source>
@@ -401,6 +468,13 @@
     </message>
 </context>
 <context>
+    <name>DropSign</name>
+    <message>
+        <source>Drop files to attach them</source>
+        <translation>여기에 파일을 놓으면 첨부돼요</translation>
+    </message>
+</context>
+<context>
     <name>EditLine</name>
     <message>
         <source>Editing a message</source>
@@ -461,6 +535,125 @@
     <message>
         <source>Models…</source>
         <translation>모델…</translation>
+    </message>
+</context>
+<context>
+    <name>Files</name>
+    <message>
+        <source>Files not attached: %1</source>
+        <translation>첨부하지 못한 파일: %1개</translation>
+    </message>
+    <message>
+        <source>And %1 more.</source>
+        <translation>그 밖에 %1개 더 있어요.</translation>
+    </message>
+    <message>
+        <source>%1 is not attached</source>
+        <translation>%1 파일을 첨부하지 못했어요</translation>
+    </message>
+    <message>
+        <source>Not attached</source>
+        <translation>첨부하지 못했어요</translation>
+    </message>
+    <message>
+        <source>Hunch cannot look at images yet.</source>
+        <translation>Hunch는 아직 이미지를 볼 수 없어요.</translation>
+    </message>
+    <message>
+        <source>There is no text in this file that Hunch could read.</source>
+        <translation>이 파일에는 Hunch가 읽을 수 있는 텍스트가 없어요.</translation>
+    </message>
+    <message>
+        <source>It is a folder.</source>
+        <translation>폴더예요.</translation>
+    </message>
+    <message>
+        <source>The file is empty.</source>
+        <translation>빈 파일이에요.</translation>
+    </message>
+    <message>
+        <source>The file is larger than %1.</source>
+        <translation>파일이 %1보다 커요.</translation>
+    </message>
+    <message>
+        <source>Its text is longer than %1 characters.</source>
+        <translation>텍스트가 %1자를 넘어요.</translation>
+    </message>
+    <message>
+        <source>At most %1 files go with a message.</source>
+        <translation>메시지 하나에는 파일을 %1개까지 첨부할 수 있어요.</translation>
+    </message>
+    <message>
+        <source>The file is no longer there.</source>
+        <translation>파일이 더 이상 그 자리에 없어요.</translation>
+    </message>
+    <message>
+        <source>Hunch may not read this file.</source>
+        <translation>Hunch에 이 파일을 읽을 권한이 없어요.</translation>
+    </message>
+    <message>
+        <source>The file cannot be read.</source>
+        <translation>파일을 읽을 수 없어요.</translation>
+    </message>
+    <message>
+        <source>The PDF is protected by a password.</source>
+        <translation>비밀번호로 보호된 PDF예요.</translation>
+    </message>
+    <message>
+        <source>The PDF holds pictures of pages, but no text.</source>
+        <translation>PDF에 페이지 이미지만 있고 텍스트가 없어요.</translation>
+    </message>
+    <message>
+        <source>The PDF is damaged.</source>
+        <translation>손상된 PDF예요.</translation>
+    </message>
+    <message>
+        <source>The PDF takes too much time or memory to read.</source>
+        <translation>PDF를 읽는 데 시간이나 메모리가 너무 많이 들어요.</translation>
+    </message>
+    <message>
+        <source>Describe what is in it, or paste its text.</source>
+        <translation>내용을 글로 설명하거나 텍스트를 붙여 넣으세요.</translation>
+    </message>
+    <message>
+        <source>Save it as text or PDF, and attach that.</source>
+        <translation>텍스트나 PDF로 저장한 다음 첨부하세요.</translation>
+    </message>
+    <message>
+        <source>Attach the files in it.</source>
+        <translation>폴더 안의 파일을 첨부하세요.</translation>
+    </message>
+    <message>
+        <source>Attach the part that matters.</source>
+        <translation>필요한 부분만 첨부하세요.</translation>
+    </message>
+    <message>
+        <source>Send these first, or remove some.</source>
+        <translation>먼저 보내거나 몇 개를 제거하세요.</translation>
+    </message>
+    <message>
+        <source>Allow it in the system&apos;s settings, then try again.</source>
+        <translation>시스템 설정에서 허용한 다음 다시 시도하세요.</translation>
+    </message>
+    <message>
+        <source>Check the disk, then try again.</source>
+        <translation>디스크를 확인한 다음 다시 시도하세요.</translation>
+    </message>
+    <message>
+        <source>Save it without the password, and attach that.</source>
+        <translation>비밀번호 없이 저장한 다음 첨부하세요.</translation>
+    </message>
+    <message>
+        <source>Have its text recognized first, for example in Preview.</source>
+        <translation>먼저 미리보기 같은 앱에서 텍스트를 인식하세요.</translation>
+    </message>
+    <message>
+        <source>Open it in another app and save it anew.</source>
+        <translation>다른 앱에서 열어 다시 저장하세요.</translation>
+    </message>
+    <message>
+        <source>Attach fewer of its pages.</source>
+        <translation>페이지 수를 줄여 첨부하세요.</translation>
     </message>
 </context>
 <context>
@@ -854,6 +1047,22 @@
     <message>
         <source>New Chat</source>
         <translation>새 채팅</translation>
+    </message>
+    <message>
+        <source>Attach…</source>
+        <translation>첨부…</translation>
+    </message>
+    <message>
+        <source>Import…</source>
+        <translation>가져오기…</translation>
+    </message>
+    <message>
+        <source>Export…</source>
+        <translation>내보내기…</translation>
+    </message>
+    <message>
+        <source>Export All…</source>
+        <translation>모두 내보내기…</translation>
     </message>
     <message>
         <source>Close Window</source>

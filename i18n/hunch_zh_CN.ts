@@ -73,6 +73,69 @@
     </message>
 </context>
 <context>
+    <name>AttachmentChip</name>
+    <message>
+        <source>Remove %1</source>
+        <translation>移除 %1</translation>
+    </message>
+    <message>
+        <source>Pasted text</source>
+        <translation>粘贴的文本</translation>
+    </message>
+    <message>
+        <source>not imported</source>
+        <translation>未导入</translation>
+    </message>
+    <message>
+        <source>Reading…</source>
+        <translation>正在读取…</translation>
+    </message>
+    <message>
+        <source>Reading… %1</source>
+        <translation>正在读取… %1</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln token(s)</source>
+        <translation>
+            <numerusform>%Ln 个 token</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Open</source>
+        <translation>打开</translation>
+    </message>
+    <message>
+        <source>Put into the Message</source>
+        <translation>放入消息</translation>
+    </message>
+    <message>
+        <source>Remove</source>
+        <translation>移除</translation>
+    </message>
+</context>
+<context>
+    <name>AttachmentDialog</name>
+    <message>
+        <source>This file was not part of the chats that were imported.</source>
+        <translation>导入的对话中不含此文件。</translation>
+    </message>
+    <message>
+        <source>Put into the Message</source>
+        <translation>放入消息</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>关闭</translation>
+    </message>
+</context>
+<context>
+    <name>AttachmentWiring</name>
+    <message>
+        <source>Attach Files</source>
+        <translation>添加附件</translation>
+    </message>
+</context>
+<context>
     <name>Banner</name>
     <message>
         <source>Close</source>
@@ -152,6 +215,10 @@
     <message>
         <source>Message</source>
         <translation>消息</translation>
+    </message>
+    <message>
+        <source>Attach files</source>
+        <translation>添加附件</translation>
     </message>
     <message>
         <source>Stop</source>
@@ -401,6 +468,13 @@
     </message>
 </context>
 <context>
+    <name>DropSign</name>
+    <message>
+        <source>Drop files to attach them</source>
+        <translation>拖放文件即可添加为附件</translation>
+    </message>
+</context>
+<context>
     <name>EditLine</name>
     <message>
         <source>Editing a message</source>
@@ -461,6 +535,125 @@
     <message>
         <source>Models…</source>
         <translation>模型…</translation>
+    </message>
+</context>
+<context>
+    <name>Files</name>
+    <message>
+        <source>Files not attached: %1</source>
+        <translation>未能添加的文件：%1 个</translation>
+    </message>
+    <message>
+        <source>And %1 more.</source>
+        <translation>另有 %1 个。</translation>
+    </message>
+    <message>
+        <source>%1 is not attached</source>
+        <translation>未能添加 %1</translation>
+    </message>
+    <message>
+        <source>Not attached</source>
+        <translation>未能添加附件</translation>
+    </message>
+    <message>
+        <source>Hunch cannot look at images yet.</source>
+        <translation>Hunch 暂时还不能识别图片。</translation>
+    </message>
+    <message>
+        <source>There is no text in this file that Hunch could read.</source>
+        <translation>此文件中没有 Hunch 能读取的文本。</translation>
+    </message>
+    <message>
+        <source>It is a folder.</source>
+        <translation>这是一个文件夹。</translation>
+    </message>
+    <message>
+        <source>The file is empty.</source>
+        <translation>文件是空的。</translation>
+    </message>
+    <message>
+        <source>The file is larger than %1.</source>
+        <translation>文件超过 %1。</translation>
+    </message>
+    <message>
+        <source>Its text is longer than %1 characters.</source>
+        <translation>文本超过 %1 个字符。</translation>
+    </message>
+    <message>
+        <source>At most %1 files go with a message.</source>
+        <translation>一条消息最多可添加 %1 个文件。</translation>
+    </message>
+    <message>
+        <source>The file is no longer there.</source>
+        <translation>文件已不在原处。</translation>
+    </message>
+    <message>
+        <source>Hunch may not read this file.</source>
+        <translation>Hunch 没有读取此文件的权限。</translation>
+    </message>
+    <message>
+        <source>The file cannot be read.</source>
+        <translation>无法读取文件。</translation>
+    </message>
+    <message>
+        <source>The PDF is protected by a password.</source>
+        <translation>此 PDF 有密码保护。</translation>
+    </message>
+    <message>
+        <source>The PDF holds pictures of pages, but no text.</source>
+        <translation>此 PDF 只有页面图像，没有文本。</translation>
+    </message>
+    <message>
+        <source>The PDF is damaged.</source>
+        <translation>此 PDF 已损坏。</translation>
+    </message>
+    <message>
+        <source>The PDF takes too much time or memory to read.</source>
+        <translation>读取此 PDF 需要过多的时间或内存。</translation>
+    </message>
+    <message>
+        <source>Describe what is in it, or paste its text.</source>
+        <translation>可用文字描述其内容，或粘贴其中的文本。</translation>
+    </message>
+    <message>
+        <source>Save it as text or PDF, and attach that.</source>
+        <translation>请另存为文本或 PDF 后再添加。</translation>
+    </message>
+    <message>
+        <source>Attach the files in it.</source>
+        <translation>请添加其中的文件。</translation>
+    </message>
+    <message>
+        <source>Attach the part that matters.</source>
+        <translation>请只添加需要的部分。</translation>
+    </message>
+    <message>
+        <source>Send these first, or remove some.</source>
+        <translation>请先发送这些，或移除一部分。</translation>
+    </message>
+    <message>
+        <source>Allow it in the system&apos;s settings, then try again.</source>
+        <translation>请在系统设置中允许后重试。</translation>
+    </message>
+    <message>
+        <source>Check the disk, then try again.</source>
+        <translation>请检查磁盘后重试。</translation>
+    </message>
+    <message>
+        <source>Save it without the password, and attach that.</source>
+        <translation>请另存为无密码的文件后再添加。</translation>
+    </message>
+    <message>
+        <source>Have its text recognized first, for example in Preview.</source>
+        <translation>请先用“预览”等应用识别其中的文字。</translation>
+    </message>
+    <message>
+        <source>Open it in another app and save it anew.</source>
+        <translation>请用其他应用打开并重新保存。</translation>
+    </message>
+    <message>
+        <source>Attach fewer of its pages.</source>
+        <translation>请减少页数后再添加。</translation>
     </message>
 </context>
 <context>
@@ -854,6 +1047,22 @@
     <message>
         <source>New Chat</source>
         <translation>新建对话</translation>
+    </message>
+    <message>
+        <source>Attach…</source>
+        <translation>添加附件…</translation>
+    </message>
+    <message>
+        <source>Import…</source>
+        <translation>导入…</translation>
+    </message>
+    <message>
+        <source>Export…</source>
+        <translation>导出…</translation>
+    </message>
+    <message>
+        <source>Export All…</source>
+        <translation>导出全部…</translation>
     </message>
     <message>
         <source>Close Window</source>

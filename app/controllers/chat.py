@@ -20,7 +20,7 @@ from app.controllers.models import ModelController
 from app.controllers.replies import Replies
 from app.controllers.reply_requests import ReplyRequests
 from app.settings import Settings
-from app.storage import Asked, ChatSummary, Storage, StoredMessage, exchange
+from app.storage import Asked, Attachments, ChatSummary, Storage, StoredMessage, exchange
 from app.view_models.conversation_list import ConversationListModel
 from app.view_models.request_table import RequestTableModel
 from app.view_models.transcript import TranscriptMessage, TranscriptModel
@@ -60,6 +60,7 @@ class ChatController(QObject):
         self.conversations = ConversationListModel(self._find, self)
         self.requests = RequestTableModel(self)
         self._replies = Replies(engine, bridge, storage, self.transcript, self.requests, self)
+        self.replies = self._replies
         self._replies.changed.connect(self._update_generating)
         self._replies.stats_changed.connect(self._emit_context)
         self._replies.not_stored.connect(lambda problem: self.not_stored.emit(problem, self._replies.store_ends))
@@ -115,16 +116,16 @@ class ChatController(QObject):
 
     # Messages
 
-    def send(self, text: str) -> bool:
+    def send(self, text: str, attachments: Attachments = ()) -> bool:
         """Asks for the message to be stored, and for a reply to it then. False: it is refused at once.
 
         `message_sent` or `message_refused` says what became of it.
         """
         text = storable(text)
-        if not text or self.generating or self.changes.is_asking or not self.can_reply():
+        if not (text or attachments) or self.generating or self.changes.is_asking or not self.can_reply():
             return False
         rows, visit, chat_id = self.transcript.messages, self.visit, self.chat_id
-        question = self.requests_for_replies.question(chat_id, rows[-1].id if rows else None, text)
+        question = self.requests_for_replies.question(chat_id, rows[-1].id if rows else None, text, attachments)
 
         def stored(asked: Asked) -> None:
             self.message_sent.emit(chat_id, text)
@@ -136,7 +137,7 @@ class ChatController(QObject):
             lambda stores: exchange.ask(stores, question),
             stored,
             lambda: self.message_refused.emit(chat_id, text),
-            lambda: self._send_again(chat_id, text),
+            lambda: self._send_again(chat_id, text, attachments),
         )
         return True
 
@@ -226,11 +227,11 @@ class ChatController(QObject):
             self._storage.stop_search()
             done(self._chats.find("", limit))
 
-    def _send_again(self, chat_id: int, text: str) -> None:
+    def _send_again(self, chat_id: int, text: str, attachments: Attachments) -> None:
         """In the chat that it was written for."""
         if chat_id != self.chat_id:
             self._show(chat_id)
-        self.send(text)
+        self.send(text, attachments)
 
     def can_reply(self) -> bool:
         if not self._models.can_reply:

@@ -115,7 +115,7 @@ class MessageChanges(QObject):
 
     def _ask_differently(self, message: StoredMessage, text: str) -> None:
         chats, visit = self._chats, self._chats.visit
-        question = chats.requests_for_replies.question(message.chat_id, message.parent_id, text)
+        question = chats.requests_for_replies.question(message.chat_id, message.parent_id, text, message.attachments)
 
         def stored(asked: exchange.Asked) -> None:
             chats.stop_in(message.chat_id)

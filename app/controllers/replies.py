@@ -13,6 +13,8 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from app.bridge import EngineBridge
 from app.controllers.messages import transcript_row
 from app.storage import NotStored, ReplyStatus, ReplyText, Storage, StoredMessage
+from app.storage.requests import end_reply
+from app.view_models.drafted_text import DraftedText
 from app.view_models.request_table import RequestRow, RequestTableModel
 from app.view_models.transcript import TranscriptMessage, TranscriptModel
 from engine import (
@@ -50,6 +52,8 @@ class LiveReply:
     status: ReplyStatus = ReplyStatus.QUEUED
     progress: float | None = None
     stats: RequestStats = field(default_factory=RequestStats)
+    drafted: DraftedText = field(default_factory=DraftedText)
+    began_at: tuple[int, int] = (0, 0)  # characters of answer and thinking that were there before the request
     unsaved: bool = False
 
     def saved_form(self) -> ReplyText:
@@ -61,6 +65,8 @@ class LiveReply:
             self.thinking_s = delta.stats.decode_s  # measured by the engine
         else:
             self.text += delta.text
+        thinking = delta.kind is SpanKind.THINKING
+        self.drafted.add(delta.marks, self.began_at[thinking], thinking=thinking)
         self.status, self.progress = ReplyStatus.STREAMING, None
         self.stats, self.unsaved = delta.stats, True
 
@@ -74,6 +80,7 @@ class End:
     status: ReplyStatus
     stats: RequestStats
     error: EngineError | None
+    drafted: DraftedText
 
 
 class Replies(QObject):
@@ -110,8 +117,8 @@ class Replies(QObject):
     def start(self, reply: StoredMessage, request: Request, title: str, pair: str) -> None:
         """Submits the request for a reply whose row is already stored."""
         number = self._engine.submit(request, self._bridge.post)
-        self._live[number] = LiveReply(number, reply.chat_id, reply.id, reply.text, reply.thinking, reply.thinking_s)
-        self._table.put(RequestRow(number, title, pair))
+        self._live[number] = _live(number, reply)
+        self._table.put(RequestRow(number, title, pair, chat_id=reply.chat_id, message_id=reply.id))
         self._timer.start()
         self.changed.emit()
 
@@ -134,7 +141,7 @@ class Replies(QObject):
         row = transcript_row(stored)
         if end := self._ends.get(stored.id):
             status = ReplyStatus.UNSAVED if stored.id in self._refused else end.status
-            row = replace(row, status=status, stats=end.stats, error=end.error)
+            row = replace(row, status=status, stats=end.stats, error=end.error, drafted=end.drafted)
             return replace(row, text=end.text.text, thinking=end.text.thinking, thinking_s=end.text.thinking_s)
         live = next((reply for reply in self._live.values() if reply.message_id == stored.id), None)
         if live is None:
@@ -147,7 +154,12 @@ class Replies(QObject):
             status=live.status,
             progress=live.progress,
             stats=live.stats,
+            drafted=live.drafted,
         )
+
+    def stats_of(self, message_id: int) -> RequestStats | None:
+        """Of a reply that is being written, up to now; what the rows show is up to 400 ms old."""
+        return next((reply.stats for reply in self._live.values() if reply.message_id == message_id), None)
 
     def save(self) -> None:
         """Saves the text that arrived since the last save, and updates the statistics shown with it."""
@@ -220,14 +232,15 @@ class Replies(QObject):
     ) -> None:
         del self._live[reply.request]
         reply.status, reply.stats, reply.progress = status, stats, None
-        end = End(reply.saved_form(), reply.chat_id, status, stats, error)
+        end = End(reply.saved_form(), reply.chat_id, status, stats, error, reply.drafted)
         self._ends[reply.message_id] = end
         self._store_end(end)
         self._show_end(reply, error)
 
     def _store_end(self, end: End) -> None:
+        drafting = end.drafted.to_json()
         self._storage.write(
-            lambda stores: stores.messages.finish_reply(end.text, end.status, end.stats, end.error),
+            lambda stores: end_reply(stores, end.text, end.status, end.stats, end.error, drafting),
             lambda _done: self._on_end_stored(end),
             lambda problem: self._on_end_refused(end, problem),
         )
@@ -273,3 +286,13 @@ class Replies(QObject):
         known = self._table.row(reply.request)
         if known is not None:
             self._table.put(replace(known, status=reply.status, stats=reply.stats))
+
+
+def _live(number: RequestId, reply: StoredMessage) -> LiveReply:
+    """What is stored of a reply, which goes on from there."""
+    live = LiveReply(number, reply.chat_id, reply.id, reply.text, reply.thinking, reply.thinking_s)
+    live.began_at = len(reply.text), len(reply.thinking)
+    live.drafted = DraftedText(reply.drafting)
+    for thinking, end in enumerate(live.began_at):
+        live.drafted.drop_behind(end, thinking=bool(thinking))
+    return live

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from app.controllers.attached_text import title_of
 from app.controllers.chat_options import ChatOptions
 from app.controllers.messages import request_messages, title_from
 from app.controllers.models import ModelController
 from app.controllers.replies import Replies
-from app.storage import Question, Storage, StoredMessage
+from app.storage import Attachments, Question, Storage, StoredMessage
 from engine import Request
 
 
@@ -23,10 +24,11 @@ class ReplyRequests:
         pair = self._models.pair
         return pair.main_name, pair.draft_name
 
-    def question(self, chat_id: int, parent_id: int | None, text: str) -> Question:
+    def question(self, chat_id: int, parent_id: int | None, text: str, attached: Attachments = ()) -> Question:
         """A message to be stored with an empty reply to it; a new chat takes the options that were set for it."""
         options = {} if chat_id else self._options.own_of(0)
-        return Question(chat_id, parent_id, text, title_from(text), *self.names, options)
+        title = title_from(text or title_of(attached))
+        return Question(chat_id, parent_id, text, title, *self.names, attached, options)
 
     def start(self, reply_id: int) -> None:
         self._models.wake()

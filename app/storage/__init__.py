@@ -1,5 +1,6 @@
 """Chats and messages in SQLite. No Qt, no engine calls, no translated text."""
 
+from app.storage.attachments import Attachment, AttachmentKind, Attachments
 from app.storage.chats import ChatStore
 from app.storage.database import Database, DatabaseTooNew
 from app.storage.edits import Edit, EditKind
@@ -7,11 +8,15 @@ from app.storage.exchange import Asked, Question
 from app.storage.messages import MessageStore
 from app.storage.problems import NotOpened, NotStored, Reason, StorageProblem
 from app.storage.records import ChatSummary, Deletion, ReplyStatus, ReplyText, StoredMessage
+from app.storage.requests import Grouping, StoredRequest, Total
 from app.storage.rescue import Rescued
 from app.storage.storage import Opened, Storage, Stores
 
 __all__ = [
     "Asked",
+    "Attachment",
+    "AttachmentKind",
+    "Attachments",
     "ChatStore",
     "ChatSummary",
     "Database",
@@ -19,6 +24,7 @@ __all__ = [
     "Deletion",
     "Edit",
     "EditKind",
+    "Grouping",
     "MessageStore",
     "NotOpened",
     "NotStored",
@@ -31,5 +37,7 @@ __all__ = [
     "Storage",
     "StorageProblem",
     "StoredMessage",
+    "StoredRequest",
     "Stores",
+    "Total",
 ]

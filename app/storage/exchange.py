@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from app.storage.attachments import Attachments
 from app.storage.records import StoredMessage
 from app.storage.storage import Stores
 from engine import MessageRole
@@ -21,6 +22,7 @@ class Question:
     title: str
     main_name: str
     draft_name: str
+    attachments: Attachments = ()
     options: Mapping[str, Any] = field(default_factory=dict)  # of a new chat
 
 
@@ -36,16 +38,16 @@ def ask(stores: Stores, question: Question) -> Asked:
         chat_id = question.chat_id or stores.chats.create(question.title)
         if question.options:
             stores.states.put_options(chat_id, question.options)
-        user_id = stores.messages.add_user(chat_id, question.parent_id, question.text)
+        user_id = stores.messages.add_user(chat_id, question.parent_id, question.text, question.attachments)
         reply_id = stores.messages.begin_reply(chat_id, user_id, question.main_name, question.draft_name)
-        stores.unsent.put(question.chat_id, "")
+        stores.unsent.forget(question.chat_id)
     return Asked(chat_id, user_id, reply_id)
 
 
 def ask_differently(stores: Stores, original: StoredMessage, question: Question) -> Asked:
     """Another version of a person's message, with a reply of its own; a first one names the chat."""
     with stores.database.transaction():
-        user_id = stores.messages.add_user(original.chat_id, original.parent_id, question.text)
+        user_id = stores.messages.add_user(original.chat_id, original.parent_id, question.text, question.attachments)
         if original.parent_id is None:
             stores.chats.set_title_from_text(original.chat_id, question.title)
         reply_id = stores.messages.begin_reply(original.chat_id, user_id, question.main_name, question.draft_name)

@@ -9,6 +9,7 @@ import sqlite3
 import time
 from collections.abc import Iterable
 
+from app.storage.attachments import Attachments, attachments_from_json, attachments_to_json
 from app.storage.chats import ChatStore
 from app.storage.codec import as_text, error_from_json, error_to_json, stats_from_json, stats_to_json
 from app.storage.database import Connection
@@ -35,8 +36,12 @@ class MessageStore:
 
     # Changes
 
-    def add_user(self, chat_id: int, parent_id: int | None, text: str) -> int:
-        return self._add(chat_id, parent_id, MessageRole.USER, text, ReplyStatus.DONE, "", "")
+    def add_user(self, chat_id: int, parent_id: int | None, text: str, attachments: Attachments = ()) -> int:
+        message_id = self._add(chat_id, parent_id, MessageRole.USER, text, ReplyStatus.DONE, "", "")
+        if attachments:
+            sql = "UPDATE messages SET attachments = ? WHERE id = ?"
+            self._db.execute(sql, (attachments_to_json(attachments), message_id))
+        return message_id
 
     def begin_reply(self, chat_id: int, parent_id: int, main_name: str, draft_name: str) -> int:
         return self._add(chat_id, parent_id, MessageRole.ASSISTANT, "", ReplyStatus.STREAMING, main_name, draft_name)
@@ -89,11 +94,22 @@ class MessageStore:
         error: EngineError | None,
     ) -> None:
         with self._db.transaction():
-            self._save_text(reply)
-            self._db.execute(
-                "UPDATE messages SET status = ?, stats = ?, error = ? WHERE id = ?",
-                (status, stats_to_json(stats), error_to_json(error) if error else None, reply.message_id),
-            )
+            self.set_end(reply, status, stats, error, None)
+
+    def set_end(
+        self,
+        reply: ReplyText,
+        status: ReplyStatus,
+        stats: RequestStats,
+        error: EngineError | None,
+        drafting: str | None,
+    ) -> None:
+        """Like `finish_reply`, in a transaction of the caller's."""
+        self._save_text(reply)
+        self._db.execute(
+            "UPDATE messages SET status = ?, stats = ?, error = ?, drafting = ? WHERE id = ?",
+            (status, stats_to_json(stats), error_to_json(error) if error else None, drafting, reply.message_id),
+        )
 
     def delete_below(self, message_id: int) -> float:
         """Deletes a message and what follows it; the returned mark brings exactly these back."""
@@ -207,6 +223,8 @@ class MessageStore:
             draft_name=as_text(row["draft_name"]),
             stats=stats_from_json(row["stats"]),
             error=error_from_json(row["error"]),
+            attachments=attachments_from_json(row["attachments"]),
+            drafting=as_text(row["drafting"]),
             sibling=sibling,
             siblings=siblings,
         )

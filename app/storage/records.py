@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from app.storage.attachments import Attachments
 from engine import EngineError, MessageRole, RequestStats
 
 
@@ -61,8 +62,10 @@ class StoredMessage:
     draft_name: str = ""
     stats: RequestStats | None = None
     error: EngineError | None = None
+    drafting: str = ""  # JSON: which of its text was drafted, see DraftedText
     sibling: int = 1
     siblings: int = 1
+    attachments: Attachments = ()
 
 
 @dataclass(frozen=True, slots=True)

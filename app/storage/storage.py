@@ -23,6 +23,7 @@ from app.storage.edits import EditStore
 from app.storage.messages import MessageStore
 from app.storage.problems import NotOpened, NotStored, reason_of
 from app.storage.records import ChatSummary, Purged
+from app.storage.requests import RequestStore
 from app.storage.trash import KEPT_S, Trash
 from app.storage.unsent import UnsentStore
 from app.storage.worker import Deliver, Worker
@@ -43,6 +44,7 @@ class Stores:
         self.messages = MessageStore(database, self.chats)
         self.trash = Trash(database)
         self.unsent = UnsentStore(database)
+        self.requests = RequestStore(database)
         self.edits = EditStore(database)
         self.states = ChatStates(database)
 
@@ -161,6 +163,21 @@ class Storage:
     def stop_search(self) -> None:
         if self._searching is not None:
             self._searching.cancel()
+
+    def count(self, question: Callable[[Stores], T], done: Callable[[T], None]) -> None:
+        """For reads of everything there is, by the thread that searches. What cannot be read is not answered."""
+
+        def run() -> T:
+            reader = Reader(self._address)
+            try:
+                return question(Stores(reader))
+            finally:
+                reader.close()
+
+        def failed(error: Exception) -> None:
+            log.warning("a count failed: %s", _name(error))
+
+        self._ask(self._searcher, run, done, failed)
 
     # Writing
 

@@ -27,6 +27,8 @@ class RequestRow:
     pair: str  # "Qwen3 8B ← 0.6B"
     status: ReplyStatus = ReplyStatus.QUEUED
     stats: RequestStats = field(default_factory=RequestStats)
+    chat_id: int = 0  # 0: it is deleted
+    message_id: int = 0
 
 
 class RequestTableModel(QAbstractTableModel):

@@ -8,11 +8,22 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from app.storage import EditKind, ReplyStatus
+from app.storage import Attachment, AttachmentKind, Attachments, EditKind, ReplyStatus
+from app.view_models.drafted_text import DraftedText
 from engine import EngineError, RequestStats
 
 # Views import these from here: they know neither the storage nor the engine.
-__all__ = ["EditKind", "EngineError", "ReplyStatus", "RequestStats", "TranscriptMessage", "TranscriptModel"]
+__all__ = [
+    "Attachment",
+    "AttachmentKind",
+    "Attachments",
+    "EditKind",
+    "EngineError",
+    "ReplyStatus",
+    "RequestStats",
+    "TranscriptMessage",
+    "TranscriptModel",
+]
 
 
 _CUT_SHORT = (
@@ -45,6 +56,7 @@ class TranscriptMessage:
     status: ReplyStatus = ReplyStatus.DONE
     stats: RequestStats | None = None
     error: EngineError | None = None
+    drafted: DraftedText | None = None  # which of its text was drafted
     progress: float | None = None  # 0..1 while the prompt is read
     model: str = ""  # who wrote it
     sibling: int = 1  # which of the `siblings` versions this is, from 1
@@ -52,6 +64,7 @@ class TranscriptMessage:
     edit: MessageEdit | None = None
     waits_for: int = 0  # replies before it in the line
     company: int = 0  # other replies that are being written
+    attachments: Attachments = ()
 
     @property
     def empty(self) -> bool:

@@ -143,7 +143,9 @@ def test_an_edit_survives_scrolling_and_leaving_the_chat(harness: AppHarness, qt
     assert harness.window.transcript is not None
     harness.window.transcript.jump_to_end()
     QApplication.processEvents()
-    QTest.keyClicks(QApplication.focusWidget(), " and more")
+    focused = QApplication.focusWidget()
+    assert focused is not None
+    QTest.keyClicks(focused, " and more")
     assert editor(harness, 0).y() >= 0, "typing brings the caret back into sight"
     harness.window.menu.new_chat.trigger()
     harness.chats.open_chat(first)

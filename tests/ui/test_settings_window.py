@@ -226,7 +226,7 @@ def test_deleting_a_model_asks_first(harness: AppHarness, page: ModelsPage, qtbo
 
 
 def test_folders_are_added_and_removed(harness: AppHarness, page: ModelsPage, tmp_path: Path) -> None:
-    harness.models.add_folder(str(tmp_path))
+    harness.models.sources.add_folder(str(tmp_path))
     assert list(harness.store.folders) == [str(tmp_path)]
     rows = page.findChildren(FolderRow)
     assert len(rows) == 1

@@ -128,14 +128,14 @@ class ModelsPage(Translated, Page):
 
     def _folder_row(self, path: str) -> FolderRow:
         row = FolderRow(self.theme, path)
-        row.remove_requested.connect(lambda: self._models.remove_folder(path))
+        row.remove_requested.connect(lambda: self._models.sources.remove_folder(path))
         return row
 
     def _ask_for_folder(self) -> None:
         dialog = QFileDialog(self, self.tr("Folder with models"), str(Path.home()))
         dialog.setFileMode(QFileDialog.FileMode.Directory)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.fileSelected.connect(self._models.add_folder)
+        dialog.fileSelected.connect(self._models.sources.add_folder)
         dialog.open()
 
     def _retranslate(self) -> None:

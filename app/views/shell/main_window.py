@@ -5,6 +5,7 @@ It can be painted without controllers; `bind` connects them once the database an
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, Qt, Signal
@@ -20,6 +21,7 @@ from app.views.link_dialog import ask_to_open
 from app.views.shell.composer import Composer
 from app.views.shell.empty_chat import EmptyChat
 from app.views.shell.header import Header
+from app.views.shell.inspector_wiring import InspectorWiring
 from app.views.shell.kept_words import KeptWords, problem_text
 from app.views.shell.menu import MenuBar
 from app.views.shell.message_wiring import MessageWiring
@@ -56,6 +58,7 @@ class MainWindow(Translated, QWidget):
         self._may_close = False
         self._kept_words: KeptWords | None = None
         self.chats: ChatController | None = None
+        self.send_text: Callable[[str], bool] = lambda _text: False
         self.models: ModelController | None = None
         self.sidebar = Sidebar(theme, self)
         self.header = Header(theme, self)
@@ -68,6 +71,7 @@ class MainWindow(Translated, QWidget):
         self._arrange()
         self._connect_parts()
         self._connect_menu()
+        self.inspector = InspectorWiring(self, theme, settings)
         self._restore()
         theme.changed.connect(self.update)
         self.setWindowTitle("Hunch")
@@ -129,7 +133,7 @@ class MainWindow(Translated, QWidget):
     # Controllers
 
     def bind(self, chats: ChatController, models: ModelController) -> None:
-        self.chats, self.models = chats, models
+        self.chats, self.models, self.send_text = chats, models, chats.send
         self.sidebar.set_model(chats.conversations)
         self._bind_chats(chats)
         self._bind_transcript(chats)
@@ -177,6 +181,7 @@ class MainWindow(Translated, QWidget):
         view.notice_action_requested.connect(self._follow_in_chat)
         view.verticalScrollBar().valueChanged.connect(lambda value: self.header.set_line(value > 0))
         self.transcript = view
+        self.inspector.bind(chats, view)
         # A permanent scroll bar shifts the column of messages, and the composer must stand below it.
         always = view.verticalScrollBarPolicy() == Qt.ScrollBarPolicy.ScrollBarAlwaysOn
         bar_px = view.verticalScrollBar().sizeHint().width() if always else 0
@@ -264,7 +269,7 @@ class MainWindow(Translated, QWidget):
     # What the person does
 
     def _send(self, text: str) -> None:
-        if self.chats is None or not self.chats.send(text):
+        if not self.send_text(text):
             self.composer.release_sent()
 
     def _ask(self, question: str) -> None:

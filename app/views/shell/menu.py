@@ -31,6 +31,10 @@ class MenuBar(QObject):
         self._menus[name] = self.bar.addMenu("")
         return self._menus[name]
 
+    def add(self, menu: str, shortcut: str | None = None) -> QAction:
+        """One more entry, for a part of the window that names it itself."""
+        return self._action(self._menus[menu], shortcut)
+
     def _action(
         self,
         menu: QMenu,
@@ -49,6 +53,12 @@ class MenuBar(QObject):
     def _fill_app(self) -> None:
         menu = self._menu("file")
         self.new_chat = self._action(menu, _Key.New)
+        menu.addSeparator()
+        self.attach = self._action(menu, "Ctrl+Shift+A")
+        self.import_chats = self._action(menu)
+        self.export_chat = self._action(menu, "Ctrl+Shift+E")
+        self.export_all = self._action(menu)
+        menu.addSeparator()
         self.close_window = self._action(menu, _Key.Close)
         self.settings = self._action(menu, "Ctrl+,", QAction.MenuRole.PreferencesRole)
         self.about = self._action(menu, None, QAction.MenuRole.AboutRole)
@@ -124,6 +134,10 @@ class MenuBar(QObject):
     def _name_actions(self) -> None:
         for action, text in (
             (self.new_chat, self.tr("New Chat")),
+            (self.attach, self.tr("Attach…")),
+            (self.import_chats, self.tr("Import…")),
+            (self.export_chat, self.tr("Export…")),
+            (self.export_all, self.tr("Export All…")),
             (self.close_window, self.tr("Close Window")),
             (self.settings, self.tr("Settings…")),
             (self.about, self.tr("About Hunch")),

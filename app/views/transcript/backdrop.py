@@ -3,13 +3,20 @@
 from collections.abc import Iterable
 
 from PySide6.QtCore import QRect, QRectF
-from PySide6.QtGui import QPainter, QPen
+from PySide6.QtGui import QPainter, QPalette, QPen
+from PySide6.QtWidgets import QWidget
 
 from app.theme import RADIUS_CARD, Palette
 from app.views.transcript.parts import Part
 
 _AROUND_PX = 8
 _LINE_PX = 2
+
+
+def set_ground(viewport: QWidget, colors: Palette) -> None:
+    palette = QPalette(viewport.palette())
+    palette.setColor(viewport.backgroundRole(), colors.window)
+    viewport.setPalette(palette)
 
 
 def paint_ring(painter: QPainter, message: QRect, colors: Palette) -> None:

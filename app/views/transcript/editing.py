@@ -15,6 +15,7 @@ from app.view_models.transcript import TranscriptModel
 from app.views.transcript.parts import Part, PartKind
 
 if TYPE_CHECKING:
+    from app.views.transcript.message_column import MessageColumn
     from app.views.transcript.sight import Sight
 
 # What follows when an edit is saved; the words of the controller's `Then`.
@@ -44,19 +45,17 @@ class Editing(QObject):
 
     def focus(self, message_id: int) -> None:
         """Brings the field of a message into sight, and the focus into it."""
-        part, row = self._part(message_id), self._model.row_of(message_id)
-        if part is None or row is None:
+        row = self._model.row_of(message_id)
+        if row is None:
             return
         anchor = self._column.anchor_to_show(row, self._sight.top_px(), self._sight.page_px())
         if anchor is not None:
             self._sight.show_at(anchor)
-        self._take_focus(part)
-        self.typed_in(message_id)
-
-    def _take_focus(self, part: Part) -> None:
-        take_focus = getattr(part.widget, "take_focus", None)
+        part = self._part(message_id)
+        take_focus = getattr(part.widget, "take_focus", None) if part is not None else None
         if take_focus is not None:
             take_focus()
+        self.typed_in(message_id)
 
     def typed_in(self, message_id: int) -> None:
         """Brings the caret into sight, where it is not."""

@@ -62,8 +62,8 @@ class _Body:
 class _Spot:
     """Where the blocks of a section stand."""
 
-    section: int
-    starts_text: bool
+    number: int  # of the section
+    start: int  # of the section in the text
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +107,7 @@ class MessageItem:
         self._bubble_text: str | None = None
         self._parts: list[Part] = []
         self._tops = [0]
+        self._attached: list[Part] = []
         self._head: list[Part] = []
         self._foot: list[Part] = []
         self._before: list[Part] = []  # a field, for another message or in place of this one
@@ -144,6 +145,8 @@ class MessageItem:
         """Updates the parts from the message."""
         self.is_read = True
         self._set_fields()
+        attached: object = self.message.attachments
+        self._set_fixed(self._attached, [(PartKind.ATTACHMENTS, attached, 0)] if attached else [])
         if self._is_edited:
             self._drop_words()
         elif self.message.from_user:
@@ -180,7 +183,7 @@ class MessageItem:
 
     def _join_parts(self) -> None:
         bodies = (*self._thought.above, *self._thought.parts, *self._answer.above, *self._answer.parts)
-        self._parts = [*self._before, *self._head, *bodies, *self._foot, *self._after]
+        self._parts = [*self._before, *self._attached, *self._head, *bodies, *self._foot, *self._after]
         self.sum_up()
 
     def read_section(self, indexes: range, width_px: int) -> bool:
@@ -212,7 +215,7 @@ class MessageItem:
 
     def _read_section(self, unread: Unread, width_px: int) -> list[Part]:
         blocks = _blocks_of(unread)
-        spot = _Spot(unread.number, starts_text=unread.section.start == 0)
+        spot = _Spot(unread.number, unread.section.start)
         return [self._block_part(unread.body, blocks, index, width_px, spot) for index in range(len(blocks))]
 
     def sum_up(self) -> None:
@@ -268,14 +271,14 @@ class MessageItem:
         if self._head and self._bubble_text is text:
             return
         self._bubble_text = text
-        cuts = list(plain_sections(text))
+        cuts = list(plain_sections(text)) if text or not self.message.attachments else []
         bubbles = [
             Bubble(text[each.start : each.end], number == 0, number == len(cuts) - 1, each.glue)
             for number, each in enumerate(cuts)
         ]
         self._set_fixed(self._head, [(PartKind.BUBBLE, bubble, 0) for bubble in bubbles])
         for number, (part, bubble) in enumerate(zip(self._head, bubbles, strict=True)):
-            part.address = (0, number, 0)
+            part.address, part.at = (0, number, 0), cuts[number].start
             if part.measured_width_px < 0:
                 part.height_px = self._estimated_px(bubble.text, width_px)
 
@@ -325,6 +328,7 @@ class MessageItem:
         for number, section in enumerate(cuts[:-1]):
             part = self._part(PartKind.UNREAD, Unread(section, body, number), _GAP_PX)
             part.address = (1 if body.secondary else 2, number, 0)
+            part.at = None if body.secondary else section.start
             part.height_px = self._estimated_px(text[section.start : section.end], width_px)
             body.above.append(part)
 
@@ -335,16 +339,18 @@ class MessageItem:
             kind = _PART_OF_BLOCK[blocks[index].kind]
             if index < len(body.parts) and body.parts[index].kind is kind:
                 body.parts[index].set_content(blocks[index])
+                body.parts[index].at = None if body.secondary else body.last.start + blocks[index].start
             else:
                 self._drop(body.parts, index)
-                spot = _Spot(body.number, starts_text=body.last.start == 0)
+                spot = _Spot(body.number, body.last.start)
                 body.parts.append(self._block_part(body, blocks, index, width_px, spot))
 
     def _block_part(self, body: _Body, blocks: list[Block], index: int, width_px: int, spot: _Spot) -> Part:
         block = blocks[index]
-        gap_px = 0 if index == 0 and spot.starts_text else _gap_px(blocks[index - 1] if index else None, block)
+        gap_px = 0 if index == 0 and spot.start == 0 else _gap_px(blocks[index - 1] if index else None, block)
         part = self._part(_PART_OF_BLOCK[block.kind], block, gap_px)
-        part.address = (1 if body.secondary else 2, spot.section, index)
+        part.address = (1 if body.secondary else 2, spot.number, index)
+        part.at = None if body.secondary else spot.start + block.start
         part.secondary = body.secondary
         part.inset_px = self._theme.px(_THOUGHT_INSET_PX) if body.secondary else 0
         if block.depth:
@@ -364,7 +370,7 @@ def _gap_px(above: Block | None, block: Block) -> int:
         return _BELOW_HEADING_PX
     if BlockKind.TEXT is not block.kind or BlockKind.TEXT is not above.kind:
         return _AROUND_CARDS_PX
-    return _IN_LIST_PX if block.joined else _GAP_PX
+    return _IN_LIST_PX if block.joined or (above.is_note and block.is_note) else _GAP_PX
 
 
 def _estimated_lines(block: Block, width_px: int, scale: float) -> int:

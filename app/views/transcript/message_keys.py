@@ -42,7 +42,7 @@ class MessageKeys(QObject):
         self._model = model
         self._column = column
         self._sight = sight
-        self._highlights = highlights
+        self.highlights = highlights
         highlights.changed.connect(self.describe)
         # Queued: the view makes the item first.
         model.message_inserted.connect(highlights.restore, Qt.ConnectionType.QueuedConnection)
@@ -65,7 +65,7 @@ class MessageKeys(QObject):
         return False
 
     def _focused(self) -> TranscriptMessage | None:
-        row = self._highlights.focused
+        row = self.highlights.focused
         return None if row is None or row >= len(self._model.messages) else self._model.messages[row]
 
     def _act(self, message: TranscriptMessage, key: int) -> bool:
@@ -90,23 +90,23 @@ class MessageKeys(QObject):
 
     def step(self, delta: int) -> None:
         """Moves the focus to the message before (-1) or after (+1) and brings it into sight."""
-        count, focused = len(self._column.items), self._highlights.focused
+        count, focused = len(self._column.items), self.highlights.focused
         if not count:
             return
         row = self._in_sight(last=delta < 0) if focused is None else max(0, min(count - 1, focused + delta))
         self._view.setFocus(Qt.FocusReason.ShortcutFocusReason)
-        self._highlights.focus(row)
+        self.highlights.focus(row)
         anchor = self._column.anchor_to_show(row, self._sight.top_px(), self._sight.page_px())
         if anchor is not None:
             self._sight.show_at(anchor)
         self.announce(f"{self._column.items[row].name}. {self._words(row)}")
 
     def focus(self, row: int) -> None:
-        self._highlights.focus(row)
+        self.highlights.focus(row)
 
     def describe(self) -> None:
         """Names the transcript by the message in focus and its words."""
-        row = self._highlights.focused
+        row = self.highlights.focused
         usual = QCoreApplication.translate("TranscriptView", "Messages")
         self._view.setAccessibleName(usual if row is None else self._column.items[row].name)
         self._view.setAccessibleDescription("" if row is None else self._words(row))

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QColor, QGuiApplication
 
-from app.markup.document import DocumentStyle
+from app.markup.document_style import DocumentStyle
 from app.markup.formula import Formulas
 from app.theme import CODE_PX, REPLY_LEADING, REPLY_PX, Theme
 from app.view_models.transcript import TranscriptMessage
@@ -26,6 +26,7 @@ class PartContext(QObject):
     notice_action_requested = Signal(int, object)  # message id, NoticeAction
     act_requested = Signal(int, str)  # message id, one of those in message_acts.py
     fold_requested = Signal(int)
+    attachment_requested = Signal(int, int)  # message id, which of its attachments
     hovered = Signal(int)
     selecting = Signal()  # with the pointer: what is under it must not move
 

@@ -18,6 +18,7 @@ from app.views.transcript.selection import Address, Stretch, Unit
 
 
 class PartKind(StrEnum):
+    ATTACHMENTS = "attachments"
     BUBBLE = "bubble"
     UNREAD = "unread"  # a section of a long reply that was not in sight yet; read before it needs a widget
     FOLD = "fold"
@@ -55,6 +56,7 @@ class Part:
     height_px: int = 0
     measured_width_px: int = -1
     address: Address | None = None  # of its text in the message; None where there is none to select
+    at: int | None = None  # where its text begins in the message's; None for what is not a part of that
     widget: "PartWidget | None" = field(default=None, repr=False)
 
     @property

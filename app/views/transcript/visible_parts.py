@@ -10,6 +10,7 @@ from PySide6.QtCore import QEvent, QObject, QRect
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.markup.formula import FormulaKey
+from app.views.transcript.attachments_part import AttachmentsPart
 from app.views.transcript.code_part import CodePart
 from app.views.transcript.editor_part import EditorPart
 from app.views.transcript.formula_part import FormulaPart
@@ -25,6 +26,7 @@ from app.views.transcript.text_parts import BubblePart, TablePart, TextPart
 MARGIN_PX = 300
 
 _MAKERS: dict[PartKind, Callable[[PartContext, QWidget], PartWidget]] = {
+    PartKind.ATTACHMENTS: AttachmentsPart,
     PartKind.BUBBLE: BubblePart,
     PartKind.FOLD: FoldPart,
     PartKind.TEXT: TextPart,
