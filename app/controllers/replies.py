@@ -5,6 +5,7 @@ Any number may run, in any chats; the transcript shows those of the open chat. `
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -123,9 +124,10 @@ class Replies(QObject):
         self._timer.start()
         self.changed.emit()
 
-    def stop(self, chat_id: int) -> None:
+    def stop(self, chat_id: int, only: Callable[[int], bool] = lambda _message_id: True) -> None:
+        """Those of a chat, or `only` some of them."""
         for reply in self._live.values():
-            if reply.chat_id == chat_id:
+            if reply.chat_id == chat_id and only(reply.message_id):
                 self._engine.cancel(reply.request)
 
     def chats(self) -> set[int]:

@@ -25,6 +25,7 @@ from app.views.shell.header import Header
 from app.views.shell.inspector_wiring import InspectorWiring
 from app.views.shell.kept_words import KeptWords, problem_text
 from app.views.shell.menu import MenuBar
+from app.views.shell.message_wiring import MessageWiring
 from app.views.shell.picker import Picker
 from app.views.shell.sidebar import Sidebar
 from app.views.shell.sidebar_wiring import SidebarWiring
@@ -106,7 +107,6 @@ class MainWindow(Translated, QWidget):
         self.banner.appeared.connect(self._place_banner)
         self.composer.resized.connect(self._place_banner)
         self.composer.send_requested.connect(self._send)
-        self.composer.edited.connect(self._edit)
         self._theme.changed.connect(self._fit_sidebar)
         self.sidebar.models_requested.connect(lambda: self.settings_requested.emit("models"))
         self.sidebar.settings_requested.connect(lambda: self.settings_requested.emit(""))
@@ -139,6 +139,8 @@ class MainWindow(Translated, QWidget):
         self._bind_messages(chats)
         self._bind_models(models)
         self._kept_words = KeptWords(chats, self.composer, self.banner, self.menu, self)
+        if self.transcript is not None:
+            self.transcript.editing.typed.connect(self._kept_words.note_typing)
         self._on_chat_changed(chats.chat_id, chats.title)
         self._show_pair()
         self.comfort.bind(chats, models)
@@ -168,11 +170,7 @@ class MainWindow(Translated, QWidget):
 
         view = TranscriptView(self._theme, chats.transcript, self)
         view.link_requested.connect(lambda link: ask_to_open(link, self._theme, self))
-        view.regenerate_requested.connect(chats.regenerate)
-        view.edit_requested.connect(self._begin_edit)
-        view.delete_requested.connect(chats.delete_message)
-        view.continue_requested.connect(chats.continue_reply)
-        view.sibling_requested.connect(chats.show_version)
+        MessageWiring(view, chats, self)
         view.notice_action_requested.connect(self._follow_in_chat)
         view.verticalScrollBar().valueChanged.connect(lambda value: self.header.set_line(value > 0))
         self.transcript = view
@@ -267,21 +265,12 @@ class MainWindow(Translated, QWidget):
         if not self.send_text(text):
             self.composer.release_sent()
 
-    def _edit(self, message_id: int, text: str) -> None:
-        if self.chats is None or not self.chats.edit(message_id, text):
-            self.composer.release_sent()
-
     def _ask(self, question: str) -> None:
         """A question of the empty chat; it goes by the field, where it stays if it cannot be sent."""
         if self.composer.is_empty:
             self.composer.send(question)
         else:
             self._send(question)
-
-    def _begin_edit(self, message_id: int) -> None:
-        message = self.chats.transcript.message(message_id) if self.chats is not None else None
-        if message is not None:
-            self.composer.begin_edit(message_id, message.text)
 
     def _new_chat(self) -> None:
         if self.chats is not None:

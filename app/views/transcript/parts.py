@@ -29,6 +29,7 @@ class PartKind(StrEnum):
     PROGRESS = "progress"
     NOTICE = "notice"
     FOOTER = "footer"
+    EDITOR = "editor"
 
 
 @dataclass(frozen=True, slots=True)

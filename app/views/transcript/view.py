@@ -42,6 +42,7 @@ from app.views.transcript.visible_parts import VisibleParts
 
 SIDE_PX = 24
 _SETTLING_ROUNDS = 6
+_REQUESTS = ("link", "regenerate", "edit", "delete", "continue", "sibling", "notice_action", "attachment", "act")
 
 
 class TranscriptView(QAbstractScrollArea):
@@ -55,6 +56,7 @@ class TranscriptView(QAbstractScrollArea):
     continue_requested = Signal(int)
     sibling_requested = Signal(int, int)  # message id, -1 or +1
     notice_action_requested = Signal(int, object)  # message id, NoticeAction
+    act_requested = Signal(int, str)  # message id, one of those in message_acts.py
     attachment_requested = Signal(int, int)  # message id, which of its attachments
     settled = Signal()  # what is in sight has its widgets, in their places
 
@@ -81,7 +83,8 @@ class TranscriptView(QAbstractScrollArea):
         self._highlights = Highlights(self._column, self.column_px)
         self._highlights.changed.connect(self._settle)
         self._highlights.changed.connect(self.viewport().update)
-        self.message_keys = MessageKeys(self, model, self._column, self, self._highlights)
+        self.editing = self._context.editing.attach(self, model, self._column, self)
+        self.message_keys = MessageKeys(self._context, self, model, self._column, self, self._highlights)
         self.jump_button = JumpButton(theme, self)
         self._later = QTimer(self, singleShot=True, interval=0)
         self._later.timeout.connect(self._settle)
@@ -115,7 +118,7 @@ class TranscriptView(QAbstractScrollArea):
 
     def _connect_context(self) -> None:
         context = self._context
-        for name in ("link", "regenerate", "edit", "delete", "continue", "sibling", "notice_action", "attachment"):
+        for name in _REQUESTS:
             getattr(context, f"{name}_requested").connect(getattr(self, f"{name}_requested"))
         context.copy_requested.connect(self.copier.copy_message)
         context.fold_requested.connect(self._toggle_thinking)
