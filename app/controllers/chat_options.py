@@ -16,6 +16,7 @@ from app.controllers.generation import OPTIONS, Generation, known, resolve
 from app.settings import Settings
 from app.storage import Storage
 from app.view_models.chat_options import OptionsView, PresetView, Scope
+from engine import Speculation
 
 _KEEP_DELAY_MS = 400
 _PRESET = "preset"  # beside the options: the id of the chat's preset
@@ -44,17 +45,24 @@ class ChatOptions(QObject):
 
     def view(self, scope: Scope) -> OptionsView:
         """Of the open chat, or of the loaded model: what it sets itself, and what would apply without that."""
-        below = resolve(self._settings, self._model_values(), self._preset_values(self.chat_id))
-        if scope is Scope.MODEL:
-            below = resolve(self._settings)
-        own = known(self._own(self.chat_id) if scope is Scope.CHAT else self._model_values())
+        model, preset = known(self._model_values()), known(self._preset_values(self.chat_id))
+        layers = (model, preset) if scope is Scope.CHAT else ()
+        own = known(self._own(self.chat_id)) if scope is Scope.CHAT else model
+        sources = dict.fromkeys(model, "model") | dict.fromkeys(preset, "preset") if layers else {}
         presets = tuple(PresetView(each["id"], each["name"]) for each in self._settings.presets)
-        return OptionsView(own, below.values, presets, self._preset_id(self.chat_id))
+        return OptionsView(
+            own, resolve(self._settings, *layers).values, sources, presets, self._preset_id(self.chat_id)
+        )
 
     @property
     def differs(self) -> bool:
         """Whether the open chat asks for anything otherwise than its model and the settings."""
         return bool(known(self._own(self.chat_id)) or self._preset(self.chat_id))
+
+    @property
+    def speculation(self) -> Speculation:
+        """Of the open chat."""
+        return self.generation(self.chat_id).speculation()
 
     def own_of(self, chat_id: int) -> dict[str, Any]:
         """Everything that is to be stored of a chat; for one that is about to be made."""

@@ -25,5 +25,6 @@ class PresetView:
 class OptionsView:
     own: Mapping[str, Any]  # what is set here
     otherwise: Mapping[str, Any]  # what applies where nothing is set here
+    sources: Mapping[str, str]  # where these come from: "preset", "model"; not named: the settings
     presets: tuple[PresetView, ...]
     preset: str  # the id of the chosen one; "": none

@@ -6,6 +6,7 @@ It can be painted without controllers; `bind` connects them once the database an
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, Qt, Signal
@@ -19,6 +20,7 @@ from app.theme import Theme
 from app.view_models.model_list import PairState
 from app.views.link_dialog import ask_to_open
 from app.views.shell.comfort import Comfort
+from app.views.shell.chat_settings_wiring import ChatSettingsWiring
 from app.views.shell.composer import Composer
 from app.views.shell.empty_chat import EmptyChat
 from app.views.shell.header import Header
@@ -74,6 +76,7 @@ class MainWindow(Translated, QWidget):
         self._connect_menu()
         self.comfort = Comfort(self, theme, settings)
         self.inspector = InspectorWiring(self, theme, settings)
+        self.chat_settings = ChatSettingsWiring(self, theme)
         self._restore()
         theme.changed.connect(self.update)
         self.setWindowTitle("Hunch")
@@ -141,6 +144,8 @@ class MainWindow(Translated, QWidget):
         self._kept_words = KeptWords(chats, self.composer, self.banner, self.menu, self)
         if self.transcript is not None:
             self.transcript.editing.typed.connect(self._kept_words.note_typing)
+        self.chat_settings.bind(chats, models)
+        chats.options.changed.connect(self._show_pair)
         self._on_chat_changed(chats.chat_id, chats.title)
         self._show_pair()
         self.comfort.bind(chats, models)
@@ -217,7 +222,8 @@ class MainWindow(Translated, QWidget):
         if self.models is None:
             return
         pair = self.models.pair
-        self.header.chip.set_pair(pair)
+        here = self.chats.options.speculation if self.chats is not None else pair.speculation
+        self.header.chip.set_pair(replace(pair, speculation=here))
         starter = self._settings.main_folder == STARTER_FOLDER
         self.empty_chat.show_for(starter, has_model=pair.state != PairState.NO_MODEL)
         if self.picker.isVisible():
