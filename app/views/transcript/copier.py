@@ -41,7 +41,7 @@ class Copier(QObject):
         context.code_of = self._code_of
 
     def copy_selection(self, *, markdown: bool) -> None:
-        copied = CopiedText(self._context, self._selection, markdown=markdown).of(self._item)
+        copied = CopiedText(self._context, self._selection, markdown=markdown).of(self.item)
         QGuiApplication.clipboard().setText(copied.text)
         if copied.left_out:
             words = self.tr("Copied without %n control character(s)", "", copied.left_out)
@@ -54,7 +54,8 @@ class Copier(QObject):
             QGuiApplication.clipboard().setText(message.text)
             self.message_copied.emit(message_id)
 
-    def _item(self, row: int) -> MessageItem:
+    def item(self, row: int) -> MessageItem:
+        """Cut into parts; one of its own where nobody has looked at the message yet."""
         item = self._column.items[row]
         if not item.is_read:
             item = self._make_item(row)

@@ -23,6 +23,7 @@ from app.theme import COLUMN_PX, Theme
 from app.view_models.transcript import TranscriptModel
 from app.views.transcript.backdrop import paint_ring, paint_thought_bars, set_ground
 from app.views.transcript.copier import Copier
+from app.views.transcript.finder import Finder
 from app.views.transcript.focused_link import FocusedLink
 from app.views.transcript.highlights import Highlights
 from app.views.transcript.hold import STICK_PX, Hold
@@ -71,6 +72,7 @@ class TranscriptView(QAbstractScrollArea):
         self._selection_keys = SelectionKeys(self._context, self.selection, self._column, self)
         self._link_keys = LinkKeys(self._context, self._column, self, self.link)
         self._places = ReadingPlaces(self._column, self)
+        self.finder = Finder(self._context, model, self._column, self.visible_parts, self, self.copier.item)
         self._hold = Hold(self._column)
         self._built_in = QLocale()  # the language of the words that are shown
         self._settling = False
@@ -235,6 +237,7 @@ class TranscriptView(QAbstractScrollArea):
         self._apply_range(top)
         self.visible_parts.place(self._column, top, self.page_px(), self._left_px(), self.column_px())
         self.visible_parts.light(self.selection)
+        self.finder.light()
         self._link_keys.place()
         self._hold.settled(top)
         self._settling = False
