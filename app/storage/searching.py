@@ -6,6 +6,7 @@ themselves, so that a result is never made of anything but what is stored. Witho
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ SNIPPET_AFTER = 120
 MATCHES = 3  # of one chat
 ALL = -1  # as SQLite says it
 IN_ORDER = "ORDER BY pinned DESC, updated_at DESC, id DESC"
+_MARKS = re.compile(r"\*\*|`+|(?:^|(?<=\n))#{1,6} ")
 _LATEST_S = 4e10  # a later moment has no date
 
 
@@ -109,9 +111,14 @@ def _match(message_id: int, text: str, query: str, words: Sequence[_Word]) -> Ma
     return Match(message_id, _around(text, word), word)
 
 
+def _without_marks(text: str, word: str) -> str:
+    """Markdown's own signs tell nothing in a line, unless they are what is searched for."""
+    return text if _MARKS.search(word) else _MARKS.sub("", text)
+
+
 def _around(text: str, word: str) -> str:
     """One line with the word in its middle."""
     first, last = next(occurrences(text, word), (0, 0))
     start, stop = max(0, first - SNIPPET_BEFORE), last + SNIPPET_AFTER
-    piece = " ".join(text[start:stop].split())
+    piece = " ".join(_without_marks(text[start:stop], word).split())
     return ("…" if start else "") + piece + ("…" if stop < len(text) else "")

@@ -78,7 +78,7 @@ def test_a_chat_has_its_own_and_others_do_not(harness: ControllerHarness) -> Non
     assert (request.sampling.temperature, request.messages[0].content) == (1.5, "Be brief.")
     assert (request.speculation.mode, request.speculation.tokens) == (SpeculationMode.FIXED, 7)
     harness.chat.new_chat()
-    assert not options.differs
+    assert not harness.chat.options.differs
     harness.say("Three")
     assert (last(harness).sampling.temperature, last(harness).messages[0].role) == (0.7, MessageRole.USER)
     harness.chat.open_chat(first)

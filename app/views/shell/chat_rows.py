@@ -163,12 +163,10 @@ class ChatRowDelegate(QStyledItemDelegate):
     def _lit(self, first: int, last: int) -> QTextLayout.FormatRange:
         """Bold on a tint: not by colour alone."""
         colors = self._chats.theme.palette
-        ground = QColor(colors.ink)
-        ground.setAlphaF(0.22)
         result = QTextLayout.FormatRange()
         result.start, result.length = first, last - first
         form = QTextCharFormat()
-        form.setBackground(ground)
+        form.setBackground(colors.found)
         form.setForeground(colors.text)
         form.setFontUnderline(True)
         result.format = form

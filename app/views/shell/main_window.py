@@ -19,8 +19,8 @@ from app.settings import STARTER_FOLDER, Settings
 from app.theme import Theme
 from app.view_models.model_list import PairState
 from app.views.link_dialog import ask_to_open
-from app.views.shell.comfort import Comfort
 from app.views.shell.chat_settings_wiring import ChatSettingsWiring
+from app.views.shell.comfort import Comfort
 from app.views.shell.composer import Composer
 from app.views.shell.empty_chat import EmptyChat
 from app.views.shell.header import Header
@@ -170,6 +170,7 @@ class MainWindow(Translated, QWidget):
 
     def _bind_transcript(self, chats: ChatController) -> None:
         # Markdown, highlighting and formulas load here, after the first frame.
+        from app.views.shell.find_wiring import FindWiring
         from app.views.shell.overlay_wiring import OverlayWiring
         from app.views.transcript import TranscriptView
 
@@ -179,6 +180,7 @@ class MainWindow(Translated, QWidget):
         view.notice_action_requested.connect(self._follow_in_chat)
         view.verticalScrollBar().valueChanged.connect(lambda value: self.header.set_line(value > 0))
         self.transcript = view
+        self.finding = FindWiring(chats, view, self.sidebar.chats, self.menu, self._theme)
         self.inspector.bind(chats, view)
         self.overlay = OverlayWiring(self, self.menu, self.banner, self._settings, self._theme)
         self.overlay.bind(chats, view)

@@ -23,6 +23,7 @@ from app.theme import COLUMN_PX, Theme
 from app.view_models.transcript import TranscriptModel
 from app.views.transcript.backdrop import ThoughtBars, paint_ring, set_ground
 from app.views.transcript.copier import Copier
+from app.views.transcript.finder import Finder
 from app.views.transcript.focused_link import FocusedLink
 from app.views.transcript.highlights import Highlights
 from app.views.transcript.hold import STICK_PX, Hold
@@ -77,6 +78,7 @@ class TranscriptView(QAbstractScrollArea):
         self._sideways = Sideways(theme, self.visible_parts, viewport.rect)
         self._link_keys = LinkKeys(self._context, self._column, self, self.link)
         self._places = ReadingPlaces(model, self._column, self)
+        self.finder = Finder(self._context, model, self._column, self.visible_parts, self, self.copier.item)
         self._hold = Hold(self._column)
         self._built_in = QLocale()  # the language of the words that are shown
         self._settling = False
@@ -244,6 +246,7 @@ class TranscriptView(QAbstractScrollArea):
         self._thought_bars.place(self.visible_parts.shown(), self._left_px() + self._theme.px(6))
         self.visible_parts.light(self.selection)
         self.settled.emit()
+        self.finder.light()
         self._link_keys.place()
         self._hold.settled(top)
         self._settling = False
