@@ -538,6 +538,62 @@
     </message>
 </context>
 <context>
+    <name>ExportDialog</name>
+    <message>
+        <source>Export</source>
+        <translation>書き出す</translation>
+    </message>
+    <message>
+        <source>Export all chats</source>
+        <translation>すべてのチャットを書き出す</translation>
+    </message>
+    <message>
+        <source>Export “%1”</source>
+        <translation>“%1” を書き出す</translation>
+    </message>
+    <message>
+        <source>Format</source>
+        <translation>形式</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>キャンセル</translation>
+    </message>
+    <message>
+        <source>Export…</source>
+        <translation>書き出す…</translation>
+    </message>
+    <message>
+        <source>Writing chat %1 of %2…</source>
+        <translation>%2 件中 %1 件目のチャットを書き出し中…</translation>
+    </message>
+    <message>
+        <source>Writing…</source>
+        <translation>書き出し中…</translation>
+    </message>
+    <message>
+        <source>Everything, to be imported again: all versions, thinking, statistics and attachments.</source>
+        <translation>すべての版、思考、統計、添付ファイルを含み、あとで取り込めます。</translation>
+    </message>
+    <message>
+        <source>To read: a new folder with a file for each chat, with what is shown on the screen.</source>
+        <translation>読むための形式です。新しいフォルダに、画面に表示されている内容をチャットごとのファイルとして書き出します。</translation>
+    </message>
+    <message>
+        <source>To read: what is shown on the screen, with thinking and statistics.</source>
+        <translation>読むための形式です。画面に表示されている内容を、思考と統計とともに書き出します。</translation>
+    </message>
+    <message>
+        <source>Export here</source>
+        <translation>ここに書き出す</translation>
+    </message>
+    <message>
+        <source>Hunch chats %1</source>
+        <comment>the name of a file; a date</comment>
+        <translation>Hunch のチャット %1</translation>
+    </message>
+</context>
+<context>
     <name>Files</name>
     <message>
         <source>Files not attached: %1</source>
@@ -846,6 +902,79 @@
     <message>
         <source>Hunch asks no hub. Installed models work as usual.</source>
         <translation>ハブに接続しません。インストール済みのモデルは通常どおり使えます。</translation>
+    </message>
+</context>
+<context>
+    <name>ImportDialog</name>
+    <message>
+        <source>Import</source>
+        <translation>取り込む</translation>
+    </message>
+    <message>
+        <source>Import chats</source>
+        <translation>チャットを取り込む</translation>
+    </message>
+    <message>
+        <source>What cannot be imported</source>
+        <translation>取り込めないもの</translation>
+    </message>
+    <message>
+        <source>Also import chats that are here already, as copies</source>
+        <translation>すでにあるチャットも複製として取り込む</translation>
+    </message>
+    <message>
+        <source>Choose folder…</source>
+        <translation>フォルダを選択…</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>キャンセル</translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation>もう一度試す</translation>
+    </message>
+    <message>
+        <source>Choose files…</source>
+        <translation>ファイルを選択…</translation>
+    </message>
+    <message>
+        <source>Looking into the files…</source>
+        <translation>ファイルを確認中…</translation>
+    </message>
+    <message>
+        <source>Importing…</source>
+        <translation>取り込み中…</translation>
+    </message>
+    <message>
+        <source>Chats from Hunch (JSON), ChatGPT (the archive of its export, or conversations.json in it) and LM Studio (files or its folder “conversations”). You see what is in them before anything changes.</source>
+        <translation>Hunch（JSON）、ChatGPT（エクスポートのアーカイブ、またはその中の conversations.json）、LM Studio（ファイルまたは “conversations” フォルダ）のチャットを取り込めます。取り込む前に内容を確認できます。</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln chat(s)</source>
+        <translation>
+            <numerusform>チャット %Ln 件</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln message(s)</source>
+        <translation>
+            <numerusform>メッセージ %Ln 件</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln already here</source>
+        <comment>chats</comment>
+        <translation>
+            <numerusform>既存 %Ln 件</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln unreadable</source>
+        <comment>chats or files</comment>
+        <translation>
+            <numerusform>読み込めないもの %Ln 件</numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -2400,6 +2529,134 @@
     <message>
         <source>Unload</source>
         <translation>メモリから外す</translation>
+    </message>
+</context>
+<context>
+    <name>Portable</name>
+    <message>
+        <source>There is no room left on the disk with %1.</source>
+        <translation>%1 のあるディスクに空き容量がありません。</translation>
+    </message>
+    <message>
+        <source>Free some space, or choose another place.</source>
+        <translation>空き容量を増やすか、別の場所を選んでください。</translation>
+    </message>
+    <message>
+        <source>Hunch may not write to %1.</source>
+        <translation>Hunch に %1 へ書き込む権限がありません。</translation>
+    </message>
+    <message>
+        <source>Choose another place.</source>
+        <translation>別の場所を選んでください。</translation>
+    </message>
+    <message>
+        <source>The folder %1 is no longer there.</source>
+        <translation>フォルダ %1 が見つかりません。</translation>
+    </message>
+    <message>
+        <source>It could not be written to the disk with %1.</source>
+        <translation>%1 のあるディスクに書き込めませんでした。</translation>
+    </message>
+    <message>
+        <source>Check the disk, or choose another place.</source>
+        <translation>ディスクを確認するか、別の場所を選んでください。</translation>
+    </message>
+    <message>
+        <source>Not exported</source>
+        <translation>書き出せませんでした</translation>
+    </message>
+    <message>
+        <source>Exported to “%1”.</source>
+        <translation>“%1” に書き出しました。</translation>
+    </message>
+    <message>
+        <source>Show</source>
+        <translation>表示</translation>
+    </message>
+    <message>
+        <source>Chats imported: %1</source>
+        <translation>チャットを %1 件取り込みました。</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>取り消す</translation>
+    </message>
+    <message>
+        <source>not a file with chats that Hunch knows</source>
+        <translation>Hunch が対応しているチャットのファイルではありません</translation>
+    </message>
+    <message>
+        <source>no messages in it</source>
+        <translation>メッセージがありません</translation>
+    </message>
+    <message>
+        <source>damaged, or no JSON</source>
+        <translation>破損しているか、JSON ではありません</translation>
+    </message>
+    <message>
+        <source>not complete; its end is missing</source>
+        <translation>末尾が欠けています</translation>
+    </message>
+    <message>
+        <source>too large</source>
+        <translation>大きすぎます</translation>
+    </message>
+    <message>
+        <source>damaged: nested too deep</source>
+        <translation>破損：入れ子が深すぎます</translation>
+    </message>
+    <message>
+        <source>damaged: the same entry twice</source>
+        <translation>破損：同じ項目が重複しています</translation>
+    </message>
+    <message>
+        <source>damaged: its messages form a circle</source>
+        <translation>破損：メッセージが循環しています</translation>
+    </message>
+    <message>
+        <source>damaged: an entry of the wrong kind</source>
+        <translation>破損：項目の種類が正しくありません</translation>
+    </message>
+    <message>
+        <source>written by a newer version of Hunch</source>
+        <translation>新しいバージョンの Hunch で作成されています</translation>
+    </message>
+    <message>
+        <source>protected by a password</source>
+        <translation>パスワードで保護されています</translation>
+    </message>
+    <message>
+        <source>no longer there</source>
+        <translation>見つかりません</translation>
+    </message>
+    <message>
+        <source>Hunch may not read it</source>
+        <translation>Hunch に読む権限がありません</translation>
+    </message>
+    <message>
+        <source>the disk could not read it</source>
+        <translation>ディスクから読み込めません</translation>
+    </message>
+    <message>
+        <source>reading it took too much time or memory</source>
+        <translation>読み込みに時間またはメモリがかかりすぎます</translation>
+    </message>
+    <message>
+        <source>You</source>
+        <comment>who wrote a message</comment>
+        <translation>あなた</translation>
+    </message>
+    <message>
+        <source>Reply</source>
+        <translation>回答</translation>
+    </message>
+    <message>
+        <source>Thinking</source>
+        <translation>思考</translation>
+    </message>
+    <message>
+        <source>Attachment</source>
+        <translation>添付ファイル</translation>
     </message>
 </context>
 <context>

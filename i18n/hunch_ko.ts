@@ -538,6 +538,62 @@
     </message>
 </context>
 <context>
+    <name>ExportDialog</name>
+    <message>
+        <source>Export</source>
+        <translation>내보내기</translation>
+    </message>
+    <message>
+        <source>Export all chats</source>
+        <translation>모든 채팅 내보내기</translation>
+    </message>
+    <message>
+        <source>Export “%1”</source>
+        <translation>“%1” 내보내기</translation>
+    </message>
+    <message>
+        <source>Format</source>
+        <translation>형식</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>취소</translation>
+    </message>
+    <message>
+        <source>Export…</source>
+        <translation>내보내기…</translation>
+    </message>
+    <message>
+        <source>Writing chat %1 of %2…</source>
+        <translation>채팅 %2개 중 %1번째를 쓰는 중…</translation>
+    </message>
+    <message>
+        <source>Writing…</source>
+        <translation>쓰는 중…</translation>
+    </message>
+    <message>
+        <source>Everything, to be imported again: all versions, thinking, statistics and attachments.</source>
+        <translation>다시 가져올 수 있게 모든 버전과 생각, 통계, 첨부 파일까지 모두 담아요.</translation>
+    </message>
+    <message>
+        <source>To read: a new folder with a file for each chat, with what is shown on the screen.</source>
+        <translation>읽기 좋은 형식이에요. 새 폴더를 만들고 채팅마다 화면에 보이는 내용을 파일 하나로 담아요.</translation>
+    </message>
+    <message>
+        <source>To read: what is shown on the screen, with thinking and statistics.</source>
+        <translation>읽기 좋은 형식이에요. 화면에 보이는 내용에 생각과 통계를 더해 담아요.</translation>
+    </message>
+    <message>
+        <source>Export here</source>
+        <translation>여기에 내보내기</translation>
+    </message>
+    <message>
+        <source>Hunch chats %1</source>
+        <comment>the name of a file; a date</comment>
+        <translation>Hunch 채팅 %1</translation>
+    </message>
+</context>
+<context>
     <name>Files</name>
     <message>
         <source>Files not attached: %1</source>
@@ -846,6 +902,79 @@
     <message>
         <source>Hunch asks no hub. Installed models work as usual.</source>
         <translation>어떤 허브에도 접속하지 않아요. 설치된 모델은 그대로 쓸 수 있어요.</translation>
+    </message>
+</context>
+<context>
+    <name>ImportDialog</name>
+    <message>
+        <source>Import</source>
+        <translation>가져오기</translation>
+    </message>
+    <message>
+        <source>Import chats</source>
+        <translation>채팅 가져오기</translation>
+    </message>
+    <message>
+        <source>What cannot be imported</source>
+        <translation>가져올 수 없는 항목</translation>
+    </message>
+    <message>
+        <source>Also import chats that are here already, as copies</source>
+        <translation>이미 있는 채팅도 복사본으로 가져오기</translation>
+    </message>
+    <message>
+        <source>Choose folder…</source>
+        <translation>폴더 선택…</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>취소</translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation>다시 시도</translation>
+    </message>
+    <message>
+        <source>Choose files…</source>
+        <translation>파일 선택…</translation>
+    </message>
+    <message>
+        <source>Looking into the files…</source>
+        <translation>파일을 살펴보는 중…</translation>
+    </message>
+    <message>
+        <source>Importing…</source>
+        <translation>가져오는 중…</translation>
+    </message>
+    <message>
+        <source>Chats from Hunch (JSON), ChatGPT (the archive of its export, or conversations.json in it) and LM Studio (files or its folder “conversations”). You see what is in them before anything changes.</source>
+        <translation>Hunch(JSON), ChatGPT(내보낸 압축 파일이나 그 안의 conversations.json), LM Studio(채팅 파일이나 “conversations” 폴더)의 채팅을 가져올 수 있어요. 가져오기 전에 내용을 먼저 확인해요.</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln chat(s)</source>
+        <translation>
+            <numerusform>채팅 %Ln개</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln message(s)</source>
+        <translation>
+            <numerusform>메시지 %Ln개</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln already here</source>
+        <comment>chats</comment>
+        <translation>
+            <numerusform>이미 있음 %Ln개</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln unreadable</source>
+        <comment>chats or files</comment>
+        <translation>
+            <numerusform>읽을 수 없음 %Ln개</numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -2400,6 +2529,134 @@
     <message>
         <source>Unload</source>
         <translation>메모리에서 내리기</translation>
+    </message>
+</context>
+<context>
+    <name>Portable</name>
+    <message>
+        <source>There is no room left on the disk with %1.</source>
+        <translation>%1 폴더가 있는 디스크에 남은 공간이 없어요.</translation>
+    </message>
+    <message>
+        <source>Free some space, or choose another place.</source>
+        <translation>공간을 비우거나 다른 위치를 선택하세요.</translation>
+    </message>
+    <message>
+        <source>Hunch may not write to %1.</source>
+        <translation>Hunch에 %1 폴더에 쓸 권한이 없어요.</translation>
+    </message>
+    <message>
+        <source>Choose another place.</source>
+        <translation>다른 위치를 선택하세요.</translation>
+    </message>
+    <message>
+        <source>The folder %1 is no longer there.</source>
+        <translation>%1 폴더가 더 이상 없어요.</translation>
+    </message>
+    <message>
+        <source>It could not be written to the disk with %1.</source>
+        <translation>%1 폴더가 있는 디스크에 쓸 수 없었어요.</translation>
+    </message>
+    <message>
+        <source>Check the disk, or choose another place.</source>
+        <translation>디스크를 확인하거나 다른 위치를 선택하세요.</translation>
+    </message>
+    <message>
+        <source>Not exported</source>
+        <translation>내보내지 못했어요</translation>
+    </message>
+    <message>
+        <source>Exported to “%1”.</source>
+        <translation>“%1”에 내보냈어요.</translation>
+    </message>
+    <message>
+        <source>Show</source>
+        <translation>보기</translation>
+    </message>
+    <message>
+        <source>Chats imported: %1</source>
+        <translation>채팅 %1개를 가져왔어요.</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>실행 취소</translation>
+    </message>
+    <message>
+        <source>not a file with chats that Hunch knows</source>
+        <translation>Hunch가 아는 채팅 파일이 아니에요</translation>
+    </message>
+    <message>
+        <source>no messages in it</source>
+        <translation>메시지가 없어요</translation>
+    </message>
+    <message>
+        <source>damaged, or no JSON</source>
+        <translation>손상됐거나 JSON이 아니에요</translation>
+    </message>
+    <message>
+        <source>not complete; its end is missing</source>
+        <translation>끝부분이 잘려 있어요</translation>
+    </message>
+    <message>
+        <source>too large</source>
+        <translation>너무 커요</translation>
+    </message>
+    <message>
+        <source>damaged: nested too deep</source>
+        <translation>손상됨: 중첩이 너무 깊어요</translation>
+    </message>
+    <message>
+        <source>damaged: the same entry twice</source>
+        <translation>손상됨: 같은 항목이 두 번 있어요</translation>
+    </message>
+    <message>
+        <source>damaged: its messages form a circle</source>
+        <translation>손상됨: 메시지가 서로 맞물려 순환해요</translation>
+    </message>
+    <message>
+        <source>damaged: an entry of the wrong kind</source>
+        <translation>손상됨: 항목의 종류가 맞지 않아요</translation>
+    </message>
+    <message>
+        <source>written by a newer version of Hunch</source>
+        <translation>더 새로운 버전의 Hunch에서 만든 파일이에요</translation>
+    </message>
+    <message>
+        <source>protected by a password</source>
+        <translation>비밀번호로 보호돼 있어요</translation>
+    </message>
+    <message>
+        <source>no longer there</source>
+        <translation>더 이상 그 자리에 없어요</translation>
+    </message>
+    <message>
+        <source>Hunch may not read it</source>
+        <translation>Hunch에 읽을 권한이 없어요</translation>
+    </message>
+    <message>
+        <source>the disk could not read it</source>
+        <translation>디스크에서 읽을 수 없어요</translation>
+    </message>
+    <message>
+        <source>reading it took too much time or memory</source>
+        <translation>읽는 데 시간이나 메모리가 너무 많이 들어요</translation>
+    </message>
+    <message>
+        <source>You</source>
+        <comment>who wrote a message</comment>
+        <translation>나</translation>
+    </message>
+    <message>
+        <source>Reply</source>
+        <translation>답변</translation>
+    </message>
+    <message>
+        <source>Thinking</source>
+        <translation>생각</translation>
+    </message>
+    <message>
+        <source>Attachment</source>
+        <translation>첨부 파일</translation>
     </message>
 </context>
 <context>

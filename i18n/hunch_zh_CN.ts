@@ -538,6 +538,62 @@
     </message>
 </context>
 <context>
+    <name>ExportDialog</name>
+    <message>
+        <source>Export</source>
+        <translation>导出</translation>
+    </message>
+    <message>
+        <source>Export all chats</source>
+        <translation>导出全部对话</translation>
+    </message>
+    <message>
+        <source>Export “%1”</source>
+        <translation>导出“%1”</translation>
+    </message>
+    <message>
+        <source>Format</source>
+        <translation>格式</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
+        <source>Export…</source>
+        <translation>导出…</translation>
+    </message>
+    <message>
+        <source>Writing chat %1 of %2…</source>
+        <translation>正在写入第 %1 个对话（共 %2 个）…</translation>
+    </message>
+    <message>
+        <source>Writing…</source>
+        <translation>正在写入…</translation>
+    </message>
+    <message>
+        <source>Everything, to be imported again: all versions, thinking, statistics and attachments.</source>
+        <translation>包含所有版本、思考、统计和附件，之后可以重新导入。</translation>
+    </message>
+    <message>
+        <source>To read: a new folder with a file for each chat, with what is shown on the screen.</source>
+        <translation>便于阅读：新建一个文件夹，每个对话一个文件，内容与屏幕所示一致。</translation>
+    </message>
+    <message>
+        <source>To read: what is shown on the screen, with thinking and statistics.</source>
+        <translation>便于阅读：屏幕所示的内容，以及思考和统计。</translation>
+    </message>
+    <message>
+        <source>Export here</source>
+        <translation>导出到此处</translation>
+    </message>
+    <message>
+        <source>Hunch chats %1</source>
+        <comment>the name of a file; a date</comment>
+        <translation>Hunch 对话 %1</translation>
+    </message>
+</context>
+<context>
     <name>Files</name>
     <message>
         <source>Files not attached: %1</source>
@@ -846,6 +902,79 @@
     <message>
         <source>Hunch asks no hub. Installed models work as usual.</source>
         <translation>Hunch 不访问任何 Hub。已安装的模型照常可用。</translation>
+    </message>
+</context>
+<context>
+    <name>ImportDialog</name>
+    <message>
+        <source>Import</source>
+        <translation>导入</translation>
+    </message>
+    <message>
+        <source>Import chats</source>
+        <translation>导入对话</translation>
+    </message>
+    <message>
+        <source>What cannot be imported</source>
+        <translation>无法导入的内容</translation>
+    </message>
+    <message>
+        <source>Also import chats that are here already, as copies</source>
+        <translation>已有的对话也作为副本导入</translation>
+    </message>
+    <message>
+        <source>Choose folder…</source>
+        <translation>选择文件夹…</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation>重试</translation>
+    </message>
+    <message>
+        <source>Choose files…</source>
+        <translation>选择文件…</translation>
+    </message>
+    <message>
+        <source>Looking into the files…</source>
+        <translation>正在查看文件…</translation>
+    </message>
+    <message>
+        <source>Importing…</source>
+        <translation>正在导入…</translation>
+    </message>
+    <message>
+        <source>Chats from Hunch (JSON), ChatGPT (the archive of its export, or conversations.json in it) and LM Studio (files or its folder “conversations”). You see what is in them before anything changes.</source>
+        <translation>可导入 Hunch（JSON）、ChatGPT（导出的压缩包或其中的 conversations.json）和 LM Studio（文件或其“conversations”文件夹）的对话。导入前可先查看其中的内容。</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln chat(s)</source>
+        <translation>
+            <numerusform>%Ln 个对话</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln message(s)</source>
+        <translation>
+            <numerusform>%Ln 条消息</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln already here</source>
+        <comment>chats</comment>
+        <translation>
+            <numerusform>%Ln 个已存在</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln unreadable</source>
+        <comment>chats or files</comment>
+        <translation>
+            <numerusform>%Ln 个无法读取</numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -2400,6 +2529,134 @@
     <message>
         <source>Unload</source>
         <translation>卸载</translation>
+    </message>
+</context>
+<context>
+    <name>Portable</name>
+    <message>
+        <source>There is no room left on the disk with %1.</source>
+        <translation>%1 所在的磁盘空间已满。</translation>
+    </message>
+    <message>
+        <source>Free some space, or choose another place.</source>
+        <translation>请腾出空间，或选择其他位置。</translation>
+    </message>
+    <message>
+        <source>Hunch may not write to %1.</source>
+        <translation>Hunch 没有写入 %1 的权限。</translation>
+    </message>
+    <message>
+        <source>Choose another place.</source>
+        <translation>请选择其他位置。</translation>
+    </message>
+    <message>
+        <source>The folder %1 is no longer there.</source>
+        <translation>文件夹 %1 已不存在。</translation>
+    </message>
+    <message>
+        <source>It could not be written to the disk with %1.</source>
+        <translation>无法写入 %1 所在的磁盘。</translation>
+    </message>
+    <message>
+        <source>Check the disk, or choose another place.</source>
+        <translation>请检查磁盘，或选择其他位置。</translation>
+    </message>
+    <message>
+        <source>Not exported</source>
+        <translation>未能导出</translation>
+    </message>
+    <message>
+        <source>Exported to “%1”.</source>
+        <translation>已导出到“%1”。</translation>
+    </message>
+    <message>
+        <source>Show</source>
+        <translation>显示</translation>
+    </message>
+    <message>
+        <source>Chats imported: %1</source>
+        <translation>已导入 %1 个对话。</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>撤销</translation>
+    </message>
+    <message>
+        <source>not a file with chats that Hunch knows</source>
+        <translation>不是 Hunch 能识别的对话文件</translation>
+    </message>
+    <message>
+        <source>no messages in it</source>
+        <translation>其中没有消息</translation>
+    </message>
+    <message>
+        <source>damaged, or no JSON</source>
+        <translation>已损坏，或不是 JSON</translation>
+    </message>
+    <message>
+        <source>not complete; its end is missing</source>
+        <translation>不完整，缺少结尾</translation>
+    </message>
+    <message>
+        <source>too large</source>
+        <translation>过大</translation>
+    </message>
+    <message>
+        <source>damaged: nested too deep</source>
+        <translation>已损坏：嵌套过深</translation>
+    </message>
+    <message>
+        <source>damaged: the same entry twice</source>
+        <translation>已损坏：同一条目重复</translation>
+    </message>
+    <message>
+        <source>damaged: its messages form a circle</source>
+        <translation>已损坏：消息互相循环引用</translation>
+    </message>
+    <message>
+        <source>damaged: an entry of the wrong kind</source>
+        <translation>已损坏：条目类型不正确</translation>
+    </message>
+    <message>
+        <source>written by a newer version of Hunch</source>
+        <translation>由更新版本的 Hunch 创建</translation>
+    </message>
+    <message>
+        <source>protected by a password</source>
+        <translation>有密码保护</translation>
+    </message>
+    <message>
+        <source>no longer there</source>
+        <translation>已不在原处</translation>
+    </message>
+    <message>
+        <source>Hunch may not read it</source>
+        <translation>Hunch 没有读取权限</translation>
+    </message>
+    <message>
+        <source>the disk could not read it</source>
+        <translation>磁盘无法读取</translation>
+    </message>
+    <message>
+        <source>reading it took too much time or memory</source>
+        <translation>读取需要过多的时间或内存</translation>
+    </message>
+    <message>
+        <source>You</source>
+        <comment>who wrote a message</comment>
+        <translation>你</translation>
+    </message>
+    <message>
+        <source>Reply</source>
+        <translation>回复</translation>
+    </message>
+    <message>
+        <source>Thinking</source>
+        <translation>思考</translation>
+    </message>
+    <message>
+        <source>Attachment</source>
+        <translation>附件</translation>
     </message>
 </context>
 <context>
