@@ -21,10 +21,9 @@ from PySide6.QtWidgets import QApplication, QMessageBox
 from app.bridge import EngineBridge, GuiCalls
 from app.controllers.chat import ChatController
 from app.controllers.models import ModelController, StarterPair
-from app.controllers.tuning import TuningController
+from app.controllers.speculation import SpeculationParts
 from app.settings import STARTER_FOLDER, Settings
 from app.storage import DatabaseTooNew, Opened, Rescued, Storage
-from app.storage.pair_records import PairRecords
 from app.system.crash_marker import SessionMark
 from app.system.deadline import end_process_after
 from app.system.gui_gc import GuiThreadGarbage
@@ -37,6 +36,7 @@ from app.theme import Appearance, Theme
 from app.view_models.model_list import PairState
 from app.views.shell.kept_words import problem_text
 from app.views.shell.main_window import MainWindow
+from app.views.shell.speculation_wiring import SpeculationWiring
 from app.views.widgets.banner import BannerText
 from app.words.formats import count, fill
 from app.words.languages import Translation, compiled_sentences
@@ -169,8 +169,9 @@ class Application(QObject):
         self.models.library.catalog = open_catalog()
         self.chats = ChatController(self.engine, self.bridge, self.storage, self.settings, self.models, self)
         self._steps[:0] = [self.chats.close, self.bridge.close]
-        self._make_tuning()
+        self._make_speculation()
         self.window.bind(self.chats, self.models)
+        self.window.speculation = SpeculationWiring(self.window, self.speculation, self.theme)
         self.window.empty_chat.bind(self.models)
         self.models.pair_changed.connect(self._mark_loading)
         self.models.chat_wanted.connect(self.come_to_front, Qt.ConnectionType.QueuedConnection)  # after the click
@@ -181,12 +182,9 @@ class Application(QObject):
         self.is_open = True
         self.opened.emit()
 
-    def _make_tuning(self) -> None:
-        records = PairRecords(self.paths.pairs)
-        self.models.checks.gain_of = lambda main, draft: records.get(main, draft).gain
-        self.tuning = TuningController(
-            self.engine, self.bridge, self.models, records, lambda: self.translation.language, self
-        )
+    def _make_speculation(self) -> None:
+        parts = self.engine, self.bridge, self.storage, self.chats, self.models
+        self.speculation = SpeculationParts(*parts, self.paths.pairs, lambda: self.translation.language)
 
     def _mark_loading(self) -> None:
         pair = self.models.pair
@@ -265,7 +263,7 @@ class Application(QObject):
         if self._settings_window is None:
             from app.views.settings.window import SettingsWindow
 
-            self._settings_window = SettingsWindow(self.theme, self.settings, self.chats, self.models, self.tuning)
+            self._settings_window = SettingsWindow(self.theme, self.settings, self.chats, self.models, self.speculation)
         if page:
             self._settings_window.show_page(page)
         self._settings_window.show()

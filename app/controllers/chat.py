@@ -318,6 +318,19 @@ class ChatController(QObject):
             thinking=settings.thinking,
         )
 
+    def request_of(self, reply_id: int) -> Request | None:
+        """What would be asked for another version of a reply."""
+        return self._request(branch) if (branch := self._messages.branch(reply_id)[:-1]) else None
+
+    def open_at(self, chat_id: int, message_id: int) -> None:
+        """Opens a chat and shows the branch that a message is in."""
+        self.open_chat(chat_id)
+        message = self._messages.message(message_id)
+        if message is not None and message.chat_id == self.chat_id and self.transcript.row_of(message_id) is None:
+            leaf = self._messages.latest_leaf(message_id)
+            self._show_rows(self._messages.branch(leaf))
+            self._changes.write(lambda stores: stores.chats.set_leaf(chat_id, leaf), lambda _: None)
+
     def _append(self, message_id: int) -> None:
         if stored := self._messages.message(message_id):
             self.transcript.append(self._replies.row(stored))

@@ -17,7 +17,7 @@ from app.controllers.draft_choices import (
     needs_check,
 )
 from app.controllers.library import LibraryController
-from app.controllers.loaded_pair import LoadedPair
+from app.controllers.loaded_pair import IsOff, LoadedPair
 from app.controllers.pair_checks import PairChecks
 from app.controllers.residence import Residence
 from app.controllers.starter_setting import as_setting, from_setting
@@ -71,6 +71,7 @@ class StarterPair:
 class ModelController(QObject):
     models_changed = Signal()
     pair_changed = Signal()
+    speculation_chosen = Signal(str)  # mode
     main_waits = Signal(str)  # name of the model that is loaded when the replies under way have ended; "": none
     problem_raised = Signal(object)  # EngineError or DeleteFailed, for words.notices_for_errors
     chat_wanted = Signal()  # what was downloaded is to be used now
@@ -176,9 +177,12 @@ class ModelController(QObject):
         self._emit_pair_changed()
 
     def set_speculation(self, mode: str, tokens: int) -> None:
-        """For the next request."""
         self._settings.speculation_mode = mode
         self._settings.speculation_tokens = tokens
+        self.speculation_chosen.emit(mode)
+
+    def tell_pairs_off(self, is_off: IsOff) -> None:
+        self._loaded.is_off = is_off
 
     def install(self, repository: str) -> int:
         return self.downloads.install(repository)

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QStackedWidget, QVBoxLa
 
 from app.controllers.chat import ChatController
 from app.controllers.models import ModelController
-from app.controllers.tuning import TuningController
+from app.controllers.speculation import SpeculationParts
 from app.settings import Settings
 from app.theme import Theme
 from app.views.settings.discover import DiscoverPanel
@@ -38,7 +38,7 @@ class SettingsWindow(Translated, QWidget):
         settings: Settings,
         chats: ChatController,
         models: ModelController,
-        tuning: TuningController,
+        speculation: SpeculationParts,
     ) -> None:
         super().__init__()
         self._theme = theme
@@ -46,7 +46,7 @@ class SettingsWindow(Translated, QWidget):
         self.models = ModelsPage(theme, settings, models)
         self.discover = DiscoverPanel(theme, models)
         self.discover.shown_for_download.connect(lambda: self.show_page("models"))
-        self.speculation = SpeculationPage(theme, settings, models, chats.requests, tuning)
+        self.speculation = SpeculationPage(theme, settings, models, chats.requests, speculation)
         self.sampling = SamplingPage(theme, settings)
         self._pages: dict[str, Page | DiscoverPanel] = {
             "general": self.general,

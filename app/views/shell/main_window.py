@@ -32,6 +32,7 @@ from app.words.notices import NoticeAction
 from app.words.notices_for_errors import Problem, notice_for
 
 if TYPE_CHECKING:
+    from app.views.shell.speculation_wiring import SpeculationWiring
     from app.views.transcript import TranscriptView
 
 _SCALE_STEP = 0.1
@@ -69,6 +70,7 @@ class MainWindow(Translated, QWidget):
         self._connect_parts()
         self._connect_menu()
         self.inspector = InspectorWiring(self, theme, settings)
+        self.speculation: SpeculationWiring
         self._restore()
         theme.changed.connect(self.update)
         self.setWindowTitle("Hunch")
