@@ -190,9 +190,10 @@ def _alone(opened: Open, engine: object, request: Request) -> float:
 
 
 def _end(opened: Open) -> None:
-    opened.application.ended.connect(opened.qt.quit)
+    ended: list[bool] = []
+    opened.application.ended.connect(lambda: ended.append(True))
     opened.application.window.close_at_once()
-    opened.qt.exec()
+    opened.until(lambda: bool(ended))
 
 
 def _rss_mb() -> float:

@@ -23,7 +23,7 @@ from tests.bench.app_chats import LONG_CHAT, MESSAGES, SHORT_CHAT, fill
 from tests.bench.rows import Measure, Row
 from tests.bench.stage import Stage
 
-_LIMIT_S = 900
+_LIMIT_S = 300
 
 
 def child(what: str, profile: Path, *more: str) -> Any:
