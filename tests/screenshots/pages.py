@@ -61,7 +61,7 @@ def settings_page(name: str, stage: Stage) -> QWidget:
 
 def link_dialog(stage: Stage) -> QWidget:
     chat(stage)
-    ask_to_open("https://аpple.example/sign-in?from=hunch", stage.application.window)
+    ask_to_open("https://аpple.example/sign-in?from=hunch", stage.application.theme, stage.application.window)
     stage.settle()
     return dialog()
 
