@@ -154,6 +154,10 @@
         <translation>ピン留め</translation>
     </message>
     <message>
+        <source>Folders</source>
+        <translation>フォルダ</translation>
+    </message>
+    <message>
         <source>Today</source>
         <translation>今日</translation>
     </message>
@@ -165,12 +169,47 @@
         <source>Previous 7 days</source>
         <translation>過去 7 日間</translation>
     </message>
+    <message>
+        <source>%1 copy</source>
+        <comment>the title of a chat&apos;s copy</comment>
+        <translation>%1のコピー</translation>
+    </message>
+    <message>
+        <source>%1 copy %2</source>
+        <comment>the title of a second or later copy</comment>
+        <translation>%1のコピー %2</translation>
+    </message>
+    <message>
+        <source>New folder</source>
+        <translation>新規フォルダ</translation>
+    </message>
+    <message>
+        <source>%1 %2</source>
+        <comment>the name of a second new folder: New folder 2</comment>
+        <translation>%1 %2</translation>
+    </message>
 </context>
 <context>
     <name>ChatList</name>
     <message>
+        <source>New folder</source>
+        <translation>新規フォルダ</translation>
+    </message>
+    <message>
         <source>Rename…</source>
         <translation>名前を変更…</translation>
+    </message>
+    <message>
+        <source>New folder inside</source>
+        <translation>この中に新規フォルダ</translation>
+    </message>
+    <message>
+        <source>Move to</source>
+        <translation>移動</translation>
+    </message>
+    <message>
+        <source>Delete…</source>
+        <translation>削除…</translation>
     </message>
     <message>
         <source>Unpin</source>
@@ -185,8 +224,54 @@
         <translation>複製</translation>
     </message>
     <message>
+        <source>Name of the folder</source>
+        <translation>フォルダ名</translation>
+    </message>
+    <message>
+        <source>Title of the chat</source>
+        <translation>チャットのタイトル</translation>
+    </message>
+    <message>
         <source>Delete</source>
         <translation>削除</translation>
+    </message>
+</context>
+<context>
+    <name>ChatMenu</name>
+    <message>
+        <source>No folder</source>
+        <translation>フォルダなし</translation>
+    </message>
+    <message>
+        <source>New folder…</source>
+        <translation>新規フォルダ…</translation>
+    </message>
+</context>
+<context>
+    <name>ChatRows</name>
+    <message>
+        <source>level %1</source>
+        <translation>階層 %1</translation>
+    </message>
+    <message>
+        <source>open folder</source>
+        <translation>開いているフォルダ</translation>
+    </message>
+    <message>
+        <source>closed folder</source>
+        <translation>閉じているフォルダ</translation>
+    </message>
+    <message>
+        <source>pinned</source>
+        <translation>ピン留め済み</translation>
+    </message>
+    <message>
+        <source>a reply is being written</source>
+        <translation>回答を書いています</translation>
+    </message>
+    <message>
+        <source>new reply</source>
+        <translation>新しい回答</translation>
     </message>
 </context>
 <context>
@@ -657,6 +742,33 @@
     </message>
 </context>
 <context>
+    <name>FindBar</name>
+    <message>
+        <source>%1 of %2</source>
+        <translation>%1/%2 件</translation>
+    </message>
+    <message>
+        <source>Not found</source>
+        <translation>見つかりません</translation>
+    </message>
+    <message>
+        <source>Find in chat</source>
+        <translation>チャット内を検索</translation>
+    </message>
+    <message>
+        <source>Previous match</source>
+        <translation>前の一致箇所</translation>
+    </message>
+    <message>
+        <source>Next match</source>
+        <translation>次の一致箇所</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>閉じる</translation>
+    </message>
+</context>
+<context>
     <name>FoldPart</name>
     <message>
         <source>Hide thinking</source>
@@ -849,6 +961,207 @@
     </message>
 </context>
 <context>
+    <name>Inspector</name>
+    <message>
+        <source>No reply yet</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>In company</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Drafting is off</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No draft</source>
+        <translation type="unfinished">ドラフトなし</translation>
+    </message>
+    <message>
+        <source>The draft rests</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Drafting not supported</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The draft failed</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Too short to judge</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Compared with %1 tok/s without a draft, by plain passes measured during this reply.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Ask something, and see here what the draft brings.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Of the draft&apos;s guesses %1 were right, so a pass of the main model brought %2 tokens; from %3 on it pays.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Of the draft&apos;s guesses %1 were right. A pass brought %2 tokens, about what it takes to pay (%3).</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Only %1 of the draft&apos;s guesses were right. A pass brought %2 tokens; it would have taken %3 to pay.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Too little of it was drafted to say whether that paid.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The gain is too close to nothing to be certain of yet.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Several replies were written at once and shared each pass, so nothing was drafted.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Accepted by position</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>position %1: %2</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Accepted per pass</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%1 accepted: %2 of the passes</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tokens per pass</source>
+        <translation type="unfinished">パスあたりのトークン</translation>
+    </message>
+    <message>
+        <source>pays from %1</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Where the time went</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>draft</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>main model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>other</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tokens per pass over the reply</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>first %1, last %2, between %3 and %4</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%1 s saved</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%1 s lost</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What do these mean?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Pass</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The main model reads once over all guesses. It keeps those that it would have written itself, up to the first that it would not, and adds one token of its own.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Accept rate</source>
+        <translation type="unfinished">受理率</translation>
+    </message>
+    <message>
+        <source>Of the tokens that the draft guessed and the main model checked, the share that it kept.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>How many tokens a pass of the main model brought on average, its own one included. Without a draft it is 1.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Pays from</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>How much longer a pass with drafting takes than a plain one. Where a pass brings more tokens than this, the draft makes the reply faster.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Faster, slower</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tokens per pass divided by what it pays from: the speed with the draft against the speed without, measured on this Mac during the same reply.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>How often the first, second, third … guessed token was kept. A later one counts only if all before it were right.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>InspectorPanel</name>
+    <message>
+        <source>Speculation inspector</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Speculation</source>
+        <translation type="unfinished">投機的デコーディング</translation>
+    </message>
+    <message>
+        <source>Turn off for this pair</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Race…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Write this reply once more without the draft and once with it, side by side</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>InspectorWiring</name>
+    <message>
+        <source>Show or hide the inspector</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Inspector</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>InstallCard</name>
     <message>
         <source>Install from the Hub</source>
@@ -971,6 +1284,10 @@
         <source>Message deleted.</source>
         <translation>メッセージを削除しました。</translation>
     </message>
+    <message>
+        <source>Deleted the folder “%1”.</source>
+        <translation>フォルダ「%1」を削除しました。</translation>
+    </message>
 </context>
 <context>
     <name>LinkDialog</name>
@@ -1049,6 +1366,10 @@
         <translation>新しいチャット</translation>
     </message>
     <message>
+        <source>New Folder</source>
+        <translation>新規フォルダ</translation>
+    </message>
+    <message>
         <source>Attach…</source>
         <translation>添付…</translation>
     </message>
@@ -1079,6 +1400,18 @@
     <message>
         <source>Quit Hunch</source>
         <translation>Hunch を終了</translation>
+    </message>
+    <message>
+        <source>Find in Chat…</source>
+        <translation>チャット内を検索…</translation>
+    </message>
+    <message>
+        <source>Find Next</source>
+        <translation>次を検索</translation>
+    </message>
+    <message>
+        <source>Find Previous</source>
+        <translation>前を検索</translation>
     </message>
     <message>
         <source>Search Chats</source>
@@ -1119,6 +1452,10 @@
     <message>
         <source>Duplicate Chat</source>
         <translation>チャットを複製</translation>
+    </message>
+    <message>
+        <source>Move Chat to</source>
+        <translation>チャットを移動</translation>
     </message>
     <message>
         <source>Delete Chat</source>
@@ -2414,13 +2751,6 @@
     </message>
 </context>
 <context>
-    <name>RenameField</name>
-    <message>
-        <source>Title of the chat</source>
-        <translation>チャットのタイトル</translation>
-    </message>
-</context>
-<context>
     <name>ReplyStats</name>
     <message>
         <source>stopped before the first word</source>
@@ -2712,6 +3042,41 @@
     </message>
 </context>
 <context>
+    <name>SidebarWiring</name>
+    <message>
+        <source>Delete the folder “%1”?</source>
+        <translation>フォルダ「%1」を削除しますか？</translation>
+    </message>
+    <message>
+        <source>Move up what is in it</source>
+        <translation>中身を1つ上に移動</translation>
+    </message>
+    <message>
+        <source>Delete all of it</source>
+        <translation>中身も削除</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln chat(s)</source>
+        <translation>
+            <numerusform>チャット %Ln 件</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln folder(s)</source>
+        <translation>
+            <numerusform>フォルダ %Ln 個</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>%1 and %2</source>
+        <translation>%1と%2</translation>
+    </message>
+    <message>
+        <source>It holds %1.</source>
+        <translation>%1が入っています。</translation>
+    </message>
+</context>
+<context>
     <name>SpeculationControls</name>
     <message>
         <source>The main model writes alone.</source>
@@ -2812,14 +3177,86 @@
     </message>
 </context>
 <context>
-    <name>TrashMenu</name>
+    <name>Trash</name>
     <message>
         <source>Messages in “%1”</source>
         <translation>「%1」のメッセージ</translation>
     </message>
     <message>
+        <source>deleted today</source>
+        <translation>今日削除</translation>
+    </message>
+    <message>
+        <source>deleted yesterday</source>
+        <translation>昨日削除</translation>
+    </message>
+    <message>
+        <source>deleted on %1</source>
+        <translation>%1 に削除</translation>
+    </message>
+</context>
+<context>
+    <name>TrashMenu</name>
+    <message>
         <source>Nothing in the last 30 days</source>
         <translation>過去 30 日間にはありません</translation>
+    </message>
+    <message>
+        <source>Show all…</source>
+        <translation>すべて表示…</translation>
+    </message>
+</context>
+<context>
+    <name>TrashWindow</name>
+    <message numerus="yes">
+        <source>Delete %Ln item(s) for good?</source>
+        <translation>
+            <numerusform>%Ln 項目を完全に削除しますか？</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Delete for good</source>
+        <translation>完全に削除</translation>
+    </message>
+    <message>
+        <source>Delete everything in Recently Deleted for good?</source>
+        <translation>最近削除した項目をすべて完全に削除しますか？</translation>
+    </message>
+    <message>
+        <source>Empty</source>
+        <translation>空にする</translation>
+    </message>
+    <message>
+        <source>It also leaves the daily copies. This cannot be undone.</source>
+        <translation>毎日のコピーからも消え、元に戻せません。</translation>
+    </message>
+    <message>
+        <source>Recently Deleted</source>
+        <translation>最近削除した項目</translation>
+    </message>
+    <message>
+        <source>What you delete stays here for 30 days. Then it is gone for good.</source>
+        <translation>削除した項目はここに 30 日間残り、その後完全に消えます。</translation>
+    </message>
+    <message>
+        <source>Nothing was deleted in the last 30 days.</source>
+        <translation>この 30 日間に削除した項目はありません。</translation>
+    </message>
+    <message>
+        <source>Recently deleted chats and messages</source>
+        <translation>最近削除したチャットとメッセージ</translation>
+    </message>
+    <message>
+        <source>Restore</source>
+        <translation>復元</translation>
+    </message>
+    <message>
+        <source>Delete for good…</source>
+        <translation>完全に削除…</translation>
+    </message>
+    <message>
+        <source>Empty…</source>
+        <translation>空にする…</translation>
     </message>
 </context>
 <context>
@@ -2902,6 +3339,21 @@
     <message>
         <source>%1 tokens ahead are best for this pair: %2 plain speed.</source>
         <translation>このペアには %1 トークン先までの予測が最適です。ドラフトなしの %2 の速さです。</translation>
+    </message>
+</context>
+<context>
+    <name>_Counts</name>
+    <message numerus="yes">
+        <source>%Ln message(s)</source>
+        <translation>
+            <numerusform>メッセージ %Ln 件</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln day(s) left</source>
+        <translation>
+            <numerusform>残り %Ln 日</numerusform>
+        </translation>
     </message>
 </context>
 </TS>

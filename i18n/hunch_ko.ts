@@ -154,6 +154,10 @@
         <translation>고정됨</translation>
     </message>
     <message>
+        <source>Folders</source>
+        <translation>폴더</translation>
+    </message>
+    <message>
         <source>Today</source>
         <translation>오늘</translation>
     </message>
@@ -165,12 +169,47 @@
         <source>Previous 7 days</source>
         <translation>지난 7일</translation>
     </message>
+    <message>
+        <source>%1 copy</source>
+        <comment>the title of a chat&apos;s copy</comment>
+        <translation>%1 사본</translation>
+    </message>
+    <message>
+        <source>%1 copy %2</source>
+        <comment>the title of a second or later copy</comment>
+        <translation>%1 사본 %2</translation>
+    </message>
+    <message>
+        <source>New folder</source>
+        <translation>새 폴더</translation>
+    </message>
+    <message>
+        <source>%1 %2</source>
+        <comment>the name of a second new folder: New folder 2</comment>
+        <translation>%1 %2</translation>
+    </message>
 </context>
 <context>
     <name>ChatList</name>
     <message>
+        <source>New folder</source>
+        <translation>새 폴더</translation>
+    </message>
+    <message>
         <source>Rename…</source>
         <translation>이름 변경…</translation>
+    </message>
+    <message>
+        <source>New folder inside</source>
+        <translation>안에 새 폴더 만들기</translation>
+    </message>
+    <message>
+        <source>Move to</source>
+        <translation>이동</translation>
+    </message>
+    <message>
+        <source>Delete…</source>
+        <translation>삭제…</translation>
     </message>
     <message>
         <source>Unpin</source>
@@ -185,8 +224,54 @@
         <translation>복제</translation>
     </message>
     <message>
+        <source>Name of the folder</source>
+        <translation>폴더 이름</translation>
+    </message>
+    <message>
+        <source>Title of the chat</source>
+        <translation>채팅 제목</translation>
+    </message>
+    <message>
         <source>Delete</source>
         <translation>삭제</translation>
+    </message>
+</context>
+<context>
+    <name>ChatMenu</name>
+    <message>
+        <source>No folder</source>
+        <translation>폴더 없음</translation>
+    </message>
+    <message>
+        <source>New folder…</source>
+        <translation>새 폴더…</translation>
+    </message>
+</context>
+<context>
+    <name>ChatRows</name>
+    <message>
+        <source>level %1</source>
+        <translation>%1단계</translation>
+    </message>
+    <message>
+        <source>open folder</source>
+        <translation>열린 폴더</translation>
+    </message>
+    <message>
+        <source>closed folder</source>
+        <translation>닫힌 폴더</translation>
+    </message>
+    <message>
+        <source>pinned</source>
+        <translation>고정됨</translation>
+    </message>
+    <message>
+        <source>a reply is being written</source>
+        <translation>답변을 쓰는 중</translation>
+    </message>
+    <message>
+        <source>new reply</source>
+        <translation>새 답변</translation>
     </message>
 </context>
 <context>
@@ -657,6 +742,33 @@
     </message>
 </context>
 <context>
+    <name>FindBar</name>
+    <message>
+        <source>%1 of %2</source>
+        <translation>%2개 중 %1번째</translation>
+    </message>
+    <message>
+        <source>Not found</source>
+        <translation>찾을 수 없음</translation>
+    </message>
+    <message>
+        <source>Find in chat</source>
+        <translation>채팅에서 찾기</translation>
+    </message>
+    <message>
+        <source>Previous match</source>
+        <translation>이전 결과</translation>
+    </message>
+    <message>
+        <source>Next match</source>
+        <translation>다음 결과</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>닫기</translation>
+    </message>
+</context>
+<context>
     <name>FoldPart</name>
     <message>
         <source>Hide thinking</source>
@@ -849,6 +961,207 @@
     </message>
 </context>
 <context>
+    <name>Inspector</name>
+    <message>
+        <source>No reply yet</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>In company</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Drafting is off</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No draft</source>
+        <translation type="unfinished">초안 없음</translation>
+    </message>
+    <message>
+        <source>The draft rests</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Drafting not supported</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The draft failed</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Too short to judge</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Compared with %1 tok/s without a draft, by plain passes measured during this reply.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Ask something, and see here what the draft brings.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Of the draft&apos;s guesses %1 were right, so a pass of the main model brought %2 tokens; from %3 on it pays.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Of the draft&apos;s guesses %1 were right. A pass brought %2 tokens, about what it takes to pay (%3).</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Only %1 of the draft&apos;s guesses were right. A pass brought %2 tokens; it would have taken %3 to pay.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Too little of it was drafted to say whether that paid.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The gain is too close to nothing to be certain of yet.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Several replies were written at once and shared each pass, so nothing was drafted.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Accepted by position</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>position %1: %2</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Accepted per pass</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%1 accepted: %2 of the passes</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tokens per pass</source>
+        <translation type="unfinished">패스당 토큰</translation>
+    </message>
+    <message>
+        <source>pays from %1</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Where the time went</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>draft</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>main model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>other</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tokens per pass over the reply</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>first %1, last %2, between %3 and %4</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%1 s saved</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%1 s lost</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What do these mean?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Pass</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The main model reads once over all guesses. It keeps those that it would have written itself, up to the first that it would not, and adds one token of its own.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Accept rate</source>
+        <translation type="unfinished">수락률</translation>
+    </message>
+    <message>
+        <source>Of the tokens that the draft guessed and the main model checked, the share that it kept.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>How many tokens a pass of the main model brought on average, its own one included. Without a draft it is 1.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Pays from</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>How much longer a pass with drafting takes than a plain one. Where a pass brings more tokens than this, the draft makes the reply faster.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Faster, slower</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tokens per pass divided by what it pays from: the speed with the draft against the speed without, measured on this Mac during the same reply.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>How often the first, second, third … guessed token was kept. A later one counts only if all before it were right.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>InspectorPanel</name>
+    <message>
+        <source>Speculation inspector</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Speculation</source>
+        <translation type="unfinished">추측 디코딩</translation>
+    </message>
+    <message>
+        <source>Turn off for this pair</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Race…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Write this reply once more without the draft and once with it, side by side</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>InspectorWiring</name>
+    <message>
+        <source>Show or hide the inspector</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Inspector</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>InstallCard</name>
     <message>
         <source>Install from the Hub</source>
@@ -971,6 +1284,10 @@
         <source>Message deleted.</source>
         <translation>메시지를 삭제했어요.</translation>
     </message>
+    <message>
+        <source>Deleted the folder “%1”.</source>
+        <translation>‘%1’ 폴더를 삭제했어요.</translation>
+    </message>
 </context>
 <context>
     <name>LinkDialog</name>
@@ -1049,6 +1366,10 @@
         <translation>새 채팅</translation>
     </message>
     <message>
+        <source>New Folder</source>
+        <translation>새 폴더</translation>
+    </message>
+    <message>
         <source>Attach…</source>
         <translation>첨부…</translation>
     </message>
@@ -1079,6 +1400,18 @@
     <message>
         <source>Quit Hunch</source>
         <translation>Hunch 종료</translation>
+    </message>
+    <message>
+        <source>Find in Chat…</source>
+        <translation>채팅에서 찾기…</translation>
+    </message>
+    <message>
+        <source>Find Next</source>
+        <translation>다음 찾기</translation>
+    </message>
+    <message>
+        <source>Find Previous</source>
+        <translation>이전 찾기</translation>
     </message>
     <message>
         <source>Search Chats</source>
@@ -1119,6 +1452,10 @@
     <message>
         <source>Duplicate Chat</source>
         <translation>채팅 복제</translation>
+    </message>
+    <message>
+        <source>Move Chat to</source>
+        <translation>채팅 이동</translation>
     </message>
     <message>
         <source>Delete Chat</source>
@@ -2414,13 +2751,6 @@
     </message>
 </context>
 <context>
-    <name>RenameField</name>
-    <message>
-        <source>Title of the chat</source>
-        <translation>채팅 제목</translation>
-    </message>
-</context>
-<context>
     <name>ReplyStats</name>
     <message>
         <source>stopped before the first word</source>
@@ -2712,6 +3042,41 @@
     </message>
 </context>
 <context>
+    <name>SidebarWiring</name>
+    <message>
+        <source>Delete the folder “%1”?</source>
+        <translation>‘%1’ 폴더를 삭제할까요?</translation>
+    </message>
+    <message>
+        <source>Move up what is in it</source>
+        <translation>내용을 위로 옮기기</translation>
+    </message>
+    <message>
+        <source>Delete all of it</source>
+        <translation>내용까지 삭제</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln chat(s)</source>
+        <translation>
+            <numerusform>채팅 %Ln개</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln folder(s)</source>
+        <translation>
+            <numerusform>폴더 %Ln개</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>%1 and %2</source>
+        <translation>%1, %2</translation>
+    </message>
+    <message>
+        <source>It holds %1.</source>
+        <translation>이 폴더에 %1가 있어요.</translation>
+    </message>
+</context>
+<context>
     <name>SpeculationControls</name>
     <message>
         <source>The main model writes alone.</source>
@@ -2812,14 +3177,86 @@
     </message>
 </context>
 <context>
-    <name>TrashMenu</name>
+    <name>Trash</name>
     <message>
         <source>Messages in “%1”</source>
         <translation>‘%1’의 메시지</translation>
     </message>
     <message>
+        <source>deleted today</source>
+        <translation>오늘 삭제</translation>
+    </message>
+    <message>
+        <source>deleted yesterday</source>
+        <translation>어제 삭제</translation>
+    </message>
+    <message>
+        <source>deleted on %1</source>
+        <translation>%1 삭제</translation>
+    </message>
+</context>
+<context>
+    <name>TrashMenu</name>
+    <message>
         <source>Nothing in the last 30 days</source>
         <translation>최근 30일 동안 없음</translation>
+    </message>
+    <message>
+        <source>Show all…</source>
+        <translation>모두 보기…</translation>
+    </message>
+</context>
+<context>
+    <name>TrashWindow</name>
+    <message numerus="yes">
+        <source>Delete %Ln item(s) for good?</source>
+        <translation>
+            <numerusform>항목 %Ln개를 완전히 삭제할까요?</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Delete for good</source>
+        <translation>완전히 삭제</translation>
+    </message>
+    <message>
+        <source>Delete everything in Recently Deleted for good?</source>
+        <translation>최근 삭제한 항목을 모두 완전히 삭제할까요?</translation>
+    </message>
+    <message>
+        <source>Empty</source>
+        <translation>비우기</translation>
+    </message>
+    <message>
+        <source>It also leaves the daily copies. This cannot be undone.</source>
+        <translation>매일 만드는 사본에서도 지워지고, 되돌릴 수 없어요.</translation>
+    </message>
+    <message>
+        <source>Recently Deleted</source>
+        <translation>최근 삭제한 항목</translation>
+    </message>
+    <message>
+        <source>What you delete stays here for 30 days. Then it is gone for good.</source>
+        <translation>삭제한 항목은 여기에 30일 동안 남아 있다가 완전히 지워져요.</translation>
+    </message>
+    <message>
+        <source>Nothing was deleted in the last 30 days.</source>
+        <translation>최근 30일 동안 삭제한 항목이 없어요.</translation>
+    </message>
+    <message>
+        <source>Recently deleted chats and messages</source>
+        <translation>최근 삭제한 채팅과 메시지</translation>
+    </message>
+    <message>
+        <source>Restore</source>
+        <translation>복구</translation>
+    </message>
+    <message>
+        <source>Delete for good…</source>
+        <translation>완전히 삭제…</translation>
+    </message>
+    <message>
+        <source>Empty…</source>
+        <translation>비우기…</translation>
     </message>
 </context>
 <context>
@@ -2902,6 +3339,21 @@
     <message>
         <source>%1 tokens ahead are best for this pair: %2 plain speed.</source>
         <translation>이 쌍은 토큰 %1개씩 미리 추측하는 것이 가장 좋아요. 초안 없이 쓸 때의 %2예요.</translation>
+    </message>
+</context>
+<context>
+    <name>_Counts</name>
+    <message numerus="yes">
+        <source>%Ln message(s)</source>
+        <translation>
+            <numerusform>메시지 %Ln개</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln day(s) left</source>
+        <translation>
+            <numerusform>%Ln일 남음</numerusform>
+        </translation>
     </message>
 </context>
 </TS>

@@ -154,6 +154,10 @@
         <translation>已置顶</translation>
     </message>
     <message>
+        <source>Folders</source>
+        <translation>文件夹</translation>
+    </message>
+    <message>
         <source>Today</source>
         <translation>今天</translation>
     </message>
@@ -165,12 +169,47 @@
         <source>Previous 7 days</source>
         <translation>过去 7 天</translation>
     </message>
+    <message>
+        <source>%1 copy</source>
+        <comment>the title of a chat&apos;s copy</comment>
+        <translation>%1 副本</translation>
+    </message>
+    <message>
+        <source>%1 copy %2</source>
+        <comment>the title of a second or later copy</comment>
+        <translation>%1 副本 %2</translation>
+    </message>
+    <message>
+        <source>New folder</source>
+        <translation>新建文件夹</translation>
+    </message>
+    <message>
+        <source>%1 %2</source>
+        <comment>the name of a second new folder: New folder 2</comment>
+        <translation>%1 %2</translation>
+    </message>
 </context>
 <context>
     <name>ChatList</name>
     <message>
+        <source>New folder</source>
+        <translation>新建文件夹</translation>
+    </message>
+    <message>
         <source>Rename…</source>
         <translation>重命名…</translation>
+    </message>
+    <message>
+        <source>New folder inside</source>
+        <translation>在其中新建文件夹</translation>
+    </message>
+    <message>
+        <source>Move to</source>
+        <translation>移到</translation>
+    </message>
+    <message>
+        <source>Delete…</source>
+        <translation>删除…</translation>
     </message>
     <message>
         <source>Unpin</source>
@@ -185,8 +224,54 @@
         <translation>创建副本</translation>
     </message>
     <message>
+        <source>Name of the folder</source>
+        <translation>文件夹名称</translation>
+    </message>
+    <message>
+        <source>Title of the chat</source>
+        <translation>对话标题</translation>
+    </message>
+    <message>
         <source>Delete</source>
         <translation>删除</translation>
+    </message>
+</context>
+<context>
+    <name>ChatMenu</name>
+    <message>
+        <source>No folder</source>
+        <translation>不放入文件夹</translation>
+    </message>
+    <message>
+        <source>New folder…</source>
+        <translation>新建文件夹…</translation>
+    </message>
+</context>
+<context>
+    <name>ChatRows</name>
+    <message>
+        <source>level %1</source>
+        <translation>第 %1 级</translation>
+    </message>
+    <message>
+        <source>open folder</source>
+        <translation>展开的文件夹</translation>
+    </message>
+    <message>
+        <source>closed folder</source>
+        <translation>收起的文件夹</translation>
+    </message>
+    <message>
+        <source>pinned</source>
+        <translation>已置顶</translation>
+    </message>
+    <message>
+        <source>a reply is being written</source>
+        <translation>正在生成回复</translation>
+    </message>
+    <message>
+        <source>new reply</source>
+        <translation>有新回复</translation>
     </message>
 </context>
 <context>
@@ -657,6 +742,33 @@
     </message>
 </context>
 <context>
+    <name>FindBar</name>
+    <message>
+        <source>%1 of %2</source>
+        <translation>第 %1 个，共 %2 个</translation>
+    </message>
+    <message>
+        <source>Not found</source>
+        <translation>未找到</translation>
+    </message>
+    <message>
+        <source>Find in chat</source>
+        <translation>在对话中查找</translation>
+    </message>
+    <message>
+        <source>Previous match</source>
+        <translation>上一个匹配项</translation>
+    </message>
+    <message>
+        <source>Next match</source>
+        <translation>下一个匹配项</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>关闭</translation>
+    </message>
+</context>
+<context>
     <name>FoldPart</name>
     <message>
         <source>Hide thinking</source>
@@ -849,6 +961,207 @@
     </message>
 </context>
 <context>
+    <name>Inspector</name>
+    <message>
+        <source>No reply yet</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>In company</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Drafting is off</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No draft</source>
+        <translation type="unfinished">不用草稿模型</translation>
+    </message>
+    <message>
+        <source>The draft rests</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Drafting not supported</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The draft failed</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Too short to judge</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Compared with %1 tok/s without a draft, by plain passes measured during this reply.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Ask something, and see here what the draft brings.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Of the draft&apos;s guesses %1 were right, so a pass of the main model brought %2 tokens; from %3 on it pays.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Of the draft&apos;s guesses %1 were right. A pass brought %2 tokens, about what it takes to pay (%3).</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Only %1 of the draft&apos;s guesses were right. A pass brought %2 tokens; it would have taken %3 to pay.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Too little of it was drafted to say whether that paid.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The gain is too close to nothing to be certain of yet.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Several replies were written at once and shared each pass, so nothing was drafted.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Accepted by position</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>position %1: %2</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Accepted per pass</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%1 accepted: %2 of the passes</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tokens per pass</source>
+        <translation type="unfinished">每轮 token&#xa0;数</translation>
+    </message>
+    <message>
+        <source>pays from %1</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Where the time went</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>draft</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>main model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>other</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tokens per pass over the reply</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>first %1, last %2, between %3 and %4</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%1 s saved</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%1 s lost</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What do these mean?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Pass</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The main model reads once over all guesses. It keeps those that it would have written itself, up to the first that it would not, and adds one token of its own.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Accept rate</source>
+        <translation type="unfinished">接受率</translation>
+    </message>
+    <message>
+        <source>Of the tokens that the draft guessed and the main model checked, the share that it kept.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>How many tokens a pass of the main model brought on average, its own one included. Without a draft it is 1.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Pays from</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>How much longer a pass with drafting takes than a plain one. Where a pass brings more tokens than this, the draft makes the reply faster.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Faster, slower</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tokens per pass divided by what it pays from: the speed with the draft against the speed without, measured on this Mac during the same reply.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>How often the first, second, third … guessed token was kept. A later one counts only if all before it were right.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>InspectorPanel</name>
+    <message>
+        <source>Speculation inspector</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Speculation</source>
+        <translation type="unfinished">投机解码</translation>
+    </message>
+    <message>
+        <source>Turn off for this pair</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Race…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Write this reply once more without the draft and once with it, side by side</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>InspectorWiring</name>
+    <message>
+        <source>Show or hide the inspector</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Inspector</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>InstallCard</name>
     <message>
         <source>Install from the Hub</source>
@@ -971,6 +1284,10 @@
         <source>Message deleted.</source>
         <translation>消息已删除。</translation>
     </message>
+    <message>
+        <source>Deleted the folder “%1”.</source>
+        <translation>已删除文件夹“%1”。</translation>
+    </message>
 </context>
 <context>
     <name>LinkDialog</name>
@@ -1049,6 +1366,10 @@
         <translation>新建对话</translation>
     </message>
     <message>
+        <source>New Folder</source>
+        <translation>新建文件夹</translation>
+    </message>
+    <message>
         <source>Attach…</source>
         <translation>添加附件…</translation>
     </message>
@@ -1079,6 +1400,18 @@
     <message>
         <source>Quit Hunch</source>
         <translation>退出 Hunch</translation>
+    </message>
+    <message>
+        <source>Find in Chat…</source>
+        <translation>在对话中查找…</translation>
+    </message>
+    <message>
+        <source>Find Next</source>
+        <translation>查找下一个</translation>
+    </message>
+    <message>
+        <source>Find Previous</source>
+        <translation>查找上一个</translation>
     </message>
     <message>
         <source>Search Chats</source>
@@ -1119,6 +1452,10 @@
     <message>
         <source>Duplicate Chat</source>
         <translation>创建对话副本</translation>
+    </message>
+    <message>
+        <source>Move Chat to</source>
+        <translation>将对话移到</translation>
     </message>
     <message>
         <source>Delete Chat</source>
@@ -2414,13 +2751,6 @@
     </message>
 </context>
 <context>
-    <name>RenameField</name>
-    <message>
-        <source>Title of the chat</source>
-        <translation>对话标题</translation>
-    </message>
-</context>
-<context>
     <name>ReplyStats</name>
     <message>
         <source>stopped before the first word</source>
@@ -2712,6 +3042,41 @@
     </message>
 </context>
 <context>
+    <name>SidebarWiring</name>
+    <message>
+        <source>Delete the folder “%1”?</source>
+        <translation>删除文件夹“%1”？</translation>
+    </message>
+    <message>
+        <source>Move up what is in it</source>
+        <translation>将内容移到上一级</translation>
+    </message>
+    <message>
+        <source>Delete all of it</source>
+        <translation>连同内容删除</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln chat(s)</source>
+        <translation>
+            <numerusform>%Ln 个对话</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln folder(s)</source>
+        <translation>
+            <numerusform>%Ln 个文件夹</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>%1 and %2</source>
+        <translation>%1和%2</translation>
+    </message>
+    <message>
+        <source>It holds %1.</source>
+        <translation>其中有%1。</translation>
+    </message>
+</context>
+<context>
     <name>SpeculationControls</name>
     <message>
         <source>The main model writes alone.</source>
@@ -2812,14 +3177,86 @@
     </message>
 </context>
 <context>
-    <name>TrashMenu</name>
+    <name>Trash</name>
     <message>
         <source>Messages in “%1”</source>
         <translation>“%1”中的消息</translation>
     </message>
     <message>
+        <source>deleted today</source>
+        <translation>今天删除</translation>
+    </message>
+    <message>
+        <source>deleted yesterday</source>
+        <translation>昨天删除</translation>
+    </message>
+    <message>
+        <source>deleted on %1</source>
+        <translation>%1 删除</translation>
+    </message>
+</context>
+<context>
+    <name>TrashMenu</name>
+    <message>
         <source>Nothing in the last 30 days</source>
         <translation>最近 30 天没有</translation>
+    </message>
+    <message>
+        <source>Show all…</source>
+        <translation>显示全部…</translation>
+    </message>
+</context>
+<context>
+    <name>TrashWindow</name>
+    <message numerus="yes">
+        <source>Delete %Ln item(s) for good?</source>
+        <translation>
+            <numerusform>永久删除 %Ln 项？</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Delete for good</source>
+        <translation>永久删除</translation>
+    </message>
+    <message>
+        <source>Delete everything in Recently Deleted for good?</source>
+        <translation>永久删除“最近删除”中的所有内容？</translation>
+    </message>
+    <message>
+        <source>Empty</source>
+        <translation>清空</translation>
+    </message>
+    <message>
+        <source>It also leaves the daily copies. This cannot be undone.</source>
+        <translation>每日副本中的内容也会删除，且无法撤销。</translation>
+    </message>
+    <message>
+        <source>Recently Deleted</source>
+        <translation>最近删除</translation>
+    </message>
+    <message>
+        <source>What you delete stays here for 30 days. Then it is gone for good.</source>
+        <translation>删除的内容会在这里保留 30 天，之后将永久删除。</translation>
+    </message>
+    <message>
+        <source>Nothing was deleted in the last 30 days.</source>
+        <translation>最近 30 天没有删除任何内容。</translation>
+    </message>
+    <message>
+        <source>Recently deleted chats and messages</source>
+        <translation>最近删除的对话和消息</translation>
+    </message>
+    <message>
+        <source>Restore</source>
+        <translation>恢复</translation>
+    </message>
+    <message>
+        <source>Delete for good…</source>
+        <translation>永久删除…</translation>
+    </message>
+    <message>
+        <source>Empty…</source>
+        <translation>清空…</translation>
     </message>
 </context>
 <context>
@@ -2902,6 +3339,21 @@
     <message>
         <source>%1 tokens ahead are best for this pair: %2 plain speed.</source>
         <translation>这个模型对每次提前猜测 %1 个 token 最好：速度是不用草稿时的 %2。</translation>
+    </message>
+</context>
+<context>
+    <name>_Counts</name>
+    <message numerus="yes">
+        <source>%Ln message(s)</source>
+        <translation>
+            <numerusform>%Ln 条消息</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln day(s) left</source>
+        <translation>
+            <numerusform>剩余 %Ln 天</numerusform>
+        </translation>
     </message>
 </context>
 </TS>
