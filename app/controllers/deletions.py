@@ -53,14 +53,14 @@ class Deletions(QObject):
 
         self._changes.write(lambda stores: stores.trash.put_chat(chat.id), stored)
 
-    def delete_message(self, message: StoredMessage, done: Callable[[], None]) -> None:
-        """With all that follows it."""
+    def delete_message(self, message: StoredMessage, following: bool, done: Callable[[], None]) -> None:
+        """Alone, or with all that is `following` it."""
 
         def stored(mark: float) -> None:
             self._add(_Undo(mark, lambda stores: stores.trash.restore(mark), message.chat_id))
             done()
 
-        self._changes.write(lambda stores: exchange.delete_messages(stores, message, following=True), stored)
+        self._changes.write(lambda stores: exchange.delete_messages(stores, message, following=following), stored)
 
     def delete_folder(self, folder_id: int, with_chats: bool, done: Callable[[], None]) -> None:
         def stored(deleted: DeletedFolder) -> None:

@@ -160,6 +160,10 @@ class Storage:
         assert self._read is not None, "the storage is not open"
         return self._read
 
+    def another_reader(self) -> Stores:
+        """For a thread of one's own, which opens it by this call and closes its database."""
+        return Stores(Reader(self._address))
+
     def search(self, query: str, limit: int, done: Callable[[list[ChatSummary]], None]) -> None:
         """A newer search ends this one, which is then never answered. What cannot be read is not found."""
         self.stop_search()

@@ -73,7 +73,7 @@ class Soak(QObject):
         until(lambda: not chats.generating and not app.storage.pending)
         chats.conversations.set_query("")
         if turn % 20 == 0:
-            app.show_settings("sampling")
+            app.show_settings("chat")
             app.settings.text_scale = 1.0 + 0.5 * (turn // 20 % 2)
             app.settings.appearance = ("light", "dark")[turn // 20 % 2]
 

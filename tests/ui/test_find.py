@@ -218,7 +218,9 @@ def test_another_chat_closes_the_bar(app: AppHarness, qtbot: QtBot) -> None:
 def test_a_result_opens_its_chat_at_the_match_in_its_branch(app: AppHarness, qtbot: QtBot) -> None:
     app.ask(qtbot, "First question about Lisbon")
     chat, first = app.chats.chat_id, app.chats.transcript.messages[0].id
-    app.chats.edit(first, "Another question")
+    app.chats.edits.begin(first)
+    app.chats.edits.type(first, "Another question")
+    assert app.chats.edits.save(first)
     app.wait_until_quiet(qtbot)
     app.chats.new_chat()
     app.window.sidebar.search.setText("lisb")

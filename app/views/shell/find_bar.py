@@ -7,9 +7,9 @@ from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent, 
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
 from app.theme import RADIUS_CARD, Theme
-from app.views.shell.sidebar import SearchField
 from app.views.widgets.buttons import IconButton
 from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.search_field import SearchField
 from app.views.widgets.translated import Translated
 from app.words.formats import count, fill
 

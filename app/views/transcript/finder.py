@@ -88,6 +88,7 @@ class Finder(QObject):
         model.message_changed.connect(self._read_again)
         model.messages_removed.connect(lambda _first, _count: self._read_all())
         context.fold_requested.connect(self._on_folded)
+        parts.placed.connect(self.light)
 
     # What is asked
 
@@ -249,7 +250,7 @@ class Finder(QObject):
         return stretches[place.number][0] if place.number < len(stretches) else 0
 
     def light(self) -> None:
-        """Lights what is in sight. The view calls it when parts have come, gone, or been written anew."""
+        """Lights what is in sight: parts may have come, gone, or been written anew."""
         if not self.query and not self._is_lit:
             return
         self._is_lit = bool(self.query)

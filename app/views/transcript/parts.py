@@ -29,6 +29,7 @@ class PartKind(StrEnum):
     PROGRESS = "progress"
     NOTICE = "notice"
     FOOTER = "footer"
+    EDITOR = "editor"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,7 @@ class Part:
     measured_width_px: int = -1
     address: Address | None = None  # of its text in the message; None where there is none to select
     at: int | None = None  # where its text begins in the message's; None for what is not a part of that
+    section_start: int = 0  # where the section of the text that it belongs to begins
     widget: "PartWidget | None" = field(default=None, repr=False)
 
     @property

@@ -4,7 +4,7 @@ Here: read-only text widgets that never load anything and scroll only sideways. 
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from markdown_it.token import Token
 from PySide6.QtCore import QPoint, QRect, QRectF, Qt, QUrl
@@ -40,6 +40,8 @@ from app.views.transcript.selection import Stretch, Unit
 from app.views.transcript.text_decorations import paint_decorations
 
 BUBBLE_SHARE = 0.8
+_WHEEL_PX = 60
+_WHEEL_NOTCH = 120
 _Move = QTextCursor.MoveOperation
 _BY_LINES = frozenset({_Move.Up, _Move.Down})
 _BESIDE_BLOCK = {_Move.StartOfBlock: _Move.PreviousBlock, _Move.EndOfBlock: _Move.NextBlock}
@@ -51,6 +53,7 @@ class ReadOnlyText(Selectable, QTextBrowser):
     def __init__(self, context: PartContext, parent: QWidget) -> None:
         super().__init__(parent)
         self.context = context
+        self.underlay: Callable[[QPainter], None] | None = None  # paints below the words
         self._lit: Stretch | None = None
         self._lit_cursors: list[QTextCursor] = []
         self.found = FoundWords(context.theme)
@@ -97,11 +100,15 @@ class ReadOnlyText(Selectable, QTextBrowser):
         return nothing_to_load()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Vertical scrolling is left to the transcript."""
+        """Vertical scrolling is left to the transcript; with Shift it is sideways, as the Mac makes it by itself."""
+        bar, keys = self.horizontalScrollBar(), event.modifiers()
         delta = event.pixelDelta() if not event.pixelDelta().isNull() else event.angleDelta()
-        sideways = abs(delta.x()) > abs(delta.y()) and self.horizontalScrollBar().maximum() > 0
-        if sideways and not event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+        if bar.maximum() == 0 or keys & Qt.KeyboardModifier.ControlModifier:
+            event.ignore()
+        elif abs(delta.x()) > abs(delta.y()):
             super().wheelEvent(event)
+        elif keys & Qt.KeyboardModifier.ShiftModifier and delta.y():
+            bar.setValue(bar.value() - round(delta.y() * _WHEEL_PX / _WHEEL_NOTCH))
         else:
             event.ignore()
 
@@ -190,6 +197,8 @@ class ReadOnlyText(Selectable, QTextBrowser):
         painter = QPainter(self.viewport())
         painter.setClipRect(event.rect())
         painter.translate(-scrolled, 0)
+        if self.underlay is not None:
+            self.underlay(painter)
         self.document().documentLayout().draw(painter, context)
         painter.end()
 
