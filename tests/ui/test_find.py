@@ -113,6 +113,21 @@ def test_a_match_far_away_is_brought_into_sight(harness: TranscriptHarness, qtbo
     assert harness.value < harness.bottom // 2
 
 
+@pytest.mark.parametrize(
+    "harness", [[question(1), reply(2, "drab\n\n" * 60), question(3), reply(4, "draft\n\n" * 60)]], indirect=True
+)
+def test_typing_on_stays_where_the_search_began(harness: TranscriptHarness, qtbot: QtBot) -> None:
+    finder = finder_of(harness)
+    for words in ("d", "dr", "dra"):
+        find(harness, qtbot, words)
+        assert (finder.count, finder.number > 60) == (120, True)
+    find(harness, qtbot, "draf")
+    began = finder.current
+    find(harness, qtbot, "drab")  # all of them are further up
+    assert (finder.count, finder.number) == (60, 1)
+    assert began is not None
+
+
 LONG = "\n\n".join(f"Paragraph {number} of many, with words enough to fill a line." for number in range(1500))
 
 
