@@ -342,7 +342,7 @@
     </message>
     <message>
         <source>Folders</source>
-        <translation type="unfinished"></translation>
+        <translation>フォルダ</translation>
     </message>
     <message>
         <source>Today</source>
@@ -359,28 +359,28 @@
     <message>
         <source>%1 copy</source>
         <comment>the title of a chat&apos;s copy</comment>
-        <translation type="unfinished"></translation>
+        <translation>%1のコピー</translation>
     </message>
     <message>
         <source>%1 copy %2</source>
         <comment>the title of a second or later copy</comment>
-        <translation type="unfinished"></translation>
+        <translation>%1のコピー %2</translation>
     </message>
     <message>
         <source>New folder</source>
-        <translation type="unfinished"></translation>
+        <translation>新規フォルダ</translation>
     </message>
     <message>
         <source>%1 %2</source>
         <comment>the name of a second new folder: New folder 2</comment>
-        <translation type="unfinished"></translation>
+        <translation>%1 %2</translation>
     </message>
 </context>
 <context>
     <name>ChatList</name>
     <message>
         <source>New folder</source>
-        <translation type="unfinished"></translation>
+        <translation>新規フォルダ</translation>
     </message>
     <message>
         <source>Rename…</source>
@@ -388,15 +388,15 @@
     </message>
     <message>
         <source>New folder inside</source>
-        <translation type="unfinished"></translation>
+        <translation>この中に新規フォルダ</translation>
     </message>
     <message>
         <source>Move to</source>
-        <translation type="unfinished"></translation>
+        <translation>移動</translation>
     </message>
     <message>
         <source>Delete…</source>
-        <translation type="unfinished"></translation>
+        <translation>削除…</translation>
     </message>
     <message>
         <source>Unpin</source>
@@ -412,11 +412,11 @@
     </message>
     <message>
         <source>Name of the folder</source>
-        <translation type="unfinished"></translation>
+        <translation>フォルダ名</translation>
     </message>
     <message>
         <source>Title of the chat</source>
-        <translation type="unfinished">チャットのタイトル</translation>
+        <translation>チャットのタイトル</translation>
     </message>
     <message>
         <source>Delete</source>
@@ -427,38 +427,38 @@
     <name>ChatMenu</name>
     <message>
         <source>No folder</source>
-        <translation type="unfinished"></translation>
+        <translation>フォルダなし</translation>
     </message>
     <message>
         <source>New folder…</source>
-        <translation type="unfinished"></translation>
+        <translation>新規フォルダ…</translation>
     </message>
 </context>
 <context>
     <name>ChatRows</name>
     <message>
         <source>level %1</source>
-        <translation type="unfinished"></translation>
+        <translation>階層 %1</translation>
     </message>
     <message>
         <source>open folder</source>
-        <translation type="unfinished"></translation>
+        <translation>開いているフォルダ</translation>
     </message>
     <message>
         <source>closed folder</source>
-        <translation type="unfinished"></translation>
+        <translation>閉じているフォルダ</translation>
     </message>
     <message>
         <source>pinned</source>
-        <translation type="unfinished"></translation>
+        <translation>ピン留め済み</translation>
     </message>
     <message>
         <source>a reply is being written</source>
-        <translation type="unfinished"></translation>
+        <translation>回答を書いています</translation>
     </message>
     <message>
         <source>new reply</source>
-        <translation type="unfinished"></translation>
+        <translation>新しい回答</translation>
     </message>
 </context>
 <context>
@@ -1188,27 +1188,27 @@
     <name>FindBar</name>
     <message>
         <source>%1 of %2</source>
-        <translation type="unfinished">%1 / %2</translation>
+        <translation>%1/%2 件</translation>
     </message>
     <message>
         <source>Not found</source>
-        <translation type="unfinished"></translation>
+        <translation>見つかりません</translation>
     </message>
     <message>
         <source>Find in chat</source>
-        <translation type="unfinished"></translation>
+        <translation>チャット内を検索</translation>
     </message>
     <message>
         <source>Previous match</source>
-        <translation type="unfinished"></translation>
+        <translation>前の一致箇所</translation>
     </message>
     <message>
         <source>Next match</source>
-        <translation type="unfinished"></translation>
+        <translation>次の一致箇所</translation>
     </message>
     <message>
         <source>Close</source>
-        <translation type="unfinished">閉じる</translation>
+        <translation>閉じる</translation>
     </message>
 </context>
 <context>
@@ -1780,7 +1780,7 @@
     </message>
     <message>
         <source>Deleted the folder “%1”.</source>
-        <translation type="unfinished"></translation>
+        <translation>フォルダ「%1」を削除しました。</translation>
     </message>
 </context>
 <context>
@@ -1917,7 +1917,7 @@
     </message>
     <message>
         <source>New Folder</source>
-        <translation type="unfinished"></translation>
+        <translation>新規フォルダ</translation>
     </message>
     <message>
         <source>Quick Ask…</source>
@@ -1933,15 +1933,15 @@
     </message>
     <message>
         <source>Find in Chat…</source>
-        <translation type="unfinished"></translation>
+        <translation>チャット内を検索…</translation>
     </message>
     <message>
         <source>Find Next</source>
-        <translation type="unfinished"></translation>
+        <translation>次を検索</translation>
     </message>
     <message>
         <source>Find Previous</source>
-        <translation type="unfinished"></translation>
+        <translation>前を検索</translation>
     </message>
     <message>
         <source>Command Palette…</source>
@@ -1985,7 +1985,7 @@
     </message>
     <message>
         <source>Move Chat to</source>
-        <translation type="unfinished"></translation>
+        <translation>チャットを移動</translation>
     </message>
     <message>
         <source>Delete Chat</source>
@@ -4183,35 +4183,35 @@
     <name>SidebarWiring</name>
     <message>
         <source>Delete the folder “%1”?</source>
-        <translation type="unfinished"></translation>
+        <translation>フォルダ「%1」を削除しますか？</translation>
     </message>
     <message>
         <source>Move up what is in it</source>
-        <translation type="unfinished"></translation>
+        <translation>中身を1つ上に移動</translation>
     </message>
     <message>
         <source>Delete all of it</source>
-        <translation type="unfinished"></translation>
+        <translation>中身も削除</translation>
     </message>
     <message numerus="yes">
-        <source>%n chat(s)</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <source>%Ln chat(s)</source>
+        <translation>
+            <numerusform>チャット %Ln 件</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln folder(s)</source>
+        <translation>
+            <numerusform>フォルダ %Ln 個</numerusform>
         </translation>
     </message>
     <message>
         <source>%1 and %2</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message numerus="yes">
-        <source>%n folder(s)</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-        </translation>
+        <translation>%1と%2</translation>
     </message>
     <message>
         <source>It holds %1.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1が入っています。</translation>
     </message>
 </context>
 <context>
@@ -4435,23 +4435,19 @@
     <name>Trash</name>
     <message>
         <source>Messages in “%1”</source>
-        <translation type="unfinished">「%1」のメッセージ</translation>
+        <translation>「%1」のメッセージ</translation>
     </message>
     <message>
         <source>deleted today</source>
-        <translation type="unfinished"></translation>
+        <translation>今日削除</translation>
     </message>
     <message>
         <source>deleted yesterday</source>
-        <translation type="unfinished"></translation>
+        <translation>昨日削除</translation>
     </message>
     <message>
         <source>deleted on %1</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>%n day(s) left</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 に削除</translation>
     </message>
 </context>
 <context>
@@ -4462,60 +4458,60 @@
     </message>
     <message>
         <source>Show all…</source>
-        <translation type="unfinished"></translation>
+        <translation>すべて表示…</translation>
     </message>
 </context>
 <context>
     <name>TrashWindow</name>
     <message numerus="yes">
-        <source>Delete %n item(s) for good?</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <source>Delete %Ln item(s) for good?</source>
+        <translation>
+            <numerusform>%Ln 項目を完全に削除しますか？</numerusform>
         </translation>
     </message>
     <message>
         <source>Delete for good</source>
-        <translation type="unfinished"></translation>
+        <translation>完全に削除</translation>
     </message>
     <message>
         <source>Delete everything in Recently Deleted for good?</source>
-        <translation type="unfinished"></translation>
+        <translation>最近削除した項目をすべて完全に削除しますか？</translation>
     </message>
     <message>
         <source>Empty</source>
-        <translation type="unfinished"></translation>
+        <translation>空にする</translation>
     </message>
     <message>
         <source>It also leaves the daily copies. This cannot be undone.</source>
-        <translation type="unfinished"></translation>
+        <translation>毎日のコピーからも消え、元に戻せません。</translation>
     </message>
     <message>
         <source>Recently Deleted</source>
-        <translation type="unfinished">最近削除した項目</translation>
+        <translation>最近削除した項目</translation>
     </message>
     <message>
         <source>What you delete stays here for 30 days. Then it is gone for good.</source>
-        <translation type="unfinished"></translation>
+        <translation>削除した項目はここに 30 日間残り、その後完全に消えます。</translation>
     </message>
     <message>
         <source>Nothing was deleted in the last 30 days.</source>
-        <translation type="unfinished"></translation>
+        <translation>この 30 日間に削除した項目はありません。</translation>
     </message>
     <message>
         <source>Recently deleted chats and messages</source>
-        <translation type="unfinished"></translation>
+        <translation>最近削除したチャットとメッセージ</translation>
     </message>
     <message>
         <source>Restore</source>
-        <translation type="unfinished"></translation>
+        <translation>復元</translation>
     </message>
     <message>
         <source>Delete for good…</source>
-        <translation type="unfinished"></translation>
+        <translation>完全に削除…</translation>
     </message>
     <message>
         <source>Empty…</source>
-        <translation type="unfinished"></translation>
+        <translation>空にする…</translation>
     </message>
 </context>
 <context>
@@ -4643,6 +4639,21 @@
     <message>
         <source>Best for this pair is to guess %1 ahead: %2 plain speed.</source>
         <translation>このペアには %1 トークン先までの予測が最適です。ドラフトなしの %2 の速さです。</translation>
+    </message>
+</context>
+<context>
+    <name>_Counts</name>
+    <message numerus="yes">
+        <source>%Ln message(s)</source>
+        <translation>
+            <numerusform>メッセージ %Ln 件</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln day(s) left</source>
+        <translation>
+            <numerusform>残り %Ln 日</numerusform>
+        </translation>
     </message>
 </context>
 </TS>

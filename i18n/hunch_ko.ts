@@ -342,7 +342,7 @@
     </message>
     <message>
         <source>Folders</source>
-        <translation type="unfinished"></translation>
+        <translation>폴더</translation>
     </message>
     <message>
         <source>Today</source>
@@ -359,28 +359,28 @@
     <message>
         <source>%1 copy</source>
         <comment>the title of a chat&apos;s copy</comment>
-        <translation type="unfinished"></translation>
+        <translation>%1 사본</translation>
     </message>
     <message>
         <source>%1 copy %2</source>
         <comment>the title of a second or later copy</comment>
-        <translation type="unfinished"></translation>
+        <translation>%1 사본 %2</translation>
     </message>
     <message>
         <source>New folder</source>
-        <translation type="unfinished"></translation>
+        <translation>새 폴더</translation>
     </message>
     <message>
         <source>%1 %2</source>
         <comment>the name of a second new folder: New folder 2</comment>
-        <translation type="unfinished"></translation>
+        <translation>%1 %2</translation>
     </message>
 </context>
 <context>
     <name>ChatList</name>
     <message>
         <source>New folder</source>
-        <translation type="unfinished"></translation>
+        <translation>새 폴더</translation>
     </message>
     <message>
         <source>Rename…</source>
@@ -388,15 +388,15 @@
     </message>
     <message>
         <source>New folder inside</source>
-        <translation type="unfinished"></translation>
+        <translation>안에 새 폴더 만들기</translation>
     </message>
     <message>
         <source>Move to</source>
-        <translation type="unfinished"></translation>
+        <translation>이동</translation>
     </message>
     <message>
         <source>Delete…</source>
-        <translation type="unfinished"></translation>
+        <translation>삭제…</translation>
     </message>
     <message>
         <source>Unpin</source>
@@ -412,11 +412,11 @@
     </message>
     <message>
         <source>Name of the folder</source>
-        <translation type="unfinished"></translation>
+        <translation>폴더 이름</translation>
     </message>
     <message>
         <source>Title of the chat</source>
-        <translation type="unfinished">채팅 제목</translation>
+        <translation>채팅 제목</translation>
     </message>
     <message>
         <source>Delete</source>
@@ -427,38 +427,38 @@
     <name>ChatMenu</name>
     <message>
         <source>No folder</source>
-        <translation type="unfinished"></translation>
+        <translation>폴더 없음</translation>
     </message>
     <message>
         <source>New folder…</source>
-        <translation type="unfinished"></translation>
+        <translation>새 폴더…</translation>
     </message>
 </context>
 <context>
     <name>ChatRows</name>
     <message>
         <source>level %1</source>
-        <translation type="unfinished"></translation>
+        <translation>%1단계</translation>
     </message>
     <message>
         <source>open folder</source>
-        <translation type="unfinished"></translation>
+        <translation>열린 폴더</translation>
     </message>
     <message>
         <source>closed folder</source>
-        <translation type="unfinished"></translation>
+        <translation>닫힌 폴더</translation>
     </message>
     <message>
         <source>pinned</source>
-        <translation type="unfinished"></translation>
+        <translation>고정됨</translation>
     </message>
     <message>
         <source>a reply is being written</source>
-        <translation type="unfinished"></translation>
+        <translation>답변을 쓰는 중</translation>
     </message>
     <message>
         <source>new reply</source>
-        <translation type="unfinished"></translation>
+        <translation>새 답변</translation>
     </message>
 </context>
 <context>
@@ -1188,27 +1188,27 @@
     <name>FindBar</name>
     <message>
         <source>%1 of %2</source>
-        <translation type="unfinished">%2 중 %1</translation>
+        <translation>%2개 중 %1번째</translation>
     </message>
     <message>
         <source>Not found</source>
-        <translation type="unfinished"></translation>
+        <translation>찾을 수 없음</translation>
     </message>
     <message>
         <source>Find in chat</source>
-        <translation type="unfinished"></translation>
+        <translation>채팅에서 찾기</translation>
     </message>
     <message>
         <source>Previous match</source>
-        <translation type="unfinished"></translation>
+        <translation>이전 결과</translation>
     </message>
     <message>
         <source>Next match</source>
-        <translation type="unfinished"></translation>
+        <translation>다음 결과</translation>
     </message>
     <message>
         <source>Close</source>
-        <translation type="unfinished">닫기</translation>
+        <translation>닫기</translation>
     </message>
 </context>
 <context>
@@ -1780,7 +1780,7 @@
     </message>
     <message>
         <source>Deleted the folder “%1”.</source>
-        <translation type="unfinished"></translation>
+        <translation>‘%1’ 폴더를 삭제했어요.</translation>
     </message>
 </context>
 <context>
@@ -1917,7 +1917,7 @@
     </message>
     <message>
         <source>New Folder</source>
-        <translation type="unfinished"></translation>
+        <translation>새 폴더</translation>
     </message>
     <message>
         <source>Quick Ask…</source>
@@ -1933,15 +1933,15 @@
     </message>
     <message>
         <source>Find in Chat…</source>
-        <translation type="unfinished"></translation>
+        <translation>채팅에서 찾기…</translation>
     </message>
     <message>
         <source>Find Next</source>
-        <translation type="unfinished"></translation>
+        <translation>다음 찾기</translation>
     </message>
     <message>
         <source>Find Previous</source>
-        <translation type="unfinished"></translation>
+        <translation>이전 찾기</translation>
     </message>
     <message>
         <source>Command Palette…</source>
@@ -1985,7 +1985,7 @@
     </message>
     <message>
         <source>Move Chat to</source>
-        <translation type="unfinished"></translation>
+        <translation>채팅 이동</translation>
     </message>
     <message>
         <source>Delete Chat</source>
@@ -4183,35 +4183,35 @@
     <name>SidebarWiring</name>
     <message>
         <source>Delete the folder “%1”?</source>
-        <translation type="unfinished"></translation>
+        <translation>‘%1’ 폴더를 삭제할까요?</translation>
     </message>
     <message>
         <source>Move up what is in it</source>
-        <translation type="unfinished"></translation>
+        <translation>내용을 위로 옮기기</translation>
     </message>
     <message>
         <source>Delete all of it</source>
-        <translation type="unfinished"></translation>
+        <translation>내용까지 삭제</translation>
     </message>
     <message numerus="yes">
-        <source>%n chat(s)</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <source>%Ln chat(s)</source>
+        <translation>
+            <numerusform>채팅 %Ln개</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln folder(s)</source>
+        <translation>
+            <numerusform>폴더 %Ln개</numerusform>
         </translation>
     </message>
     <message>
         <source>%1 and %2</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message numerus="yes">
-        <source>%n folder(s)</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-        </translation>
+        <translation>%1, %2</translation>
     </message>
     <message>
         <source>It holds %1.</source>
-        <translation type="unfinished"></translation>
+        <translation>이 폴더에 %1가 있어요.</translation>
     </message>
 </context>
 <context>
@@ -4435,23 +4435,19 @@
     <name>Trash</name>
     <message>
         <source>Messages in “%1”</source>
-        <translation type="unfinished">‘%1’의 메시지</translation>
+        <translation>‘%1’의 메시지</translation>
     </message>
     <message>
         <source>deleted today</source>
-        <translation type="unfinished"></translation>
+        <translation>오늘 삭제</translation>
     </message>
     <message>
         <source>deleted yesterday</source>
-        <translation type="unfinished"></translation>
+        <translation>어제 삭제</translation>
     </message>
     <message>
         <source>deleted on %1</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>%n day(s) left</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 삭제</translation>
     </message>
 </context>
 <context>
@@ -4462,60 +4458,60 @@
     </message>
     <message>
         <source>Show all…</source>
-        <translation type="unfinished"></translation>
+        <translation>모두 보기…</translation>
     </message>
 </context>
 <context>
     <name>TrashWindow</name>
     <message numerus="yes">
-        <source>Delete %n item(s) for good?</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <source>Delete %Ln item(s) for good?</source>
+        <translation>
+            <numerusform>항목 %Ln개를 완전히 삭제할까요?</numerusform>
         </translation>
     </message>
     <message>
         <source>Delete for good</source>
-        <translation type="unfinished"></translation>
+        <translation>완전히 삭제</translation>
     </message>
     <message>
         <source>Delete everything in Recently Deleted for good?</source>
-        <translation type="unfinished"></translation>
+        <translation>최근 삭제한 항목을 모두 완전히 삭제할까요?</translation>
     </message>
     <message>
         <source>Empty</source>
-        <translation type="unfinished"></translation>
+        <translation>비우기</translation>
     </message>
     <message>
         <source>It also leaves the daily copies. This cannot be undone.</source>
-        <translation type="unfinished"></translation>
+        <translation>매일 만드는 사본에서도 지워지고, 되돌릴 수 없어요.</translation>
     </message>
     <message>
         <source>Recently Deleted</source>
-        <translation type="unfinished">최근 삭제한 항목</translation>
+        <translation>최근 삭제한 항목</translation>
     </message>
     <message>
         <source>What you delete stays here for 30 days. Then it is gone for good.</source>
-        <translation type="unfinished"></translation>
+        <translation>삭제한 항목은 여기에 30일 동안 남아 있다가 완전히 지워져요.</translation>
     </message>
     <message>
         <source>Nothing was deleted in the last 30 days.</source>
-        <translation type="unfinished"></translation>
+        <translation>최근 30일 동안 삭제한 항목이 없어요.</translation>
     </message>
     <message>
         <source>Recently deleted chats and messages</source>
-        <translation type="unfinished"></translation>
+        <translation>최근 삭제한 채팅과 메시지</translation>
     </message>
     <message>
         <source>Restore</source>
-        <translation type="unfinished"></translation>
+        <translation>복구</translation>
     </message>
     <message>
         <source>Delete for good…</source>
-        <translation type="unfinished"></translation>
+        <translation>완전히 삭제…</translation>
     </message>
     <message>
         <source>Empty…</source>
-        <translation type="unfinished"></translation>
+        <translation>비우기…</translation>
     </message>
 </context>
 <context>
@@ -4643,6 +4639,21 @@
     <message>
         <source>Best for this pair is to guess %1 ahead: %2 plain speed.</source>
         <translation>이 쌍은 토큰 %1개씩 미리 추측하는 것이 가장 좋아요. 초안 없이 쓸 때의 %2예요.</translation>
+    </message>
+</context>
+<context>
+    <name>_Counts</name>
+    <message numerus="yes">
+        <source>%Ln message(s)</source>
+        <translation>
+            <numerusform>메시지 %Ln개</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln day(s) left</source>
+        <translation>
+            <numerusform>%Ln일 남음</numerusform>
+        </translation>
     </message>
 </context>
 </TS>

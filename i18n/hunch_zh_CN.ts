@@ -342,7 +342,7 @@
     </message>
     <message>
         <source>Folders</source>
-        <translation type="unfinished"></translation>
+        <translation>文件夹</translation>
     </message>
     <message>
         <source>Today</source>
@@ -359,28 +359,28 @@
     <message>
         <source>%1 copy</source>
         <comment>the title of a chat&apos;s copy</comment>
-        <translation type="unfinished"></translation>
+        <translation>%1 副本</translation>
     </message>
     <message>
         <source>%1 copy %2</source>
         <comment>the title of a second or later copy</comment>
-        <translation type="unfinished"></translation>
+        <translation>%1 副本 %2</translation>
     </message>
     <message>
         <source>New folder</source>
-        <translation type="unfinished"></translation>
+        <translation>新建文件夹</translation>
     </message>
     <message>
         <source>%1 %2</source>
         <comment>the name of a second new folder: New folder 2</comment>
-        <translation type="unfinished"></translation>
+        <translation>%1 %2</translation>
     </message>
 </context>
 <context>
     <name>ChatList</name>
     <message>
         <source>New folder</source>
-        <translation type="unfinished"></translation>
+        <translation>新建文件夹</translation>
     </message>
     <message>
         <source>Rename…</source>
@@ -388,15 +388,15 @@
     </message>
     <message>
         <source>New folder inside</source>
-        <translation type="unfinished"></translation>
+        <translation>在其中新建文件夹</translation>
     </message>
     <message>
         <source>Move to</source>
-        <translation type="unfinished"></translation>
+        <translation>移到</translation>
     </message>
     <message>
         <source>Delete…</source>
-        <translation type="unfinished"></translation>
+        <translation>删除…</translation>
     </message>
     <message>
         <source>Unpin</source>
@@ -412,11 +412,11 @@
     </message>
     <message>
         <source>Name of the folder</source>
-        <translation type="unfinished"></translation>
+        <translation>文件夹名称</translation>
     </message>
     <message>
         <source>Title of the chat</source>
-        <translation type="unfinished">对话标题</translation>
+        <translation>对话标题</translation>
     </message>
     <message>
         <source>Delete</source>
@@ -427,38 +427,38 @@
     <name>ChatMenu</name>
     <message>
         <source>No folder</source>
-        <translation type="unfinished"></translation>
+        <translation>不放入文件夹</translation>
     </message>
     <message>
         <source>New folder…</source>
-        <translation type="unfinished"></translation>
+        <translation>新建文件夹…</translation>
     </message>
 </context>
 <context>
     <name>ChatRows</name>
     <message>
         <source>level %1</source>
-        <translation type="unfinished"></translation>
+        <translation>第 %1 级</translation>
     </message>
     <message>
         <source>open folder</source>
-        <translation type="unfinished"></translation>
+        <translation>展开的文件夹</translation>
     </message>
     <message>
         <source>closed folder</source>
-        <translation type="unfinished"></translation>
+        <translation>收起的文件夹</translation>
     </message>
     <message>
         <source>pinned</source>
-        <translation type="unfinished"></translation>
+        <translation>已置顶</translation>
     </message>
     <message>
         <source>a reply is being written</source>
-        <translation type="unfinished"></translation>
+        <translation>正在生成回复</translation>
     </message>
     <message>
         <source>new reply</source>
-        <translation type="unfinished"></translation>
+        <translation>有新回复</translation>
     </message>
 </context>
 <context>
@@ -1188,27 +1188,27 @@
     <name>FindBar</name>
     <message>
         <source>%1 of %2</source>
-        <translation type="unfinished">%1 / %2</translation>
+        <translation>第 %1 个，共 %2 个</translation>
     </message>
     <message>
         <source>Not found</source>
-        <translation type="unfinished"></translation>
+        <translation>未找到</translation>
     </message>
     <message>
         <source>Find in chat</source>
-        <translation type="unfinished"></translation>
+        <translation>在对话中查找</translation>
     </message>
     <message>
         <source>Previous match</source>
-        <translation type="unfinished"></translation>
+        <translation>上一个匹配项</translation>
     </message>
     <message>
         <source>Next match</source>
-        <translation type="unfinished"></translation>
+        <translation>下一个匹配项</translation>
     </message>
     <message>
         <source>Close</source>
-        <translation type="unfinished">关闭</translation>
+        <translation>关闭</translation>
     </message>
 </context>
 <context>
@@ -1780,7 +1780,7 @@
     </message>
     <message>
         <source>Deleted the folder “%1”.</source>
-        <translation type="unfinished"></translation>
+        <translation>已删除文件夹“%1”。</translation>
     </message>
 </context>
 <context>
@@ -1917,7 +1917,7 @@
     </message>
     <message>
         <source>New Folder</source>
-        <translation type="unfinished"></translation>
+        <translation>新建文件夹</translation>
     </message>
     <message>
         <source>Quick Ask…</source>
@@ -1933,15 +1933,15 @@
     </message>
     <message>
         <source>Find in Chat…</source>
-        <translation type="unfinished"></translation>
+        <translation>在对话中查找…</translation>
     </message>
     <message>
         <source>Find Next</source>
-        <translation type="unfinished"></translation>
+        <translation>查找下一个</translation>
     </message>
     <message>
         <source>Find Previous</source>
-        <translation type="unfinished"></translation>
+        <translation>查找上一个</translation>
     </message>
     <message>
         <source>Command Palette…</source>
@@ -1985,7 +1985,7 @@
     </message>
     <message>
         <source>Move Chat to</source>
-        <translation type="unfinished"></translation>
+        <translation>将对话移到</translation>
     </message>
     <message>
         <source>Delete Chat</source>
@@ -4183,35 +4183,35 @@
     <name>SidebarWiring</name>
     <message>
         <source>Delete the folder “%1”?</source>
-        <translation type="unfinished"></translation>
+        <translation>删除文件夹“%1”？</translation>
     </message>
     <message>
         <source>Move up what is in it</source>
-        <translation type="unfinished"></translation>
+        <translation>将内容移到上一级</translation>
     </message>
     <message>
         <source>Delete all of it</source>
-        <translation type="unfinished"></translation>
+        <translation>连同内容删除</translation>
     </message>
     <message numerus="yes">
-        <source>%n chat(s)</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <source>%Ln chat(s)</source>
+        <translation>
+            <numerusform>%Ln 个对话</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln folder(s)</source>
+        <translation>
+            <numerusform>%Ln 个文件夹</numerusform>
         </translation>
     </message>
     <message>
         <source>%1 and %2</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message numerus="yes">
-        <source>%n folder(s)</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-        </translation>
+        <translation>%1和%2</translation>
     </message>
     <message>
         <source>It holds %1.</source>
-        <translation type="unfinished"></translation>
+        <translation>其中有%1。</translation>
     </message>
 </context>
 <context>
@@ -4435,23 +4435,19 @@
     <name>Trash</name>
     <message>
         <source>Messages in “%1”</source>
-        <translation type="unfinished">“%1”中的消息</translation>
+        <translation>“%1”中的消息</translation>
     </message>
     <message>
         <source>deleted today</source>
-        <translation type="unfinished"></translation>
+        <translation>今天删除</translation>
     </message>
     <message>
         <source>deleted yesterday</source>
-        <translation type="unfinished"></translation>
+        <translation>昨天删除</translation>
     </message>
     <message>
         <source>deleted on %1</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>%n day(s) left</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 删除</translation>
     </message>
 </context>
 <context>
@@ -4462,60 +4458,60 @@
     </message>
     <message>
         <source>Show all…</source>
-        <translation type="unfinished"></translation>
+        <translation>显示全部…</translation>
     </message>
 </context>
 <context>
     <name>TrashWindow</name>
     <message numerus="yes">
-        <source>Delete %n item(s) for good?</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <source>Delete %Ln item(s) for good?</source>
+        <translation>
+            <numerusform>永久删除 %Ln 项？</numerusform>
         </translation>
     </message>
     <message>
         <source>Delete for good</source>
-        <translation type="unfinished"></translation>
+        <translation>永久删除</translation>
     </message>
     <message>
         <source>Delete everything in Recently Deleted for good?</source>
-        <translation type="unfinished"></translation>
+        <translation>永久删除“最近删除”中的所有内容？</translation>
     </message>
     <message>
         <source>Empty</source>
-        <translation type="unfinished"></translation>
+        <translation>清空</translation>
     </message>
     <message>
         <source>It also leaves the daily copies. This cannot be undone.</source>
-        <translation type="unfinished"></translation>
+        <translation>每日副本中的内容也会删除，且无法撤销。</translation>
     </message>
     <message>
         <source>Recently Deleted</source>
-        <translation type="unfinished">最近删除</translation>
+        <translation>最近删除</translation>
     </message>
     <message>
         <source>What you delete stays here for 30 days. Then it is gone for good.</source>
-        <translation type="unfinished"></translation>
+        <translation>删除的内容会在这里保留 30 天，之后将永久删除。</translation>
     </message>
     <message>
         <source>Nothing was deleted in the last 30 days.</source>
-        <translation type="unfinished"></translation>
+        <translation>最近 30 天没有删除任何内容。</translation>
     </message>
     <message>
         <source>Recently deleted chats and messages</source>
-        <translation type="unfinished"></translation>
+        <translation>最近删除的对话和消息</translation>
     </message>
     <message>
         <source>Restore</source>
-        <translation type="unfinished"></translation>
+        <translation>恢复</translation>
     </message>
     <message>
         <source>Delete for good…</source>
-        <translation type="unfinished"></translation>
+        <translation>永久删除…</translation>
     </message>
     <message>
         <source>Empty…</source>
-        <translation type="unfinished"></translation>
+        <translation>清空…</translation>
     </message>
 </context>
 <context>
@@ -4643,6 +4639,21 @@
     <message>
         <source>Best for this pair is to guess %1 ahead: %2 plain speed.</source>
         <translation>这个模型对每次提前猜测 %1 个 token 最好：速度是不用草稿时的 %2。</translation>
+    </message>
+</context>
+<context>
+    <name>_Counts</name>
+    <message numerus="yes">
+        <source>%Ln message(s)</source>
+        <translation>
+            <numerusform>%Ln 条消息</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln day(s) left</source>
+        <translation>
+            <numerusform>剩余 %Ln 天</numerusform>
+        </translation>
     </message>
 </context>
 </TS>

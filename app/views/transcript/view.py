@@ -50,7 +50,6 @@ class TranscriptView(QAbstractScrollArea):
     """Shows a TranscriptModel. Its signals are requests, by message id."""
 
     link_requested = Signal(str)
-    copied = Signal(int)
     regenerate_requested = Signal(int)
     edit_requested = Signal(int)
     delete_requested = Signal(int)
@@ -73,6 +72,7 @@ class TranscriptView(QAbstractScrollArea):
         self._thought_bars = ThoughtBars(viewport)
         self._pointer = SelectionPointer(self._context, self.visible_parts, self.selection, bar, viewport)
         self.copier = Copier(self._context, model, self._column, self.selection, self._make_item)
+        self.copied = self.copier.message_copied
         self.link = FocusedLink(theme, viewport)
         self._selection_keys = SelectionKeys(self._context, self.selection, self._column, self)
         self._sideways = Sideways(theme, self.visible_parts, viewport.rect)
@@ -126,10 +126,10 @@ class TranscriptView(QAbstractScrollArea):
         context.fold_requested.connect(self.toggle_thinking)
         context.hovered.connect(lambda number: self._highlights.hover(self._model.row_of(number)))
         context.selecting.connect(self._hold.let_go)
-        self.copier.message_copied.connect(self.copied)
         self.selection.changed.connect(lambda: self.visible_parts.light(self.selection))
         context.formulas.drawn.connect(self._on_formula_drawn)
-        self._theme.changed.connect(self._on_theme_changed)
+        self._theme.changed.connect(self._restyle)
+        self._theme.changed.connect(self._rebuild)
 
     @property
     def items(self) -> list[MessageItem]:
@@ -187,10 +187,6 @@ class TranscriptView(QAbstractScrollArea):
         if self.visible_parts.forget_waiting_for(key):
             self._later.start()
 
-    def _on_theme_changed(self) -> None:
-        self._restyle()
-        self._rebuild()
-
     def _rebuild(self) -> None:
         """Creates every item and widget anew, for new colours, sizes or words."""
         self._built_in = QLocale()
@@ -246,7 +242,6 @@ class TranscriptView(QAbstractScrollArea):
         self._thought_bars.place(self.visible_parts.shown(), self._left_px() + self._theme.px(6))
         self.visible_parts.light(self.selection)
         self.settled.emit()
-        self.finder.light()
         self._link_keys.place()
         self._hold.settled(top)
         self._settling = False
