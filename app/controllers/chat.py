@@ -19,6 +19,7 @@ from app.controllers.messages import storable
 from app.controllers.models import ModelController
 from app.controllers.replies import Replies
 from app.controllers.reply_requests import ReplyRequests
+from app.controllers.titles import Titles
 from app.settings import Settings
 from app.storage import Asked, Attachments, ChatSummary, Storage, StoredMessage, exchange
 from app.view_models.conversation_list import ConversationListModel
@@ -71,6 +72,9 @@ class ChatController(QObject):
         self.options = ChatOptions(storage, self.changes, settings, self)
         self.requests_for_replies = ReplyRequests(storage, models, self.options, self._replies)
         self.edits = MessageChanges(self, storage)
+        self.titles = Titles(engine, bridge, storage, settings, models, self)
+        self.titles.titled.connect(self._refresh_titles)
+        self.replies.done.connect(self.titles.want)
         self.visit = 0  # counts what was shown, so that late answers know whether they are still wanted
         self.conversations.refresh()
 
@@ -216,6 +220,7 @@ class ChatController(QObject):
         """Has stored what is not kept yet, and running replies as interrupted. Call it before the engine closes."""
         self.options.keep()
         self.edits.keep()
+        self.titles.close()
         self._replies.close()
 
     # Small parts

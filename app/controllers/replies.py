@@ -88,6 +88,7 @@ class Replies(QObject):
     stats_changed = Signal(int, object)  # chat, RequestStats
     not_stored = Signal(object)  # NotStored; the first time that an end is refused
     stored = Signal()  # an end is on disk
+    done = Signal(int)  # a chat in which a reply came to an end of its own, which is on disk
 
     def __init__(
         self,
@@ -255,6 +256,8 @@ class Replies(QObject):
             self._change(message_id, status=end.status)
         self._storage.settle()
         self.stored.emit()
+        if end.status is ReplyStatus.DONE:
+            self.done.emit(end.chat_id)
 
     def _on_end_refused(self, end: End, problem: NotStored) -> None:
         message_id = end.text.message_id

@@ -38,6 +38,15 @@ class ChatStates:
                 if options.get("preset") == preset_id:
                     self.put_options(row["id"], dict(values) | options, ["preset"])
 
+    def has_open_title(self, chat_id: int) -> bool:
+        """Nobody has chosen its title yet, neither the person nor a model."""
+        row = self._db.row("SELECT renamed FROM chats WHERE id = ? AND deleted_at IS NULL", (chat_id,))
+        return row is not None and row["renamed"] == 0
+
+    def set_title(self, chat_id: int, title: str) -> None:
+        """By a model; a title that the person has chosen meanwhile stays."""
+        self._db.execute("UPDATE chats SET title = ?, renamed = 2 WHERE id = ? AND renamed = 0", (title, chat_id))
+
     def place(self, chat_id: int) -> tuple[int, int] | None:
         """The message at the upper edge of the window, and how many pixels of it were above that edge."""
         row = self._db.row("SELECT place FROM chats WHERE id = ?", (chat_id,))
