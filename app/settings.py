@@ -26,6 +26,21 @@ STARTER_FOLDER = "starter"
 STARTER_TEMPERATURE = 0.2
 SAVE_DELAY_MS = 250
 
+# What "reset all settings" leaves as it is.
+KEPT = frozenset(
+    {
+        "system_prompt",
+        "main_folder",
+        "draft_folder",
+        "model_folders",
+        "pair_downloads",
+        "recent_models",
+        "recent_commands",
+        "window_geometry",
+        "settings_geometry",
+    }
+)
+
 T = TypeVar("T")
 
 
@@ -151,6 +166,14 @@ class Settings(QObject):
     model_folders = Option[tuple[str, ...]]((), _texts)
     unload_after_min = Option(0, _whole(0, 24 * 60))  # minutes without a reply; 0: never
     window_geometry = Option("", _text)  # base64 of what Qt saves
+    settings_geometry = Option("", _text)
+    motion = Option("auto", _one_of("auto", "on", "off"))  # whether anything moves; "auto": as the system says
+    use_fusion = Option(False, _flag)  # Qt's own style instead of the system's
+    send_key = Option("return", _one_of("return", "control_return"))
+    notifications = Option(True, _flag)  # of replies that end while another app is used
+    notification_words = Option(False, _flag)  # with the chat's title and the first words of the reply
+    tray_icon = Option(False, _flag)
+    recent_commands = Option[tuple[str, ...]]((), _texts)  # of the command palette, the last used first
     sidebar_visible = Option(True, _flag)
     inspector_visible = Option(False, _flag)
     overlay = Option("off", _one_of("off", "corrections", "accepted"))  # which drafted text is marked in replies
@@ -180,6 +203,11 @@ class Settings(QObject):
 
     def reset(self, name: str) -> None:
         self.put(name, self.options()[name].default)
+
+    def reset_all(self) -> None:
+        """Everything but what somebody wrote or fetched, and where things are (KEPT)."""
+        for name in self.options().keys() - KEPT:
+            self.reset(name)
 
     def sampling(self) -> Sampling:
         """The sampling options; the starter pair gets STARTER_TEMPERATURE while the temperature is at its default."""

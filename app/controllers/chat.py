@@ -6,25 +6,31 @@ Everything that a person does is stored first and shown when it is on disk. What
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
+from functools import partial
 
 from PySide6.QtCore import QObject, Signal
 
 from app.bridge import EngineBridge
+from app.controllers.asides import Asides
 from app.controllers.changes import Changes
+from app.controllers.chat_lists import list_chats
 from app.controllers.chat_options import ChatOptions
 from app.controllers.deletions import Deletions
+from app.controllers.folders import Folders
 from app.controllers.message_changes import MessageChanges
 from app.controllers.messages import storable
 from app.controllers.models import ModelController
 from app.controllers.replies import Replies
 from app.controllers.reply_requests import ReplyRequests
 from app.controllers.titles import Titles
+from app.controllers.unseen import Unseen
 from app.settings import Settings
-from app.storage import Asked, Attachments, ChatSummary, Storage, StoredMessage, exchange
+from app.storage import Asked, Attachments, ChatSummary, Question, Storage, StoredMessage, exchange
 from app.view_models.conversation_list import ConversationListModel
 from app.view_models.request_table import RequestTableModel
 from app.view_models.transcript import TranscriptMessage, TranscriptModel
+from app.words.chat_groups import copy_titles
 from engine import ChatEngine, EmptyConversation, MessageRole, NoModelLoaded, RequestStats
 
 
@@ -40,6 +46,7 @@ class ChatController(QObject):
     message_refused = Signal(int, str)  # likewise, but it is not on disk
     unsent_restored = Signal(object)  # chat → text that was typed there in an earlier run
     chat_deleted = Signal(int, str)  # chat, title; undo_delete brings it back
+    reply_ended = Signal(int, int)  # chat, message
 
     def __init__(
         self,
@@ -58,23 +65,29 @@ class ChatController(QObject):
         self.title = ""
         self.generating = False
         self.transcript = TranscriptModel(self)
-        self.conversations = ConversationListModel(self._find, self)
+        self.conversations = ConversationListModel(partial(list_chats, storage), self)
         self.requests = RequestTableModel(self)
         self._replies = Replies(engine, bridge, storage, self.transcript, self.requests, self)
         self.replies = self._replies
         self._replies.changed.connect(self._update_generating)
         self._replies.stats_changed.connect(self._emit_context)
+        self._replies.ended.connect(self.reply_ended)
         self._replies.not_stored.connect(lambda problem: self.not_stored.emit(problem, self._replies.store_ends))
         self.changes = Changes(storage, self)
         self.changes.not_stored.connect(self.not_stored)
         self.deletions = Deletions(storage, self.changes, self)
         self.deletions.restored.connect(self._on_restored)
+        self.deletions.chats_gone.connect(self._leave)
+        self.folders = Folders(storage, self.changes, self.deletions, self.conversations, self)
+        self._unseen = Unseen(storage, self._replies, self.conversations, lambda chat: chat == self.chat_id, self)
+        self.asides = Asides(self.changes, self._replies, storage, self._ask_aside, self)
+        self.asides.begin_requested.connect(lambda asked: self.begin(asked, visit=-1))
         self.options = ChatOptions(storage, self.changes, settings, self)
         self.requests_for_replies = ReplyRequests(storage, models, self.options, self._replies)
         self.edits = MessageChanges(self, storage)
         self.titles = Titles(engine, bridge, storage, settings, models, self)
         self.titles.titled.connect(self._refresh_titles)
-        self.replies.done.connect(self.titles.want)
+        self.replies.stored_end.connect(self.titles.on_reply)
         self.visit = 0  # counts what was shown, so that late answers know whether they are still wanted
         self.conversations.refresh()
 
@@ -101,7 +114,8 @@ class ChatController(QObject):
         summary = self._chats.summary(chat_id)
         if summary is not None:
             self._replies.save()
-            self.changes.write(lambda stores: stores.chats.duplicate(chat_id, summary.title), self._show_copy)
+            titles = copy_titles(summary.title)
+            self.changes.write(lambda stores: stores.chats.duplicate(chat_id, titles), self._show_listed)
 
     def delete_chat(self, chat_id: int) -> None:
         """To the Trash, where it stays for 30 days."""
@@ -178,10 +192,20 @@ class ChatController(QObject):
         message = self._messages.message(message_id)
         other = self._messages.sibling(message, step) if message else None
         if message is not None and other is not None:
-            leaf = self._messages.latest_leaf(other)
-            # Shown at once: looking needs no room on the disk.
-            self._show_rows(self._messages.branch(leaf), self.transcript.show_branch)
-            self.changes.write(lambda stores: stores.chats.set_leaf(message.chat_id, leaf), lambda _: None)
+            self._show_branch_with(other)
+
+    def open_at(self, chat_id: int, message_id: int) -> None:
+        """Opens a chat and shows the branch that a message is in."""
+        self.open_chat(chat_id)
+        message = self._messages.message(message_id)
+        if message is not None and message.chat_id == self.chat_id and self.transcript.row_of(message_id) is None:
+            self._show_branch_with(message_id)
+
+    def _show_branch_with(self, message_id: int) -> None:
+        """Shown at once: looking needs no room on the disk."""
+        chat_id, leaf = self.chat_id, self._messages.latest_leaf(message_id)
+        self._show_rows(self._messages.branch(leaf), self.transcript.show_branch)
+        self.changes.write(lambda stores: stores.chats.set_leaf(chat_id, leaf), lambda _: None)
 
     def continue_reply(self, message_id: int) -> bool:
         """Requests more text for a reply that was stopped, interrupted or cut; it is appended to the same row."""
@@ -225,12 +249,9 @@ class ChatController(QObject):
 
     # Small parts
 
-    def _find(self, query: str, limit: int, done: Callable[[Sequence[ChatSummary]], None]) -> None:
-        if query:
-            self._storage.search(query, limit, done)
-        else:
-            self._storage.stop_search()
-            done(self._chats.find("", limit))
+    def _ask_aside(self, text: str) -> Question | None:
+        """A question in a new chat; None where nothing can answer it."""
+        return self.requests_for_replies.question(0, None, text) if self.can_reply() else None
 
     def _send_again(self, chat_id: int, text: str, attachments: Attachments) -> None:
         """In the chat that it was written for."""
@@ -276,11 +297,12 @@ class ChatController(QObject):
         self.edits.open_chat(self.chat_id)
         self._show_rows(self._messages.shown_branch(self.chat_id), self.transcript.set_messages)
         self._update_generating()
+        self._unseen.see(self.chat_id)
         self.current_chat_changed.emit(self.chat_id, self.title)
 
-    def _show_copy(self, chat_id: int) -> None:
-        self._show(chat_id)
+    def _show_listed(self, chat_id: int) -> None:
         self.conversations.refresh()
+        self._show(chat_id)
 
     def show_branch_of(self, chat_id: int) -> None:
         """As it is stored now, where it is the open chat's."""
@@ -296,11 +318,15 @@ class ChatController(QObject):
         self._emit_context(self.chat_id, stats)
 
     def _on_deleted(self, chat: ChatSummary) -> None:
-        self._replies.stop(chat.id)
-        if chat.id == self.chat_id:
-            self._show(0)
+        self._leave([chat.id])
         self.conversations.refresh()
         self.chat_deleted.emit(chat.id, chat.title)
+
+    def _leave(self, chats: Iterable[int]) -> None:
+        for chat_id in chats:
+            self._replies.stop(chat_id)
+            if chat_id == self.chat_id:
+                self._show(0)
 
     def _on_restored(self, chat_id: int, open_it: bool) -> None:
         self.conversations.refresh()

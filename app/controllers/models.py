@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.bridge import EngineBridge
 from app.controllers.discover import DiscoverController
-from app.controllers.downloads import DownloadController
+from app.controllers.downloads import NEWEST, DownloadController
 from app.controllers.draft_choices import (
     best_draft,
     draft_choice,
@@ -155,8 +155,8 @@ class ModelController(QObject):
     def refresh(self) -> None:
         self._store.scan()
 
-    def install(self, repository: str) -> int:
-        return self.downloads.install(repository)
+    def install(self, repository: str, revision: str = NEWEST) -> int:
+        return self.downloads.install(repository, revision)
 
     def install_pair(self, main: str, draft: str) -> int:
         return self.downloads.install_pair(main, draft)

@@ -88,7 +88,8 @@ class Replies(QObject):
     stats_changed = Signal(int, object)  # chat, RequestStats
     not_stored = Signal(object)  # NotStored; the first time that an end is refused
     stored = Signal()  # an end is on disk
-    done = Signal(int)  # a chat in which a reply came to an end of its own, which is on disk
+    stored_end = Signal(int, object)  # likewise: its chat, ReplyStatus
+    ended = Signal(int, int)  # chat, message; not for those that the end of the app cut
 
     def __init__(
         self,
@@ -103,7 +104,7 @@ class Replies(QObject):
         self._engine = engine
         self._bridge = bridge
         self._storage = storage
-        self._transcript = transcript
+        self.transcripts = [transcript]  # whatever shows replies while they are written
         self._table = table
         self._live: dict[int, LiveReply] = {}
         self._saving = False
@@ -211,6 +212,8 @@ class Replies(QObject):
                 self._end(reply, _STATUS_OF.get(reason) or ReplyStatus(reason), stats)
             case Failed(error=error, stats=stats):
                 self._end(reply, ReplyStatus.FAILED, stats, error)
+        if reply.request not in self._live:
+            self.ended.emit(reply.chat_id, reply.message_id)
 
     def _on_progress(self, reply: LiveReply, event: PromptProgress) -> None:
         if reply.status is ReplyStatus.QUEUED:
@@ -222,8 +225,8 @@ class Replies(QObject):
     def _on_text(self, reply: LiveReply, delta: TextDelta) -> None:
         began = reply.status is not ReplyStatus.STREAMING
         reply.grow(delta)
-        if self._transcript.row_of(reply.message_id) is not None:
-            self._transcript.append_text(reply.message_id, delta.text, delta.kind is SpanKind.THINKING)
+        for transcript in self._showing(reply.message_id):
+            transcript.append_text(reply.message_id, delta.text, delta.kind is SpanKind.THINKING)
         if began:
             self._change_row(reply, status=reply.status, progress=None)
             self._put_in_table(reply)
@@ -256,8 +259,7 @@ class Replies(QObject):
             self._change(message_id, status=end.status)
         self._storage.settle()
         self.stored.emit()
-        if end.status is ReplyStatus.DONE:
-            self.done.emit(end.chat_id)
+        self.stored_end.emit(end.chat_id, end.status)
 
     def _on_end_refused(self, end: End, problem: NotStored) -> None:
         message_id = end.text.message_id
@@ -282,8 +284,11 @@ class Replies(QObject):
         self._change(reply.message_id, **fields)
 
     def _change(self, message_id: int, **fields: object) -> None:
-        if self._transcript.row_of(message_id) is not None:
-            self._transcript.change(message_id, **fields)
+        for transcript in self._showing(message_id):
+            transcript.change(message_id, **fields)
+
+    def _showing(self, message_id: int) -> list[TranscriptModel]:
+        return [each for each in self.transcripts if each.row_of(message_id) is not None]
 
     def _put_in_table(self, reply: LiveReply) -> None:
         known = self._table.row(reply.request)

@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, Signal
 from app.bridge import EngineBridge
 from app.controllers.models import ModelController
 from app.settings import STARTER_FOLDER, Settings
-from app.storage import Storage, StoredMessage
+from app.storage import ReplyStatus, Storage, StoredMessage
 from app.view_models.model_list import PairState
 from engine import (
     ChatEngine,
@@ -75,9 +75,9 @@ class Titles(QObject):
         bridge.event_arrived.connect(self._on_event)
         models.pair_changed.connect(self._go_on)
 
-    def want(self, chat_id: int) -> None:
-        """A reply in this chat is done."""
-        if chat_id not in self._waiting and self._may_have(chat_id):
+    def on_reply(self, chat_id: int, status: ReplyStatus) -> None:
+        """A reply in this chat is on disk."""
+        if status is ReplyStatus.DONE and chat_id not in self._waiting and self._may_have(chat_id):
             self._waiting.append(chat_id)
             self._go_on()
 

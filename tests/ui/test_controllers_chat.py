@@ -47,7 +47,7 @@ def test_send_shows_question_and_streams_reply(harness: ControllerHarness) -> No
 def test_reply_keeps_its_statistics_as_footer(harness: ControllerHarness) -> None:
     footer = footer_of(harness.say("Hello"))
     # Behind the first token 3 rounds of 0.06 s, 13 tokens; 10 of 16 drafted tokens kept, 0.04 s a plain token.
-    assert footer.text == "2.9× faster · 72 tok/s · 63\u00a0% accepted · 4.3 tok/pass"
+    assert footer.text == "2.9× faster · 72 tok/s · 63% accepted · 4.3 tok/pass"
 
 
 def test_reply_waits_then_reads_then_streams(harness: ControllerHarness) -> None:

@@ -373,7 +373,7 @@ def test_a_drafter_that_hardly_agrees_is_told(with_drafter: ControllerHarness) -
     for folder, agreement in (("/models/Main-8B-DFlash", 0.7), ("/models/gone", 0.0), ("/models/Main-8B-DFlash", 0.03)):
         with_drafter.bridge.post(DrafterExamined(folder, agreement))
     with_drafter.qtbot.waitUntil(lambda: len(with_drafter.notices) == 1)
-    assert "only 3\u00a0%" in with_drafter.notices[0].sentence
+    assert "only 3%" in with_drafter.notices[0].sentence
 
 
 def test_a_main_model_with_a_head_of_its_own_is_offered_it(tmp_path: Path, qtbot: QtBot) -> None:

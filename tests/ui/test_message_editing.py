@@ -217,7 +217,7 @@ def test_a_message_goes_alone_and_undo_brings_it_back(harness: AppHarness, qtbot
     harness.wait_until_quiet(qtbot)
     assert texts(harness) == ["First", "Second", "two"]
     assert "deleted" in harness.window.banner.accessibleName()
-    harness.window.menu.edits["undo"].trigger()
+    harness.window.menu.undo.trigger()
     harness.wait_until_quiet(qtbot)
     assert texts(harness) == ["First", "one", "Second", "two"]
 

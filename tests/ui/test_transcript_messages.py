@@ -104,7 +104,7 @@ def test_a_reply_can_go_on(open_transcript: Opener) -> None:
 # Code
 
 
-def test_open_code_is_appended_to_and_coloured_when_closed(open_transcript: Opener) -> None:
+def test_open_code_is_appended_to_and_coloured_as_it_comes(open_transcript: Opener) -> None:
     harness = open_transcript([reply(1, "", ReplyStatus.STREAMING)])
     harness.model.append_text(1, "```python\nimport os\n")
     widget = code_of(harness)
@@ -114,7 +114,7 @@ def test_open_code_is_appended_to_and_coloured_when_closed(open_transcript: Open
         harness.model.append_text(1, f"x{number} = {number}\n")
     assert widget.text.toPlainText().count("\n") == 30
     assert not any(removed)
-    assert not widget.text.document().firstBlock().layout().formats()
+    assert widget.text.document().lastBlock().layout().formats()
     harness.model.append_text(1, "```\nafter\n")
     assert code_of(harness) is widget
     assert widget.text.document().firstBlock().layout().formats()

@@ -8,8 +8,8 @@ from PySide6.QtCore import QObject
 
 from app.controllers.chat import ChatController
 from app.views.shell.composer import Composer
-from app.views.shell.menu import MenuBar, undo_in_focused_field
-from app.views.shell.trash_menu import TrashMenu
+from app.views.shell.menu import MenuBar
+from app.views.shell.menu_editing import undo_in_focused_field
 from app.views.widgets.banner import Banner, BannerText
 from app.words.formats import fill
 from app.words.notices import action_text
@@ -32,9 +32,9 @@ class KeptWords(QObject):
         chats.unsent_restored.connect(composer.set_unsent)
         chats.not_stored.connect(self._show_not_stored)
         chats.chat_deleted.connect(self._on_chat_deleted)
+        chats.folders.deleted.connect(self._on_folder_deleted)
         chats.edits.deleted.connect(self._on_message_deleted)
-        menu.edits["undo"].triggered.connect(self._undo)
-        TrashMenu(menu.deleted, chats.deletions)
+        menu.undo.triggered.connect(self._undo)
         chats.restore_unsent()
 
     def warn_before_closing(self) -> bool:
@@ -66,6 +66,9 @@ class KeptWords(QObject):
 
     def _on_message_deleted(self, _message_id: int, gone: int) -> None:
         self._on_deleted(lambda: BannerText(self.tr("%n message(s) deleted.", "", gone), button=self.tr("Undo")))
+
+    def _on_folder_deleted(self, name: str) -> None:
+        self._on_deleted(lambda: BannerText(fill(self.tr("Deleted the folder “%1”."), name), button=self.tr("Undo")))
 
     def _on_deleted(self, text: Callable[[], BannerText]) -> None:
         self._deleted_last = True

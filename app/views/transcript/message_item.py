@@ -73,7 +73,7 @@ class Unread:
     number: int
 
 
-def _blocks_of(unread: Unread) -> list[Block]:
+def blocks_of(unread: Unread) -> list[Block]:
     splitter = splitter_of(unread.section)
     splitter.append(unread.body.text[unread.section.start : unread.section.end], shown=False)
     splitter.finish()
@@ -211,10 +211,10 @@ class MessageItem:
             if isinstance(below.content, Block):
                 yield below.content
             elif isinstance(below.content, Unread):
-                yield from _blocks_of(below.content)
+                yield from blocks_of(below.content)
 
     def _read_section(self, unread: Unread, width_px: int) -> list[Part]:
-        blocks = _blocks_of(unread)
+        blocks = blocks_of(unread)
         spot = _Spot(unread.number, unread.section.start)
         return [self._block_part(unread.body, blocks, index, width_px, spot) for index in range(len(blocks))]
 
@@ -351,6 +351,7 @@ class MessageItem:
         part = self._part(_PART_OF_BLOCK[block.kind], block, gap_px)
         part.address = (1 if body.secondary else 2, spot.number, index)
         part.at = None if body.secondary else spot.start + block.start
+        part.section_start = spot.start
         part.secondary = body.secondary
         part.inset_px = self._theme.px(_THOUGHT_INSET_PX) if body.secondary else 0
         if block.depth:

@@ -18,7 +18,7 @@ _RETURN_KEYS = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
 class MessageEdit(Composing, QPlainTextEdit):
-    """A plain-text field as high as its lines. Return submits, except while an input method is composing.
+    """A plain-text field as high as its lines. Return or Ctrl+Return submits, except while an input method composes.
 
     Very long lines stand in several blocks; `text` is what was typed or pasted.
     """
@@ -36,6 +36,7 @@ class MessageEdit(Composing, QPlainTextEdit):
         self._theme = theme
         self._has_cut_lines = False
         self._hint = ""
+        self.sends_with_control = False  # Return alone begins a new line then
         self.can_attach = False  # then files and long texts are handed on
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -100,7 +101,9 @@ class MessageEdit(Composing, QPlainTextEdit):
             super().keyPressEvent(event)
 
     def _on_return(self, event: QKeyEvent) -> None:
-        if event.modifiers() & (Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.AltModifier):
+        modifier = Qt.KeyboardModifier
+        alone = self.sends_with_control and not event.modifiers() & modifier.ControlModifier
+        if alone or event.modifiers() & (modifier.ShiftModifier | modifier.AltModifier):
             self._insert("\n")
         else:
             self.submitted.emit()
