@@ -84,6 +84,11 @@ class PairView:
     draft_folder: str = ""
     loaded_share: float = 0.0  # of the model that is being loaded
 
+    @property
+    def in_company(self) -> bool:
+        """Several replies share each forward, so nothing is drafted."""
+        return self.drafting is DraftingState.BATCHED
+
 
 class DraftGroup(StrEnum):
     RECOMMENDED = "recommended"

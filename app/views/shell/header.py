@@ -129,6 +129,8 @@ class PairChip(Translated, PaintedButton):
 
     def _mode_text(self) -> str:
         tokens = self._pair.speculation.tokens
+        if self._pair.in_company and self._pair.speculation.mode != "off":
+            return self.tr("several at once")
         return {
             "off": self.tr("off"),
             "auto": self.tr("auto"),

@@ -23,12 +23,15 @@ class MessageWiring(QObject):
         self._view = view
         self._chats = chats
         self._window = window
+        self._chat_id = chats.chat_id
         view.regenerate_requested.connect(chats.regenerate)
         view.continue_requested.connect(chats.continue_reply)
         view.sibling_requested.connect(self._show_version)
         view.edit_requested.connect(lambda message_id: self._begin(message_id, EditKind.EDIT))
         view.delete_requested.connect(chats.edits.delete)
         view.act_requested.connect(self._act)
+        chats.chat_left.connect(lambda chat_id: chats.places.put(chat_id, view.place()))
+        chats.current_chat_changed.connect(self._on_chat)
         editing = view.editing
         editing.typed.connect(chats.edits.type)
         editing.role_chosen.connect(chats.edits.set_role)
@@ -36,6 +39,15 @@ class MessageWiring(QObject):
         editing.cancelled.connect(self._cancel)
         editing.saved.connect(lambda message_id, then: chats.edits.save(message_id, Then(then)))
         chats.edits.saved.connect(lambda _message_id: view.setFocus())
+
+    def _on_chat(self, chat_id: int, _title: str) -> None:
+        """Another chat opens where its reader left it; a change of the title moves nothing."""
+        from app.views.transcript.reading_places import ReadingPlace  # not before the first frame
+
+        if chat_id != self._chat_id:
+            self._chat_id = chat_id
+            place = self._chats.places.of(chat_id)
+            self._view.go_to(None if place is None else ReadingPlace(*place))
 
     def _begin(self, message_id: int, kind: EditKind) -> None:
         self._chats.edits.begin(message_id, kind)
