@@ -149,4 +149,14 @@
         </translation>
     </message>
 </context>
+<context>
+    <name>Tray</name>
+    <message numerus="yes">
+        <source>%n reply(s) being written</source>
+        <translation>
+            <numerusform>%n reply being written</numerusform>
+            <numerusform>%n replies being written</numerusform>
+        </translation>
+    </message>
+</context>
 </TS>

@@ -5,152 +5,152 @@
     <name>About</name>
     <message>
         <source>Hunch %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Hunch %1</translation>
     </message>
     <message>
         <source>Chat with language models on your own Mac. A small draft guesses, the main model checks.</source>
-        <translation type="unfinished">自分の Mac で言語モデルとチャットできます。小さなドラフトが予測し、メインモデルが確かめます。</translation>
+        <translation>自分の Mac で言語モデルとチャットできます。小さなドラフトが予測し、メインモデルが確かめます。</translation>
     </message>
     <message>
         <source>Free software under the Apache License 2.0. Built on MLX and Qt.</source>
-        <translation type="unfinished"></translation>
+        <translation>Apache License 2.0 のフリーソフトウェアです。MLX と Qt で作られています。</translation>
     </message>
     <message>
         <source>Close</source>
-        <translation type="unfinished">閉じる</translation>
+        <translation>閉じる</translation>
     </message>
 </context>
 <context>
     <name>AdvancedPage</name>
     <message>
         <source>Reset all settings?</source>
-        <translation type="unfinished"></translation>
+        <translation>すべての設定をリセットしますか？</translation>
     </message>
     <message>
         <source>Language, appearance, sampling, speculation and the hub&apos;s address go back to how they were at first.</source>
-        <translation type="unfinished"></translation>
+        <translation>言語、外観、サンプリング、投機的デコーディング、ハブのアドレスが最初の状態に戻ります。</translation>
     </message>
     <message>
         <source>Chats, models and the system prompt stay as they are.</source>
-        <translation type="unfinished"></translation>
+        <translation>チャット、モデル、システムプロンプトはそのまま残ります。</translation>
     </message>
     <message>
         <source>Reset</source>
-        <translation type="unfinished"></translation>
+        <translation>リセット</translation>
     </message>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished">キャンセル</translation>
+        <translation>キャンセル</translation>
     </message>
     <message>
         <source>Show in Finder</source>
-        <translation type="unfinished"></translation>
+        <translation>Finder に表示</translation>
     </message>
     <message>
         <source>Show folder</source>
-        <translation type="unfinished"></translation>
+        <translation>フォルダを表示</translation>
     </message>
     <message>
         <source>Reset…</source>
-        <translation type="unfinished"></translation>
+        <translation>リセット…</translation>
     </message>
     <message>
         <source>Data folder</source>
-        <translation type="unfinished"></translation>
+        <translation>データフォルダ</translation>
     </message>
     <message>
         <source>Log</source>
-        <translation type="unfinished"></translation>
+        <translation>ログ</translation>
     </message>
     <message>
         <source>What went wrong, without a word of your chats.</source>
-        <translation type="unfinished"></translation>
+        <translation>起きた問題の記録です。チャットの内容は含まれません。</translation>
     </message>
     <message>
         <source>Reset all settings</source>
-        <translation type="unfinished"></translation>
+        <translation>すべての設定をリセット</translation>
     </message>
     <message>
         <source>Chats and models stay.</source>
-        <translation type="unfinished"></translation>
+        <translation>チャットとモデルは残ります。</translation>
     </message>
     <message>
         <source>Use Fusion style</source>
-        <translation type="unfinished"></translation>
+        <translation>Fusion スタイルを使う</translation>
     </message>
     <message>
         <source>Draws standard controls with Qt&apos;s own style instead of the system&apos;s. For faults in the drawing.</source>
-        <translation type="unfinished"></translation>
+        <translation>標準のコントロールをシステムではなく Qt 独自のスタイルで描きます。表示が乱れるときに使います。</translation>
     </message>
 </context>
 <context>
     <name>Announcements</name>
     <message>
         <source>The reply is done.</source>
-        <translation type="unfinished"></translation>
+        <translation>回答が終わりました。</translation>
     </message>
     <message>
         <source>A reply in another chat is done.</source>
-        <translation type="unfinished"></translation>
+        <translation>別のチャットの回答が終わりました。</translation>
     </message>
 </context>
 <context>
     <name>AppearancePage</name>
     <message>
         <source>Language</source>
-        <translation type="unfinished">言語</translation>
+        <translation>言語</translation>
     </message>
     <message>
         <source>Changes at once, menus included.</source>
-        <translation type="unfinished">メニューも含めてすぐに切り替わります。</translation>
+        <translation>メニューも含めてすぐに切り替わります。</translation>
     </message>
     <message>
         <source>Appearance</source>
-        <translation type="unfinished">外観</translation>
+        <translation>外観</translation>
     </message>
     <message>
         <source>Light, dark, or as the system has it.</source>
-        <translation type="unfinished"></translation>
+        <translation>ライト、ダーク、またはシステムに合わせます。</translation>
     </message>
     <message>
         <source>Text size</source>
-        <translation type="unfinished">文字サイズ</translation>
+        <translation>文字サイズ</translation>
     </message>
     <message>
         <source>For everything in the window.</source>
-        <translation type="unfinished">ウインドウ全体に適用されます。</translation>
+        <translation>ウインドウ全体に適用されます。</translation>
     </message>
     <message>
         <source>Animations</source>
-        <translation type="unfinished"></translation>
+        <translation>アニメーション</translation>
     </message>
     <message>
         <source>Auto follows the system&apos;s setting to reduce motion.</source>
-        <translation type="unfinished"></translation>
+        <translation>「自動」はシステムの「視差効果を減らす」の設定に従います。</translation>
     </message>
     <message>
         <source>Match system</source>
-        <translation type="unfinished">システムに合わせる</translation>
+        <translation>システムに合わせる</translation>
     </message>
     <message>
         <source>Auto</source>
-        <translation type="unfinished">自動</translation>
+        <translation>自動</translation>
     </message>
     <message>
         <source>Light</source>
-        <translation type="unfinished">ライト</translation>
+        <translation>ライト</translation>
     </message>
     <message>
         <source>Dark</source>
-        <translation type="unfinished">ダーク</translation>
+        <translation>ダーク</translation>
     </message>
     <message>
         <source>On</source>
-        <translation type="unfinished"></translation>
+        <translation>オン</translation>
     </message>
     <message>
         <source>Off</source>
-        <translation type="unfinished">オフ</translation>
+        <translation>オフ</translation>
     </message>
 </context>
 <context>
@@ -160,7 +160,7 @@
         <translation>保存せずにチャット</translation>
     </message>
     <message>
-        <source>The file with your chats was damaged. %1 messages were saved, %2 of them from daily copies.</source>
+        <source>The file with your chats was damaged. Messages saved: %1, of them from daily copies: %2.</source>
         <translation>チャットのファイルが破損していました。メッセージ %1 件を復元しました（うち %2 件は毎日のコピーから）。</translation>
     </message>
     <message>
@@ -217,7 +217,7 @@
     </message>
     <message>
         <source>Close</source>
-        <translation type="unfinished">閉じる</translation>
+        <translation>閉じる</translation>
     </message>
     <message>
         <source>Something went wrong in Hunch</source>
@@ -298,35 +298,35 @@
     <name>ChatCard</name>
     <message>
         <source>Send with</source>
-        <translation type="unfinished"></translation>
+        <translation>送信キー</translation>
     </message>
     <message>
         <source>The other key begins a new line, as Shift and Return always do.</source>
-        <translation type="unfinished"></translation>
+        <translation>もう一方のキーは改行です。Shift と Return を同時に押すと、常に改行します。</translation>
     </message>
     <message>
         <source>Notifications</source>
-        <translation type="unfinished"></translation>
+        <translation>通知</translation>
     </message>
     <message>
         <source>When a reply is done while you are in another app.</source>
-        <translation type="unfinished"></translation>
+        <translation>ほかのアプリを使っている間に回答が終わったときに知らせます。</translation>
     </message>
     <message>
         <source>Words in notifications</source>
-        <translation type="unfinished"></translation>
+        <translation>通知に内容を表示</translation>
     </message>
     <message>
         <source>The title of the chat and how the reply begins.</source>
-        <translation type="unfinished"></translation>
+        <translation>チャットのタイトルと回答の冒頭を表示します。</translation>
     </message>
     <message>
         <source>Ctrl+Return</source>
-        <translation type="unfinished"></translation>
+        <translation>Ctrl+Return</translation>
     </message>
     <message>
         <source>Return</source>
-        <translation type="unfinished"></translation>
+        <translation>Return</translation>
     </message>
 </context>
 <context>
@@ -584,23 +584,23 @@
     <name>CommandPalette</name>
     <message>
         <source>Command palette</source>
-        <translation type="unfinished"></translation>
+        <translation>コマンドパレット</translation>
     </message>
     <message>
         <source>Search commands, chats, models and settings</source>
-        <translation type="unfinished"></translation>
+        <translation>コマンド、チャット、モデル、設定を検索</translation>
     </message>
     <message>
         <source>Command</source>
-        <translation type="unfinished"></translation>
+        <translation>コマンド</translation>
     </message>
     <message>
         <source>Commands</source>
-        <translation type="unfinished"></translation>
+        <translation>コマンド</translation>
     </message>
     <message>
         <source>Nothing has these words.</source>
-        <translation type="unfinished"></translation>
+        <translation>見つかりませんでした。</translation>
     </message>
 </context>
 <context>
@@ -890,7 +890,7 @@
     </message>
     <message>
         <source>Model</source>
-        <translation type="unfinished"></translation>
+        <translation type="unfinished">モデル</translation>
     </message>
     <message>
         <source>Whose words</source>
@@ -1263,11 +1263,15 @@
     </message>
     <message>
         <source>Icon in the menu bar</source>
-        <translation type="unfinished"></translation>
+        <translation>メニューバーのアイコン</translation>
+    </message>
+    <message>
+        <source>Icon beside the clock</source>
+        <translation>時計の横のアイコン</translation>
     </message>
     <message>
         <source>Says which models are loaded and what they are writing, and opens Quick Ask.</source>
-        <translation type="unfinished"></translation>
+        <translation>読み込まれているモデルと書いている回答を示し、クイック質問を開きます。</translation>
     </message>
     <message>
         <source>Unload idle models</source>
@@ -1787,11 +1791,11 @@
     </message>
     <message>
         <source>Open</source>
-        <translation type="unfinished">開く</translation>
+        <translation>開く</translation>
     </message>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished">キャンセル</translation>
+        <translation>キャンセル</translation>
     </message>
 </context>
 <context>
@@ -1917,15 +1921,15 @@
     </message>
     <message>
         <source>Quick Ask…</source>
-        <translation type="unfinished"></translation>
+        <translation>クイック質問…</translation>
     </message>
     <message>
         <source>Paste and Match Style</source>
-        <translation type="unfinished"></translation>
+        <translation>ペーストしてスタイルを合わせる</translation>
     </message>
     <message>
         <source>Find</source>
-        <translation type="unfinished"></translation>
+        <translation>検索</translation>
     </message>
     <message>
         <source>Find in Chat…</source>
@@ -1941,7 +1945,7 @@
     </message>
     <message>
         <source>Command Palette…</source>
-        <translation type="unfinished"></translation>
+        <translation>コマンドパレット…</translation>
     </message>
     <message>
         <source>Smaller Text</source>
@@ -1953,7 +1957,7 @@
     </message>
     <message>
         <source>Enter or Leave Full Screen</source>
-        <translation type="unfinished"></translation>
+        <translation>フルスクリーンの開始または終了</translation>
     </message>
     <message>
         <source>Stop Reply</source>
@@ -1965,11 +1969,11 @@
     </message>
     <message>
         <source>Next Chat</source>
-        <translation type="unfinished"></translation>
+        <translation>次のチャット</translation>
     </message>
     <message>
         <source>Previous Chat</source>
-        <translation type="unfinished"></translation>
+        <translation>前のチャット</translation>
     </message>
     <message>
         <source>Rename Chat…</source>
@@ -2001,11 +2005,11 @@
     </message>
     <message>
         <source>Show Chat Window</source>
-        <translation type="unfinished"></translation>
+        <translation>チャットウインドウを表示</translation>
     </message>
     <message>
         <source>Keyboard Shortcuts</source>
-        <translation type="unfinished"></translation>
+        <translation>キーボードショートカット</translation>
     </message>
     <message>
         <source>Show Log</source>
@@ -2016,7 +2020,7 @@
     <name>MenuButton</name>
     <message>
         <source>Menu</source>
-        <translation type="unfinished"></translation>
+        <translation>メニュー</translation>
     </message>
 </context>
 <context>
@@ -2681,6 +2685,10 @@
         <translation>新しいチャット</translation>
     </message>
     <message>
+        <source>Turn off for this pair</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Drafting is off.</source>
         <translation>ドラフトはオフです。</translation>
     </message>
@@ -3102,7 +3110,7 @@
     </message>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished">キャンセル</translation>
+        <translation>キャンセル</translation>
     </message>
     <message>
         <source>Folder with models</source>
@@ -3139,6 +3147,13 @@
     <message>
         <source>A main model and a draft for it, chosen by memory and language. One click installs both.</source>
         <translation>メモリと言語に合わせて選んだメインモデルとドラフトモデルです。1 回のクリックで両方インストールします。</translation>
+    </message>
+</context>
+<context>
+    <name>Notifications</name>
+    <message>
+        <source>The reply is done.</source>
+        <translation>回答が終わりました。</translation>
     </message>
 </context>
 <context>
@@ -3242,6 +3257,10 @@
     <message>
         <source>Not in memory; your next message loads it again.</source>
         <translation>メモリにありません。次のメッセージで読み込み直します。</translation>
+    </message>
+    <message>
+        <source>off for this pair</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>off</source>
@@ -3362,19 +3381,19 @@
     <name>PaletteCommands</name>
     <message>
         <source>Chat</source>
-        <translation type="unfinished">チャット</translation>
+        <translation>チャット</translation>
     </message>
     <message>
         <source>Use %1</source>
-        <translation type="unfinished">%1 を使う</translation>
+        <translation>%1 を使う</translation>
     </message>
     <message>
         <source>Model</source>
-        <translation type="unfinished"></translation>
+        <translation>モデル</translation>
     </message>
     <message>
         <source>Settings: %1</source>
-        <translation type="unfinished"></translation>
+        <translation>設定: %1</translation>
     </message>
 </context>
 <context>
@@ -3394,6 +3413,10 @@
     <message>
         <source>Compare the two…</source>
         <translation>2 つを比較…</translation>
+    </message>
+    <message>
+        <source>Used as drafts</source>
+        <translation>ドラフトとして使うモデル</translation>
     </message>
     <message>
         <source>checking it first</source>
@@ -3619,6 +3642,147 @@
     </message>
 </context>
 <context>
+    <name>QuickAsk</name>
+    <message>
+        <source>Stop</source>
+        <translation>停止</translation>
+    </message>
+    <message>
+        <source>Send</source>
+        <translation>送信</translation>
+    </message>
+    <message>
+        <source>Quick Ask</source>
+        <translation>クイック質問</translation>
+    </message>
+    <message>
+        <source>Ask anything</source>
+        <translation>何でも聞いてください</translation>
+    </message>
+    <message>
+        <source>Question</source>
+        <translation>質問</translation>
+    </message>
+    <message>
+        <source>Answer</source>
+        <translation>回答</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>閉じる</translation>
+    </message>
+    <message>
+        <source>Kept as a chat in Hunch.</source>
+        <translation>Hunch のチャットとして残ります。</translation>
+    </message>
+    <message>
+        <source>Open in Hunch</source>
+        <translation>Hunch で開く</translation>
+    </message>
+</context>
+<context>
+    <name>Race</name>
+    <message>
+        <source>Without the draft</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>With the draft</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>waiting for its turn</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%1 tokens · %2 s · %3 tok/s</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>One prompt, written twice with the same seed. One after the other: at the same time the two would share their passes, and neither would draft.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The two are written one after the other.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A reply is being written; the race goes on after it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The race was stopped.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The prompt could not be written; the log says why.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The same words: all %1 tokens are identical.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The words differ from token %1 on. That should not happen; please report it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Too short to tell a speed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Both took the same time.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The draft saved %1 s: %2× as fast.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The draft cost %1 s: %2 of the speed without it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>RaceWindow</name>
+    <message>
+        <source>Load a main model with a draft first.</source>
+        <translation type="unfinished">先にメインモデルとドラフトを読み込んでください。</translation>
+    </message>
+    <message>
+        <source>Stop</source>
+        <translation type="unfinished">停止</translation>
+    </message>
+    <message>
+        <source>Race again</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Race</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation type="unfinished">閉じる</translation>
+    </message>
+    <message>
+        <source>As in this chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Greedy</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Sampling</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Greedy always takes the likeliest token; otherwise both draw with one seed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>ReplyStats</name>
     <message>
         <source>stopped before the first word</source>
@@ -3641,8 +3805,8 @@
         <translation>%1 遅い</translation>
     </message>
     <message>
-        <source>Change drafting…</source>
-        <translation>ドラフトの設定を変更…</translation>
+        <source>Turn off for this pair</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>%1 tok/s</source>
@@ -3681,7 +3845,7 @@
         <translation>ここではドラフトを使うと %1 遅くなるため、休止しています。</translation>
     </message>
     <message>
-        <source>The main model kept %1 of %2 drafted tokens, in %3 passes.</source>
+        <source>Drafted tokens that the main model kept: %1 of %2. Passes: %3.</source>
         <translation>%3 回のパスで、ドラフトの %2 トークンのうち %1 を受理しました。</translation>
     </message>
     <message>
@@ -3740,12 +3904,52 @@
         <translation>パスあたりのトークン</translation>
     </message>
     <message>
-        <source>Drafted</source>
-        <translation>予測したトークン</translation>
+        <source>By position</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Accepted</source>
-        <translation>受理したトークン</translation>
+        <source>Over the reply</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Time spent drafting</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>in company</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>drafting off</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>no draft</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>draft rests</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>not supported</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>draft failed</source>
+        <translation type="unfinished">ドラフト失敗</translation>
+    </message>
+    <message>
+        <source>from this chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>draft model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Deleted chat</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Tokens per second</source>
@@ -3882,62 +4086,62 @@
     </message>
     <message>
         <source>Chat</source>
-        <translation type="unfinished">チャット</translation>
+        <translation>チャット</translation>
     </message>
     <message>
         <source>Appearance</source>
-        <translation type="unfinished">外観</translation>
+        <translation>外観</translation>
     </message>
     <message>
         <source>Advanced</source>
-        <translation type="unfinished"></translation>
+        <translation>詳細</translation>
     </message>
     <message>
         <source>Search</source>
-        <translation type="unfinished">検索</translation>
+        <translation>検索</translation>
     </message>
     <message>
         <source>Search settings</source>
-        <translation type="unfinished"></translation>
+        <translation>設定を検索</translation>
     </message>
     <message>
         <source>No setting has these words.</source>
-        <translation type="unfinished"></translation>
+        <translation>見つかりませんでした。</translation>
     </message>
     <message>
         <source>Pages</source>
-        <translation type="unfinished"></translation>
+        <translation>ページ</translation>
     </message>
 </context>
 <context>
     <name>Shortcuts</name>
     <message>
         <source>Keyboard Shortcuts</source>
-        <translation type="unfinished"></translation>
+        <translation>キーボードショートカット</translation>
     </message>
     <message>
         <source>Close</source>
-        <translation type="unfinished">閉じる</translation>
+        <translation>閉じる</translation>
     </message>
     <message>
         <source>In a chat</source>
-        <translation type="unfinished"></translation>
+        <translation>チャットで</translation>
     </message>
     <message>
         <source>New line</source>
-        <translation type="unfinished"></translation>
+        <translation>改行</translation>
     </message>
     <message>
         <source>Stop the reply, or cancel editing</source>
-        <translation type="unfinished"></translation>
+        <translation>回答の停止、または編集のキャンセル</translation>
     </message>
     <message>
         <source>Previous message</source>
-        <translation type="unfinished"></translation>
+        <translation>前のメッセージ</translation>
     </message>
     <message>
         <source>Next message</source>
-        <translation type="unfinished"></translation>
+        <translation>次のメッセージ</translation>
     </message>
 </context>
 <context>
@@ -4052,12 +4256,133 @@
         <translation>リクエスト</translation>
     </message>
     <message>
+        <source>Totals</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Race with the latest reply…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Turn on</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Off for this pair</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Drafting cost time with these two models, so you turned it off.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Your words are the main model&apos;s words, with or without a draft; only the speed differs.</source>
         <translation>ドラフトの有無にかかわらず、文章はメインモデルのものです。違うのは速さだけです。</translation>
     </message>
     <message>
         <source>Replies appear here while they are written.</source>
         <translation>作成中の回答がここに表示されます。</translation>
+    </message>
+</context>
+<context>
+    <name>SpeculationWiring</name>
+    <message>
+        <source>Drafting is off for this pair from the next reply on. Choosing Auto or Fixed turns it on again.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation type="unfinished">取り消す</translation>
+    </message>
+    <message>
+        <source>Race…</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>Totals</name>
+    <message>
+        <source>By pair</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>By language</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>By content</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Replies</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Time</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>English</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Korean</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Japanese</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Chinese</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Prose</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Code</source>
+        <translation type="unfinished">コード</translation>
+    </message>
+    <message>
+        <source>Lists and tables</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Other</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>TotalsCard</name>
+    <message>
+        <source>Clear all statistics?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Chats stay as they are, with the figures under their replies.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Clear</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation type="unfinished">キャンセル</translation>
+    </message>
+    <message>
+        <source>Totals</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Totals appear here once replies have been written.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Clear Statistics…</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -4194,6 +4519,51 @@
     </message>
 </context>
 <context>
+    <name>Tray</name>
+    <message>
+        <source>Open Hunch</source>
+        <translation>Hunch を開く</translation>
+    </message>
+    <message>
+        <source>Quick Ask…</source>
+        <translation>クイック質問…</translation>
+    </message>
+    <message>
+        <source>New Chat</source>
+        <translation>新しいチャット</translation>
+    </message>
+    <message>
+        <source>Quit Hunch</source>
+        <translation>Hunch を終了</translation>
+    </message>
+    <message>
+        <source>No model is loaded</source>
+        <translation>モデルが読み込まれていません</translation>
+    </message>
+    <message>
+        <source>No model is in memory</source>
+        <translation>メモリにモデルがありません</translation>
+    </message>
+    <message>
+        <source>Loading %1…</source>
+        <translation>%1 を読み込み中…</translation>
+    </message>
+    <message>
+        <source>%1 could not be loaded</source>
+        <translation>%1 を読み込めません</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n reply(s) being written</source>
+        <translation>
+            <numerusform>%n 件の回答を書いています</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Nothing is being written</source>
+        <translation>書いている回答はありません</translation>
+    </message>
+</context>
+<context>
     <name>TuneCard</name>
     <message>
         <source>Load a main model with a draft first.</source>
@@ -4271,7 +4641,7 @@
         <translation>このペアには自動が最適です。ドラフトなしの %1 の速さです。</translation>
     </message>
     <message>
-        <source>%1 tokens ahead are best for this pair: %2 plain speed.</source>
+        <source>Best for this pair is to guess %1 ahead: %2 plain speed.</source>
         <translation>このペアには %1 トークン先までの予測が最適です。ドラフトなしの %2 の速さです。</translation>
     </message>
 </context>

@@ -5,152 +5,152 @@
     <name>About</name>
     <message>
         <source>Hunch %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Hunch %1</translation>
     </message>
     <message>
         <source>Chat with language models on your own Mac. A small draft guesses, the main model checks.</source>
-        <translation type="unfinished">내 Mac에서 언어 모델과 채팅하세요. 작은 초안 모델이 추측하고, 메인 모델이 확인해요.</translation>
+        <translation>내 Mac에서 언어 모델과 채팅하세요. 작은 초안 모델이 추측하고, 메인 모델이 확인해요.</translation>
     </message>
     <message>
         <source>Free software under the Apache License 2.0. Built on MLX and Qt.</source>
-        <translation type="unfinished"></translation>
+        <translation>Apache License 2.0으로 배포되는 자유 소프트웨어예요. MLX와 Qt로 만들었어요.</translation>
     </message>
     <message>
         <source>Close</source>
-        <translation type="unfinished">닫기</translation>
+        <translation>닫기</translation>
     </message>
 </context>
 <context>
     <name>AdvancedPage</name>
     <message>
         <source>Reset all settings?</source>
-        <translation type="unfinished"></translation>
+        <translation>모든 설정을 초기화할까요?</translation>
     </message>
     <message>
         <source>Language, appearance, sampling, speculation and the hub&apos;s address go back to how they were at first.</source>
-        <translation type="unfinished"></translation>
+        <translation>언어, 모양, 샘플링, 추측 디코딩, 허브 주소가 처음 상태로 돌아가요.</translation>
     </message>
     <message>
         <source>Chats, models and the system prompt stay as they are.</source>
-        <translation type="unfinished"></translation>
+        <translation>채팅, 모델, 시스템 프롬프트는 그대로 남아요.</translation>
     </message>
     <message>
         <source>Reset</source>
-        <translation type="unfinished"></translation>
+        <translation>초기화</translation>
     </message>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished">취소</translation>
+        <translation>취소</translation>
     </message>
     <message>
         <source>Show in Finder</source>
-        <translation type="unfinished"></translation>
+        <translation>Finder에서 보기</translation>
     </message>
     <message>
         <source>Show folder</source>
-        <translation type="unfinished"></translation>
+        <translation>폴더 보기</translation>
     </message>
     <message>
         <source>Reset…</source>
-        <translation type="unfinished"></translation>
+        <translation>초기화…</translation>
     </message>
     <message>
         <source>Data folder</source>
-        <translation type="unfinished"></translation>
+        <translation>데이터 폴더</translation>
     </message>
     <message>
         <source>Log</source>
-        <translation type="unfinished"></translation>
+        <translation>로그</translation>
     </message>
     <message>
         <source>What went wrong, without a word of your chats.</source>
-        <translation type="unfinished"></translation>
+        <translation>무엇이 잘못됐는지 적혀 있어요. 채팅 내용은 들어가지 않아요.</translation>
     </message>
     <message>
         <source>Reset all settings</source>
-        <translation type="unfinished"></translation>
+        <translation>모든 설정 초기화</translation>
     </message>
     <message>
         <source>Chats and models stay.</source>
-        <translation type="unfinished"></translation>
+        <translation>채팅과 모델은 그대로 남아요.</translation>
     </message>
     <message>
         <source>Use Fusion style</source>
-        <translation type="unfinished"></translation>
+        <translation>Fusion 스타일 사용</translation>
     </message>
     <message>
         <source>Draws standard controls with Qt&apos;s own style instead of the system&apos;s. For faults in the drawing.</source>
-        <translation type="unfinished"></translation>
+        <translation>표준 컨트롤을 시스템 대신 Qt 자체 스타일로 그려요. 화면이 잘못 그려질 때 써 보세요.</translation>
     </message>
 </context>
 <context>
     <name>Announcements</name>
     <message>
         <source>The reply is done.</source>
-        <translation type="unfinished"></translation>
+        <translation>답변이 끝났어요.</translation>
     </message>
     <message>
         <source>A reply in another chat is done.</source>
-        <translation type="unfinished"></translation>
+        <translation>다른 채팅의 답변이 끝났어요.</translation>
     </message>
 </context>
 <context>
     <name>AppearancePage</name>
     <message>
         <source>Language</source>
-        <translation type="unfinished">언어</translation>
+        <translation>언어</translation>
     </message>
     <message>
         <source>Changes at once, menus included.</source>
-        <translation type="unfinished">메뉴까지 바로 바뀌어요.</translation>
+        <translation>메뉴까지 바로 바뀌어요.</translation>
     </message>
     <message>
         <source>Appearance</source>
-        <translation type="unfinished">모양</translation>
+        <translation>모양</translation>
     </message>
     <message>
         <source>Light, dark, or as the system has it.</source>
-        <translation type="unfinished"></translation>
+        <translation>라이트, 다크 또는 시스템 설정을 따라요.</translation>
     </message>
     <message>
         <source>Text size</source>
-        <translation type="unfinished">글자 크기</translation>
+        <translation>글자 크기</translation>
     </message>
     <message>
         <source>For everything in the window.</source>
-        <translation type="unfinished">윈도우의 모든 글자에 적용돼요.</translation>
+        <translation>윈도우의 모든 글자에 적용돼요.</translation>
     </message>
     <message>
         <source>Animations</source>
-        <translation type="unfinished"></translation>
+        <translation>애니메이션</translation>
     </message>
     <message>
         <source>Auto follows the system&apos;s setting to reduce motion.</source>
-        <translation type="unfinished"></translation>
+        <translation>자동은 시스템의 동작 줄이기 설정을 따라요.</translation>
     </message>
     <message>
         <source>Match system</source>
-        <translation type="unfinished">시스템 설정 따름</translation>
+        <translation>시스템 설정 따름</translation>
     </message>
     <message>
         <source>Auto</source>
-        <translation type="unfinished">자동</translation>
+        <translation>자동</translation>
     </message>
     <message>
         <source>Light</source>
-        <translation type="unfinished">라이트</translation>
+        <translation>라이트</translation>
     </message>
     <message>
         <source>Dark</source>
-        <translation type="unfinished">다크</translation>
+        <translation>다크</translation>
     </message>
     <message>
         <source>On</source>
-        <translation type="unfinished"></translation>
+        <translation>켬</translation>
     </message>
     <message>
         <source>Off</source>
-        <translation type="unfinished">끔</translation>
+        <translation>끔</translation>
     </message>
 </context>
 <context>
@@ -160,7 +160,7 @@
         <translation>저장하지 않고 채팅</translation>
     </message>
     <message>
-        <source>The file with your chats was damaged. %1 messages were saved, %2 of them from daily copies.</source>
+        <source>The file with your chats was damaged. Messages saved: %1, of them from daily copies: %2.</source>
         <translation>채팅 파일이 손상되어 메시지 %1개를 복구했어요. 그중 %2개는 매일 만드는 사본에서 가져왔어요.</translation>
     </message>
     <message>
@@ -217,7 +217,7 @@
     </message>
     <message>
         <source>Close</source>
-        <translation type="unfinished">닫기</translation>
+        <translation>닫기</translation>
     </message>
     <message>
         <source>Something went wrong in Hunch</source>
@@ -298,35 +298,35 @@
     <name>ChatCard</name>
     <message>
         <source>Send with</source>
-        <translation type="unfinished"></translation>
+        <translation>보내기 키</translation>
     </message>
     <message>
         <source>The other key begins a new line, as Shift and Return always do.</source>
-        <translation type="unfinished"></translation>
+        <translation>다른 키는 줄을 바꿔요. Shift와 Return은 언제나 줄을 바꿔요.</translation>
     </message>
     <message>
         <source>Notifications</source>
-        <translation type="unfinished"></translation>
+        <translation>알림</translation>
     </message>
     <message>
         <source>When a reply is done while you are in another app.</source>
-        <translation type="unfinished"></translation>
+        <translation>다른 앱을 쓰는 동안 답변이 끝나면 알려 드려요.</translation>
     </message>
     <message>
         <source>Words in notifications</source>
-        <translation type="unfinished"></translation>
+        <translation>알림에 내용 표시</translation>
     </message>
     <message>
         <source>The title of the chat and how the reply begins.</source>
-        <translation type="unfinished"></translation>
+        <translation>채팅 제목과 답변의 첫 부분을 보여 줘요.</translation>
     </message>
     <message>
         <source>Ctrl+Return</source>
-        <translation type="unfinished"></translation>
+        <translation>Ctrl+Return</translation>
     </message>
     <message>
         <source>Return</source>
-        <translation type="unfinished"></translation>
+        <translation>Return</translation>
     </message>
 </context>
 <context>
@@ -584,23 +584,23 @@
     <name>CommandPalette</name>
     <message>
         <source>Command palette</source>
-        <translation type="unfinished"></translation>
+        <translation>명령 팔레트</translation>
     </message>
     <message>
         <source>Search commands, chats, models and settings</source>
-        <translation type="unfinished"></translation>
+        <translation>명령, 채팅, 모델, 설정 검색</translation>
     </message>
     <message>
         <source>Command</source>
-        <translation type="unfinished"></translation>
+        <translation>명령</translation>
     </message>
     <message>
         <source>Commands</source>
-        <translation type="unfinished"></translation>
+        <translation>명령</translation>
     </message>
     <message>
         <source>Nothing has these words.</source>
-        <translation type="unfinished"></translation>
+        <translation>검색 결과가 없어요.</translation>
     </message>
 </context>
 <context>
@@ -890,7 +890,7 @@
     </message>
     <message>
         <source>Model</source>
-        <translation type="unfinished"></translation>
+        <translation type="unfinished">모델</translation>
     </message>
     <message>
         <source>Whose words</source>
@@ -1263,11 +1263,15 @@
     </message>
     <message>
         <source>Icon in the menu bar</source>
-        <translation type="unfinished"></translation>
+        <translation>메뉴 막대 아이콘</translation>
+    </message>
+    <message>
+        <source>Icon beside the clock</source>
+        <translation>시계 옆 아이콘</translation>
     </message>
     <message>
         <source>Says which models are loaded and what they are writing, and opens Quick Ask.</source>
-        <translation type="unfinished"></translation>
+        <translation>불러온 모델과 쓰고 있는 답변을 보여 주고, 빠른 질문을 열어요.</translation>
     </message>
     <message>
         <source>Unload idle models</source>
@@ -1787,11 +1791,11 @@
     </message>
     <message>
         <source>Open</source>
-        <translation type="unfinished">열기</translation>
+        <translation>열기</translation>
     </message>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished">취소</translation>
+        <translation>취소</translation>
     </message>
 </context>
 <context>
@@ -1917,15 +1921,15 @@
     </message>
     <message>
         <source>Quick Ask…</source>
-        <translation type="unfinished"></translation>
+        <translation>빠른 질문…</translation>
     </message>
     <message>
         <source>Paste and Match Style</source>
-        <translation type="unfinished"></translation>
+        <translation>스타일에 맞춰 붙여넣기</translation>
     </message>
     <message>
         <source>Find</source>
-        <translation type="unfinished"></translation>
+        <translation>찾기</translation>
     </message>
     <message>
         <source>Find in Chat…</source>
@@ -1941,7 +1945,7 @@
     </message>
     <message>
         <source>Command Palette…</source>
-        <translation type="unfinished"></translation>
+        <translation>명령 팔레트…</translation>
     </message>
     <message>
         <source>Smaller Text</source>
@@ -1953,7 +1957,7 @@
     </message>
     <message>
         <source>Enter or Leave Full Screen</source>
-        <translation type="unfinished"></translation>
+        <translation>전체 화면 시작 또는 종료</translation>
     </message>
     <message>
         <source>Stop Reply</source>
@@ -1965,11 +1969,11 @@
     </message>
     <message>
         <source>Next Chat</source>
-        <translation type="unfinished"></translation>
+        <translation>다음 채팅</translation>
     </message>
     <message>
         <source>Previous Chat</source>
-        <translation type="unfinished"></translation>
+        <translation>이전 채팅</translation>
     </message>
     <message>
         <source>Rename Chat…</source>
@@ -2001,11 +2005,11 @@
     </message>
     <message>
         <source>Show Chat Window</source>
-        <translation type="unfinished"></translation>
+        <translation>채팅 윈도우 보기</translation>
     </message>
     <message>
         <source>Keyboard Shortcuts</source>
-        <translation type="unfinished"></translation>
+        <translation>키보드 단축키</translation>
     </message>
     <message>
         <source>Show Log</source>
@@ -2016,7 +2020,7 @@
     <name>MenuButton</name>
     <message>
         <source>Menu</source>
-        <translation type="unfinished"></translation>
+        <translation>메뉴</translation>
     </message>
 </context>
 <context>
@@ -2681,6 +2685,10 @@
         <translation>새 채팅</translation>
     </message>
     <message>
+        <source>Turn off for this pair</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Drafting is off.</source>
         <translation>초안 기능이 꺼져 있어요.</translation>
     </message>
@@ -3102,7 +3110,7 @@
     </message>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished">취소</translation>
+        <translation>취소</translation>
     </message>
     <message>
         <source>Folder with models</source>
@@ -3139,6 +3147,13 @@
     <message>
         <source>A main model and a draft for it, chosen by memory and language. One click installs both.</source>
         <translation>메모리와 언어에 맞춰 고른 메인 모델과 초안 모델이에요. 한 번 누르면 둘 다 설치돼요.</translation>
+    </message>
+</context>
+<context>
+    <name>Notifications</name>
+    <message>
+        <source>The reply is done.</source>
+        <translation>답변이 끝났어요.</translation>
     </message>
 </context>
 <context>
@@ -3242,6 +3257,10 @@
     <message>
         <source>Not in memory; your next message loads it again.</source>
         <translation>메모리에 없어요. 다음 메시지를 보내면 다시 불러와요.</translation>
+    </message>
+    <message>
+        <source>off for this pair</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>off</source>
@@ -3362,19 +3381,19 @@
     <name>PaletteCommands</name>
     <message>
         <source>Chat</source>
-        <translation type="unfinished">채팅</translation>
+        <translation>채팅</translation>
     </message>
     <message>
         <source>Use %1</source>
-        <translation type="unfinished">%1 사용</translation>
+        <translation>%1 사용</translation>
     </message>
     <message>
         <source>Model</source>
-        <translation type="unfinished"></translation>
+        <translation>모델</translation>
     </message>
     <message>
         <source>Settings: %1</source>
-        <translation type="unfinished"></translation>
+        <translation>설정: %1</translation>
     </message>
 </context>
 <context>
@@ -3394,6 +3413,10 @@
     <message>
         <source>Compare the two…</source>
         <translation>두 모델 비교…</translation>
+    </message>
+    <message>
+        <source>Used as drafts</source>
+        <translation>초안으로 쓰는 모델</translation>
     </message>
     <message>
         <source>checking it first</source>
@@ -3619,6 +3642,147 @@
     </message>
 </context>
 <context>
+    <name>QuickAsk</name>
+    <message>
+        <source>Stop</source>
+        <translation>중지</translation>
+    </message>
+    <message>
+        <source>Send</source>
+        <translation>보내기</translation>
+    </message>
+    <message>
+        <source>Quick Ask</source>
+        <translation>빠른 질문</translation>
+    </message>
+    <message>
+        <source>Ask anything</source>
+        <translation>무엇이든 물어보세요</translation>
+    </message>
+    <message>
+        <source>Question</source>
+        <translation>질문</translation>
+    </message>
+    <message>
+        <source>Answer</source>
+        <translation>답변</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>닫기</translation>
+    </message>
+    <message>
+        <source>Kept as a chat in Hunch.</source>
+        <translation>Hunch에 채팅으로 남아요.</translation>
+    </message>
+    <message>
+        <source>Open in Hunch</source>
+        <translation>Hunch에서 열기</translation>
+    </message>
+</context>
+<context>
+    <name>Race</name>
+    <message>
+        <source>Without the draft</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>With the draft</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>waiting for its turn</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%1 tokens · %2 s · %3 tok/s</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>One prompt, written twice with the same seed. One after the other: at the same time the two would share their passes, and neither would draft.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The two are written one after the other.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A reply is being written; the race goes on after it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The race was stopped.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The prompt could not be written; the log says why.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The same words: all %1 tokens are identical.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The words differ from token %1 on. That should not happen; please report it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Too short to tell a speed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Both took the same time.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The draft saved %1 s: %2× as fast.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The draft cost %1 s: %2 of the speed without it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>RaceWindow</name>
+    <message>
+        <source>Load a main model with a draft first.</source>
+        <translation type="unfinished">먼저 메인 모델과 초안 모델을 불러오세요.</translation>
+    </message>
+    <message>
+        <source>Stop</source>
+        <translation type="unfinished">중지</translation>
+    </message>
+    <message>
+        <source>Race again</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Race</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation type="unfinished">닫기</translation>
+    </message>
+    <message>
+        <source>As in this chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Greedy</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Sampling</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Greedy always takes the likeliest token; otherwise both draw with one seed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>ReplyStats</name>
     <message>
         <source>stopped before the first word</source>
@@ -3641,8 +3805,8 @@
         <translation>%1 느림</translation>
     </message>
     <message>
-        <source>Change drafting…</source>
-        <translation>초안 설정 변경…</translation>
+        <source>Turn off for this pair</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>%1 tok/s</source>
@@ -3681,7 +3845,7 @@
         <translation>지금은 초안을 쓰면 오히려 %1 느려져서 쉬고 있어요.</translation>
     </message>
     <message>
-        <source>The main model kept %1 of %2 drafted tokens, in %3 passes.</source>
+        <source>Drafted tokens that the main model kept: %1 of %2. Passes: %3.</source>
         <translation>패스 %3번에서 추측한 토큰 %2개 중 %1개를 메인 모델이 수락했어요.</translation>
     </message>
     <message>
@@ -3740,12 +3904,52 @@
         <translation>패스당 토큰</translation>
     </message>
     <message>
-        <source>Drafted</source>
-        <translation>추측한 토큰</translation>
+        <source>By position</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Accepted</source>
-        <translation>수락된 토큰</translation>
+        <source>Over the reply</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Time spent drafting</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>in company</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>drafting off</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>no draft</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>draft rests</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>not supported</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>draft failed</source>
+        <translation type="unfinished">초안 모델 오류</translation>
+    </message>
+    <message>
+        <source>from this chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>draft model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Deleted chat</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Tokens per second</source>
@@ -3882,62 +4086,62 @@
     </message>
     <message>
         <source>Chat</source>
-        <translation type="unfinished">채팅</translation>
+        <translation>채팅</translation>
     </message>
     <message>
         <source>Appearance</source>
-        <translation type="unfinished">모양</translation>
+        <translation>모양</translation>
     </message>
     <message>
         <source>Advanced</source>
-        <translation type="unfinished"></translation>
+        <translation>고급</translation>
     </message>
     <message>
         <source>Search</source>
-        <translation type="unfinished">검색</translation>
+        <translation>검색</translation>
     </message>
     <message>
         <source>Search settings</source>
-        <translation type="unfinished"></translation>
+        <translation>설정 검색</translation>
     </message>
     <message>
         <source>No setting has these words.</source>
-        <translation type="unfinished"></translation>
+        <translation>검색 결과가 없어요.</translation>
     </message>
     <message>
         <source>Pages</source>
-        <translation type="unfinished"></translation>
+        <translation>페이지</translation>
     </message>
 </context>
 <context>
     <name>Shortcuts</name>
     <message>
         <source>Keyboard Shortcuts</source>
-        <translation type="unfinished"></translation>
+        <translation>키보드 단축키</translation>
     </message>
     <message>
         <source>Close</source>
-        <translation type="unfinished">닫기</translation>
+        <translation>닫기</translation>
     </message>
     <message>
         <source>In a chat</source>
-        <translation type="unfinished"></translation>
+        <translation>채팅에서</translation>
     </message>
     <message>
         <source>New line</source>
-        <translation type="unfinished"></translation>
+        <translation>줄 바꿈</translation>
     </message>
     <message>
         <source>Stop the reply, or cancel editing</source>
-        <translation type="unfinished"></translation>
+        <translation>답변 중지 또는 수정 취소</translation>
     </message>
     <message>
         <source>Previous message</source>
-        <translation type="unfinished"></translation>
+        <translation>이전 메시지</translation>
     </message>
     <message>
         <source>Next message</source>
-        <translation type="unfinished"></translation>
+        <translation>다음 메시지</translation>
     </message>
 </context>
 <context>
@@ -4052,12 +4256,133 @@
         <translation>요청</translation>
     </message>
     <message>
+        <source>Totals</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Race with the latest reply…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Turn on</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Off for this pair</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Drafting cost time with these two models, so you turned it off.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Your words are the main model&apos;s words, with or without a draft; only the speed differs.</source>
         <translation>초안이 있든 없든 글은 메인 모델이 쓴 그대로예요. 속도만 달라요.</translation>
     </message>
     <message>
         <source>Replies appear here while they are written.</source>
         <translation>쓰고 있는 답변이 여기에 나타나요.</translation>
+    </message>
+</context>
+<context>
+    <name>SpeculationWiring</name>
+    <message>
+        <source>Drafting is off for this pair from the next reply on. Choosing Auto or Fixed turns it on again.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation type="unfinished">실행 취소</translation>
+    </message>
+    <message>
+        <source>Race…</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>Totals</name>
+    <message>
+        <source>By pair</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>By language</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>By content</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Replies</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Time</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>English</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Korean</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Japanese</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Chinese</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Prose</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Code</source>
+        <translation type="unfinished">코드</translation>
+    </message>
+    <message>
+        <source>Lists and tables</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Other</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>TotalsCard</name>
+    <message>
+        <source>Clear all statistics?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Chats stay as they are, with the figures under their replies.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Clear</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation type="unfinished">취소</translation>
+    </message>
+    <message>
+        <source>Totals</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Totals appear here once replies have been written.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Clear Statistics…</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -4194,6 +4519,51 @@
     </message>
 </context>
 <context>
+    <name>Tray</name>
+    <message>
+        <source>Open Hunch</source>
+        <translation>Hunch 열기</translation>
+    </message>
+    <message>
+        <source>Quick Ask…</source>
+        <translation>빠른 질문…</translation>
+    </message>
+    <message>
+        <source>New Chat</source>
+        <translation>새 채팅</translation>
+    </message>
+    <message>
+        <source>Quit Hunch</source>
+        <translation>Hunch 종료</translation>
+    </message>
+    <message>
+        <source>No model is loaded</source>
+        <translation>불러온 모델이 없어요</translation>
+    </message>
+    <message>
+        <source>No model is in memory</source>
+        <translation>메모리에 모델이 없어요</translation>
+    </message>
+    <message>
+        <source>Loading %1…</source>
+        <translation>%1 불러오는 중…</translation>
+    </message>
+    <message>
+        <source>%1 could not be loaded</source>
+        <translation>%1 불러오기 실패</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n reply(s) being written</source>
+        <translation>
+            <numerusform>답변 %n개를 쓰는 중</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Nothing is being written</source>
+        <translation>쓰고 있는 답변이 없어요</translation>
+    </message>
+</context>
+<context>
     <name>TuneCard</name>
     <message>
         <source>Load a main model with a draft first.</source>
@@ -4271,7 +4641,7 @@
         <translation>이 쌍은 자동이 가장 좋아요. 초안 없이 쓸 때의 %1예요.</translation>
     </message>
     <message>
-        <source>%1 tokens ahead are best for this pair: %2 plain speed.</source>
+        <source>Best for this pair is to guess %1 ahead: %2 plain speed.</source>
         <translation>이 쌍은 토큰 %1개씩 미리 추측하는 것이 가장 좋아요. 초안 없이 쓸 때의 %2예요.</translation>
     </message>
 </context>

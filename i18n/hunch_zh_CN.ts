@@ -5,152 +5,152 @@
     <name>About</name>
     <message>
         <source>Hunch %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Hunch %1</translation>
     </message>
     <message>
         <source>Chat with language models on your own Mac. A small draft guesses, the main model checks.</source>
-        <translation type="unfinished">在自己的 Mac 上与语言模型对话。小的草稿模型先猜，主模型来检查。</translation>
+        <translation>在自己的 Mac 上与语言模型对话。小的草稿模型先猜，主模型来检查。</translation>
     </message>
     <message>
         <source>Free software under the Apache License 2.0. Built on MLX and Qt.</source>
-        <translation type="unfinished"></translation>
+        <translation>基于 Apache License 2.0 的自由软件，使用 MLX 和 Qt 构建。</translation>
     </message>
     <message>
         <source>Close</source>
-        <translation type="unfinished">关闭</translation>
+        <translation>关闭</translation>
     </message>
 </context>
 <context>
     <name>AdvancedPage</name>
     <message>
         <source>Reset all settings?</source>
-        <translation type="unfinished"></translation>
+        <translation>要还原所有设置吗？</translation>
     </message>
     <message>
         <source>Language, appearance, sampling, speculation and the hub&apos;s address go back to how they were at first.</source>
-        <translation type="unfinished"></translation>
+        <translation>语言、外观、采样、投机解码和 Hub 地址将恢复为最初的状态。</translation>
     </message>
     <message>
         <source>Chats, models and the system prompt stay as they are.</source>
-        <translation type="unfinished"></translation>
+        <translation>对话、模型和系统提示词保持不变。</translation>
     </message>
     <message>
         <source>Reset</source>
-        <translation type="unfinished"></translation>
+        <translation>还原</translation>
     </message>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished">取消</translation>
+        <translation>取消</translation>
     </message>
     <message>
         <source>Show in Finder</source>
-        <translation type="unfinished"></translation>
+        <translation>在访达中显示</translation>
     </message>
     <message>
         <source>Show folder</source>
-        <translation type="unfinished"></translation>
+        <translation>显示文件夹</translation>
     </message>
     <message>
         <source>Reset…</source>
-        <translation type="unfinished"></translation>
+        <translation>还原…</translation>
     </message>
     <message>
         <source>Data folder</source>
-        <translation type="unfinished"></translation>
+        <translation>数据文件夹</translation>
     </message>
     <message>
         <source>Log</source>
-        <translation type="unfinished"></translation>
+        <translation>日志</translation>
     </message>
     <message>
         <source>What went wrong, without a word of your chats.</source>
-        <translation type="unfinished"></translation>
+        <translation>记录出现过的问题，不含任何对话内容。</translation>
     </message>
     <message>
         <source>Reset all settings</source>
-        <translation type="unfinished"></translation>
+        <translation>还原所有设置</translation>
     </message>
     <message>
         <source>Chats and models stay.</source>
-        <translation type="unfinished"></translation>
+        <translation>对话和模型会保留。</translation>
     </message>
     <message>
         <source>Use Fusion style</source>
-        <translation type="unfinished"></translation>
+        <translation>使用 Fusion 样式</translation>
     </message>
     <message>
         <source>Draws standard controls with Qt&apos;s own style instead of the system&apos;s. For faults in the drawing.</source>
-        <translation type="unfinished"></translation>
+        <translation>用 Qt 自带的样式代替系统样式绘制标准控件，用于解决显示异常。</translation>
     </message>
 </context>
 <context>
     <name>Announcements</name>
     <message>
         <source>The reply is done.</source>
-        <translation type="unfinished"></translation>
+        <translation>回复已完成。</translation>
     </message>
     <message>
         <source>A reply in another chat is done.</source>
-        <translation type="unfinished"></translation>
+        <translation>另一个对话的回复已完成。</translation>
     </message>
 </context>
 <context>
     <name>AppearancePage</name>
     <message>
         <source>Language</source>
-        <translation type="unfinished">语言</translation>
+        <translation>语言</translation>
     </message>
     <message>
         <source>Changes at once, menus included.</source>
-        <translation type="unfinished">立即生效，菜单也会切换。</translation>
+        <translation>立即生效，菜单也会切换。</translation>
     </message>
     <message>
         <source>Appearance</source>
-        <translation type="unfinished">外观</translation>
+        <translation>外观</translation>
     </message>
     <message>
         <source>Light, dark, or as the system has it.</source>
-        <translation type="unfinished"></translation>
+        <translation>浅色、深色，或跟随系统。</translation>
     </message>
     <message>
         <source>Text size</source>
-        <translation type="unfinished">文字大小</translation>
+        <translation>文字大小</translation>
     </message>
     <message>
         <source>For everything in the window.</source>
-        <translation type="unfinished">作用于窗口中的所有内容。</translation>
+        <translation>作用于窗口中的所有内容。</translation>
     </message>
     <message>
         <source>Animations</source>
-        <translation type="unfinished"></translation>
+        <translation>动画效果</translation>
     </message>
     <message>
         <source>Auto follows the system&apos;s setting to reduce motion.</source>
-        <translation type="unfinished"></translation>
+        <translation>“自动”会跟随系统的“减弱动态效果”设置。</translation>
     </message>
     <message>
         <source>Match system</source>
-        <translation type="unfinished">跟随系统</translation>
+        <translation>跟随系统</translation>
     </message>
     <message>
         <source>Auto</source>
-        <translation type="unfinished">自动</translation>
+        <translation>自动</translation>
     </message>
     <message>
         <source>Light</source>
-        <translation type="unfinished">浅色</translation>
+        <translation>浅色</translation>
     </message>
     <message>
         <source>Dark</source>
-        <translation type="unfinished">深色</translation>
+        <translation>深色</translation>
     </message>
     <message>
         <source>On</source>
-        <translation type="unfinished"></translation>
+        <translation>开</translation>
     </message>
     <message>
         <source>Off</source>
-        <translation type="unfinished">关闭</translation>
+        <translation>关</translation>
     </message>
 </context>
 <context>
@@ -160,7 +160,7 @@
         <translation>不保存，继续对话</translation>
     </message>
     <message>
-        <source>The file with your chats was damaged. %1 messages were saved, %2 of them from daily copies.</source>
+        <source>The file with your chats was damaged. Messages saved: %1, of them from daily copies: %2.</source>
         <translation>对话文件已损坏。已恢复 %1 条消息，其中 %2 条来自每日副本。</translation>
     </message>
     <message>
@@ -217,7 +217,7 @@
     </message>
     <message>
         <source>Close</source>
-        <translation type="unfinished">关闭</translation>
+        <translation>关闭</translation>
     </message>
     <message>
         <source>Something went wrong in Hunch</source>
@@ -298,35 +298,35 @@
     <name>ChatCard</name>
     <message>
         <source>Send with</source>
-        <translation type="unfinished"></translation>
+        <translation>发送键</translation>
     </message>
     <message>
         <source>The other key begins a new line, as Shift and Return always do.</source>
-        <translation type="unfinished"></translation>
+        <translation>另一个键用于换行。同时按 Shift 和回车键始终是换行。</translation>
     </message>
     <message>
         <source>Notifications</source>
-        <translation type="unfinished"></translation>
+        <translation>通知</translation>
     </message>
     <message>
         <source>When a reply is done while you are in another app.</source>
-        <translation type="unfinished"></translation>
+        <translation>正在使用其他 App 时，回复完成后会通知。</translation>
     </message>
     <message>
         <source>Words in notifications</source>
-        <translation type="unfinished"></translation>
+        <translation>在通知中显示内容</translation>
     </message>
     <message>
         <source>The title of the chat and how the reply begins.</source>
-        <translation type="unfinished"></translation>
+        <translation>显示对话标题和回复的开头。</translation>
     </message>
     <message>
         <source>Ctrl+Return</source>
-        <translation type="unfinished"></translation>
+        <translation>Ctrl+回车键</translation>
     </message>
     <message>
         <source>Return</source>
-        <translation type="unfinished"></translation>
+        <translation>回车键</translation>
     </message>
 </context>
 <context>
@@ -584,23 +584,23 @@
     <name>CommandPalette</name>
     <message>
         <source>Command palette</source>
-        <translation type="unfinished"></translation>
+        <translation>命令面板</translation>
     </message>
     <message>
         <source>Search commands, chats, models and settings</source>
-        <translation type="unfinished"></translation>
+        <translation>搜索命令、对话、模型和设置</translation>
     </message>
     <message>
         <source>Command</source>
-        <translation type="unfinished"></translation>
+        <translation>命令</translation>
     </message>
     <message>
         <source>Commands</source>
-        <translation type="unfinished"></translation>
+        <translation>命令</translation>
     </message>
     <message>
         <source>Nothing has these words.</source>
-        <translation type="unfinished"></translation>
+        <translation>没有找到结果。</translation>
     </message>
 </context>
 <context>
@@ -890,7 +890,7 @@
     </message>
     <message>
         <source>Model</source>
-        <translation type="unfinished"></translation>
+        <translation type="unfinished">模型</translation>
     </message>
     <message>
         <source>Whose words</source>
@@ -1263,11 +1263,15 @@
     </message>
     <message>
         <source>Icon in the menu bar</source>
-        <translation type="unfinished"></translation>
+        <translation>菜单栏图标</translation>
+    </message>
+    <message>
+        <source>Icon beside the clock</source>
+        <translation>时钟旁的图标</translation>
     </message>
     <message>
         <source>Says which models are loaded and what they are writing, and opens Quick Ask.</source>
-        <translation type="unfinished"></translation>
+        <translation>显示已载入的模型和正在生成的回复，并可打开快速提问。</translation>
     </message>
     <message>
         <source>Unload idle models</source>
@@ -1787,11 +1791,11 @@
     </message>
     <message>
         <source>Open</source>
-        <translation type="unfinished">打开</translation>
+        <translation>打开</translation>
     </message>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished">取消</translation>
+        <translation>取消</translation>
     </message>
 </context>
 <context>
@@ -1917,15 +1921,15 @@
     </message>
     <message>
         <source>Quick Ask…</source>
-        <translation type="unfinished"></translation>
+        <translation>快速提问…</translation>
     </message>
     <message>
         <source>Paste and Match Style</source>
-        <translation type="unfinished"></translation>
+        <translation>粘贴并匹配样式</translation>
     </message>
     <message>
         <source>Find</source>
-        <translation type="unfinished"></translation>
+        <translation>查找</translation>
     </message>
     <message>
         <source>Find in Chat…</source>
@@ -1941,7 +1945,7 @@
     </message>
     <message>
         <source>Command Palette…</source>
-        <translation type="unfinished"></translation>
+        <translation>命令面板…</translation>
     </message>
     <message>
         <source>Smaller Text</source>
@@ -1953,7 +1957,7 @@
     </message>
     <message>
         <source>Enter or Leave Full Screen</source>
-        <translation type="unfinished"></translation>
+        <translation>进入或退出全屏幕</translation>
     </message>
     <message>
         <source>Stop Reply</source>
@@ -1965,11 +1969,11 @@
     </message>
     <message>
         <source>Next Chat</source>
-        <translation type="unfinished"></translation>
+        <translation>下一个对话</translation>
     </message>
     <message>
         <source>Previous Chat</source>
-        <translation type="unfinished"></translation>
+        <translation>上一个对话</translation>
     </message>
     <message>
         <source>Rename Chat…</source>
@@ -2001,11 +2005,11 @@
     </message>
     <message>
         <source>Show Chat Window</source>
-        <translation type="unfinished"></translation>
+        <translation>显示对话窗口</translation>
     </message>
     <message>
         <source>Keyboard Shortcuts</source>
-        <translation type="unfinished"></translation>
+        <translation>键盘快捷键</translation>
     </message>
     <message>
         <source>Show Log</source>
@@ -2016,7 +2020,7 @@
     <name>MenuButton</name>
     <message>
         <source>Menu</source>
-        <translation type="unfinished"></translation>
+        <translation>菜单</translation>
     </message>
 </context>
 <context>
@@ -2681,6 +2685,10 @@
         <translation>新建对话</translation>
     </message>
     <message>
+        <source>Turn off for this pair</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Drafting is off.</source>
         <translation>草稿模型已关闭。</translation>
     </message>
@@ -3102,7 +3110,7 @@
     </message>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished">取消</translation>
+        <translation>取消</translation>
     </message>
     <message>
         <source>Folder with models</source>
@@ -3139,6 +3147,13 @@
     <message>
         <source>A main model and a draft for it, chosen by memory and language. One click installs both.</source>
         <translation>根据内存和语言挑选的主模型及其草稿模型，点一次即可全部安装。</translation>
+    </message>
+</context>
+<context>
+    <name>Notifications</name>
+    <message>
+        <source>The reply is done.</source>
+        <translation>回复已完成。</translation>
     </message>
 </context>
 <context>
@@ -3242,6 +3257,10 @@
     <message>
         <source>Not in memory; your next message loads it again.</source>
         <translation>不在内存中，发送下一条消息时会重新加载。</translation>
+    </message>
+    <message>
+        <source>off for this pair</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>off</source>
@@ -3362,19 +3381,19 @@
     <name>PaletteCommands</name>
     <message>
         <source>Chat</source>
-        <translation type="unfinished">对话</translation>
+        <translation>对话</translation>
     </message>
     <message>
         <source>Use %1</source>
-        <translation type="unfinished">使用 %1</translation>
+        <translation>使用 %1</translation>
     </message>
     <message>
         <source>Model</source>
-        <translation type="unfinished"></translation>
+        <translation>模型</translation>
     </message>
     <message>
         <source>Settings: %1</source>
-        <translation type="unfinished"></translation>
+        <translation>设置：%1</translation>
     </message>
 </context>
 <context>
@@ -3394,6 +3413,10 @@
     <message>
         <source>Compare the two…</source>
         <translation>比较两者…</translation>
+    </message>
+    <message>
+        <source>Used as drafts</source>
+        <translation>用作草稿的模型</translation>
     </message>
     <message>
         <source>checking it first</source>
@@ -3619,6 +3642,147 @@
     </message>
 </context>
 <context>
+    <name>QuickAsk</name>
+    <message>
+        <source>Stop</source>
+        <translation>停止</translation>
+    </message>
+    <message>
+        <source>Send</source>
+        <translation>发送</translation>
+    </message>
+    <message>
+        <source>Quick Ask</source>
+        <translation>快速提问</translation>
+    </message>
+    <message>
+        <source>Ask anything</source>
+        <translation>有问题，尽管问</translation>
+    </message>
+    <message>
+        <source>Question</source>
+        <translation>问题</translation>
+    </message>
+    <message>
+        <source>Answer</source>
+        <translation>回复</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>关闭</translation>
+    </message>
+    <message>
+        <source>Kept as a chat in Hunch.</source>
+        <translation>会作为对话保留在 Hunch 中。</translation>
+    </message>
+    <message>
+        <source>Open in Hunch</source>
+        <translation>在 Hunch 中打开</translation>
+    </message>
+</context>
+<context>
+    <name>Race</name>
+    <message>
+        <source>Without the draft</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>With the draft</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>waiting for its turn</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%1 tokens · %2 s · %3 tok/s</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>One prompt, written twice with the same seed. One after the other: at the same time the two would share their passes, and neither would draft.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The two are written one after the other.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A reply is being written; the race goes on after it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The race was stopped.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The prompt could not be written; the log says why.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The same words: all %1 tokens are identical.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The words differ from token %1 on. That should not happen; please report it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Too short to tell a speed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Both took the same time.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The draft saved %1 s: %2× as fast.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The draft cost %1 s: %2 of the speed without it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>RaceWindow</name>
+    <message>
+        <source>Load a main model with a draft first.</source>
+        <translation type="unfinished">请先加载主模型和草稿模型。</translation>
+    </message>
+    <message>
+        <source>Stop</source>
+        <translation type="unfinished">停止</translation>
+    </message>
+    <message>
+        <source>Race again</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Race</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation type="unfinished">关闭</translation>
+    </message>
+    <message>
+        <source>As in this chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Greedy</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Sampling</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Greedy always takes the likeliest token; otherwise both draw with one seed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>ReplyStats</name>
     <message>
         <source>stopped before the first word</source>
@@ -3641,8 +3805,8 @@
         <translation>慢 %1</translation>
     </message>
     <message>
-        <source>Change drafting…</source>
-        <translation>更改草稿模型设置…</translation>
+        <source>Turn off for this pair</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>%1 tok/s</source>
@@ -3681,7 +3845,7 @@
         <translation>在这里使用草稿模型反而慢 %1，所以已暂停。</translation>
     </message>
     <message>
-        <source>The main model kept %1 of %2 drafted tokens, in %3 passes.</source>
+        <source>Drafted tokens that the main model kept: %1 of %2. Passes: %3.</source>
         <translation>%3 轮中，主模型接受了 %2 个猜测的 token 中的 %1 个。</translation>
     </message>
     <message>
@@ -3740,12 +3904,52 @@
         <translation>每轮 token&#xa0;数</translation>
     </message>
     <message>
-        <source>Drafted</source>
-        <translation>草稿数</translation>
+        <source>By position</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Accepted</source>
-        <translation>接受数</translation>
+        <source>Over the reply</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Time spent drafting</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>in company</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>drafting off</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>no draft</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>draft rests</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>not supported</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>draft failed</source>
+        <translation type="unfinished">草稿模型出错</translation>
+    </message>
+    <message>
+        <source>from this chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>draft model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Deleted chat</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Tokens per second</source>
@@ -3882,62 +4086,62 @@
     </message>
     <message>
         <source>Chat</source>
-        <translation type="unfinished">对话</translation>
+        <translation>对话</translation>
     </message>
     <message>
         <source>Appearance</source>
-        <translation type="unfinished">外观</translation>
+        <translation>外观</translation>
     </message>
     <message>
         <source>Advanced</source>
-        <translation type="unfinished"></translation>
+        <translation>高级</translation>
     </message>
     <message>
         <source>Search</source>
-        <translation type="unfinished">搜索</translation>
+        <translation>搜索</translation>
     </message>
     <message>
         <source>Search settings</source>
-        <translation type="unfinished"></translation>
+        <translation>搜索设置</translation>
     </message>
     <message>
         <source>No setting has these words.</source>
-        <translation type="unfinished"></translation>
+        <translation>没有找到结果。</translation>
     </message>
     <message>
         <source>Pages</source>
-        <translation type="unfinished"></translation>
+        <translation>页面</translation>
     </message>
 </context>
 <context>
     <name>Shortcuts</name>
     <message>
         <source>Keyboard Shortcuts</source>
-        <translation type="unfinished"></translation>
+        <translation>键盘快捷键</translation>
     </message>
     <message>
         <source>Close</source>
-        <translation type="unfinished">关闭</translation>
+        <translation>关闭</translation>
     </message>
     <message>
         <source>In a chat</source>
-        <translation type="unfinished"></translation>
+        <translation>在对话中</translation>
     </message>
     <message>
         <source>New line</source>
-        <translation type="unfinished"></translation>
+        <translation>换行</translation>
     </message>
     <message>
         <source>Stop the reply, or cancel editing</source>
-        <translation type="unfinished"></translation>
+        <translation>停止回复，或取消编辑</translation>
     </message>
     <message>
         <source>Previous message</source>
-        <translation type="unfinished"></translation>
+        <translation>上一条消息</translation>
     </message>
     <message>
         <source>Next message</source>
-        <translation type="unfinished"></translation>
+        <translation>下一条消息</translation>
     </message>
 </context>
 <context>
@@ -4052,12 +4256,133 @@
         <translation>请求</translation>
     </message>
     <message>
+        <source>Totals</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Race with the latest reply…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Turn on</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Off for this pair</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Drafting cost time with these two models, so you turned it off.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Your words are the main model&apos;s words, with or without a draft; only the speed differs.</source>
         <translation>无论是否使用草稿模型，文字都出自主模型，不同的只是速度。</translation>
     </message>
     <message>
         <source>Replies appear here while they are written.</source>
         <translation>正在生成的回复会显示在这里。</translation>
+    </message>
+</context>
+<context>
+    <name>SpeculationWiring</name>
+    <message>
+        <source>Drafting is off for this pair from the next reply on. Choosing Auto or Fixed turns it on again.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation type="unfinished">撤销</translation>
+    </message>
+    <message>
+        <source>Race…</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>Totals</name>
+    <message>
+        <source>By pair</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>By language</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>By content</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Replies</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Time</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>English</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Korean</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Japanese</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Chinese</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Prose</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Code</source>
+        <translation type="unfinished">代码</translation>
+    </message>
+    <message>
+        <source>Lists and tables</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Other</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>TotalsCard</name>
+    <message>
+        <source>Clear all statistics?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Chats stay as they are, with the figures under their replies.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Clear</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation type="unfinished">取消</translation>
+    </message>
+    <message>
+        <source>Totals</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Totals appear here once replies have been written.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Clear Statistics…</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -4194,6 +4519,51 @@
     </message>
 </context>
 <context>
+    <name>Tray</name>
+    <message>
+        <source>Open Hunch</source>
+        <translation>打开 Hunch</translation>
+    </message>
+    <message>
+        <source>Quick Ask…</source>
+        <translation>快速提问…</translation>
+    </message>
+    <message>
+        <source>New Chat</source>
+        <translation>新建对话</translation>
+    </message>
+    <message>
+        <source>Quit Hunch</source>
+        <translation>退出 Hunch</translation>
+    </message>
+    <message>
+        <source>No model is loaded</source>
+        <translation>尚未加载模型</translation>
+    </message>
+    <message>
+        <source>No model is in memory</source>
+        <translation>内存中没有模型</translation>
+    </message>
+    <message>
+        <source>Loading %1…</source>
+        <translation>正在加载 %1…</translation>
+    </message>
+    <message>
+        <source>%1 could not be loaded</source>
+        <translation>无法加载 %1</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n reply(s) being written</source>
+        <translation>
+            <numerusform>正在生成 %n 条回复</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Nothing is being written</source>
+        <translation>没有正在生成的回复</translation>
+    </message>
+</context>
+<context>
     <name>TuneCard</name>
     <message>
         <source>Load a main model with a draft first.</source>
@@ -4271,7 +4641,7 @@
         <translation>自动模式最适合这个模型对：速度是不用草稿时的 %1。</translation>
     </message>
     <message>
-        <source>%1 tokens ahead are best for this pair: %2 plain speed.</source>
+        <source>Best for this pair is to guess %1 ahead: %2 plain speed.</source>
         <translation>这个模型对每次提前猜测 %1 个 token 最好：速度是不用草稿时的 %2。</translation>
     </message>
 </context>

@@ -110,6 +110,7 @@ class Replies(QObject):
         self.transcripts = [transcript]  # whatever shows replies while they are written
         self._table = table
         self._live: dict[int, LiveReply] = {}
+        self.adjusted: Callable[[Request], Request] = lambda request: request  # as the loaded pair wants it
         self._saving = False
         self._ends: dict[int, End] = {}  # by message; those that are not on disk
         self._refused: set[int] = set()  # of these: those that were refused at least once
@@ -122,7 +123,7 @@ class Replies(QObject):
 
     def start(self, reply: StoredMessage, request: Request, title: str, pair: str) -> None:
         """Submits the request for a reply whose row is already stored."""
-        number = self._engine.submit(request, self._bridge.post)
+        number = self._engine.submit(self.adjusted(request), self._bridge.post)
         self._live[number] = _live(number, reply)
         self._table.put(RequestRow(number, title, pair, chat_id=reply.chat_id, message_id=reply.id))
         self._timer.start()

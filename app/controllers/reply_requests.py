@@ -38,6 +38,11 @@ class ReplyRequests:
         names = f"{main} ← {draft}" if draft else main
         self._replies.start(branch[-1], self.request(branch), summary.title if summary else "", names)
 
+    def request_of(self, reply_id: int) -> Request | None:
+        """What would be asked for another version of a reply."""
+        branch = self._storage.read.messages.branch(reply_id)[:-1]
+        return self.request(branch) if branch else None
+
     def request(self, branch: list[StoredMessage]) -> Request:
         generation = self._options.generation(branch[-1].chat_id)
         return Request(

@@ -83,6 +83,7 @@ class PairView:
     main_folder: str = ""
     draft_folder: str = ""
     loaded_share: float = 0.0  # of the model that is being loaded
+    off_for_pair: bool = False  # drafting was turned off for these two
 
     @property
     def in_company(self) -> bool:

@@ -100,7 +100,7 @@ def _link_text(stats: RequestStats, tone: Tone) -> str:
     """Empty for a draft that is parked already: it costs no more time."""
     if tone is not Tone.COST or stats.drafting is DraftingState.PARKED:
         return ""
-    return QCoreApplication.translate("ReplyStats", "Change drafting…")
+    return QCoreApplication.translate("ReplyStats", "Turn off for this pair")
 
 
 def details_text(stats: RequestStats) -> str:
@@ -154,7 +154,9 @@ def source_sentence(stats: RequestStats) -> str:
 def _tooltip(stats: RequestStats) -> str:
     lines = [source_sentence(stats)]
     if stats.drafted:
-        kept = QCoreApplication.translate("ReplyStats", "The main model kept %1 of %2 drafted tokens, in %3 passes.")
+        kept = QCoreApplication.translate(
+            "ReplyStats", "Drafted tokens that the main model kept: %1 of %2. Passes: %3."
+        )
         numbers = (formats.count(value) for value in (stats.accepted, stats.drafted, stats.rounds))
         lines.append(formats.fill(kept, *numbers))
     if stats.break_even is not None and drafted_enough(stats):

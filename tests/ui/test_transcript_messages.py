@@ -294,7 +294,7 @@ def test_a_footer_that_tells_of_a_cost_has_a_way_out(open_transcript: Opener, qt
     assert footer_of(harness, 2).link.focusPolicy() is Qt.FocusPolicy.TabFocus
     with qtbot.waitSignal(harness.view.notice_action_requested) as asked:
         footer_of(harness, 2).link.click()
-    assert asked.args == [2, NoticeAction.CHOOSE_DRAFT]
+    assert asked.args == [2, NoticeAction.TURN_OFF_PAIR]
 
 
 def test_a_reply_being_written_keeps_its_icons_and_cannot_be_edited(open_transcript: Opener) -> None:

@@ -147,8 +147,11 @@ def cells(table: RequestTableModel, row: int) -> list[str]:
 
 
 def test_requests_stand_newest_first_with_their_numbers(table: RequestTableModel) -> None:
-    assert cells(table, 0) == ["New", "Main ← Draft", "Writing", "48%", "2.9", "40", "19", "29.0", "1.4×"]
-    assert cells(table, 1) == ["Old", "Main", "Done", "–", "–", "0", "0", "–", "–"]
+    by_position = "position 1: 80%, position 2: 60%, position 3: 30%, position 4: 20%"
+    new = ["New", "Main ← Draft", "Writing", "1.4×", "48%", "2.9", by_position, "", "–", "29.0"]
+    assert cells(table, 0) == new
+    assert cells(table, 1) == ["Old", "Main", "Done", "–", "–", "–", "", "", "–", "–"]
+    assert table.index(0, RequestColumn.SPEED_UP).data(RequestRole.SECOND_LINE) == "0.4 s saved"
     assert table.index(0, 0).data(RequestRole.RUNNING) is True
 
 

@@ -38,6 +38,7 @@ from app.words.notices import NoticeAction
 from app.words.notices_for_errors import Problem, notice_for
 
 if TYPE_CHECKING:
+    from app.views.shell.speculation_wiring import SpeculationWiring
     from app.views.transcript import TranscriptView
 
 _SIDE_PX = 24
@@ -74,9 +75,10 @@ class MainWindow(Translated, QWidget):
         self._arrange()
         self._connect_parts()
         self._connect_menu()
-        self.comfort = Comfort(self, theme, settings)
         self.inspector = InspectorWiring(self, theme, settings)
         self.chat_settings = ChatSettingsWiring(self, theme)
+        self.speculation: SpeculationWiring
+        self.comfort = Comfort(self, theme, settings)
         self._restore()
         theme.changed.connect(self.update)
         self.setWindowTitle("Hunch")
@@ -224,8 +226,9 @@ class MainWindow(Translated, QWidget):
         if self.models is None:
             return
         pair = self.models.pair
-        here = self.chats.options.speculation if self.chats is not None else pair.speculation
-        self.header.chip.set_pair(replace(pair, speculation=here))
+        if self.chats is not None and not pair.off_for_pair:
+            pair = replace(pair, speculation=self.chats.options.speculation)
+        self.header.chip.set_pair(pair)
         starter = self._settings.main_folder == STARTER_FOLDER
         self.empty_chat.show_for(starter, has_model=pair.state != PairState.NO_MODEL)
         if self.picker.isVisible():

@@ -69,7 +69,7 @@ class MessageFooter(Translated, QWidget):
     def _connect(self) -> None:
         context, buttons = self._context, self.buttons
         self.link.clicked.connect(
-            lambda: context.notice_action_requested.emit(self._message_id, NoticeAction.CHOOSE_DRAFT)
+            lambda: context.notice_action_requested.emit(self._message_id, NoticeAction.TURN_OFF_PAIR)
         )
         buttons["earlier"].clicked.connect(lambda: context.sibling_requested.emit(self._message_id, -1))
         buttons["later"].clicked.connect(lambda: context.sibling_requested.emit(self._message_id, 1))

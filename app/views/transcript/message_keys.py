@@ -94,6 +94,10 @@ class MessageKeys(QObject):
         if not count:
             return
         row = self._in_sight(last=delta < 0) if focused is None else max(0, min(count - 1, focused + delta))
+        self.show(row)
+
+    def show(self, row: int) -> None:
+        """Moves the focus to a message, brings it into sight and has it read."""
         self._view.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.highlights.focus(row)
         anchor = self._column.anchor_to_show(row, self._sight.top_px(), self._sight.page_px())
