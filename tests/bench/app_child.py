@@ -157,7 +157,7 @@ def share(folder: Path, runs: str) -> dict[str, object]:
     rates: dict[str, list[float]] = {"window": [], "alone": []}
     for _ in range(int(runs) + 1):
         rates["window"].append(_with_window(opened))
-        asked = chats._request(chats._messages.branch(chats.transcript.messages[-2].id))
+        asked = chats.requests_for_replies.request(chats._messages.branch(chats.transcript.messages[-2].id))
         rates["alone"].append(_alone(opened, engine, asked))
     _end(opened)
     return {side: figures[1:] for side, figures in rates.items()}
