@@ -305,6 +305,14 @@
         <translation>もう一方のキーは改行です。Shift と Return を同時に押すと、常に改行します。</translation>
     </message>
     <message>
+        <source>Automatic titles</source>
+        <translation>自動タイトル</translation>
+    </message>
+    <message>
+        <source>The main model names a chat after its first reply, when it has time.</source>
+        <translation>最初の回答が終わったあと、メインモデルの手が空いたときにチャットのタイトルを付けます。</translation>
+    </message>
+    <message>
         <source>Notifications</source>
         <translation>通知</translation>
     </message>
@@ -465,102 +473,102 @@
     <name>ChatSettings</name>
     <message>
         <source>This model</source>
-        <translation type="unfinished"></translation>
+        <translation>このモデル</translation>
     </message>
     <message>
         <source>This chat</source>
-        <translation type="unfinished"></translation>
+        <translation>このチャット</translation>
     </message>
     <message>
         <source>Settings of</source>
-        <translation type="unfinished"></translation>
+        <translation>設定の対象</translation>
     </message>
     <message>
         <source>Chat settings</source>
-        <translation type="unfinished"></translation>
+        <translation>チャットの設定</translation>
     </message>
     <message>
         <source>Close</source>
-        <translation type="unfinished">閉じる</translation>
+        <translation>閉じる</translation>
     </message>
     <message>
         <source>All as in Settings</source>
-        <translation type="unfinished"></translation>
+        <translation>すべて設定どおり</translation>
     </message>
     <message>
         <source>Random</source>
-        <translation type="unfinished">ランダム</translation>
+        <translation>ランダム</translation>
     </message>
     <message>
         <source>No limit</source>
-        <translation type="unfinished">上限なし</translation>
+        <translation>上限なし</translation>
     </message>
     <message>
         <source>Only in this chat</source>
-        <translation type="unfinished"></translation>
+        <translation>このチャットのみ</translation>
     </message>
     <message>
         <source>With %1, unless a chat says otherwise</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 の既定値</translation>
     </message>
     <message>
         <source>From the preset</source>
-        <translation type="unfinished"></translation>
+        <translation>プリセットの値</translation>
     </message>
     <message>
         <source>As always with %1</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 の既定値</translation>
     </message>
     <message>
         <source>As in Settings</source>
-        <translation type="unfinished"></translation>
+        <translation>設定どおり</translation>
     </message>
     <message>
         <source>System prompt</source>
-        <translation type="unfinished">システムプロンプト</translation>
+        <translation>システムプロンプト</translation>
     </message>
     <message>
         <source>Temperature</source>
-        <translation type="unfinished">温度</translation>
+        <translation>温度</translation>
     </message>
     <message>
         <source>Top-p</source>
-        <translation type="unfinished">Top-p</translation>
+        <translation>Top-p</translation>
     </message>
     <message>
         <source>Top-k</source>
-        <translation type="unfinished">Top-k</translation>
+        <translation>Top-k</translation>
     </message>
     <message>
         <source>Min-p</source>
-        <translation type="unfinished">Min-p</translation>
+        <translation>Min-p</translation>
     </message>
     <message>
         <source>Repetition penalty</source>
-        <translation type="unfinished">繰り返しペナルティ</translation>
+        <translation>繰り返しペナルティ</translation>
     </message>
     <message>
         <source>Seed</source>
-        <translation type="unfinished">シード</translation>
+        <translation>シード</translation>
     </message>
     <message>
         <source>Longest reply</source>
-        <translation type="unfinished">回答の最大の長さ</translation>
+        <translation>回答の最大の長さ</translation>
     </message>
     <message>
         <source>Think first</source>
-        <translation type="unfinished">先に考える</translation>
+        <translation>先に考える</translation>
     </message>
     <message>
         <source>Drafting</source>
-        <translation type="unfinished">ドラフト</translation>
+        <translation>ドラフト</translation>
     </message>
 </context>
 <context>
     <name>ChatSettingsWiring</name>
     <message>
         <source>Chat Settings…</source>
-        <translation type="unfinished"></translation>
+        <translation>チャットの設定…</translation>
     </message>
 </context>
 <context>
@@ -886,75 +894,75 @@
     <name>EditorPart</name>
     <message>
         <source>You</source>
-        <translation type="unfinished">あなた</translation>
+        <translation>自分</translation>
     </message>
     <message>
         <source>Model</source>
-        <translation type="unfinished">モデル</translation>
+        <translation>モデル</translation>
     </message>
     <message>
         <source>Whose words</source>
-        <translation type="unfinished"></translation>
+        <translation>発言者</translation>
     </message>
     <message>
         <source>What you said</source>
-        <translation type="unfinished"></translation>
+        <translation>自分の発言</translation>
     </message>
     <message>
         <source>What the model said</source>
-        <translation type="unfinished"></translation>
+        <translation>モデルの発言</translation>
     </message>
     <message>
         <source>New message</source>
-        <translation type="unfinished"></translation>
+        <translation>新しいメッセージ</translation>
     </message>
     <message>
         <source>Edited message</source>
-        <translation type="unfinished"></translation>
+        <translation>編集中のメッセージ</translation>
     </message>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished">キャンセル</translation>
+        <translation>キャンセル</translation>
     </message>
     <message>
         <source>Insert</source>
-        <translation type="unfinished"></translation>
+        <translation>挿入</translation>
     </message>
     <message>
         <source>Save</source>
-        <translation type="unfinished"></translation>
+        <translation>保存</translation>
     </message>
     <message>
         <source>Send</source>
-        <translation type="unfinished">送信</translation>
+        <translation>送信</translation>
     </message>
     <message>
         <source>Insert and continue</source>
-        <translation type="unfinished"></translation>
+        <translation>挿入して続きを書く</translation>
     </message>
     <message>
         <source>Save and continue</source>
-        <translation type="unfinished"></translation>
+        <translation>保存して続きを書く</translation>
     </message>
     <message>
         <source>Insert and send</source>
-        <translation type="unfinished"></translation>
+        <translation>挿入して送信</translation>
     </message>
     <message>
         <source>Save only</source>
-        <translation type="unfinished"></translation>
+        <translation>保存のみ</translation>
     </message>
     <message>
         <source>What follows stays as it is.</source>
-        <translation type="unfinished"></translation>
+        <translation>後に続くメッセージはそのまま残ります。</translation>
     </message>
     <message>
         <source>The model writes a new reply.</source>
-        <translation type="unfinished"></translation>
+        <translation>モデルが新しい回答を書きます。</translation>
     </message>
     <message>
         <source>The model goes on from the end of these words.</source>
-        <translation type="unfinished"></translation>
+        <translation>モデルがこの文の末尾から続きを書きます。</translation>
     </message>
 </context>
 <context>
@@ -1774,8 +1782,8 @@
     </message>
     <message numerus="yes">
         <source>%n message(s) deleted.</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>メッセージ %n 件を削除しました。</numerusform>
         </translation>
     </message>
     <message>
@@ -2027,51 +2035,51 @@
     <name>MessageActs</name>
     <message>
         <source>Copy as Markdown</source>
-        <translation type="unfinished">Markdown としてコピー</translation>
+        <translation>Markdown としてコピー</translation>
     </message>
     <message>
         <source>Copy as Plain Text</source>
-        <translation type="unfinished"></translation>
+        <translation>プレーンテキストとしてコピー</translation>
     </message>
     <message>
         <source>Edit</source>
-        <translation type="unfinished">編集</translation>
+        <translation>編集</translation>
     </message>
     <message>
         <source>Write Again</source>
-        <translation type="unfinished"></translation>
+        <translation>書き直す</translation>
     </message>
     <message>
         <source>Write a Reply</source>
-        <translation type="unfinished"></translation>
+        <translation>回答を書く</translation>
     </message>
     <message>
         <source>Continue</source>
-        <translation type="unfinished">続きを書く</translation>
+        <translation>続きを書く</translation>
     </message>
     <message>
         <source>Insert Before</source>
-        <translation type="unfinished"></translation>
+        <translation>前に挿入</translation>
     </message>
     <message>
         <source>Insert After</source>
-        <translation type="unfinished"></translation>
+        <translation>後に挿入</translation>
     </message>
     <message>
         <source>Make It Yours</source>
-        <translation type="unfinished"></translation>
+        <translation>自分の発言にする</translation>
     </message>
     <message>
         <source>Make It the Model&apos;s</source>
-        <translation type="unfinished"></translation>
+        <translation>モデルの発言にする</translation>
     </message>
     <message>
         <source>Delete</source>
-        <translation type="unfinished">削除</translation>
+        <translation>削除</translation>
     </message>
     <message>
         <source>Delete with All That Follows…</source>
-        <translation type="unfinished"></translation>
+        <translation>以降もすべて削除…</translation>
     </message>
 </context>
 <context>
@@ -2106,24 +2114,28 @@
     </message>
     <message>
         <source>More</source>
-        <translation type="unfinished"></translation>
+        <translation>その他</translation>
     </message>
 </context>
 <context>
     <name>MessageWiring</name>
     <message numerus="yes">
         <source>Delete this message and %n message(s) that follow?</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>このメッセージと後に続く %n 件を削除しますか？</numerusform>
         </translation>
     </message>
     <message>
         <source>Undo brings them back. They stay under Recently Deleted for 30 days.</source>
-        <translation type="unfinished"></translation>
+        <translation>取り消せば元に戻せます。「最近削除した項目」に 30 日間残ります。</translation>
     </message>
     <message>
         <source>Delete</source>
-        <translation type="unfinished">削除</translation>
+        <translation>削除</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>キャンセル</translation>
     </message>
 </context>
 <context>
@@ -3183,7 +3195,7 @@
     <name>OptionField</name>
     <message>
         <source>As in Settings</source>
-        <translation type="unfinished"></translation>
+        <translation>設定どおり</translation>
     </message>
 </context>
 <context>
@@ -3261,6 +3273,10 @@
     <message>
         <source>off for this pair</source>
         <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>several at once</source>
+        <translation>同時に回答中</translation>
     </message>
     <message>
         <source>off</source>
@@ -3599,39 +3615,49 @@
     <name>PresetRow</name>
     <message>
         <source>Save as Preset…</source>
-        <translation type="unfinished"></translation>
+        <translation>プリセットとして保存…</translation>
     </message>
     <message>
         <source>Save Changes to the Preset</source>
-        <translation type="unfinished"></translation>
+        <translation>変更をプリセットに保存</translation>
     </message>
     <message>
         <source>Rename…</source>
-        <translation type="unfinished">名前を変更…</translation>
+        <translation>名前を変更…</translation>
     </message>
     <message>
         <source>Delete Preset</source>
-        <translation type="unfinished"></translation>
+        <translation>プリセットを削除</translation>
     </message>
     <message>
         <source>No preset</source>
-        <translation type="unfinished"></translation>
+        <translation>プリセットなし</translation>
     </message>
     <message>
         <source>Preset</source>
-        <translation type="unfinished"></translation>
+        <translation>プリセット</translation>
     </message>
     <message>
         <source>Save, rename or delete presets</source>
-        <translation type="unfinished"></translation>
+        <translation>プリセットの保存、名前の変更、削除</translation>
     </message>
     <message>
         <source>Name of the preset</source>
-        <translation type="unfinished"></translation>
+        <translation>プリセットの名前</translation>
     </message>
 </context>
 <context>
     <name>ProgressPart</name>
+    <message>
+        <source>Stopping…</source>
+        <translation>停止中…</translation>
+    </message>
+    <message numerus="yes">
+        <source>Waiting for %n other reply(ies)…</source>
+        <translation>
+            <numerusform>ほかの回答 %n 件を待っています…</numerusform>
+        </translation>
+    </message>
     <message>
         <source>Reading the chat…</source>
         <translation>チャットを読んでいます…</translation>
@@ -3825,6 +3851,10 @@
         <translation>パスあたり %1 トークン（%2 以上で高速化）</translation>
     </message>
     <message>
+        <source>no draft: several replies at once</source>
+        <translation>ドラフトなし：複数の回答を同時に生成</translation>
+    </message>
+    <message>
         <source>draft at rest</source>
         <translation>ドラフト休止中</translation>
     </message>
@@ -3866,6 +3896,10 @@
     <message>
         <source>Writing</source>
         <translation>作成中</translation>
+    </message>
+    <message>
+        <source>Stopping…</source>
+        <translation>停止中…</translation>
     </message>
     <message>
         <source>Stopped</source>
@@ -4055,11 +4089,11 @@
     <name>SettingsButton</name>
     <message>
         <source>Chat settings (changed here)</source>
-        <translation type="unfinished"></translation>
+        <translation>チャットの設定（このチャットで変更あり）</translation>
     </message>
     <message>
         <source>Chat settings</source>
-        <translation type="unfinished"></translation>
+        <translation>チャットの設定</translation>
     </message>
 </context>
 <context>

@@ -305,6 +305,14 @@
         <translation>다른 키는 줄을 바꿔요. Shift와 Return은 언제나 줄을 바꿔요.</translation>
     </message>
     <message>
+        <source>Automatic titles</source>
+        <translation>자동 제목</translation>
+    </message>
+    <message>
+        <source>The main model names a chat after its first reply, when it has time.</source>
+        <translation>첫 답변이 끝나면 메인 모델이 한가할 때 채팅 제목을 지어요.</translation>
+    </message>
+    <message>
         <source>Notifications</source>
         <translation>알림</translation>
     </message>
@@ -465,102 +473,102 @@
     <name>ChatSettings</name>
     <message>
         <source>This model</source>
-        <translation type="unfinished"></translation>
+        <translation>이 모델</translation>
     </message>
     <message>
         <source>This chat</source>
-        <translation type="unfinished"></translation>
+        <translation>이 채팅</translation>
     </message>
     <message>
         <source>Settings of</source>
-        <translation type="unfinished"></translation>
+        <translation>설정 대상</translation>
     </message>
     <message>
         <source>Chat settings</source>
-        <translation type="unfinished"></translation>
+        <translation>채팅 설정</translation>
     </message>
     <message>
         <source>Close</source>
-        <translation type="unfinished">닫기</translation>
+        <translation>닫기</translation>
     </message>
     <message>
         <source>All as in Settings</source>
-        <translation type="unfinished"></translation>
+        <translation>모두 설정대로</translation>
     </message>
     <message>
         <source>Random</source>
-        <translation type="unfinished">무작위</translation>
+        <translation>무작위</translation>
     </message>
     <message>
         <source>No limit</source>
-        <translation type="unfinished">제한 없음</translation>
+        <translation>제한 없음</translation>
     </message>
     <message>
         <source>Only in this chat</source>
-        <translation type="unfinished"></translation>
+        <translation>이 채팅에만 적용</translation>
     </message>
     <message>
         <source>With %1, unless a chat says otherwise</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 모델의 기본값</translation>
     </message>
     <message>
         <source>From the preset</source>
-        <translation type="unfinished"></translation>
+        <translation>프리셋 값</translation>
     </message>
     <message>
         <source>As always with %1</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 모델의 기본값</translation>
     </message>
     <message>
         <source>As in Settings</source>
-        <translation type="unfinished"></translation>
+        <translation>설정대로</translation>
     </message>
     <message>
         <source>System prompt</source>
-        <translation type="unfinished">시스템 프롬프트</translation>
+        <translation>시스템 프롬프트</translation>
     </message>
     <message>
         <source>Temperature</source>
-        <translation type="unfinished">온도</translation>
+        <translation>온도</translation>
     </message>
     <message>
         <source>Top-p</source>
-        <translation type="unfinished">Top-p</translation>
+        <translation>Top-p</translation>
     </message>
     <message>
         <source>Top-k</source>
-        <translation type="unfinished">Top-k</translation>
+        <translation>Top-k</translation>
     </message>
     <message>
         <source>Min-p</source>
-        <translation type="unfinished">Min-p</translation>
+        <translation>Min-p</translation>
     </message>
     <message>
         <source>Repetition penalty</source>
-        <translation type="unfinished">반복 페널티</translation>
+        <translation>반복 페널티</translation>
     </message>
     <message>
         <source>Seed</source>
-        <translation type="unfinished">시드</translation>
+        <translation>시드</translation>
     </message>
     <message>
         <source>Longest reply</source>
-        <translation type="unfinished">답변 최대 길이</translation>
+        <translation>답변 최대 길이</translation>
     </message>
     <message>
         <source>Think first</source>
-        <translation type="unfinished">먼저 생각하기</translation>
+        <translation>먼저 생각하기</translation>
     </message>
     <message>
         <source>Drafting</source>
-        <translation type="unfinished">초안</translation>
+        <translation>초안 모델</translation>
     </message>
 </context>
 <context>
     <name>ChatSettingsWiring</name>
     <message>
         <source>Chat Settings…</source>
-        <translation type="unfinished"></translation>
+        <translation>채팅 설정…</translation>
     </message>
 </context>
 <context>
@@ -886,75 +894,75 @@
     <name>EditorPart</name>
     <message>
         <source>You</source>
-        <translation type="unfinished">나</translation>
+        <translation>나</translation>
     </message>
     <message>
         <source>Model</source>
-        <translation type="unfinished">모델</translation>
+        <translation>모델</translation>
     </message>
     <message>
         <source>Whose words</source>
-        <translation type="unfinished"></translation>
+        <translation>누구의 말</translation>
     </message>
     <message>
         <source>What you said</source>
-        <translation type="unfinished"></translation>
+        <translation>내가 한 말</translation>
     </message>
     <message>
         <source>What the model said</source>
-        <translation type="unfinished"></translation>
+        <translation>모델이 한 말</translation>
     </message>
     <message>
         <source>New message</source>
-        <translation type="unfinished"></translation>
+        <translation>새 메시지</translation>
     </message>
     <message>
         <source>Edited message</source>
-        <translation type="unfinished"></translation>
+        <translation>편집 중인 메시지</translation>
     </message>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished">취소</translation>
+        <translation>취소</translation>
     </message>
     <message>
         <source>Insert</source>
-        <translation type="unfinished"></translation>
+        <translation>삽입</translation>
     </message>
     <message>
         <source>Save</source>
-        <translation type="unfinished"></translation>
+        <translation>저장</translation>
     </message>
     <message>
         <source>Send</source>
-        <translation type="unfinished">보내기</translation>
+        <translation>보내기</translation>
     </message>
     <message>
         <source>Insert and continue</source>
-        <translation type="unfinished"></translation>
+        <translation>삽입하고 이어 쓰기</translation>
     </message>
     <message>
         <source>Save and continue</source>
-        <translation type="unfinished"></translation>
+        <translation>저장하고 이어 쓰기</translation>
     </message>
     <message>
         <source>Insert and send</source>
-        <translation type="unfinished"></translation>
+        <translation>삽입하고 보내기</translation>
     </message>
     <message>
         <source>Save only</source>
-        <translation type="unfinished"></translation>
+        <translation>저장만 하기</translation>
     </message>
     <message>
         <source>What follows stays as it is.</source>
-        <translation type="unfinished"></translation>
+        <translation>뒤의 메시지는 그대로 남아요.</translation>
     </message>
     <message>
         <source>The model writes a new reply.</source>
-        <translation type="unfinished"></translation>
+        <translation>모델이 새 답변을 써요.</translation>
     </message>
     <message>
         <source>The model goes on from the end of these words.</source>
-        <translation type="unfinished"></translation>
+        <translation>모델이 이 글 끝에서 이어 써요.</translation>
     </message>
 </context>
 <context>
@@ -1774,8 +1782,8 @@
     </message>
     <message numerus="yes">
         <source>%n message(s) deleted.</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>메시지 %n개를 삭제했어요.</numerusform>
         </translation>
     </message>
     <message>
@@ -2027,51 +2035,51 @@
     <name>MessageActs</name>
     <message>
         <source>Copy as Markdown</source>
-        <translation type="unfinished">마크다운으로 복사</translation>
+        <translation>마크다운으로 복사</translation>
     </message>
     <message>
         <source>Copy as Plain Text</source>
-        <translation type="unfinished"></translation>
+        <translation>일반 텍스트로 복사</translation>
     </message>
     <message>
         <source>Edit</source>
-        <translation type="unfinished">편집</translation>
+        <translation>편집</translation>
     </message>
     <message>
         <source>Write Again</source>
-        <translation type="unfinished"></translation>
+        <translation>다시 쓰기</translation>
     </message>
     <message>
         <source>Write a Reply</source>
-        <translation type="unfinished"></translation>
+        <translation>답변 쓰기</translation>
     </message>
     <message>
         <source>Continue</source>
-        <translation type="unfinished">이어 쓰기</translation>
+        <translation>이어 쓰기</translation>
     </message>
     <message>
         <source>Insert Before</source>
-        <translation type="unfinished"></translation>
+        <translation>앞에 삽입</translation>
     </message>
     <message>
         <source>Insert After</source>
-        <translation type="unfinished"></translation>
+        <translation>뒤에 삽입</translation>
     </message>
     <message>
         <source>Make It Yours</source>
-        <translation type="unfinished"></translation>
+        <translation>내 메시지로 바꾸기</translation>
     </message>
     <message>
         <source>Make It the Model&apos;s</source>
-        <translation type="unfinished"></translation>
+        <translation>모델의 답변으로 바꾸기</translation>
     </message>
     <message>
         <source>Delete</source>
-        <translation type="unfinished">삭제</translation>
+        <translation>삭제</translation>
     </message>
     <message>
         <source>Delete with All That Follows…</source>
-        <translation type="unfinished"></translation>
+        <translation>뒤의 메시지까지 모두 삭제…</translation>
     </message>
 </context>
 <context>
@@ -2106,24 +2114,28 @@
     </message>
     <message>
         <source>More</source>
-        <translation type="unfinished"></translation>
+        <translation>더 보기</translation>
     </message>
 </context>
 <context>
     <name>MessageWiring</name>
     <message numerus="yes">
         <source>Delete this message and %n message(s) that follow?</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>이 메시지와 뒤따르는 메시지 %n개를 삭제할까요?</numerusform>
         </translation>
     </message>
     <message>
         <source>Undo brings them back. They stay under Recently Deleted for 30 days.</source>
-        <translation type="unfinished"></translation>
+        <translation>실행 취소로 되돌릴 수 있어요. 최근 삭제한 항목에 30일 동안 남아 있어요.</translation>
     </message>
     <message>
         <source>Delete</source>
-        <translation type="unfinished">삭제</translation>
+        <translation>삭제</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>취소</translation>
     </message>
 </context>
 <context>
@@ -3183,7 +3195,7 @@
     <name>OptionField</name>
     <message>
         <source>As in Settings</source>
-        <translation type="unfinished"></translation>
+        <translation>설정대로</translation>
     </message>
 </context>
 <context>
@@ -3261,6 +3273,10 @@
     <message>
         <source>off for this pair</source>
         <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>several at once</source>
+        <translation>동시 답변 중</translation>
     </message>
     <message>
         <source>off</source>
@@ -3599,39 +3615,49 @@
     <name>PresetRow</name>
     <message>
         <source>Save as Preset…</source>
-        <translation type="unfinished"></translation>
+        <translation>프리셋으로 저장…</translation>
     </message>
     <message>
         <source>Save Changes to the Preset</source>
-        <translation type="unfinished"></translation>
+        <translation>변경 사항을 프리셋에 저장</translation>
     </message>
     <message>
         <source>Rename…</source>
-        <translation type="unfinished">이름 변경…</translation>
+        <translation>이름 변경…</translation>
     </message>
     <message>
         <source>Delete Preset</source>
-        <translation type="unfinished"></translation>
+        <translation>프리셋 삭제</translation>
     </message>
     <message>
         <source>No preset</source>
-        <translation type="unfinished"></translation>
+        <translation>프리셋 없음</translation>
     </message>
     <message>
         <source>Preset</source>
-        <translation type="unfinished"></translation>
+        <translation>프리셋</translation>
     </message>
     <message>
         <source>Save, rename or delete presets</source>
-        <translation type="unfinished"></translation>
+        <translation>프리셋 저장, 이름 변경, 삭제</translation>
     </message>
     <message>
         <source>Name of the preset</source>
-        <translation type="unfinished"></translation>
+        <translation>프리셋 이름</translation>
     </message>
 </context>
 <context>
     <name>ProgressPart</name>
+    <message>
+        <source>Stopping…</source>
+        <translation>멈추는 중…</translation>
+    </message>
+    <message numerus="yes">
+        <source>Waiting for %n other reply(ies)…</source>
+        <translation>
+            <numerusform>다른 답변 %n개를 기다리는 중…</numerusform>
+        </translation>
+    </message>
     <message>
         <source>Reading the chat…</source>
         <translation>채팅을 읽는 중…</translation>
@@ -3825,6 +3851,10 @@
         <translation>패스당 %1토큰(%2부터 이득)</translation>
     </message>
     <message>
+        <source>no draft: several replies at once</source>
+        <translation>초안 없음: 여러 답변을 함께 씀</translation>
+    </message>
+    <message>
         <source>draft at rest</source>
         <translation>초안 모델 쉬는 중</translation>
     </message>
@@ -3866,6 +3896,10 @@
     <message>
         <source>Writing</source>
         <translation>쓰는 중</translation>
+    </message>
+    <message>
+        <source>Stopping…</source>
+        <translation>멈추는 중…</translation>
     </message>
     <message>
         <source>Stopped</source>
@@ -4055,11 +4089,11 @@
     <name>SettingsButton</name>
     <message>
         <source>Chat settings (changed here)</source>
-        <translation type="unfinished"></translation>
+        <translation>채팅 설정(이 채팅에서 바꿈)</translation>
     </message>
     <message>
         <source>Chat settings</source>
-        <translation type="unfinished"></translation>
+        <translation>채팅 설정</translation>
     </message>
 </context>
 <context>

@@ -305,6 +305,14 @@
         <translation>另一个键用于换行。同时按 Shift 和回车键始终是换行。</translation>
     </message>
     <message>
+        <source>Automatic titles</source>
+        <translation>自动标题</translation>
+    </message>
+    <message>
+        <source>The main model names a chat after its first reply, when it has time.</source>
+        <translation>首次回复完成后，主模型会在空闲时为对话起标题。</translation>
+    </message>
+    <message>
         <source>Notifications</source>
         <translation>通知</translation>
     </message>
@@ -465,102 +473,102 @@
     <name>ChatSettings</name>
     <message>
         <source>This model</source>
-        <translation type="unfinished"></translation>
+        <translation>此模型</translation>
     </message>
     <message>
         <source>This chat</source>
-        <translation type="unfinished"></translation>
+        <translation>此对话</translation>
     </message>
     <message>
         <source>Settings of</source>
-        <translation type="unfinished"></translation>
+        <translation>设置对象</translation>
     </message>
     <message>
         <source>Chat settings</source>
-        <translation type="unfinished"></translation>
+        <translation>对话设置</translation>
     </message>
     <message>
         <source>Close</source>
-        <translation type="unfinished">关闭</translation>
+        <translation>关闭</translation>
     </message>
     <message>
         <source>All as in Settings</source>
-        <translation type="unfinished"></translation>
+        <translation>全部沿用设置</translation>
     </message>
     <message>
         <source>Random</source>
-        <translation type="unfinished">随机</translation>
+        <translation>随机</translation>
     </message>
     <message>
         <source>No limit</source>
-        <translation type="unfinished">不限</translation>
+        <translation>不限</translation>
     </message>
     <message>
         <source>Only in this chat</source>
-        <translation type="unfinished"></translation>
+        <translation>仅此对话</translation>
     </message>
     <message>
         <source>With %1, unless a chat says otherwise</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 的默认值</translation>
     </message>
     <message>
         <source>From the preset</source>
-        <translation type="unfinished"></translation>
+        <translation>来自预设</translation>
     </message>
     <message>
         <source>As always with %1</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 的默认值</translation>
     </message>
     <message>
         <source>As in Settings</source>
-        <translation type="unfinished"></translation>
+        <translation>沿用设置</translation>
     </message>
     <message>
         <source>System prompt</source>
-        <translation type="unfinished">系统提示词</translation>
+        <translation>系统提示词</translation>
     </message>
     <message>
         <source>Temperature</source>
-        <translation type="unfinished">温度</translation>
+        <translation>温度</translation>
     </message>
     <message>
         <source>Top-p</source>
-        <translation type="unfinished">Top-p</translation>
+        <translation>Top-p</translation>
     </message>
     <message>
         <source>Top-k</source>
-        <translation type="unfinished">Top-k</translation>
+        <translation>Top-k</translation>
     </message>
     <message>
         <source>Min-p</source>
-        <translation type="unfinished">Min-p</translation>
+        <translation>Min-p</translation>
     </message>
     <message>
         <source>Repetition penalty</source>
-        <translation type="unfinished">重复惩罚</translation>
+        <translation>重复惩罚</translation>
     </message>
     <message>
         <source>Seed</source>
-        <translation type="unfinished">种子</translation>
+        <translation>种子</translation>
     </message>
     <message>
         <source>Longest reply</source>
-        <translation type="unfinished">回复最大长度</translation>
+        <translation>回复最大长度</translation>
     </message>
     <message>
         <source>Think first</source>
-        <translation type="unfinished">先思考</translation>
+        <translation>先思考</translation>
     </message>
     <message>
         <source>Drafting</source>
-        <translation type="unfinished">草稿</translation>
+        <translation>草稿模型</translation>
     </message>
 </context>
 <context>
     <name>ChatSettingsWiring</name>
     <message>
         <source>Chat Settings…</source>
-        <translation type="unfinished"></translation>
+        <translation>对话设置…</translation>
     </message>
 </context>
 <context>
@@ -886,75 +894,75 @@
     <name>EditorPart</name>
     <message>
         <source>You</source>
-        <translation type="unfinished">你</translation>
+        <translation>我</translation>
     </message>
     <message>
         <source>Model</source>
-        <translation type="unfinished">模型</translation>
+        <translation>模型</translation>
     </message>
     <message>
         <source>Whose words</source>
-        <translation type="unfinished"></translation>
+        <translation>谁说的</translation>
     </message>
     <message>
         <source>What you said</source>
-        <translation type="unfinished"></translation>
+        <translation>我说的话</translation>
     </message>
     <message>
         <source>What the model said</source>
-        <translation type="unfinished"></translation>
+        <translation>模型说的话</translation>
     </message>
     <message>
         <source>New message</source>
-        <translation type="unfinished"></translation>
+        <translation>新消息</translation>
     </message>
     <message>
         <source>Edited message</source>
-        <translation type="unfinished"></translation>
+        <translation>正在编辑的消息</translation>
     </message>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished">取消</translation>
+        <translation>取消</translation>
     </message>
     <message>
         <source>Insert</source>
-        <translation type="unfinished"></translation>
+        <translation>插入</translation>
     </message>
     <message>
         <source>Save</source>
-        <translation type="unfinished"></translation>
+        <translation>保存</translation>
     </message>
     <message>
         <source>Send</source>
-        <translation type="unfinished">发送</translation>
+        <translation>发送</translation>
     </message>
     <message>
         <source>Insert and continue</source>
-        <translation type="unfinished"></translation>
+        <translation>插入并继续生成</translation>
     </message>
     <message>
         <source>Save and continue</source>
-        <translation type="unfinished"></translation>
+        <translation>保存并继续生成</translation>
     </message>
     <message>
         <source>Insert and send</source>
-        <translation type="unfinished"></translation>
+        <translation>插入并发送</translation>
     </message>
     <message>
         <source>Save only</source>
-        <translation type="unfinished"></translation>
+        <translation>仅保存</translation>
     </message>
     <message>
         <source>What follows stays as it is.</source>
-        <translation type="unfinished"></translation>
+        <translation>后面的消息保持不变。</translation>
     </message>
     <message>
         <source>The model writes a new reply.</source>
-        <translation type="unfinished"></translation>
+        <translation>模型会生成新的回复。</translation>
     </message>
     <message>
         <source>The model goes on from the end of these words.</source>
-        <translation type="unfinished"></translation>
+        <translation>模型会从这段文字的末尾继续生成。</translation>
     </message>
 </context>
 <context>
@@ -1774,8 +1782,8 @@
     </message>
     <message numerus="yes">
         <source>%n message(s) deleted.</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>已删除 %n 条消息。</numerusform>
         </translation>
     </message>
     <message>
@@ -2027,51 +2035,51 @@
     <name>MessageActs</name>
     <message>
         <source>Copy as Markdown</source>
-        <translation type="unfinished">拷贝为 Markdown</translation>
+        <translation>拷贝为 Markdown</translation>
     </message>
     <message>
         <source>Copy as Plain Text</source>
-        <translation type="unfinished"></translation>
+        <translation>拷贝为纯文本</translation>
     </message>
     <message>
         <source>Edit</source>
-        <translation type="unfinished">编辑</translation>
+        <translation>编辑</translation>
     </message>
     <message>
         <source>Write Again</source>
-        <translation type="unfinished"></translation>
+        <translation>重新生成</translation>
     </message>
     <message>
         <source>Write a Reply</source>
-        <translation type="unfinished"></translation>
+        <translation>生成回复</translation>
     </message>
     <message>
         <source>Continue</source>
-        <translation type="unfinished">继续生成</translation>
+        <translation>继续生成</translation>
     </message>
     <message>
         <source>Insert Before</source>
-        <translation type="unfinished"></translation>
+        <translation>在前面插入</translation>
     </message>
     <message>
         <source>Insert After</source>
-        <translation type="unfinished"></translation>
+        <translation>在后面插入</translation>
     </message>
     <message>
         <source>Make It Yours</source>
-        <translation type="unfinished"></translation>
+        <translation>改为我的消息</translation>
     </message>
     <message>
         <source>Make It the Model&apos;s</source>
-        <translation type="unfinished"></translation>
+        <translation>改为模型的回复</translation>
     </message>
     <message>
         <source>Delete</source>
-        <translation type="unfinished">删除</translation>
+        <translation>删除</translation>
     </message>
     <message>
         <source>Delete with All That Follows…</source>
-        <translation type="unfinished"></translation>
+        <translation>连同后续消息一起删除…</translation>
     </message>
 </context>
 <context>
@@ -2106,24 +2114,28 @@
     </message>
     <message>
         <source>More</source>
-        <translation type="unfinished"></translation>
+        <translation>更多</translation>
     </message>
 </context>
 <context>
     <name>MessageWiring</name>
     <message numerus="yes">
         <source>Delete this message and %n message(s) that follow?</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>要删除此消息及其后的 %n 条消息吗？</numerusform>
         </translation>
     </message>
     <message>
         <source>Undo brings them back. They stay under Recently Deleted for 30 days.</source>
-        <translation type="unfinished"></translation>
+        <translation>撤销即可恢复。它们会在“最近删除”中保留 30 天。</translation>
     </message>
     <message>
         <source>Delete</source>
-        <translation type="unfinished">删除</translation>
+        <translation>删除</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
     </message>
 </context>
 <context>
@@ -3183,7 +3195,7 @@
     <name>OptionField</name>
     <message>
         <source>As in Settings</source>
-        <translation type="unfinished"></translation>
+        <translation>沿用设置</translation>
     </message>
 </context>
 <context>
@@ -3261,6 +3273,10 @@
     <message>
         <source>off for this pair</source>
         <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>several at once</source>
+        <translation>多条回复同时生成</translation>
     </message>
     <message>
         <source>off</source>
@@ -3599,39 +3615,49 @@
     <name>PresetRow</name>
     <message>
         <source>Save as Preset…</source>
-        <translation type="unfinished"></translation>
+        <translation>存为预设…</translation>
     </message>
     <message>
         <source>Save Changes to the Preset</source>
-        <translation type="unfinished"></translation>
+        <translation>将更改存入预设</translation>
     </message>
     <message>
         <source>Rename…</source>
-        <translation type="unfinished">重命名…</translation>
+        <translation>重命名…</translation>
     </message>
     <message>
         <source>Delete Preset</source>
-        <translation type="unfinished"></translation>
+        <translation>删除预设</translation>
     </message>
     <message>
         <source>No preset</source>
-        <translation type="unfinished"></translation>
+        <translation>无预设</translation>
     </message>
     <message>
         <source>Preset</source>
-        <translation type="unfinished"></translation>
+        <translation>预设</translation>
     </message>
     <message>
         <source>Save, rename or delete presets</source>
-        <translation type="unfinished"></translation>
+        <translation>保存、重命名或删除预设</translation>
     </message>
     <message>
         <source>Name of the preset</source>
-        <translation type="unfinished"></translation>
+        <translation>预设名称</translation>
     </message>
 </context>
 <context>
     <name>ProgressPart</name>
+    <message>
+        <source>Stopping…</source>
+        <translation>正在停止…</translation>
+    </message>
+    <message numerus="yes">
+        <source>Waiting for %n other reply(ies)…</source>
+        <translation>
+            <numerusform>正在等待其他 %n 条回复…</numerusform>
+        </translation>
+    </message>
     <message>
         <source>Reading the chat…</source>
         <translation>正在读取对话…</translation>
@@ -3825,6 +3851,10 @@
         <translation>每轮 %1 token（≥ %2 才有收益）</translation>
     </message>
     <message>
+        <source>no draft: several replies at once</source>
+        <translation>未用草稿模型：多条回复同时生成</translation>
+    </message>
+    <message>
         <source>draft at rest</source>
         <translation>草稿模型已暂停</translation>
     </message>
@@ -3866,6 +3896,10 @@
     <message>
         <source>Writing</source>
         <translation>正在生成</translation>
+    </message>
+    <message>
+        <source>Stopping…</source>
+        <translation>正在停止…</translation>
     </message>
     <message>
         <source>Stopped</source>
@@ -4055,11 +4089,11 @@
     <name>SettingsButton</name>
     <message>
         <source>Chat settings (changed here)</source>
-        <translation type="unfinished"></translation>
+        <translation>对话设置（此对话有更改）</translation>
     </message>
     <message>
         <source>Chat settings</source>
-        <translation type="unfinished"></translation>
+        <translation>对话设置</translation>
     </message>
 </context>
 <context>

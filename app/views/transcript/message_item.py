@@ -20,7 +20,7 @@ from app.view_models.transcript import EditKind, TranscriptMessage
 from app.views.transcript.editor_part import EditorContent
 from app.views.transcript.message_footer import ROW_PX, FooterContent
 from app.views.transcript.parts import Bubble, Part, PartKind
-from app.views.transcript.status_parts import Fold, NoticeContent
+from app.views.transcript.status_parts import Fold, NoticeContent, Progress
 from app.words import formats
 
 _PART_OF_BLOCK = {
@@ -249,7 +249,7 @@ class MessageItem:
         message = self.message
         waiting = message.under_way and message.empty
         if waiting:
-            yield PartKind.PROGRESS, message.progress, 0
+            yield PartKind.PROGRESS, Progress(message.status, message.progress, message.waits_for), 0
         if message.has_notice:
             yield PartKind.NOTICE, NoticeContent(message.status, message.error, message.empty), _GAP_PX
         footer = FooterContent(
