@@ -26,6 +26,7 @@ from tests.bench.library import LIBRARY  # noqa: E402
 from tests.bench.models import MODELS  # noqa: E402
 from tests.bench.natural import NATURAL, natural_rows  # noqa: E402
 from tests.bench.pair_check import PAIR_CHECK  # noqa: E402
+from tests.bench.paste import PASTE  # noqa: E402
 from tests.bench.rows import ROWS, Row  # noqa: E402
 from tests.bench.stage import Stage  # noqa: E402
 from tests.bench.ties import TIES  # noqa: E402
@@ -48,7 +49,18 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         stage = Stage(Path(folder), options.starter)
         try:
-            for measure in (*ROWS, *COSTS, *DRAFTERS, *COMPANY, *TIES, *LIBRARY, *PAIR_CHECK, *MODELS, *NATURAL):
+            for measure in (
+                *ROWS,
+                *COSTS,
+                *DRAFTERS,
+                *COMPANY,
+                *TIES,
+                *LIBRARY,
+                *PASTE,
+                *PAIR_CHECK,
+                *MODELS,
+                *NATURAL,
+            ):
                 if options.only in measure.__name__:
                     tell(partial(one_row, measure, stage, options.runs), rows)
             if options.only in "natural_rows":

@@ -80,27 +80,27 @@ def test_a_chat_is_exported_as_markdown_and_the_banner_says_where(
     assert app.window.banner.sentence.text() == "Exported to “out.md”."
 
 
-def test_everything_is_exported_as_one_file_and_comes_back_in_another_profile(
-    app: AppHarness, qtbot: QtBot, tmp_path: Path
-) -> None:
-    app.ask(qtbot, "One")
-    app.chats.regenerate(app.chats.transcript.messages[1].id)
-    app.wait_until_quiet(qtbot)
-    app.chats.new_chat()
-    app.ask(qtbot, "Two")
-    export(app, qtbot, ExportFormat.JSON, tmp_path / "all.json", every=True)
-    dialog = look(app, qtbot, tmp_path / "all.json")
-    assert dialog.words.text() == "2 chats · 5 messages · 2 already here"
-    assert not dialog.go_button.isEnabled()
-    dialog.reject()
-    with open_app(tmp_path / "other", qtbot) as other:
-        dialog = look(other, qtbot, tmp_path / "all.json")
-        with qtbot.waitSignal(files(other).imports.imported):
+def test_everything_is_exported_as_one_file_and_comes_back_in_another_profile(tmp_path: Path, qtbot: QtBot) -> None:
+    path = tmp_path / "all.json"
+    with open_app(tmp_path / "one", qtbot) as app:
+        app.ask(qtbot, "One")
+        app.chats.regenerate(app.chats.transcript.messages[1].id)
+        app.wait_until_quiet(qtbot)
+        app.chats.new_chat()
+        app.ask(qtbot, "Two")
+        export(app, qtbot, ExportFormat.JSON, path, every=True)
+        dialog = look(app, qtbot, path)
+        assert dialog.words.text() == "2 chats · 5 messages · 2 already here"
+        assert not dialog.go_button.isEnabled()
+        dialog.reject()
+    with open_app(tmp_path / "other", qtbot) as app:
+        dialog = look(app, qtbot, path)
+        with qtbot.waitSignal(files(app).imports.imported):
             dialog.go_button.click()
-        assert titles(other) == ["One", "Two"]
-        other.chats.open_chat(other.application.storage.read.chats.find("One")[0].id)
-        assert (other.chats.transcript.messages[1].sibling, other.chats.transcript.messages[1].siblings) == (2, 2)
-        assert other.chats.transcript.messages[1].stats is not None
+        assert titles(app) == ["One", "Two"]
+        app.chats.open_chat(app.application.storage.read.chats.find("One")[0].id)
+        reply = app.chats.transcript.messages[1]
+        assert (reply.sibling, reply.siblings, reply.stats is not None) == (2, 2, True)
 
 
 def test_all_chats_become_a_folder_of_files(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:

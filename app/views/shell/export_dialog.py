@@ -61,6 +61,7 @@ class ExportDialog(FileDialog):
         self._show_words()
 
     def _show_words(self) -> None:
+        self.go_button.setVisible(not self._is_writing)
         self.words.setText(self._sentence())
         self.bar.setAccessibleName(self.words.text())
         self.fit()

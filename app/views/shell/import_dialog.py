@@ -75,7 +75,12 @@ class ImportDialog(FileDialog):
         palette.setColor(QPalette.ColorRole.Text, self._theme.palette.secondary)
         self.problems.setPalette(palette)
         self.problems.setFont(self._theme.ui_font(FOOTER_PX))
-        self.problems.setFixedHeight(self._theme.px(_LIST_PX))
+        self._fit_list()
+
+    def _fit_list(self) -> None:
+        lines = self.problems.document().blockCount() + 1
+        height = lines * self.problems.fontMetrics().lineSpacing()
+        self.problems.setFixedHeight(min(height, self._theme.px(_LIST_PX)))
 
     # Words
 
@@ -175,6 +180,7 @@ class ImportDialog(FileDialog):
     def _on_previewed(self, preview: Preview) -> None:
         self._preview = preview
         self.problems.setPlainText("\n".join(map(not_imported, preview.found.problems)))
+        self._fit_list()
         self._set_stage(_Stage.PREVIEW)
         (self.go_button if self.go_button.isEnabled() else self.cancel_button).setFocus()
 
