@@ -92,6 +92,26 @@
     </message>
 </context>
 <context>
+    <name>KeptWords</name>
+    <message numerus="yes">
+        <source>%n message(s) deleted.</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+            <numerusform></numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>MessageWiring</name>
+    <message numerus="yes">
+        <source>Delete this message and %n message(s) that follow?</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+            <numerusform></numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>PairChip</name>
     <message numerus="yes">
         <source>%n token(s)</source>
@@ -99,6 +119,43 @@
         <translation>
             <numerusform>%n token</numerusform>
             <numerusform>%n tokens</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>SidebarWiring</name>
+    <message numerus="yes">
+        <source>%n chat(s)</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n folder(s)</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+            <numerusform></numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>TrashWindow</name>
+    <message numerus="yes">
+        <source>Delete %n item(s) for good?</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+            <numerusform></numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>Tray</name>
+    <message numerus="yes">
+        <source>%n reply(s) being written</source>
+        <translation>
+            <numerusform>%n reply being written</numerusform>
+            <numerusform>%n replies being written</numerusform>
         </translation>
     </message>
 </context>

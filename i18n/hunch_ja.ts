@@ -2,13 +2,165 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="ja" sourcelanguage="en">
 <context>
+    <name>About</name>
+    <message>
+        <source>Hunch %1</source>
+        <translation>Hunch %1</translation>
+    </message>
+    <message>
+        <source>Chat with language models on your own Mac. A small draft guesses, the main model checks.</source>
+        <translation>自分の Mac で言語モデルとチャットできます。小さなドラフトが予測し、メインモデルが確かめます。</translation>
+    </message>
+    <message>
+        <source>Free software under the Apache License 2.0. Built on MLX and Qt.</source>
+        <translation>Apache License 2.0 のフリーソフトウェアです。MLX と Qt で作られています。</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>閉じる</translation>
+    </message>
+</context>
+<context>
+    <name>AdvancedPage</name>
+    <message>
+        <source>Reset all settings?</source>
+        <translation>すべての設定をリセットしますか？</translation>
+    </message>
+    <message>
+        <source>Language, appearance, sampling, speculation and the hub&apos;s address go back to how they were at first.</source>
+        <translation>言語、外観、サンプリング、投機的デコーディング、ハブのアドレスが最初の状態に戻ります。</translation>
+    </message>
+    <message>
+        <source>Chats, models and the system prompt stay as they are.</source>
+        <translation>チャット、モデル、システムプロンプトはそのまま残ります。</translation>
+    </message>
+    <message>
+        <source>Reset</source>
+        <translation>リセット</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>キャンセル</translation>
+    </message>
+    <message>
+        <source>Show in Finder</source>
+        <translation>Finder に表示</translation>
+    </message>
+    <message>
+        <source>Show folder</source>
+        <translation>フォルダを表示</translation>
+    </message>
+    <message>
+        <source>Reset…</source>
+        <translation>リセット…</translation>
+    </message>
+    <message>
+        <source>Data folder</source>
+        <translation>データフォルダ</translation>
+    </message>
+    <message>
+        <source>Log</source>
+        <translation>ログ</translation>
+    </message>
+    <message>
+        <source>What went wrong, without a word of your chats.</source>
+        <translation>起きた問題の記録です。チャットの内容は含まれません。</translation>
+    </message>
+    <message>
+        <source>Reset all settings</source>
+        <translation>すべての設定をリセット</translation>
+    </message>
+    <message>
+        <source>Chats and models stay.</source>
+        <translation>チャットとモデルは残ります。</translation>
+    </message>
+    <message>
+        <source>Use Fusion style</source>
+        <translation>Fusion スタイルを使う</translation>
+    </message>
+    <message>
+        <source>Draws standard controls with Qt&apos;s own style instead of the system&apos;s. For faults in the drawing.</source>
+        <translation>標準のコントロールをシステムではなく Qt 独自のスタイルで描きます。表示が乱れるときに使います。</translation>
+    </message>
+</context>
+<context>
+    <name>Announcements</name>
+    <message>
+        <source>The reply is done.</source>
+        <translation>回答が終わりました。</translation>
+    </message>
+    <message>
+        <source>A reply in another chat is done.</source>
+        <translation>別のチャットの回答が終わりました。</translation>
+    </message>
+</context>
+<context>
+    <name>AppearancePage</name>
+    <message>
+        <source>Language</source>
+        <translation>言語</translation>
+    </message>
+    <message>
+        <source>Changes at once, menus included.</source>
+        <translation>メニューも含めてすぐに切り替わります。</translation>
+    </message>
+    <message>
+        <source>Appearance</source>
+        <translation>外観</translation>
+    </message>
+    <message>
+        <source>Light, dark, or as the system has it.</source>
+        <translation>ライト、ダーク、またはシステムに合わせます。</translation>
+    </message>
+    <message>
+        <source>Text size</source>
+        <translation>文字サイズ</translation>
+    </message>
+    <message>
+        <source>For everything in the window.</source>
+        <translation>ウインドウ全体に適用されます。</translation>
+    </message>
+    <message>
+        <source>Animations</source>
+        <translation>アニメーション</translation>
+    </message>
+    <message>
+        <source>Auto follows the system&apos;s setting to reduce motion.</source>
+        <translation>「自動」はシステムの「視差効果を減らす」の設定に従います。</translation>
+    </message>
+    <message>
+        <source>Match system</source>
+        <translation>システムに合わせる</translation>
+    </message>
+    <message>
+        <source>Auto</source>
+        <translation>自動</translation>
+    </message>
+    <message>
+        <source>Light</source>
+        <translation>ライト</translation>
+    </message>
+    <message>
+        <source>Dark</source>
+        <translation>ダーク</translation>
+    </message>
+    <message>
+        <source>On</source>
+        <translation>オン</translation>
+    </message>
+    <message>
+        <source>Off</source>
+        <translation>オフ</translation>
+    </message>
+</context>
+<context>
     <name>Application</name>
     <message>
         <source>Chat without saving</source>
         <translation>保存せずにチャット</translation>
     </message>
     <message>
-        <source>The file with your chats was damaged. %1 messages were saved, %2 of them from daily copies.</source>
+        <source>The file with your chats was damaged. Messages saved: %1, of them from daily copies: %2.</source>
         <translation>チャットのファイルが破損していました。メッセージ %1 件を復元しました（うち %2 件は毎日のコピーから）。</translation>
     </message>
     <message>
@@ -64,12 +216,12 @@
         <translation>チャットは、より新しいバージョンの Hunch で保存されています。そのバージョンで開いてください。</translation>
     </message>
     <message>
-        <source>Something went wrong in Hunch</source>
-        <translation>Hunch で問題が起きました</translation>
+        <source>Close</source>
+        <translation>閉じる</translation>
     </message>
     <message>
-        <source>Chat with language models on your own Mac. A small draft guesses, the main model checks.</source>
-        <translation>自分の Mac で言語モデルとチャットできます。小さなドラフトが予測し、メインモデルが確かめます。</translation>
+        <source>Something went wrong in Hunch</source>
+        <translation>Hunch で問題が起きました</translation>
     </message>
 </context>
 <context>
@@ -143,6 +295,41 @@
     </message>
 </context>
 <context>
+    <name>ChatCard</name>
+    <message>
+        <source>Send with</source>
+        <translation>送信キー</translation>
+    </message>
+    <message>
+        <source>The other key begins a new line, as Shift and Return always do.</source>
+        <translation>もう一方のキーは改行です。Shift と Return を同時に押すと、常に改行します。</translation>
+    </message>
+    <message>
+        <source>Notifications</source>
+        <translation>通知</translation>
+    </message>
+    <message>
+        <source>When a reply is done while you are in another app.</source>
+        <translation>ほかのアプリを使っている間に回答が終わったときに知らせます。</translation>
+    </message>
+    <message>
+        <source>Words in notifications</source>
+        <translation>通知に内容を表示</translation>
+    </message>
+    <message>
+        <source>The title of the chat and how the reply begins.</source>
+        <translation>チャットのタイトルと回答の冒頭を表示します。</translation>
+    </message>
+    <message>
+        <source>Ctrl+Return</source>
+        <translation>Ctrl+Return</translation>
+    </message>
+    <message>
+        <source>Return</source>
+        <translation>Return</translation>
+    </message>
+</context>
+<context>
     <name>ChatGroups</name>
     <message>
         <source>MMMM yyyy</source>
@@ -152,6 +339,10 @@
     <message>
         <source>Pinned</source>
         <translation>ピン留め</translation>
+    </message>
+    <message>
+        <source>Folders</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Today</source>
@@ -165,12 +356,47 @@
         <source>Previous 7 days</source>
         <translation>過去 7 日間</translation>
     </message>
+    <message>
+        <source>%1 copy</source>
+        <comment>the title of a chat&apos;s copy</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%1 copy %2</source>
+        <comment>the title of a second or later copy</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>New folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%1 %2</source>
+        <comment>the name of a second new folder: New folder 2</comment>
+        <translation type="unfinished"></translation>
+    </message>
 </context>
 <context>
     <name>ChatList</name>
     <message>
+        <source>New folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Rename…</source>
         <translation>名前を変更…</translation>
+    </message>
+    <message>
+        <source>New folder inside</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Move to</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Delete…</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Unpin</source>
@@ -185,8 +411,156 @@
         <translation>複製</translation>
     </message>
     <message>
+        <source>Name of the folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Title of the chat</source>
+        <translation type="unfinished">チャットのタイトル</translation>
+    </message>
+    <message>
         <source>Delete</source>
         <translation>削除</translation>
+    </message>
+</context>
+<context>
+    <name>ChatMenu</name>
+    <message>
+        <source>No folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>New folder…</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>ChatRows</name>
+    <message>
+        <source>level %1</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>open folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>closed folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>pinned</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>a reply is being written</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>new reply</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>ChatSettings</name>
+    <message>
+        <source>This model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Settings of</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Chat settings</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation type="unfinished">閉じる</translation>
+    </message>
+    <message>
+        <source>All as in Settings</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Random</source>
+        <translation type="unfinished">ランダム</translation>
+    </message>
+    <message>
+        <source>No limit</source>
+        <translation type="unfinished">上限なし</translation>
+    </message>
+    <message>
+        <source>Only in this chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>With %1, unless a chat says otherwise</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>From the preset</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>As always with %1</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>As in Settings</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>System prompt</source>
+        <translation type="unfinished">システムプロンプト</translation>
+    </message>
+    <message>
+        <source>Temperature</source>
+        <translation type="unfinished">温度</translation>
+    </message>
+    <message>
+        <source>Top-p</source>
+        <translation type="unfinished">Top-p</translation>
+    </message>
+    <message>
+        <source>Top-k</source>
+        <translation type="unfinished">Top-k</translation>
+    </message>
+    <message>
+        <source>Min-p</source>
+        <translation type="unfinished">Min-p</translation>
+    </message>
+    <message>
+        <source>Repetition penalty</source>
+        <translation type="unfinished">繰り返しペナルティ</translation>
+    </message>
+    <message>
+        <source>Seed</source>
+        <translation type="unfinished">シード</translation>
+    </message>
+    <message>
+        <source>Longest reply</source>
+        <translation type="unfinished">回答の最大の長さ</translation>
+    </message>
+    <message>
+        <source>Think first</source>
+        <translation type="unfinished">先に考える</translation>
+    </message>
+    <message>
+        <source>Drafting</source>
+        <translation type="unfinished">ドラフト</translation>
+    </message>
+</context>
+<context>
+    <name>ChatSettingsWiring</name>
+    <message>
+        <source>Chat Settings…</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -204,6 +578,29 @@
     <message>
         <source>text</source>
         <translation>テキスト</translation>
+    </message>
+</context>
+<context>
+    <name>CommandPalette</name>
+    <message>
+        <source>Command palette</source>
+        <translation>コマンドパレット</translation>
+    </message>
+    <message>
+        <source>Search commands, chats, models and settings</source>
+        <translation>コマンド、チャット、モデル、設定を検索</translation>
+    </message>
+    <message>
+        <source>Command</source>
+        <translation>コマンド</translation>
+    </message>
+    <message>
+        <source>Commands</source>
+        <translation>コマンド</translation>
+    </message>
+    <message>
+        <source>Nothing has these words.</source>
+        <translation>見つかりませんでした。</translation>
     </message>
 </context>
 <context>
@@ -486,6 +883,81 @@
     </message>
 </context>
 <context>
+    <name>EditorPart</name>
+    <message>
+        <source>You</source>
+        <translation type="unfinished">あなた</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation type="unfinished">モデル</translation>
+    </message>
+    <message>
+        <source>Whose words</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What you said</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What the model said</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>New message</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Edited message</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation type="unfinished">キャンセル</translation>
+    </message>
+    <message>
+        <source>Insert</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Save</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Send</source>
+        <translation type="unfinished">送信</translation>
+    </message>
+    <message>
+        <source>Insert and continue</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Save and continue</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Insert and send</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Save only</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What follows stays as it is.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The model writes a new reply.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The model goes on from the end of these words.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>EmptyChat</name>
     <message>
         <source>Guess ahead, check at once, read sooner.</source>
@@ -713,6 +1185,33 @@
     </message>
 </context>
 <context>
+    <name>FindBar</name>
+    <message>
+        <source>%1 of %2</source>
+        <translation type="unfinished">%1 / %2</translation>
+    </message>
+    <message>
+        <source>Not found</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Find in chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Previous match</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Next match</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation type="unfinished">閉じる</translation>
+    </message>
+</context>
+<context>
     <name>FoldPart</name>
     <message>
         <source>Hide thinking</source>
@@ -763,24 +1262,16 @@
         </translation>
     </message>
     <message>
-        <source>Language</source>
-        <translation>言語</translation>
+        <source>Icon in the menu bar</source>
+        <translation>メニューバーのアイコン</translation>
     </message>
     <message>
-        <source>Changes at once, menus included.</source>
-        <translation>メニューも含めてすぐに切り替わります。</translation>
+        <source>Icon beside the clock</source>
+        <translation>時計の横のアイコン</translation>
     </message>
     <message>
-        <source>Appearance</source>
-        <translation>外観</translation>
-    </message>
-    <message>
-        <source>Text size</source>
-        <translation>文字サイズ</translation>
-    </message>
-    <message>
-        <source>For everything in the window.</source>
-        <translation>ウインドウ全体に適用されます。</translation>
+        <source>Says which models are loaded and what they are writing, and opens Quick Ask.</source>
+        <translation>読み込まれているモデルと書いている回答を示し、クイック質問を開きます。</translation>
     </message>
     <message>
         <source>Unload idle models</source>
@@ -789,22 +1280,6 @@
     <message>
         <source>After this time without a reply. The next message loads them again.</source>
         <translation>この時間、回答がなければメモリから外します。次のメッセージで読み込み直します。</translation>
-    </message>
-    <message>
-        <source>Match system</source>
-        <translation>システムに合わせる</translation>
-    </message>
-    <message>
-        <source>Auto</source>
-        <translation>自動</translation>
-    </message>
-    <message>
-        <source>Light</source>
-        <translation>ライト</translation>
-    </message>
-    <message>
-        <source>Dark</source>
-        <translation>ダーク</translation>
     </message>
 </context>
 <context>
@@ -978,6 +1453,207 @@
     </message>
 </context>
 <context>
+    <name>Inspector</name>
+    <message>
+        <source>No reply yet</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>In company</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Drafting is off</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No draft</source>
+        <translation type="unfinished">ドラフトなし</translation>
+    </message>
+    <message>
+        <source>The draft rests</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Drafting not supported</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The draft failed</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Too short to judge</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Compared with %1 tok/s without a draft, by plain passes measured during this reply.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Ask something, and see here what the draft brings.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Of the draft&apos;s guesses %1 were right, so a pass of the main model brought %2 tokens; from %3 on it pays.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Of the draft&apos;s guesses %1 were right. A pass brought %2 tokens, about what it takes to pay (%3).</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Only %1 of the draft&apos;s guesses were right. A pass brought %2 tokens; it would have taken %3 to pay.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Too little of it was drafted to say whether that paid.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The gain is too close to nothing to be certain of yet.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Several replies were written at once and shared each pass, so nothing was drafted.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Accepted by position</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>position %1: %2</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Accepted per pass</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%1 accepted: %2 of the passes</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tokens per pass</source>
+        <translation type="unfinished">パスあたりのトークン</translation>
+    </message>
+    <message>
+        <source>pays from %1</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Where the time went</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>draft</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>main model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>other</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tokens per pass over the reply</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>first %1, last %2, between %3 and %4</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%1 s saved</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%1 s lost</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What do these mean?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Pass</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The main model reads once over all guesses. It keeps those that it would have written itself, up to the first that it would not, and adds one token of its own.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Accept rate</source>
+        <translation type="unfinished">受理率</translation>
+    </message>
+    <message>
+        <source>Of the tokens that the draft guessed and the main model checked, the share that it kept.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>How many tokens a pass of the main model brought on average, its own one included. Without a draft it is 1.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Pays from</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>How much longer a pass with drafting takes than a plain one. Where a pass brings more tokens than this, the draft makes the reply faster.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Faster, slower</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tokens per pass divided by what it pays from: the speed with the draft against the speed without, measured on this Mac during the same reply.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>How often the first, second, third … guessed token was kept. A later one counts only if all before it were right.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>InspectorPanel</name>
+    <message>
+        <source>Speculation inspector</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Speculation</source>
+        <translation type="unfinished">投機的デコーディング</translation>
+    </message>
+    <message>
+        <source>Turn off for this pair</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Race…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Write this reply once more without the draft and once with it, side by side</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>InspectorWiring</name>
+    <message>
+        <source>Show or hide the inspector</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Inspector</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>InstallCard</name>
     <message>
         <source>Install from the Hub</source>
@@ -1096,9 +1772,15 @@
         <source>Undo</source>
         <translation>取り消す</translation>
     </message>
+    <message numerus="yes">
+        <source>%n message(s) deleted.</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
     <message>
-        <source>Message deleted.</source>
-        <translation>メッセージを削除しました。</translation>
+        <source>Deleted the folder “%1”.</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -1106,6 +1788,14 @@
     <message>
         <source>Open %1?</source>
         <translation>%1 を開きますか？</translation>
+    </message>
+    <message>
+        <source>Open</source>
+        <translation>開く</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>キャンセル</translation>
     </message>
 </context>
 <context>
@@ -1226,12 +1916,48 @@
         <translation>文字を大きく</translation>
     </message>
     <message>
+        <source>New Folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Quick Ask…</source>
+        <translation>クイック質問…</translation>
+    </message>
+    <message>
+        <source>Paste and Match Style</source>
+        <translation>ペーストしてスタイルを合わせる</translation>
+    </message>
+    <message>
+        <source>Find</source>
+        <translation>検索</translation>
+    </message>
+    <message>
+        <source>Find in Chat…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Find Next</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Find Previous</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Command Palette…</source>
+        <translation>コマンドパレット…</translation>
+    </message>
+    <message>
         <source>Smaller Text</source>
         <translation>文字を小さく</translation>
     </message>
     <message>
         <source>Usual Text Size</source>
         <translation>文字を標準サイズに</translation>
+    </message>
+    <message>
+        <source>Enter or Leave Full Screen</source>
+        <translation>フルスクリーンの開始または終了</translation>
     </message>
     <message>
         <source>Stop Reply</source>
@@ -1242,12 +1968,24 @@
         <translation>モデルを選択…</translation>
     </message>
     <message>
+        <source>Next Chat</source>
+        <translation>次のチャット</translation>
+    </message>
+    <message>
+        <source>Previous Chat</source>
+        <translation>前のチャット</translation>
+    </message>
+    <message>
         <source>Rename Chat…</source>
         <translation>チャットの名前を変更…</translation>
     </message>
     <message>
         <source>Duplicate Chat</source>
         <translation>チャットを複製</translation>
+    </message>
+    <message>
+        <source>Move Chat to</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Delete Chat</source>
@@ -1266,8 +2004,74 @@
         <translation>拡大／縮小</translation>
     </message>
     <message>
+        <source>Show Chat Window</source>
+        <translation>チャットウインドウを表示</translation>
+    </message>
+    <message>
+        <source>Keyboard Shortcuts</source>
+        <translation>キーボードショートカット</translation>
+    </message>
+    <message>
         <source>Show Log</source>
         <translation>ログを表示</translation>
+    </message>
+</context>
+<context>
+    <name>MenuButton</name>
+    <message>
+        <source>Menu</source>
+        <translation>メニュー</translation>
+    </message>
+</context>
+<context>
+    <name>MessageActs</name>
+    <message>
+        <source>Copy as Markdown</source>
+        <translation type="unfinished">Markdown としてコピー</translation>
+    </message>
+    <message>
+        <source>Copy as Plain Text</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Edit</source>
+        <translation type="unfinished">編集</translation>
+    </message>
+    <message>
+        <source>Write Again</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Write a Reply</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Continue</source>
+        <translation type="unfinished">続きを書く</translation>
+    </message>
+    <message>
+        <source>Insert Before</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Insert After</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Make It Yours</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Make It the Model&apos;s</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation type="unfinished">削除</translation>
+    </message>
+    <message>
+        <source>Delete with All That Follows…</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -1299,6 +2103,27 @@
     <message>
         <source>Delete message</source>
         <translation>メッセージを削除</translation>
+    </message>
+    <message>
+        <source>More</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>MessageWiring</name>
+    <message numerus="yes">
+        <source>Delete this message and %n message(s) that follow?</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Undo brings them back. They stay under Recently Deleted for 30 days.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation type="unfinished">削除</translation>
     </message>
 </context>
 <context>
@@ -1860,6 +2685,10 @@
         <translation>新しいチャット</translation>
     </message>
     <message>
+        <source>Turn off for this pair</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Drafting is off.</source>
         <translation>ドラフトはオフです。</translation>
     </message>
@@ -2280,6 +3109,10 @@
         <translation>削除</translation>
     </message>
     <message>
+        <source>Cancel</source>
+        <translation>キャンセル</translation>
+    </message>
+    <message>
         <source>Folder with models</source>
         <translation>モデルのあるフォルダ</translation>
     </message>
@@ -2317,6 +3150,13 @@
     </message>
 </context>
 <context>
+    <name>Notifications</name>
+    <message>
+        <source>The reply is done.</source>
+        <translation>回答が終わりました。</translation>
+    </message>
+</context>
+<context>
     <name>OfferRow</name>
     <message>
         <source>Install both</source>
@@ -2340,6 +3180,75 @@
     </message>
 </context>
 <context>
+    <name>OptionField</name>
+    <message>
+        <source>As in Settings</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>Overlay</name>
+    <message>
+        <source>Token %1 of %2 in the draft · pass %3</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The draft wanted</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The main model wrote</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>to end the reply</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>a part of another character</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tinted words are the draft&apos;s guesses that the main model kept; where it chose otherwise, there is a line.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>OverlayWiring</name>
+    <message>
+        <source>Always show</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Drafted Text</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Not Marked</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Mark Corrections</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Mark Accepted and Corrections</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Switch Marks of Drafted Text</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Next Correction</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Previous Correction</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>PairChip</name>
     <message>
         <source>Models: %1</source>
@@ -2348,6 +3257,10 @@
     <message>
         <source>Not in memory; your next message loads it again.</source>
         <translation>メモリにありません。次のメッセージで読み込み直します。</translation>
+    </message>
+    <message>
+        <source>off for this pair</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>off</source>
@@ -2465,6 +3378,25 @@
     </message>
 </context>
 <context>
+    <name>PaletteCommands</name>
+    <message>
+        <source>Chat</source>
+        <translation>チャット</translation>
+    </message>
+    <message>
+        <source>Use %1</source>
+        <translation>%1 を使う</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>モデル</translation>
+    </message>
+    <message>
+        <source>Settings: %1</source>
+        <translation>設定: %1</translation>
+    </message>
+</context>
+<context>
     <name>Picker</name>
     <message>
         <source>Nothing is installed yet.</source>
@@ -2481,6 +3413,10 @@
     <message>
         <source>Compare the two…</source>
         <translation>2 つを比較…</translation>
+    </message>
+    <message>
+        <source>Used as drafts</source>
+        <translation>ドラフトとして使うモデル</translation>
     </message>
     <message>
         <source>checking it first</source>
@@ -2660,6 +3596,41 @@
     </message>
 </context>
 <context>
+    <name>PresetRow</name>
+    <message>
+        <source>Save as Preset…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Save Changes to the Preset</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Rename…</source>
+        <translation type="unfinished">名前を変更…</translation>
+    </message>
+    <message>
+        <source>Delete Preset</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No preset</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Preset</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Save, rename or delete presets</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Name of the preset</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>ProgressPart</name>
     <message>
         <source>Reading the chat…</source>
@@ -2671,10 +3642,144 @@
     </message>
 </context>
 <context>
-    <name>RenameField</name>
+    <name>QuickAsk</name>
     <message>
-        <source>Title of the chat</source>
-        <translation>チャットのタイトル</translation>
+        <source>Stop</source>
+        <translation>停止</translation>
+    </message>
+    <message>
+        <source>Send</source>
+        <translation>送信</translation>
+    </message>
+    <message>
+        <source>Quick Ask</source>
+        <translation>クイック質問</translation>
+    </message>
+    <message>
+        <source>Ask anything</source>
+        <translation>何でも聞いてください</translation>
+    </message>
+    <message>
+        <source>Question</source>
+        <translation>質問</translation>
+    </message>
+    <message>
+        <source>Answer</source>
+        <translation>回答</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>閉じる</translation>
+    </message>
+    <message>
+        <source>Kept as a chat in Hunch.</source>
+        <translation>Hunch のチャットとして残ります。</translation>
+    </message>
+    <message>
+        <source>Open in Hunch</source>
+        <translation>Hunch で開く</translation>
+    </message>
+</context>
+<context>
+    <name>Race</name>
+    <message>
+        <source>Without the draft</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>With the draft</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>waiting for its turn</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%1 tokens · %2 s · %3 tok/s</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>One prompt, written twice with the same seed. One after the other: at the same time the two would share their passes, and neither would draft.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The two are written one after the other.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A reply is being written; the race goes on after it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The race was stopped.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The prompt could not be written; the log says why.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The same words: all %1 tokens are identical.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The words differ from token %1 on. That should not happen; please report it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Too short to tell a speed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Both took the same time.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The draft saved %1 s: %2× as fast.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The draft cost %1 s: %2 of the speed without it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>RaceWindow</name>
+    <message>
+        <source>Load a main model with a draft first.</source>
+        <translation type="unfinished">先にメインモデルとドラフトを読み込んでください。</translation>
+    </message>
+    <message>
+        <source>Stop</source>
+        <translation type="unfinished">停止</translation>
+    </message>
+    <message>
+        <source>Race again</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Race</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation type="unfinished">閉じる</translation>
+    </message>
+    <message>
+        <source>As in this chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Greedy</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Sampling</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Greedy always takes the likeliest token; otherwise both draw with one seed.</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -2700,8 +3805,8 @@
         <translation>%1 遅い</translation>
     </message>
     <message>
-        <source>Change drafting…</source>
-        <translation>ドラフトの設定を変更…</translation>
+        <source>Turn off for this pair</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>%1 tok/s</source>
@@ -2740,7 +3845,7 @@
         <translation>ここではドラフトを使うと %1 遅くなるため、休止しています。</translation>
     </message>
     <message>
-        <source>The main model kept %1 of %2 drafted tokens, in %3 passes.</source>
+        <source>Drafted tokens that the main model kept: %1 of %2. Passes: %3.</source>
         <translation>%3 回のパスで、ドラフトの %2 トークンのうち %1 を受理しました。</translation>
     </message>
     <message>
@@ -2799,12 +3904,52 @@
         <translation>パスあたりのトークン</translation>
     </message>
     <message>
-        <source>Drafted</source>
-        <translation>予測したトークン</translation>
+        <source>By position</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Accepted</source>
-        <translation>受理したトークン</translation>
+        <source>Over the reply</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Time spent drafting</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>in company</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>drafting off</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>no draft</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>draft rests</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>not supported</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>draft failed</source>
+        <translation type="unfinished">ドラフト失敗</translation>
+    </message>
+    <message>
+        <source>from this chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>draft model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Deleted chat</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Tokens per second</source>
@@ -2907,6 +4052,17 @@
     </message>
 </context>
 <context>
+    <name>SettingsButton</name>
+    <message>
+        <source>Chat settings (changed here)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Chat settings</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>SettingsWindow</name>
     <message>
         <source>Settings</source>
@@ -2929,8 +4085,63 @@
         <translation>投機的デコーディング</translation>
     </message>
     <message>
-        <source>Sampling</source>
-        <translation>サンプリング</translation>
+        <source>Chat</source>
+        <translation>チャット</translation>
+    </message>
+    <message>
+        <source>Appearance</source>
+        <translation>外観</translation>
+    </message>
+    <message>
+        <source>Advanced</source>
+        <translation>詳細</translation>
+    </message>
+    <message>
+        <source>Search</source>
+        <translation>検索</translation>
+    </message>
+    <message>
+        <source>Search settings</source>
+        <translation>設定を検索</translation>
+    </message>
+    <message>
+        <source>No setting has these words.</source>
+        <translation>見つかりませんでした。</translation>
+    </message>
+    <message>
+        <source>Pages</source>
+        <translation>ページ</translation>
+    </message>
+</context>
+<context>
+    <name>Shortcuts</name>
+    <message>
+        <source>Keyboard Shortcuts</source>
+        <translation>キーボードショートカット</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>閉じる</translation>
+    </message>
+    <message>
+        <source>In a chat</source>
+        <translation>チャットで</translation>
+    </message>
+    <message>
+        <source>New line</source>
+        <translation>改行</translation>
+    </message>
+    <message>
+        <source>Stop the reply, or cancel editing</source>
+        <translation>回答の停止、または編集のキャンセル</translation>
+    </message>
+    <message>
+        <source>Previous message</source>
+        <translation>前のメッセージ</translation>
+    </message>
+    <message>
+        <source>Next message</source>
+        <translation>次のメッセージ</translation>
     </message>
 </context>
 <context>
@@ -2966,6 +4177,41 @@
     <message>
         <source>Chats</source>
         <translation>チャット</translation>
+    </message>
+</context>
+<context>
+    <name>SidebarWiring</name>
+    <message>
+        <source>Delete the folder “%1”?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Move up what is in it</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Delete all of it</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message numerus="yes">
+        <source>%n chat(s)</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>%1 and %2</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message numerus="yes">
+        <source>%n folder(s)</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>It holds %1.</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -3010,12 +4256,133 @@
         <translation>リクエスト</translation>
     </message>
     <message>
+        <source>Totals</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Race with the latest reply…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Turn on</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Off for this pair</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Drafting cost time with these two models, so you turned it off.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Your words are the main model&apos;s words, with or without a draft; only the speed differs.</source>
         <translation>ドラフトの有無にかかわらず、文章はメインモデルのものです。違うのは速さだけです。</translation>
     </message>
     <message>
         <source>Replies appear here while they are written.</source>
         <translation>作成中の回答がここに表示されます。</translation>
+    </message>
+</context>
+<context>
+    <name>SpeculationWiring</name>
+    <message>
+        <source>Drafting is off for this pair from the next reply on. Choosing Auto or Fixed turns it on again.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation type="unfinished">取り消す</translation>
+    </message>
+    <message>
+        <source>Race…</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>Totals</name>
+    <message>
+        <source>By pair</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>By language</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>By content</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Replies</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Time</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>English</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Korean</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Japanese</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Chinese</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Prose</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Code</source>
+        <translation type="unfinished">コード</translation>
+    </message>
+    <message>
+        <source>Lists and tables</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Other</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>TotalsCard</name>
+    <message>
+        <source>Clear all statistics?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Chats stay as they are, with the figures under their replies.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Clear</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation type="unfinished">キャンセル</translation>
+    </message>
+    <message>
+        <source>Totals</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Totals appear here once replies have been written.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Clear Statistics…</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -3039,10 +4406,6 @@
     <message>
         <source>Copy Link</source>
         <translation>リンクをコピー</translation>
-    </message>
-    <message>
-        <source>Copy Message</source>
-        <translation>メッセージをコピー</translation>
     </message>
 </context>
 <context>
@@ -3069,14 +4432,135 @@
     </message>
 </context>
 <context>
-    <name>TrashMenu</name>
+    <name>Trash</name>
     <message>
         <source>Messages in “%1”</source>
-        <translation>「%1」のメッセージ</translation>
+        <translation type="unfinished">「%1」のメッセージ</translation>
     </message>
+    <message>
+        <source>deleted today</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>deleted yesterday</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>deleted on %1</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%n day(s) left</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>TrashMenu</name>
     <message>
         <source>Nothing in the last 30 days</source>
         <translation>過去 30 日間にはありません</translation>
+    </message>
+    <message>
+        <source>Show all…</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>TrashWindow</name>
+    <message numerus="yes">
+        <source>Delete %n item(s) for good?</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Delete for good</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Delete everything in Recently Deleted for good?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Empty</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It also leaves the daily copies. This cannot be undone.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Recently Deleted</source>
+        <translation type="unfinished">最近削除した項目</translation>
+    </message>
+    <message>
+        <source>What you delete stays here for 30 days. Then it is gone for good.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Nothing was deleted in the last 30 days.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Recently deleted chats and messages</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Restore</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Delete for good…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Empty…</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>Tray</name>
+    <message>
+        <source>Open Hunch</source>
+        <translation>Hunch を開く</translation>
+    </message>
+    <message>
+        <source>Quick Ask…</source>
+        <translation>クイック質問…</translation>
+    </message>
+    <message>
+        <source>New Chat</source>
+        <translation>新しいチャット</translation>
+    </message>
+    <message>
+        <source>Quit Hunch</source>
+        <translation>Hunch を終了</translation>
+    </message>
+    <message>
+        <source>No model is loaded</source>
+        <translation>モデルが読み込まれていません</translation>
+    </message>
+    <message>
+        <source>No model is in memory</source>
+        <translation>メモリにモデルがありません</translation>
+    </message>
+    <message>
+        <source>Loading %1…</source>
+        <translation>%1 を読み込み中…</translation>
+    </message>
+    <message>
+        <source>%1 could not be loaded</source>
+        <translation>%1 を読み込めません</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n reply(s) being written</source>
+        <translation>
+            <numerusform>%n 件の回答を書いています</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Nothing is being written</source>
+        <translation>書いている回答はありません</translation>
     </message>
 </context>
 <context>
@@ -3157,7 +4641,7 @@
         <translation>このペアには自動が最適です。ドラフトなしの %1 の速さです。</translation>
     </message>
     <message>
-        <source>%1 tokens ahead are best for this pair: %2 plain speed.</source>
+        <source>Best for this pair is to guess %1 ahead: %2 plain speed.</source>
         <translation>このペアには %1 トークン先までの予測が最適です。ドラフトなしの %2 の速さです。</translation>
     </message>
 </context>

@@ -7,6 +7,7 @@ from itertools import groupby
 
 from app.controllers.attached_text import prompt_of
 from app.storage import StoredMessage
+from app.view_models.drafted_text import DraftedText
 from app.view_models.transcript import TranscriptMessage
 from engine import Message, MessageRole
 
@@ -23,6 +24,7 @@ def transcript_row(stored: StoredMessage) -> TranscriptMessage:
         status=stored.status,
         stats=stored.stats,
         error=stored.error,
+        drafted=DraftedText(stored.drafting) if stored.drafting else None,
         model=stored.main_name,
         sibling=stored.sibling,
         siblings=stored.siblings,

@@ -22,6 +22,7 @@ from engine.api.types import (
     CountId,
     DeleteRefusal,
     DownloadId,
+    DraftMark,
     FinishReason,
     ModelInfo,
     ModelRole,
@@ -108,12 +109,16 @@ class PromptProgress:
 
 @dataclass(frozen=True, slots=True)
 class TextDelta:
-    """New text of a reply; joined, the deltas of one kind are the whole text. `stats` is the state after it."""
+    """New text of a reply; joined, the deltas of one kind are the whole text. `stats` is the state after it.
+
+    `marks` say which of it a draft foresaw; they count the characters from the start of the whole text.
+    """
 
     request: RequestId
     kind: SpanKind
     text: str
     stats: RequestStats
+    marks: tuple[DraftMark, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +195,7 @@ class ModelVerified:
     folder: str
     known: bool  # False: nobody wrote down what its files should be
     damaged: tuple[str, ...] = ()  # files that are missing or not as they were installed
+    revision: str = ""  # that was installed; "" where nobody wrote it down
 
 
 @dataclass(frozen=True, slots=True)

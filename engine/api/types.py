@@ -151,6 +151,25 @@ class RoundTrace:
 
 
 @dataclass(frozen=True, slots=True)
+class DraftMark:
+    """A stretch of a reply's text that a draft foresaw, or where the main model overruled it.
+
+    `start` and `end` count the characters of the request's text of one kind.
+    """
+
+    start: int
+    end: int
+    wanted: str | None = None  # None: foreseen; else what the draft wanted instead; "": to end the reply
+    position: int = 0  # of the overruled token in its draft, from 1
+    drafted: int = 0  # tokens of that draft
+    round: int = 0  # that checked it, from 1
+
+    @property
+    def accepted(self) -> bool:
+        return self.wanted is None
+
+
+@dataclass(frozen=True, slots=True)
 class DrafterInfo:
     """What a drafter needs of its main model; 0 where it does not say."""
 

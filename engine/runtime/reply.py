@@ -28,6 +28,7 @@ from engine.drafting.controller import History
 from engine.drafting.planner import Drafting
 from engine.drafting.plans import PLAIN, Plan
 from engine.models.watch import Question, never
+from engine.runtime.draft_marks import DraftMarks
 from engine.runtime.requests import check_tokens
 
 if TYPE_CHECKING:
@@ -109,6 +110,7 @@ class Reply:
         exact = needs_checkpoints(self._sequence.caches)  # others go back to anywhere
         self._sequence.turn_end = turn_end(request, model, prompt, queued.given_up, exact=exact)
         self._text = ReplyText(model, prompt, request.stop, within=goes_on(request))
+        self._marks = DraftMarks(model)
         self._ends = model.ends
         limit = model.info.context_tokens
         self._room = min(request.max_tokens or limit, limit - len(prompt))
@@ -263,6 +265,9 @@ class Reply:
             if others_s is not None:
                 self._stats.own_rounds[self._source(done), done.drafted] += 1
         self._count(done)
+        if done.drafted:
+            ahead = self._sequence.tokens[done.accepted - len(done.emitted) - 1]
+            self._marks.note(done, len(self._emitted), self._stats.rounds, ahead)
         if self.request.trace:
             self._trace.append(self._traced(done))
         self._emitted.extend(done.emitted)
@@ -367,7 +372,9 @@ class Reply:
         if spans:
             stats = self._stats.freeze()
             for kind, same in groupby(spans, key=lambda span: span.kind):
-                self._post(TextDelta(self.id, kind, "".join(span.text for span in same), stats))
+                told = list(same)
+                text, marks = "".join(span.text for span in told), self._marks.place(kind, told)
+                self._post(TextDelta(self.id, kind, text, stats, marks))
 
     def _post(self, event: Event) -> None:
         self._sink(event)

@@ -17,6 +17,7 @@ from pathlib import Path
 from engine import (
     CountId,
     DraftingState,
+    DraftMark,
     EmptyConversation,
     EngineClosed,
     EngineError,
@@ -55,6 +56,7 @@ DRAFTED_PER_ROUND = 4
 ACCEPTED_PATTERN = (3, 2, 4, 1)
 PLAIN_TOKEN_S = 0.04
 ROUND_S = 0.06
+WANTED = " perhaps"  # what its draft wanted wherever it was overruled
 PATIENCE_S = 60.0
 _MAIN, _DRAFT = ModelRole.MAIN, ModelRole.DRAFT
 
@@ -139,13 +141,29 @@ class _Counters:
     rounds: int = 0
     generated: int = 0
     accepted_at: list[int] = field(default_factory=lambda: [0] * DRAFTED_PER_ROUND)
+    by_accepted: list[int] = field(default_factory=lambda: [0] * (DRAFTED_PER_ROUND + 1))
+    by_stretch: list[int] = field(default_factory=list)
+    chars: dict[SpanKind, int] = field(default_factory=lambda: dict.fromkeys(SpanKind, 0))
 
     def count_round(self) -> None:
         accepted = ACCEPTED_PATTERN[self.rounds % len(ACCEPTED_PATTERN)] if self.drafts else 0
         for position in range(accepted):
             self.accepted_at[position] += 1
+        self.by_accepted[accepted] += self.drafts
         self.rounds += 1
         self.generated += accepted + 1
+        if self.rounds > 1:
+            self.by_stretch.append(accepted + 1)
+
+    def marks(self, kind: SpanKind, text: str) -> tuple[DraftMark, ...]:
+        """The first half of each piece was foreseen, and its second half overruled."""
+        start = self.chars[kind]
+        middle, self.chars[kind] = start + len(text) // 2, start + len(text)
+        if not self.drafts or len(text) < 2:
+            return ()
+        position = ACCEPTED_PATTERN[(self.rounds - 1) % len(ACCEPTED_PATTERN)] + 1
+        overruled = DraftMark(middle, start + len(text), WANTED, position, DRAFTED_PER_ROUND, self.rounds)
+        return (DraftMark(start, middle), overruled)
 
     def freeze(self) -> RequestStats:
         draft_rounds = self.rounds if self.drafts else 0
@@ -158,6 +176,8 @@ class _Counters:
             accepted=sum(self.accepted_at),
             drafted_by_position=(draft_rounds,) * DRAFTED_PER_ROUND if self.drafts else (),
             accepted_by_position=tuple(self.accepted_at) if self.drafts else (),
+            rounds_by_accepted=tuple(self.by_accepted) if self.drafts else (),
+            emitted_by_stretch=tuple(self.by_stretch),
             proposer="draft model" if self.drafts else "",
             drafting=self.script.drafting if self.drafts else DraftingState.OFF,
             decode_s=max(0, self.rounds - 1) * self.script.round_s,  # from the first token on
@@ -349,7 +369,7 @@ class FakeEngine:
             if job.interrupted is not None or number == job.request.max_tokens:
                 break
             counters.count_round()
-            self._tell(job.sink, TextDelta(job.id, kind, text, counters.freeze()))
+            self._tell(job.sink, TextDelta(job.id, kind, text, counters.freeze(), counters.marks(kind, text)))
         self._end(job, self._ending(job, script, counters, len(spans)))
 
     def _ending(self, job: _Job, script: Script, counters: _Counters, pieces: int) -> Finished | Failed:

@@ -1,4 +1,4 @@
-"""The plain-text field of the composer: lines of any length, and input methods."""
+"""The plain-text field that messages are written in: lines of any length, and input methods."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
 from app.markup import long_lines
 from app.theme import Theme
-from app.views.shell.drop_target import local_files
 from app.views.widgets.composing import Composing
+from app.views.widgets.drop_target import local_files
 from app.views.widgets.scrolling import ThinScrollBars
 
 LONG_PASTE = 6_000  # characters; more become an attachment
@@ -18,7 +18,7 @@ _RETURN_KEYS = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
 class MessageEdit(Composing, QPlainTextEdit):
-    """A plain-text field as high as its lines. Return submits, except while an input method is composing.
+    """A plain-text field as high as its lines. Return or Ctrl+Return submits, except while an input method composes.
 
     Very long lines stand in several blocks; `text` is what was typed or pasted.
     """
@@ -36,6 +36,7 @@ class MessageEdit(Composing, QPlainTextEdit):
         self._theme = theme
         self._has_cut_lines = False
         self._hint = ""
+        self.sends_with_control = False  # Return alone begins a new line then
         self.can_attach = False  # then files and long texts are handed on
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -92,7 +93,9 @@ class MessageEdit(Composing, QPlainTextEdit):
         self.ensureCursorVisible()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in _RETURN_KEYS and not self.composed:
+        if event.key() in _RETURN_KEYS and self.composed:
+            event.accept()  # it ends the composition, and is no line break
+        elif event.key() in _RETURN_KEYS:
             self._on_return(event)
         elif event.key() == Qt.Key.Key_Escape and not self.composed:
             self.escaped.emit()
@@ -100,7 +103,9 @@ class MessageEdit(Composing, QPlainTextEdit):
             super().keyPressEvent(event)
 
     def _on_return(self, event: QKeyEvent) -> None:
-        if event.modifiers() & (Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.AltModifier):
+        modifier = Qt.KeyboardModifier
+        alone = self.sends_with_control and not event.modifiers() & modifier.ControlModifier
+        if alone or event.modifiers() & (modifier.ShiftModifier | modifier.AltModifier):
             self._insert("\n")
         else:
             self.submitted.emit()
