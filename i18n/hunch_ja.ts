@@ -2,6 +2,67 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="ja" sourcelanguage="en">
 <context>
+    <name>About</name>
+    <message>
+        <source>Chat with language models on your own Mac. A small draft guesses, the main model checks.</source>
+        <translation>自分の Mac で言語モデルとチャットできます。小さなドラフトが予測し、メインモデルが確かめます。</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>閉じる</translation>
+    </message>
+</context>
+<context>
+    <name>AdvancedPage</name>
+    <message>
+        <source>Cancel</source>
+        <translation>キャンセル</translation>
+    </message>
+</context>
+<context>
+    <name>AppearancePage</name>
+    <message>
+        <source>Language</source>
+        <translation>言語</translation>
+    </message>
+    <message>
+        <source>Changes at once, menus included.</source>
+        <translation>メニューも含めてすぐに切り替わります。</translation>
+    </message>
+    <message>
+        <source>Appearance</source>
+        <translation>外観</translation>
+    </message>
+    <message>
+        <source>Text size</source>
+        <translation>文字サイズ</translation>
+    </message>
+    <message>
+        <source>For everything in the window.</source>
+        <translation>ウインドウ全体に適用されます。</translation>
+    </message>
+    <message>
+        <source>Match system</source>
+        <translation>システムに合わせる</translation>
+    </message>
+    <message>
+        <source>Auto</source>
+        <translation>自動</translation>
+    </message>
+    <message>
+        <source>Light</source>
+        <translation>ライト</translation>
+    </message>
+    <message>
+        <source>Dark</source>
+        <translation>ダーク</translation>
+    </message>
+    <message>
+        <source>Off</source>
+        <translation>オフ</translation>
+    </message>
+</context>
+<context>
     <name>Application</name>
     <message>
         <source>Chat without saving</source>
@@ -64,12 +125,75 @@
         <translation>チャットは、より新しいバージョンの Hunch で保存されています。そのバージョンで開いてください。</translation>
     </message>
     <message>
+        <source>Close</source>
+        <translation>閉じる</translation>
+    </message>
+    <message>
         <source>Something went wrong in Hunch</source>
         <translation>Hunch で問題が起きました</translation>
     </message>
+</context>
+<context>
+    <name>AttachmentChip</name>
     <message>
-        <source>Chat with language models on your own Mac. A small draft guesses, the main model checks.</source>
-        <translation>自分の Mac で言語モデルとチャットできます。小さなドラフトが予測し、メインモデルが確かめます。</translation>
+        <source>Remove %1</source>
+        <translation>%1 を外す</translation>
+    </message>
+    <message>
+        <source>Pasted text</source>
+        <translation>ペーストしたテキスト</translation>
+    </message>
+    <message>
+        <source>not imported</source>
+        <translation>取り込まれていません</translation>
+    </message>
+    <message>
+        <source>Reading…</source>
+        <translation>読み込み中…</translation>
+    </message>
+    <message>
+        <source>Reading… %1</source>
+        <translation>読み込み中… %1</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln token(s)</source>
+        <translation>
+            <numerusform>%Ln トークン</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Open</source>
+        <translation>開く</translation>
+    </message>
+    <message>
+        <source>Put into the Message</source>
+        <translation>メッセージに入れる</translation>
+    </message>
+    <message>
+        <source>Remove</source>
+        <translation>外す</translation>
+    </message>
+</context>
+<context>
+    <name>AttachmentDialog</name>
+    <message>
+        <source>This file was not part of the chats that were imported.</source>
+        <translation>取り込んだチャットに、このファイルは含まれていませんでした。</translation>
+    </message>
+    <message>
+        <source>Put into the Message</source>
+        <translation>メッセージに入れる</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>閉じる</translation>
+    </message>
+</context>
+<context>
+    <name>AttachmentWiring</name>
+    <message>
+        <source>Attach Files</source>
+        <translation>ファイルを添付</translation>
     </message>
 </context>
 <context>
@@ -122,8 +246,67 @@
         <translation>複製</translation>
     </message>
     <message>
+        <source>Title of the chat</source>
+        <translation>チャットのタイトル</translation>
+    </message>
+    <message>
         <source>Delete</source>
         <translation>削除</translation>
+    </message>
+</context>
+<context>
+    <name>ChatSettings</name>
+    <message>
+        <source>Close</source>
+        <translation>閉じる</translation>
+    </message>
+    <message>
+        <source>Random</source>
+        <translation>ランダム</translation>
+    </message>
+    <message>
+        <source>No limit</source>
+        <translation>上限なし</translation>
+    </message>
+    <message>
+        <source>System prompt</source>
+        <translation>システムプロンプト</translation>
+    </message>
+    <message>
+        <source>Temperature</source>
+        <translation>温度</translation>
+    </message>
+    <message>
+        <source>Top-p</source>
+        <translation>Top-p</translation>
+    </message>
+    <message>
+        <source>Top-k</source>
+        <translation>Top-k</translation>
+    </message>
+    <message>
+        <source>Min-p</source>
+        <translation>Min-p</translation>
+    </message>
+    <message>
+        <source>Repetition penalty</source>
+        <translation>繰り返しペナルティ</translation>
+    </message>
+    <message>
+        <source>Seed</source>
+        <translation>シード</translation>
+    </message>
+    <message>
+        <source>Longest reply</source>
+        <translation>回答の最大の長さ</translation>
+    </message>
+    <message>
+        <source>Think first</source>
+        <translation>先に考える</translation>
+    </message>
+    <message>
+        <source>Drafting</source>
+        <translation>ドラフト</translation>
     </message>
 </context>
 <context>
@@ -152,6 +335,10 @@
     <message>
         <source>Message</source>
         <translation>メッセージ</translation>
+    </message>
+    <message>
+        <source>Attach files</source>
+        <translation>ファイルを添付</translation>
     </message>
     <message>
         <source>Stop</source>
@@ -401,6 +588,13 @@
     </message>
 </context>
 <context>
+    <name>DropSign</name>
+    <message>
+        <source>Drop files to attach them</source>
+        <translation>ファイルをドロップして添付</translation>
+    </message>
+</context>
+<context>
     <name>EditLine</name>
     <message>
         <source>Editing a message</source>
@@ -409,6 +603,21 @@
     <message>
         <source>Cancel editing</source>
         <translation>編集をキャンセル</translation>
+    </message>
+</context>
+<context>
+    <name>EditorPart</name>
+    <message>
+        <source>You</source>
+        <translation>あなた</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>キャンセル</translation>
+    </message>
+    <message>
+        <source>Send</source>
+        <translation>送信</translation>
     </message>
 </context>
 <context>
@@ -464,6 +673,192 @@
     </message>
 </context>
 <context>
+    <name>ExportDialog</name>
+    <message>
+        <source>Export</source>
+        <translation>書き出す</translation>
+    </message>
+    <message>
+        <source>Export all chats</source>
+        <translation>すべてのチャットを書き出す</translation>
+    </message>
+    <message>
+        <source>Export “%1”</source>
+        <translation>“%1” を書き出す</translation>
+    </message>
+    <message>
+        <source>Format</source>
+        <translation>形式</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>キャンセル</translation>
+    </message>
+    <message>
+        <source>Export…</source>
+        <translation>書き出す…</translation>
+    </message>
+    <message>
+        <source>Writing chat %1 of %2…</source>
+        <translation>%2 件中 %1 件目のチャットを書き出し中…</translation>
+    </message>
+    <message>
+        <source>Writing…</source>
+        <translation>書き出し中…</translation>
+    </message>
+    <message>
+        <source>Everything, to be imported again: all versions, thinking, statistics and attachments.</source>
+        <translation>すべての版、思考、統計、添付ファイルを含み、あとで取り込めます。</translation>
+    </message>
+    <message>
+        <source>To read: a new folder with a file for each chat, with what is shown on the screen.</source>
+        <translation>読むための形式です。新しいフォルダに、画面に表示されている内容をチャットごとのファイルとして書き出します。</translation>
+    </message>
+    <message>
+        <source>To read: what is shown on the screen, with thinking and statistics.</source>
+        <translation>読むための形式です。画面に表示されている内容を、思考と統計とともに書き出します。</translation>
+    </message>
+    <message>
+        <source>Export here</source>
+        <translation>ここに書き出す</translation>
+    </message>
+    <message>
+        <source>Hunch chats %1</source>
+        <comment>the name of a file; a date</comment>
+        <translation>Hunch のチャット %1</translation>
+    </message>
+</context>
+<context>
+    <name>Files</name>
+    <message>
+        <source>Files not attached: %1</source>
+        <translation>添付できなかったファイル：%1 個</translation>
+    </message>
+    <message>
+        <source>And %1 more.</source>
+        <translation>ほかに %1 個あります。</translation>
+    </message>
+    <message>
+        <source>%1 is not attached</source>
+        <translation>%1 を添付できませんでした</translation>
+    </message>
+    <message>
+        <source>Not attached</source>
+        <translation>添付できませんでした</translation>
+    </message>
+    <message>
+        <source>Hunch cannot look at images yet.</source>
+        <translation>Hunch はまだ画像を見ることができません。</translation>
+    </message>
+    <message>
+        <source>There is no text in this file that Hunch could read.</source>
+        <translation>このファイルには Hunch が読めるテキストがありません。</translation>
+    </message>
+    <message>
+        <source>It is a folder.</source>
+        <translation>これはフォルダです。</translation>
+    </message>
+    <message>
+        <source>The file is empty.</source>
+        <translation>ファイルが空です。</translation>
+    </message>
+    <message>
+        <source>The file is larger than %1.</source>
+        <translation>ファイルが %1 を超えています。</translation>
+    </message>
+    <message>
+        <source>Its text is longer than %1 characters.</source>
+        <translation>テキストが %1 文字を超えています。</translation>
+    </message>
+    <message>
+        <source>At most %1 files go with a message.</source>
+        <translation>1 件のメッセージに添付できるファイルは %1 個までです。</translation>
+    </message>
+    <message>
+        <source>The file is no longer there.</source>
+        <translation>ファイルが見つかりません。</translation>
+    </message>
+    <message>
+        <source>Hunch may not read this file.</source>
+        <translation>Hunch にこのファイルを読む権限がありません。</translation>
+    </message>
+    <message>
+        <source>The file cannot be read.</source>
+        <translation>ファイルを読み込めません。</translation>
+    </message>
+    <message>
+        <source>The PDF is protected by a password.</source>
+        <translation>パスワードで保護された PDF です。</translation>
+    </message>
+    <message>
+        <source>The PDF holds pictures of pages, but no text.</source>
+        <translation>この PDF にはページの画像だけがあり、テキストがありません。</translation>
+    </message>
+    <message>
+        <source>The PDF is damaged.</source>
+        <translation>PDF が破損しています。</translation>
+    </message>
+    <message>
+        <source>The PDF takes too much time or memory to read.</source>
+        <translation>PDF の読み込みに時間またはメモリがかかりすぎます。</translation>
+    </message>
+    <message>
+        <source>Describe what is in it, or paste its text.</source>
+        <translation>内容を文章で説明するか、テキストをペーストしてください。</translation>
+    </message>
+    <message>
+        <source>Save it as text or PDF, and attach that.</source>
+        <translation>テキストか PDF で保存してから添付してください。</translation>
+    </message>
+    <message>
+        <source>Attach the files in it.</source>
+        <translation>中のファイルを添付してください。</translation>
+    </message>
+    <message>
+        <source>Attach the part that matters.</source>
+        <translation>必要な部分だけを添付してください。</translation>
+    </message>
+    <message>
+        <source>Send these first, or remove some.</source>
+        <translation>先に送信するか、いくつか外してください。</translation>
+    </message>
+    <message>
+        <source>Allow it in the system&apos;s settings, then try again.</source>
+        <translation>システム設定で許可してから、もう一度お試しください。</translation>
+    </message>
+    <message>
+        <source>Check the disk, then try again.</source>
+        <translation>ディスクを確認してから、もう一度お試しください。</translation>
+    </message>
+    <message>
+        <source>Save it without the password, and attach that.</source>
+        <translation>パスワードなしで保存してから添付してください。</translation>
+    </message>
+    <message>
+        <source>Have its text recognized first, for example in Preview.</source>
+        <translation>先にプレビューなどで文字を認識させてください。</translation>
+    </message>
+    <message>
+        <source>Open it in another app and save it anew.</source>
+        <translation>別のアプリで開き、保存し直してください。</translation>
+    </message>
+    <message>
+        <source>Attach fewer of its pages.</source>
+        <translation>ページ数を減らして添付してください。</translation>
+    </message>
+</context>
+<context>
+    <name>FindBar</name>
+    <message>
+        <source>%1 of %2</source>
+        <translation>%1 / %2</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>閉じる</translation>
+    </message>
+</context>
+<context>
     <name>FoldPart</name>
     <message>
         <source>Hide thinking</source>
@@ -514,48 +909,12 @@
         </translation>
     </message>
     <message>
-        <source>Language</source>
-        <translation>言語</translation>
-    </message>
-    <message>
-        <source>Changes at once, menus included.</source>
-        <translation>メニューも含めてすぐに切り替わります。</translation>
-    </message>
-    <message>
-        <source>Appearance</source>
-        <translation>外観</translation>
-    </message>
-    <message>
-        <source>Text size</source>
-        <translation>文字サイズ</translation>
-    </message>
-    <message>
-        <source>For everything in the window.</source>
-        <translation>ウインドウ全体に適用されます。</translation>
-    </message>
-    <message>
         <source>Unload idle models</source>
         <translation>使っていないモデルをメモリから外す</translation>
     </message>
     <message>
         <source>After this time without a reply. The next message loads them again.</source>
         <translation>この時間、回答がなければメモリから外します。次のメッセージで読み込み直します。</translation>
-    </message>
-    <message>
-        <source>Match system</source>
-        <translation>システムに合わせる</translation>
-    </message>
-    <message>
-        <source>Auto</source>
-        <translation>自動</translation>
-    </message>
-    <message>
-        <source>Light</source>
-        <translation>ライト</translation>
-    </message>
-    <message>
-        <source>Dark</source>
-        <translation>ダーク</translation>
     </message>
 </context>
 <context>
@@ -653,6 +1012,79 @@
     <message>
         <source>Hunch asks no hub. Installed models work as usual.</source>
         <translation>ハブに接続しません。インストール済みのモデルは通常どおり使えます。</translation>
+    </message>
+</context>
+<context>
+    <name>ImportDialog</name>
+    <message>
+        <source>Import</source>
+        <translation>取り込む</translation>
+    </message>
+    <message>
+        <source>Import chats</source>
+        <translation>チャットを取り込む</translation>
+    </message>
+    <message>
+        <source>What cannot be imported</source>
+        <translation>取り込めないもの</translation>
+    </message>
+    <message>
+        <source>Also import chats that are here already, as copies</source>
+        <translation>すでにあるチャットも複製として取り込む</translation>
+    </message>
+    <message>
+        <source>Choose folder…</source>
+        <translation>フォルダを選択…</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>キャンセル</translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation>もう一度試す</translation>
+    </message>
+    <message>
+        <source>Choose files…</source>
+        <translation>ファイルを選択…</translation>
+    </message>
+    <message>
+        <source>Looking into the files…</source>
+        <translation>ファイルを確認中…</translation>
+    </message>
+    <message>
+        <source>Importing…</source>
+        <translation>取り込み中…</translation>
+    </message>
+    <message>
+        <source>Chats from Hunch (JSON), ChatGPT (the archive of its export, or conversations.json in it) and LM Studio (files or its folder “conversations”). You see what is in them before anything changes.</source>
+        <translation>Hunch（JSON）、ChatGPT（エクスポートのアーカイブ、またはその中の conversations.json）、LM Studio（ファイルまたは “conversations” フォルダ）のチャットを取り込めます。取り込む前に内容を確認できます。</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln chat(s)</source>
+        <translation>
+            <numerusform>チャット %Ln 件</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln message(s)</source>
+        <translation>
+            <numerusform>メッセージ %Ln 件</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln already here</source>
+        <comment>chats</comment>
+        <translation>
+            <numerusform>既存 %Ln 件</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln unreadable</source>
+        <comment>chats or files</comment>
+        <translation>
+            <numerusform>読み込めないもの %Ln 件</numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -975,16 +1407,20 @@
         <source>Undo</source>
         <translation>取り消す</translation>
     </message>
-    <message>
-        <source>Message deleted.</source>
-        <translation>メッセージを削除しました。</translation>
-    </message>
 </context>
 <context>
     <name>LinkDialog</name>
     <message>
         <source>Open %1?</source>
         <translation>%1 を開きますか？</translation>
+    </message>
+    <message>
+        <source>Open</source>
+        <translation>開く</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>キャンセル</translation>
     </message>
 </context>
 <context>
@@ -1055,6 +1491,22 @@
     <message>
         <source>New Chat</source>
         <translation>新しいチャット</translation>
+    </message>
+    <message>
+        <source>Attach…</source>
+        <translation>添付…</translation>
+    </message>
+    <message>
+        <source>Import…</source>
+        <translation>取り込む…</translation>
+    </message>
+    <message>
+        <source>Export…</source>
+        <translation>書き出す…</translation>
+    </message>
+    <message>
+        <source>Export All…</source>
+        <translation>すべて書き出す…</translation>
     </message>
     <message>
         <source>Close Window</source>
@@ -1134,6 +1586,25 @@
     </message>
 </context>
 <context>
+    <name>MessageActs</name>
+    <message>
+        <source>Copy as Markdown</source>
+        <translation>Markdown としてコピー</translation>
+    </message>
+    <message>
+        <source>Edit</source>
+        <translation>編集</translation>
+    </message>
+    <message>
+        <source>Continue</source>
+        <translation>続きを書く</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>削除</translation>
+    </message>
+</context>
+<context>
     <name>MessageFooter</name>
     <message>
         <source>Earlier version</source>
@@ -1162,6 +1633,13 @@
     <message>
         <source>Delete message</source>
         <translation>メッセージを削除</translation>
+    </message>
+</context>
+<context>
+    <name>MessageWiring</name>
+    <message>
+        <source>Delete</source>
+        <translation>削除</translation>
     </message>
 </context>
 <context>
@@ -2147,6 +2625,10 @@
         <translation>削除</translation>
     </message>
     <message>
+        <source>Cancel</source>
+        <translation>キャンセル</translation>
+    </message>
+    <message>
         <source>Folder with models</source>
         <translation>モデルのあるフォルダ</translation>
     </message>
@@ -2398,6 +2880,17 @@
     </message>
 </context>
 <context>
+    <name>PaletteCommands</name>
+    <message>
+        <source>Chat</source>
+        <translation>チャット</translation>
+    </message>
+    <message>
+        <source>Use %1</source>
+        <translation>%1 を使う</translation>
+    </message>
+</context>
+<context>
     <name>Picker</name>
     <message>
         <source>Nothing is installed yet.</source>
@@ -2462,6 +2955,141 @@
     <message>
         <source>Unload</source>
         <translation>メモリから外す</translation>
+    </message>
+</context>
+<context>
+    <name>Portable</name>
+    <message>
+        <source>There is no room left on the disk with %1.</source>
+        <translation>%1 のあるディスクに空き容量がありません。</translation>
+    </message>
+    <message>
+        <source>Free some space, or choose another place.</source>
+        <translation>空き容量を増やすか、別の場所を選んでください。</translation>
+    </message>
+    <message>
+        <source>Hunch may not write to %1.</source>
+        <translation>Hunch に %1 へ書き込む権限がありません。</translation>
+    </message>
+    <message>
+        <source>Choose another place.</source>
+        <translation>別の場所を選んでください。</translation>
+    </message>
+    <message>
+        <source>The folder %1 is no longer there.</source>
+        <translation>フォルダ %1 が見つかりません。</translation>
+    </message>
+    <message>
+        <source>It could not be written to the disk with %1.</source>
+        <translation>%1 のあるディスクに書き込めませんでした。</translation>
+    </message>
+    <message>
+        <source>Check the disk, or choose another place.</source>
+        <translation>ディスクを確認するか、別の場所を選んでください。</translation>
+    </message>
+    <message>
+        <source>Not exported</source>
+        <translation>書き出せませんでした</translation>
+    </message>
+    <message>
+        <source>Exported to “%1”.</source>
+        <translation>“%1” に書き出しました。</translation>
+    </message>
+    <message>
+        <source>Show</source>
+        <translation>表示</translation>
+    </message>
+    <message>
+        <source>Chats imported: %1</source>
+        <translation>チャットを %1 件取り込みました。</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>取り消す</translation>
+    </message>
+    <message>
+        <source>not a file with chats that Hunch knows</source>
+        <translation>Hunch が対応しているチャットのファイルではありません</translation>
+    </message>
+    <message>
+        <source>no messages in it</source>
+        <translation>メッセージがありません</translation>
+    </message>
+    <message>
+        <source>damaged, or no JSON</source>
+        <translation>破損しているか、JSON ではありません</translation>
+    </message>
+    <message>
+        <source>not complete; its end is missing</source>
+        <translation>末尾が欠けています</translation>
+    </message>
+    <message>
+        <source>too large</source>
+        <translation>大きすぎます</translation>
+    </message>
+    <message>
+        <source>damaged: nested too deep</source>
+        <translation>破損：入れ子が深すぎます</translation>
+    </message>
+    <message>
+        <source>damaged: the same entry twice</source>
+        <translation>破損：同じ項目が重複しています</translation>
+    </message>
+    <message>
+        <source>damaged: its messages form a circle</source>
+        <translation>破損：メッセージが循環しています</translation>
+    </message>
+    <message>
+        <source>damaged: an entry of the wrong kind</source>
+        <translation>破損：項目の種類が正しくありません</translation>
+    </message>
+    <message>
+        <source>written by a newer version of Hunch</source>
+        <translation>新しいバージョンの Hunch で作成されています</translation>
+    </message>
+    <message>
+        <source>protected by a password</source>
+        <translation>パスワードで保護されています</translation>
+    </message>
+    <message>
+        <source>no longer there</source>
+        <translation>見つかりません</translation>
+    </message>
+    <message>
+        <source>Hunch may not read it</source>
+        <translation>Hunch に読む権限がありません</translation>
+    </message>
+    <message>
+        <source>the disk could not read it</source>
+        <translation>ディスクから読み込めません</translation>
+    </message>
+    <message>
+        <source>reading it took too much time or memory</source>
+        <translation>読み込みに時間またはメモリがかかりすぎます</translation>
+    </message>
+    <message>
+        <source>You</source>
+        <comment>who wrote a message</comment>
+        <translation>あなた</translation>
+    </message>
+    <message>
+        <source>Reply</source>
+        <translation>回答</translation>
+    </message>
+    <message>
+        <source>Thinking</source>
+        <translation>思考</translation>
+    </message>
+    <message>
+        <source>Attachment</source>
+        <translation>添付ファイル</translation>
+    </message>
+</context>
+<context>
+    <name>PresetRow</name>
+    <message>
+        <source>Rename…</source>
+        <translation>名前を変更…</translation>
     </message>
 </context>
 <context>
@@ -2575,13 +3203,6 @@
     <message>
         <source>Greedy always takes the likeliest token; otherwise both draw with one seed.</source>
         <translation>「最有力のみ」は常に最も確率の高いトークンを選びます。それ以外では両方が同じシードで選びます。</translation>
-    </message>
-</context>
-<context>
-    <name>RenameField</name>
-    <message>
-        <source>Title of the chat</source>
-        <translation>チャットのタイトル</translation>
     </message>
 </context>
 <context>
@@ -2876,8 +3497,23 @@
         <translation>投機的デコーディング</translation>
     </message>
     <message>
-        <source>Sampling</source>
-        <translation>サンプリング</translation>
+        <source>Chat</source>
+        <translation>チャット</translation>
+    </message>
+    <message>
+        <source>Appearance</source>
+        <translation>外観</translation>
+    </message>
+    <message>
+        <source>Search</source>
+        <translation>検索</translation>
+    </message>
+</context>
+<context>
+    <name>Shortcuts</name>
+    <message>
+        <source>Close</source>
+        <translation>閉じる</translation>
     </message>
 </context>
 <context>
@@ -3108,10 +3744,6 @@
         <source>Copy Link</source>
         <translation>リンクをコピー</translation>
     </message>
-    <message>
-        <source>Copy Message</source>
-        <translation>メッセージをコピー</translation>
-    </message>
 </context>
 <context>
     <name>TranscriptView</name>
@@ -3137,14 +3769,24 @@
     </message>
 </context>
 <context>
-    <name>TrashMenu</name>
+    <name>Trash</name>
     <message>
         <source>Messages in “%1”</source>
         <translation>「%1」のメッセージ</translation>
     </message>
+</context>
+<context>
+    <name>TrashMenu</name>
     <message>
         <source>Nothing in the last 30 days</source>
         <translation>過去 30 日間にはありません</translation>
+    </message>
+</context>
+<context>
+    <name>TrashWindow</name>
+    <message>
+        <source>Recently Deleted</source>
+        <translation>最近削除した項目</translation>
     </message>
 </context>
 <context>

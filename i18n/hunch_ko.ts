@@ -2,6 +2,67 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="ko" sourcelanguage="en">
 <context>
+    <name>About</name>
+    <message>
+        <source>Chat with language models on your own Mac. A small draft guesses, the main model checks.</source>
+        <translation>내 Mac에서 언어 모델과 채팅하세요. 작은 초안 모델이 추측하고, 메인 모델이 확인해요.</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>닫기</translation>
+    </message>
+</context>
+<context>
+    <name>AdvancedPage</name>
+    <message>
+        <source>Cancel</source>
+        <translation>취소</translation>
+    </message>
+</context>
+<context>
+    <name>AppearancePage</name>
+    <message>
+        <source>Language</source>
+        <translation>언어</translation>
+    </message>
+    <message>
+        <source>Changes at once, menus included.</source>
+        <translation>메뉴까지 바로 바뀌어요.</translation>
+    </message>
+    <message>
+        <source>Appearance</source>
+        <translation>모양</translation>
+    </message>
+    <message>
+        <source>Text size</source>
+        <translation>글자 크기</translation>
+    </message>
+    <message>
+        <source>For everything in the window.</source>
+        <translation>윈도우의 모든 글자에 적용돼요.</translation>
+    </message>
+    <message>
+        <source>Match system</source>
+        <translation>시스템 설정 따름</translation>
+    </message>
+    <message>
+        <source>Auto</source>
+        <translation>자동</translation>
+    </message>
+    <message>
+        <source>Light</source>
+        <translation>라이트</translation>
+    </message>
+    <message>
+        <source>Dark</source>
+        <translation>다크</translation>
+    </message>
+    <message>
+        <source>Off</source>
+        <translation>끔</translation>
+    </message>
+</context>
+<context>
     <name>Application</name>
     <message>
         <source>Chat without saving</source>
@@ -64,12 +125,75 @@
         <translation>채팅이 더 최신 버전의 Hunch에서 저장됐어요. 그 버전으로 열어 주세요.</translation>
     </message>
     <message>
+        <source>Close</source>
+        <translation>닫기</translation>
+    </message>
+    <message>
         <source>Something went wrong in Hunch</source>
         <translation>Hunch에 문제가 생겼어요</translation>
     </message>
+</context>
+<context>
+    <name>AttachmentChip</name>
     <message>
-        <source>Chat with language models on your own Mac. A small draft guesses, the main model checks.</source>
-        <translation>내 Mac에서 언어 모델과 채팅하세요. 작은 초안 모델이 추측하고, 메인 모델이 확인해요.</translation>
+        <source>Remove %1</source>
+        <translation>%1 제거</translation>
+    </message>
+    <message>
+        <source>Pasted text</source>
+        <translation>붙여 넣은 텍스트</translation>
+    </message>
+    <message>
+        <source>not imported</source>
+        <translation>가져오지 않음</translation>
+    </message>
+    <message>
+        <source>Reading…</source>
+        <translation>읽는 중…</translation>
+    </message>
+    <message>
+        <source>Reading… %1</source>
+        <translation>읽는 중… %1</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln token(s)</source>
+        <translation>
+            <numerusform>토큰 %Ln개</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Open</source>
+        <translation>열기</translation>
+    </message>
+    <message>
+        <source>Put into the Message</source>
+        <translation>메시지에 넣기</translation>
+    </message>
+    <message>
+        <source>Remove</source>
+        <translation>제거</translation>
+    </message>
+</context>
+<context>
+    <name>AttachmentDialog</name>
+    <message>
+        <source>This file was not part of the chats that were imported.</source>
+        <translation>가져온 채팅에 이 파일이 들어 있지 않았어요.</translation>
+    </message>
+    <message>
+        <source>Put into the Message</source>
+        <translation>메시지에 넣기</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>닫기</translation>
+    </message>
+</context>
+<context>
+    <name>AttachmentWiring</name>
+    <message>
+        <source>Attach Files</source>
+        <translation>파일 첨부</translation>
     </message>
 </context>
 <context>
@@ -122,8 +246,67 @@
         <translation>복제</translation>
     </message>
     <message>
+        <source>Title of the chat</source>
+        <translation>채팅 제목</translation>
+    </message>
+    <message>
         <source>Delete</source>
         <translation>삭제</translation>
+    </message>
+</context>
+<context>
+    <name>ChatSettings</name>
+    <message>
+        <source>Close</source>
+        <translation>닫기</translation>
+    </message>
+    <message>
+        <source>Random</source>
+        <translation>무작위</translation>
+    </message>
+    <message>
+        <source>No limit</source>
+        <translation>제한 없음</translation>
+    </message>
+    <message>
+        <source>System prompt</source>
+        <translation>시스템 프롬프트</translation>
+    </message>
+    <message>
+        <source>Temperature</source>
+        <translation>온도</translation>
+    </message>
+    <message>
+        <source>Top-p</source>
+        <translation>Top-p</translation>
+    </message>
+    <message>
+        <source>Top-k</source>
+        <translation>Top-k</translation>
+    </message>
+    <message>
+        <source>Min-p</source>
+        <translation>Min-p</translation>
+    </message>
+    <message>
+        <source>Repetition penalty</source>
+        <translation>반복 페널티</translation>
+    </message>
+    <message>
+        <source>Seed</source>
+        <translation>시드</translation>
+    </message>
+    <message>
+        <source>Longest reply</source>
+        <translation>답변 최대 길이</translation>
+    </message>
+    <message>
+        <source>Think first</source>
+        <translation>먼저 생각하기</translation>
+    </message>
+    <message>
+        <source>Drafting</source>
+        <translation>초안</translation>
     </message>
 </context>
 <context>
@@ -152,6 +335,10 @@
     <message>
         <source>Message</source>
         <translation>메시지</translation>
+    </message>
+    <message>
+        <source>Attach files</source>
+        <translation>파일 첨부</translation>
     </message>
     <message>
         <source>Stop</source>
@@ -401,6 +588,13 @@
     </message>
 </context>
 <context>
+    <name>DropSign</name>
+    <message>
+        <source>Drop files to attach them</source>
+        <translation>여기에 파일을 놓으면 첨부돼요</translation>
+    </message>
+</context>
+<context>
     <name>EditLine</name>
     <message>
         <source>Editing a message</source>
@@ -409,6 +603,21 @@
     <message>
         <source>Cancel editing</source>
         <translation>수정 취소</translation>
+    </message>
+</context>
+<context>
+    <name>EditorPart</name>
+    <message>
+        <source>You</source>
+        <translation>나</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>취소</translation>
+    </message>
+    <message>
+        <source>Send</source>
+        <translation>보내기</translation>
     </message>
 </context>
 <context>
@@ -464,6 +673,192 @@
     </message>
 </context>
 <context>
+    <name>ExportDialog</name>
+    <message>
+        <source>Export</source>
+        <translation>내보내기</translation>
+    </message>
+    <message>
+        <source>Export all chats</source>
+        <translation>모든 채팅 내보내기</translation>
+    </message>
+    <message>
+        <source>Export “%1”</source>
+        <translation>“%1” 내보내기</translation>
+    </message>
+    <message>
+        <source>Format</source>
+        <translation>형식</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>취소</translation>
+    </message>
+    <message>
+        <source>Export…</source>
+        <translation>내보내기…</translation>
+    </message>
+    <message>
+        <source>Writing chat %1 of %2…</source>
+        <translation>채팅 %2개 중 %1번째를 쓰는 중…</translation>
+    </message>
+    <message>
+        <source>Writing…</source>
+        <translation>쓰는 중…</translation>
+    </message>
+    <message>
+        <source>Everything, to be imported again: all versions, thinking, statistics and attachments.</source>
+        <translation>다시 가져올 수 있게 모든 버전과 생각, 통계, 첨부 파일까지 모두 담아요.</translation>
+    </message>
+    <message>
+        <source>To read: a new folder with a file for each chat, with what is shown on the screen.</source>
+        <translation>읽기 좋은 형식이에요. 새 폴더를 만들고 채팅마다 화면에 보이는 내용을 파일 하나로 담아요.</translation>
+    </message>
+    <message>
+        <source>To read: what is shown on the screen, with thinking and statistics.</source>
+        <translation>읽기 좋은 형식이에요. 화면에 보이는 내용에 생각과 통계를 더해 담아요.</translation>
+    </message>
+    <message>
+        <source>Export here</source>
+        <translation>여기에 내보내기</translation>
+    </message>
+    <message>
+        <source>Hunch chats %1</source>
+        <comment>the name of a file; a date</comment>
+        <translation>Hunch 채팅 %1</translation>
+    </message>
+</context>
+<context>
+    <name>Files</name>
+    <message>
+        <source>Files not attached: %1</source>
+        <translation>첨부하지 못한 파일: %1개</translation>
+    </message>
+    <message>
+        <source>And %1 more.</source>
+        <translation>그 밖에 %1개 더 있어요.</translation>
+    </message>
+    <message>
+        <source>%1 is not attached</source>
+        <translation>%1 파일을 첨부하지 못했어요</translation>
+    </message>
+    <message>
+        <source>Not attached</source>
+        <translation>첨부하지 못했어요</translation>
+    </message>
+    <message>
+        <source>Hunch cannot look at images yet.</source>
+        <translation>Hunch는 아직 이미지를 볼 수 없어요.</translation>
+    </message>
+    <message>
+        <source>There is no text in this file that Hunch could read.</source>
+        <translation>이 파일에는 Hunch가 읽을 수 있는 텍스트가 없어요.</translation>
+    </message>
+    <message>
+        <source>It is a folder.</source>
+        <translation>폴더예요.</translation>
+    </message>
+    <message>
+        <source>The file is empty.</source>
+        <translation>빈 파일이에요.</translation>
+    </message>
+    <message>
+        <source>The file is larger than %1.</source>
+        <translation>파일이 %1보다 커요.</translation>
+    </message>
+    <message>
+        <source>Its text is longer than %1 characters.</source>
+        <translation>텍스트가 %1자를 넘어요.</translation>
+    </message>
+    <message>
+        <source>At most %1 files go with a message.</source>
+        <translation>메시지 하나에는 파일을 %1개까지 첨부할 수 있어요.</translation>
+    </message>
+    <message>
+        <source>The file is no longer there.</source>
+        <translation>파일이 더 이상 그 자리에 없어요.</translation>
+    </message>
+    <message>
+        <source>Hunch may not read this file.</source>
+        <translation>Hunch에 이 파일을 읽을 권한이 없어요.</translation>
+    </message>
+    <message>
+        <source>The file cannot be read.</source>
+        <translation>파일을 읽을 수 없어요.</translation>
+    </message>
+    <message>
+        <source>The PDF is protected by a password.</source>
+        <translation>비밀번호로 보호된 PDF예요.</translation>
+    </message>
+    <message>
+        <source>The PDF holds pictures of pages, but no text.</source>
+        <translation>PDF에 페이지 이미지만 있고 텍스트가 없어요.</translation>
+    </message>
+    <message>
+        <source>The PDF is damaged.</source>
+        <translation>손상된 PDF예요.</translation>
+    </message>
+    <message>
+        <source>The PDF takes too much time or memory to read.</source>
+        <translation>PDF를 읽는 데 시간이나 메모리가 너무 많이 들어요.</translation>
+    </message>
+    <message>
+        <source>Describe what is in it, or paste its text.</source>
+        <translation>내용을 글로 설명하거나 텍스트를 붙여 넣으세요.</translation>
+    </message>
+    <message>
+        <source>Save it as text or PDF, and attach that.</source>
+        <translation>텍스트나 PDF로 저장한 다음 첨부하세요.</translation>
+    </message>
+    <message>
+        <source>Attach the files in it.</source>
+        <translation>폴더 안의 파일을 첨부하세요.</translation>
+    </message>
+    <message>
+        <source>Attach the part that matters.</source>
+        <translation>필요한 부분만 첨부하세요.</translation>
+    </message>
+    <message>
+        <source>Send these first, or remove some.</source>
+        <translation>먼저 보내거나 몇 개를 제거하세요.</translation>
+    </message>
+    <message>
+        <source>Allow it in the system&apos;s settings, then try again.</source>
+        <translation>시스템 설정에서 허용한 다음 다시 시도하세요.</translation>
+    </message>
+    <message>
+        <source>Check the disk, then try again.</source>
+        <translation>디스크를 확인한 다음 다시 시도하세요.</translation>
+    </message>
+    <message>
+        <source>Save it without the password, and attach that.</source>
+        <translation>비밀번호 없이 저장한 다음 첨부하세요.</translation>
+    </message>
+    <message>
+        <source>Have its text recognized first, for example in Preview.</source>
+        <translation>먼저 미리보기 같은 앱에서 텍스트를 인식하세요.</translation>
+    </message>
+    <message>
+        <source>Open it in another app and save it anew.</source>
+        <translation>다른 앱에서 열어 다시 저장하세요.</translation>
+    </message>
+    <message>
+        <source>Attach fewer of its pages.</source>
+        <translation>페이지 수를 줄여 첨부하세요.</translation>
+    </message>
+</context>
+<context>
+    <name>FindBar</name>
+    <message>
+        <source>%1 of %2</source>
+        <translation>%2 중 %1</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>닫기</translation>
+    </message>
+</context>
+<context>
     <name>FoldPart</name>
     <message>
         <source>Hide thinking</source>
@@ -514,48 +909,12 @@
         </translation>
     </message>
     <message>
-        <source>Language</source>
-        <translation>언어</translation>
-    </message>
-    <message>
-        <source>Changes at once, menus included.</source>
-        <translation>메뉴까지 바로 바뀌어요.</translation>
-    </message>
-    <message>
-        <source>Appearance</source>
-        <translation>모양</translation>
-    </message>
-    <message>
-        <source>Text size</source>
-        <translation>글자 크기</translation>
-    </message>
-    <message>
-        <source>For everything in the window.</source>
-        <translation>윈도우의 모든 글자에 적용돼요.</translation>
-    </message>
-    <message>
         <source>Unload idle models</source>
         <translation>쓰지 않는 모델 내리기</translation>
     </message>
     <message>
         <source>After this time without a reply. The next message loads them again.</source>
         <translation>이 시간 동안 답변이 없으면 메모리에서 내려요. 다음 메시지를 보내면 다시 불러와요.</translation>
-    </message>
-    <message>
-        <source>Match system</source>
-        <translation>시스템 설정 따름</translation>
-    </message>
-    <message>
-        <source>Auto</source>
-        <translation>자동</translation>
-    </message>
-    <message>
-        <source>Light</source>
-        <translation>라이트</translation>
-    </message>
-    <message>
-        <source>Dark</source>
-        <translation>다크</translation>
     </message>
 </context>
 <context>
@@ -653,6 +1012,79 @@
     <message>
         <source>Hunch asks no hub. Installed models work as usual.</source>
         <translation>어떤 허브에도 접속하지 않아요. 설치된 모델은 그대로 쓸 수 있어요.</translation>
+    </message>
+</context>
+<context>
+    <name>ImportDialog</name>
+    <message>
+        <source>Import</source>
+        <translation>가져오기</translation>
+    </message>
+    <message>
+        <source>Import chats</source>
+        <translation>채팅 가져오기</translation>
+    </message>
+    <message>
+        <source>What cannot be imported</source>
+        <translation>가져올 수 없는 항목</translation>
+    </message>
+    <message>
+        <source>Also import chats that are here already, as copies</source>
+        <translation>이미 있는 채팅도 복사본으로 가져오기</translation>
+    </message>
+    <message>
+        <source>Choose folder…</source>
+        <translation>폴더 선택…</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>취소</translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation>다시 시도</translation>
+    </message>
+    <message>
+        <source>Choose files…</source>
+        <translation>파일 선택…</translation>
+    </message>
+    <message>
+        <source>Looking into the files…</source>
+        <translation>파일을 살펴보는 중…</translation>
+    </message>
+    <message>
+        <source>Importing…</source>
+        <translation>가져오는 중…</translation>
+    </message>
+    <message>
+        <source>Chats from Hunch (JSON), ChatGPT (the archive of its export, or conversations.json in it) and LM Studio (files or its folder “conversations”). You see what is in them before anything changes.</source>
+        <translation>Hunch(JSON), ChatGPT(내보낸 압축 파일이나 그 안의 conversations.json), LM Studio(채팅 파일이나 “conversations” 폴더)의 채팅을 가져올 수 있어요. 가져오기 전에 내용을 먼저 확인해요.</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln chat(s)</source>
+        <translation>
+            <numerusform>채팅 %Ln개</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln message(s)</source>
+        <translation>
+            <numerusform>메시지 %Ln개</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln already here</source>
+        <comment>chats</comment>
+        <translation>
+            <numerusform>이미 있음 %Ln개</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln unreadable</source>
+        <comment>chats or files</comment>
+        <translation>
+            <numerusform>읽을 수 없음 %Ln개</numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -975,16 +1407,20 @@
         <source>Undo</source>
         <translation>실행 취소</translation>
     </message>
-    <message>
-        <source>Message deleted.</source>
-        <translation>메시지를 삭제했어요.</translation>
-    </message>
 </context>
 <context>
     <name>LinkDialog</name>
     <message>
         <source>Open %1?</source>
         <translation>%1 페이지를 열까요?</translation>
+    </message>
+    <message>
+        <source>Open</source>
+        <translation>열기</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>취소</translation>
     </message>
 </context>
 <context>
@@ -1055,6 +1491,22 @@
     <message>
         <source>New Chat</source>
         <translation>새 채팅</translation>
+    </message>
+    <message>
+        <source>Attach…</source>
+        <translation>첨부…</translation>
+    </message>
+    <message>
+        <source>Import…</source>
+        <translation>가져오기…</translation>
+    </message>
+    <message>
+        <source>Export…</source>
+        <translation>내보내기…</translation>
+    </message>
+    <message>
+        <source>Export All…</source>
+        <translation>모두 내보내기…</translation>
     </message>
     <message>
         <source>Close Window</source>
@@ -1134,6 +1586,25 @@
     </message>
 </context>
 <context>
+    <name>MessageActs</name>
+    <message>
+        <source>Copy as Markdown</source>
+        <translation>마크다운으로 복사</translation>
+    </message>
+    <message>
+        <source>Edit</source>
+        <translation>편집</translation>
+    </message>
+    <message>
+        <source>Continue</source>
+        <translation>이어 쓰기</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>삭제</translation>
+    </message>
+</context>
+<context>
     <name>MessageFooter</name>
     <message>
         <source>Earlier version</source>
@@ -1162,6 +1633,13 @@
     <message>
         <source>Delete message</source>
         <translation>메시지 삭제</translation>
+    </message>
+</context>
+<context>
+    <name>MessageWiring</name>
+    <message>
+        <source>Delete</source>
+        <translation>삭제</translation>
     </message>
 </context>
 <context>
@@ -2147,6 +2625,10 @@
         <translation>삭제</translation>
     </message>
     <message>
+        <source>Cancel</source>
+        <translation>취소</translation>
+    </message>
+    <message>
         <source>Folder with models</source>
         <translation>모델이 있는 폴더</translation>
     </message>
@@ -2398,6 +2880,17 @@
     </message>
 </context>
 <context>
+    <name>PaletteCommands</name>
+    <message>
+        <source>Chat</source>
+        <translation>채팅</translation>
+    </message>
+    <message>
+        <source>Use %1</source>
+        <translation>%1 사용</translation>
+    </message>
+</context>
+<context>
     <name>Picker</name>
     <message>
         <source>Nothing is installed yet.</source>
@@ -2462,6 +2955,141 @@
     <message>
         <source>Unload</source>
         <translation>메모리에서 내리기</translation>
+    </message>
+</context>
+<context>
+    <name>Portable</name>
+    <message>
+        <source>There is no room left on the disk with %1.</source>
+        <translation>%1 폴더가 있는 디스크에 남은 공간이 없어요.</translation>
+    </message>
+    <message>
+        <source>Free some space, or choose another place.</source>
+        <translation>공간을 비우거나 다른 위치를 선택하세요.</translation>
+    </message>
+    <message>
+        <source>Hunch may not write to %1.</source>
+        <translation>Hunch에 %1 폴더에 쓸 권한이 없어요.</translation>
+    </message>
+    <message>
+        <source>Choose another place.</source>
+        <translation>다른 위치를 선택하세요.</translation>
+    </message>
+    <message>
+        <source>The folder %1 is no longer there.</source>
+        <translation>%1 폴더가 더 이상 없어요.</translation>
+    </message>
+    <message>
+        <source>It could not be written to the disk with %1.</source>
+        <translation>%1 폴더가 있는 디스크에 쓸 수 없었어요.</translation>
+    </message>
+    <message>
+        <source>Check the disk, or choose another place.</source>
+        <translation>디스크를 확인하거나 다른 위치를 선택하세요.</translation>
+    </message>
+    <message>
+        <source>Not exported</source>
+        <translation>내보내지 못했어요</translation>
+    </message>
+    <message>
+        <source>Exported to “%1”.</source>
+        <translation>“%1”에 내보냈어요.</translation>
+    </message>
+    <message>
+        <source>Show</source>
+        <translation>보기</translation>
+    </message>
+    <message>
+        <source>Chats imported: %1</source>
+        <translation>채팅 %1개를 가져왔어요.</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>실행 취소</translation>
+    </message>
+    <message>
+        <source>not a file with chats that Hunch knows</source>
+        <translation>Hunch가 아는 채팅 파일이 아니에요</translation>
+    </message>
+    <message>
+        <source>no messages in it</source>
+        <translation>메시지가 없어요</translation>
+    </message>
+    <message>
+        <source>damaged, or no JSON</source>
+        <translation>손상됐거나 JSON이 아니에요</translation>
+    </message>
+    <message>
+        <source>not complete; its end is missing</source>
+        <translation>끝부분이 잘려 있어요</translation>
+    </message>
+    <message>
+        <source>too large</source>
+        <translation>너무 커요</translation>
+    </message>
+    <message>
+        <source>damaged: nested too deep</source>
+        <translation>손상됨: 중첩이 너무 깊어요</translation>
+    </message>
+    <message>
+        <source>damaged: the same entry twice</source>
+        <translation>손상됨: 같은 항목이 두 번 있어요</translation>
+    </message>
+    <message>
+        <source>damaged: its messages form a circle</source>
+        <translation>손상됨: 메시지가 서로 맞물려 순환해요</translation>
+    </message>
+    <message>
+        <source>damaged: an entry of the wrong kind</source>
+        <translation>손상됨: 항목의 종류가 맞지 않아요</translation>
+    </message>
+    <message>
+        <source>written by a newer version of Hunch</source>
+        <translation>더 새로운 버전의 Hunch에서 만든 파일이에요</translation>
+    </message>
+    <message>
+        <source>protected by a password</source>
+        <translation>비밀번호로 보호돼 있어요</translation>
+    </message>
+    <message>
+        <source>no longer there</source>
+        <translation>더 이상 그 자리에 없어요</translation>
+    </message>
+    <message>
+        <source>Hunch may not read it</source>
+        <translation>Hunch에 읽을 권한이 없어요</translation>
+    </message>
+    <message>
+        <source>the disk could not read it</source>
+        <translation>디스크에서 읽을 수 없어요</translation>
+    </message>
+    <message>
+        <source>reading it took too much time or memory</source>
+        <translation>읽는 데 시간이나 메모리가 너무 많이 들어요</translation>
+    </message>
+    <message>
+        <source>You</source>
+        <comment>who wrote a message</comment>
+        <translation>나</translation>
+    </message>
+    <message>
+        <source>Reply</source>
+        <translation>답변</translation>
+    </message>
+    <message>
+        <source>Thinking</source>
+        <translation>생각</translation>
+    </message>
+    <message>
+        <source>Attachment</source>
+        <translation>첨부 파일</translation>
+    </message>
+</context>
+<context>
+    <name>PresetRow</name>
+    <message>
+        <source>Rename…</source>
+        <translation>이름 변경…</translation>
     </message>
 </context>
 <context>
@@ -2575,13 +3203,6 @@
     <message>
         <source>Greedy always takes the likeliest token; otherwise both draw with one seed.</source>
         <translation>‘가장 유력한 토큰만’은 늘 확률이 가장 높은 토큰을 골라요. 아니면 둘 다 같은 시드로 뽑아요.</translation>
-    </message>
-</context>
-<context>
-    <name>RenameField</name>
-    <message>
-        <source>Title of the chat</source>
-        <translation>채팅 제목</translation>
     </message>
 </context>
 <context>
@@ -2876,8 +3497,23 @@
         <translation>추측 디코딩</translation>
     </message>
     <message>
-        <source>Sampling</source>
-        <translation>샘플링</translation>
+        <source>Chat</source>
+        <translation>채팅</translation>
+    </message>
+    <message>
+        <source>Appearance</source>
+        <translation>모양</translation>
+    </message>
+    <message>
+        <source>Search</source>
+        <translation>검색</translation>
+    </message>
+</context>
+<context>
+    <name>Shortcuts</name>
+    <message>
+        <source>Close</source>
+        <translation>닫기</translation>
     </message>
 </context>
 <context>
@@ -3108,10 +3744,6 @@
         <source>Copy Link</source>
         <translation>링크 복사</translation>
     </message>
-    <message>
-        <source>Copy Message</source>
-        <translation>메시지 복사</translation>
-    </message>
 </context>
 <context>
     <name>TranscriptView</name>
@@ -3137,14 +3769,24 @@
     </message>
 </context>
 <context>
-    <name>TrashMenu</name>
+    <name>Trash</name>
     <message>
         <source>Messages in “%1”</source>
         <translation>‘%1’의 메시지</translation>
     </message>
+</context>
+<context>
+    <name>TrashMenu</name>
     <message>
         <source>Nothing in the last 30 days</source>
         <translation>최근 30일 동안 없음</translation>
+    </message>
+</context>
+<context>
+    <name>TrashWindow</name>
+    <message>
+        <source>Recently Deleted</source>
+        <translation>최근 삭제한 항목</translation>
     </message>
 </context>
 <context>

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import groupby
 
+from app.controllers.attached_text import prompt_of
 from app.storage import StoredMessage
 from app.view_models.drafted_text import DraftedText
 from app.view_models.transcript import TranscriptMessage
@@ -27,6 +28,7 @@ def transcript_row(stored: StoredMessage) -> TranscriptMessage:
         model=stored.main_name,
         sibling=stored.sibling,
         siblings=stored.siblings,
+        attachments=stored.attachments,
     )
 
 
@@ -35,7 +37,9 @@ def request_messages(branch: Iterable[StoredMessage], system_prompt: str) -> tup
 
     Thinking is left out: models are trained to see only their earlier answers.
     """
-    said = [(stored.role, stored.text) for stored in branch if stored.text.strip()]
+    said = [
+        (stored.role, prompt) for stored in branch if (prompt := prompt_of(stored.text, stored.attachments)).strip()
+    ]
     turns = [
         Message(role, "\n\n".join(text for _, text in neighbours))
         for role, neighbours in groupby(said, key=lambda each: each[0])

@@ -88,6 +88,8 @@ class Replies(QObject):
     stats_changed = Signal(int, object)  # chat, RequestStats
     not_stored = Signal(object)  # NotStored; the first time that an end is refused
     stored = Signal()  # an end is on disk
+    stored_end = Signal(int, object)  # likewise: its chat, ReplyStatus
+    ended = Signal(int, int)  # chat, message; not for those that the end of the app cut
 
     def __init__(
         self,
@@ -102,7 +104,7 @@ class Replies(QObject):
         self._engine = engine
         self._bridge = bridge
         self._storage = storage
-        self._transcript = transcript
+        self.transcripts = [transcript]  # whatever shows replies while they are written
         self._table = table
         self._live: dict[int, LiveReply] = {}
         self.adjusted: Callable[[Request], Request] = lambda request: request  # as the loaded pair wants it
@@ -123,9 +125,10 @@ class Replies(QObject):
         self._timer.start()
         self.changed.emit()
 
-    def stop(self, chat_id: int) -> None:
+    def stop(self, chat_id: int, only: Callable[[int], bool] = lambda _message_id: True) -> None:
+        """Those of a chat, or `only` some of them."""
         for reply in self._live.values():
-            if reply.chat_id == chat_id:
+            if reply.chat_id == chat_id and only(reply.message_id):
                 self._engine.cancel(reply.request)
 
     def chats(self) -> set[int]:
@@ -210,6 +213,8 @@ class Replies(QObject):
                 self._end(reply, _STATUS_OF.get(reason) or ReplyStatus(reason), stats)
             case Failed(error=error, stats=stats):
                 self._end(reply, ReplyStatus.FAILED, stats, error)
+        if reply.request not in self._live:
+            self.ended.emit(reply.chat_id, reply.message_id)
 
     def _on_progress(self, reply: LiveReply, event: PromptProgress) -> None:
         if reply.status is ReplyStatus.QUEUED:
@@ -221,8 +226,8 @@ class Replies(QObject):
     def _on_text(self, reply: LiveReply, delta: TextDelta) -> None:
         began = reply.status is not ReplyStatus.STREAMING
         reply.grow(delta)
-        if self._transcript.row_of(reply.message_id) is not None:
-            self._transcript.append_text(reply.message_id, delta.text, delta.kind is SpanKind.THINKING)
+        for transcript in self._showing(reply.message_id):
+            transcript.append_text(reply.message_id, delta.text, delta.kind is SpanKind.THINKING)
         if began:
             self._change_row(reply, status=reply.status, progress=None)
             self._put_in_table(reply)
@@ -255,6 +260,7 @@ class Replies(QObject):
             self._change(message_id, status=end.status)
         self._storage.settle()
         self.stored.emit()
+        self.stored_end.emit(end.chat_id, end.status)
 
     def _on_end_refused(self, end: End, problem: NotStored) -> None:
         message_id = end.text.message_id
@@ -279,8 +285,11 @@ class Replies(QObject):
         self._change(reply.message_id, **fields)
 
     def _change(self, message_id: int, **fields: object) -> None:
-        if self._transcript.row_of(message_id) is not None:
-            self._transcript.change(message_id, **fields)
+        for transcript in self._showing(message_id):
+            transcript.change(message_id, **fields)
+
+    def _showing(self, message_id: int) -> list[TranscriptModel]:
+        return [each for each in self.transcripts if each.row_of(message_id) is not None]
 
     def _put_in_table(self, reply: LiveReply) -> None:
         known = self._table.row(reply.request)

@@ -1,6 +1,6 @@
 """One piece of a reply: text, code, a table or a formula. No Qt."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from markdown_it.token import Token
@@ -28,11 +28,17 @@ class Block:
     joined: bool = False  # goes on with the list, the quote or the long block above
     goes_on: bool = False  # code of which another piece follows
     glue: str = APART  # what stands between it and the block above in a copy
+    start: int = field(default=0, compare=False)  # where the line that it begins on stands in the text
 
     @property
     def continues_code(self) -> bool:
         """It is a piece of the code that the block above shows the beginning of."""
         return self.kind is BlockKind.CODE and self.joined and not self.depth
+
+    @property
+    def is_note(self) -> bool:
+        """The text of a footnote."""
+        return bool(self.tokens) and self.tokens[0].type == "footnote_reference_open"
 
     @property
     def heading(self) -> int:

@@ -7,6 +7,7 @@ Not here: how a block looks.
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import accumulate
 
 from markdown_it.token import Token
 
@@ -34,8 +35,9 @@ _TOP_FENCE = re.compile(r"(?P<indent> {0,3})(?P<mark>`{3,}|~{3,})(?P<info>[^\n]*
 _FORMULA_MARK = re.compile(r"\$|\\\(")
 _TABLE_HEAD = re.compile(r" {0,3}[^\n]{0,500}\|[^\n]{0,500}\n {0,3}(?=[|:\- ]*-)[|:\- ]{1,500}\n")
 _LIST_START = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])\s")
-_REFERENCE = re.compile(r"^ {0,3}\[[^\]\n]+\]:\s*\S", re.MULTILINE)
-_CONTAINERS = ("blockquote", "bullet_list", "ordered_list", "list_item")
+_REFERENCE = re.compile(r"^ {0,3}\[(?!\^)[^\]\n]+\]:\s*\S", re.MULTILINE)
+_CONTAINERS = ("blockquote", "bullet_list", "ordered_list", "list_item", "footnote_reference")
+_MARKED = ("list_item_open", "footnote_reference_open")
 
 
 def split(source: str, *, streaming: bool = False) -> list[Block]:
@@ -52,6 +54,7 @@ class Splitter:
         self.parsed_chars = 0  # in all, by every parse so far
         self._source: list[str] = []
         self._tail = ""
+        self._taken = 0  # characters of the text that the tail ends with
         self._fence: OpenFence | None = None
         self._joined = False
         self._glue = APART  # of the next block
@@ -82,6 +85,7 @@ class Splitter:
 
     def _take(self, text: str) -> None:
         self._tail += text
+        self._taken += len(text)
         grew_by_line = "\n" in text
         while self._fence is None or self._extend_fence():
             self._freeze_complete_lines(grew_by_line=grew_by_line)
@@ -107,9 +111,16 @@ class Splitter:
 
     def _read(self, source: str, *, streaming: bool) -> list[Block]:
         self.parsed_chars += len(source)
-        return self._joined_to_above(split(source, streaming=streaming))
+        return self._placed(split(source, streaming=streaming))
 
-    def _joined_to_above(self, blocks: list[Block]) -> list[Block]:
+    @property
+    def _tail_start(self) -> int:
+        """Where the tail stands in the text; that of a cut table begins with a copy of its head."""
+        return self._taken - len(self._tail)
+
+    def _placed(self, blocks: list[Block]) -> list[Block]:
+        """Blocks of the tail, on their place in the text."""
+        blocks = [replace(block, start=self._tail_start + block.start) for block in blocks]
         if self._joined and blocks and blocks[0].kind in (BlockKind.TEXT, BlockKind.TABLE):
             blocks[0] = replace(blocks[0], joined=True, glue=self._glue)
         return blocks
@@ -137,7 +148,7 @@ class Splitter:
     def _freeze(self, blocks: list[Block], lines: int, *, joined: bool) -> None:
         if not lines:
             return
-        self.blocks[self.frozen :] = self._joined_to_above(blocks)
+        self.blocks[self.frozen :] = self._placed(blocks)
         self.frozen = len(self.blocks)
         self._tail = _without_lines(self._tail, lines)
         self._joined, self._glue = joined, "\n" if joined else APART
@@ -188,7 +199,7 @@ class Splitter:
         found = _TOP_FENCE.match(self._tail)
         if found is None or (found["mark"][0] == "`" and "`" in found["info"]):
             return None
-        fence = OpenFence(found["mark"], len(found["indent"]), found["info"].strip())
+        fence = OpenFence(found["mark"], len(found["indent"]), found["info"].strip(), self._tail_start)
         self._tail = self._tail[found.end() :]
         return fence
 
@@ -204,17 +215,20 @@ class Splitter:
                 return True
             self._add_code(line)
         if len(self._tail) > LONGEST_PIECE:
-            self._add_code(self._tail)
-            self._tail = ""
+            line, self._tail = self._tail, ""
+            self._add_code(line)
         return False
 
     def _add_code(self, line: str) -> None:
+        """Takes a line that was the beginning of the tail."""
         assert self._fence is not None
+        start = self._tail_start - len(line)
         for piece in pieces(line):
             if self._fence.is_full:
                 self._freeze_code(replace(self._fence.block, closed=True, goes_on=True))
-                self._fence.start_piece()
+                self._fence.start_piece(start)
             self._fence.add(piece)
+            start += len(piece)
 
     def _freeze_code(self, block: Block) -> None:
         self.blocks[self.frozen :] = [block]
@@ -241,10 +255,12 @@ def _slices(text: str) -> Iterator[str]:
 def _split_with_lines(source: str, *, streaming: bool) -> list[tuple[Block, int]]:
     """Blocks with the line on which the top-level thing that they come from starts."""
     lines = source.split("\n")
+    starts = [0, *accumulate(len(line) + 1 for line in lines)]
     result: list[tuple[Block, int]] = []
     for group in _top_level(parse(source, streaming=streaming)):
-        start = group[0].map[0] if group[0].map else 0
-        result.extend((block, start) for block in _pieces(group, lines))
+        first = group[0].map[0] if group[0].map else 0
+        pieces_of_group = _pieces(group, lines)
+        result.extend((replace(block, start=starts[line]), first) for block, line in pieces_of_group)
     return result
 
 
@@ -257,8 +273,8 @@ def _top_level(tokens: list[Token]) -> Iterator[list[Token]]:
             group = []
 
 
-def _pieces(group: list[Token], lines: list[str]) -> Iterator[Block]:
-    """Text with code, tables and formulas lifted out, so that each can have a widget of its own."""
+def _pieces(group: list[Token], lines: list[str]) -> Iterator[tuple[Block, int]]:
+    """Text with code, tables and formulas lifted out, so that each can have a widget of its own; and their lines."""
     opened: list[Token] = []
     text: list[Token] = []
     joined = False
@@ -268,7 +284,8 @@ def _pieces(group: list[Token], lines: list[str]) -> Iterator[Block]:
         island, length = _island(group, position, lines)
         if island is not None:
             yield from _text_piece(text, opened, joined=joined)
-            yield replace(island, depth=len([each for each in opened if each.type != "list_item_open"]), joined=joined)
+            depth = len([each for each in opened if each.type != "list_item_open"])
+            yield replace(island, depth=depth, joined=joined), _line_of([token])
             joined, text = True, [_continued(each) for each in opened]
         else:
             _track(opened, token)
@@ -282,6 +299,8 @@ def _island(group: list[Token], position: int, lines: list[str]) -> tuple[Block 
     if token.type == "fence":
         closed = _is_closed(token, lines)
         return Block(BlockKind.CODE, text=token.content, language=language(token.info), closed=closed), 1
+    if token.type == "code_block":
+        return Block(BlockKind.CODE, text=token.content), 1
     if token.type == "math_block":
         return Block(BlockKind.FORMULA, text=token.content, closed=bool(token.meta.get("closed", True))), 1
     if token.type == "table_open":
@@ -290,10 +309,15 @@ def _island(group: list[Token], position: int, lines: list[str]) -> tuple[Block 
     return None, 1
 
 
-def _text_piece(text: list[Token], opened: list[Token], *, joined: bool) -> Iterator[Block]:
-    if any(token.type not in _CONTAINER_TYPES for token in text):
+def _text_piece(text: list[Token], opened: list[Token], *, joined: bool) -> Iterator[tuple[Block, int]]:
+    content = [token for token in text if token.type not in _CONTAINER_TYPES]
+    if content:
         closers = [_closer(token) for token in reversed(opened)]
-        yield Block(BlockKind.TEXT, (*text, *closers), joined=joined)
+        yield Block(BlockKind.TEXT, (*text, *closers), joined=joined), _line_of(content)
+
+
+def _line_of(tokens: list[Token]) -> int:
+    return next((token.map[0] for token in tokens if token.map), 0)
 
 
 _CONTAINER_TYPES = frozenset(f"{name}_{end}" for name in _CONTAINERS for end in ("open", "close"))
@@ -308,8 +332,8 @@ def _track(opened: list[Token], token: Token) -> None:
 
 
 def _continued(token: Token) -> Token:
-    """The same container once more, without a marker: its item began above."""
-    return token.copy(meta={**token.meta, "continued": True}) if token.type == "list_item_open" else token
+    """The same container once more, without a marker: its item or note began above."""
+    return token.copy(meta={**token.meta, "continued": True}) if token.type in _MARKED else token
 
 
 def _closer(token: Token) -> Token:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from PySide6.QtGui import QFont, QTextBlock, QTextCharFormat, QTextDocument, QTextFragment, QTextTable
 
-from app.markup.document import CODE, HEADING, LINE_SEPARATOR, LIST_DEPTH, MARKER, OBJECT, QUOTE_DEPTH, RULE
+from app.markup.document import CODE, HEADING, LINE_SEPARATOR, LIST_DEPTH, MARKER, NOTE, OBJECT, QUOTE_DEPTH, RULE
 from app.markup.inline_formula import TEX
 from app.markup.long_lines import goes_on
 
@@ -95,6 +95,8 @@ def _plain(run: _Run) -> str:
     text = run.text.replace(LINE_SEPARATOR, "\n")
     if OBJECT in text and (tex := run.form.property(TEX)):
         return text.replace(OBJECT, str(tex))
+    if run.form.boolProperty(NOTE):
+        return f"[{text}]"
     return text.rstrip("\u00a0") + " " if run.form.boolProperty(MARKER) else text
 
 
@@ -107,9 +109,12 @@ def _markdown_block(block: QTextBlock, runs: list[_Run]) -> str:
     marker = ""
     if runs and runs[0].form.boolProperty(MARKER):
         mark = runs[0].text.strip("\u00a0")
-        marker, runs = f"{_TASKS.get(mark, mark)} ", runs[1:]
+        mark = f"[^{mark}]:" if form.boolProperty(NOTE) and not form.intProperty(LIST_DEPTH) else _TASKS.get(mark, mark)
+        marker, runs = f"{mark} ", runs[1:]
     elif form.intProperty(LIST_DEPTH):
         indent += "   "
+    elif form.boolProperty(NOTE):
+        indent += "    "
     heading = "#" * form.intProperty(HEADING)
     text = "".join(map(_markdown_run, runs)).replace("\n", f"\n{quote}{indent}{' ' * len(marker)}")
     return f"{quote}{indent}{marker}{heading}{' ' if heading else ''}{text}"
@@ -119,6 +124,8 @@ def _markdown_run(run: _Run) -> str:
     text, form = run.text.replace(LINE_SEPARATOR, "\n"), run.form
     if OBJECT in text and (tex := form.property(TEX)):
         return text.replace(OBJECT, f"${str(tex).strip()}$")
+    if form.boolProperty(NOTE):
+        return f"[^{text}]"
     if form.boolProperty(CODE):
         fence = "``" if "`" in text else "`"
         return f"{fence}{text}{fence}"

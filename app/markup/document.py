@@ -9,10 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from markdown_it.token import Token
-from PySide6.QtCore import Qt
 from PySide6.QtGui import (
-    QBrush,
-    QColor,
     QFont,
     QFontMetricsF,
     QImage,
@@ -21,15 +18,13 @@ from PySide6.QtGui import (
     QTextCursor,
     QTextDocument,
     QTextFormat,
-    QTextFrameFormat,
-    QTextLength,
     QTextTable,
-    QTextTableCellFormat,
-    QTextTableFormat,
 )
 
+from app.markup.document_style import DocumentStyle
 from app.markup.formula import FormulaKey, Formulas, FormulaState, KnownFormulas, Look
 from app.markup.inline_formula import FIXED_HEIGHT, formula_format, make_room, place_format
+from app.markup.tables import alignment_of, cell_format, table_format, table_rows
 
 QUOTE_DEPTH = QTextFormat.Property.UserProperty.value + 1  # of a block: how many bars stand left of it
 RULE = QTextFormat.Property.UserProperty.value + 2  # of a block: it is a horizontal rule
@@ -38,6 +33,7 @@ CODE = QTextFormat.Property.UserProperty.value + 4  # of characters: inline code
 HEADING = QTextFormat.Property.UserProperty.value + 9  # of a block: its level, from 1
 LIST_DEPTH = QTextFormat.Property.UserProperty.value + 10  # of a block: how many lists it stands in
 MARKER = QTextFormat.Property.UserProperty.value + 11  # of characters: a list item's bullet or number
+NOTE = QTextFormat.Property.UserProperty.value + 12  # of a block: it belongs to a note; of characters: a note's mark
 
 QUOTE_STEP_PX = 16
 LINE_SEPARATOR = "\u2028"
@@ -49,25 +45,7 @@ _URL = re.compile(r"https?://[!#-&(-;=?-\[\]_a-z~]+")
 _AFTER_URL = ".,;:!?)]}'\"*_"
 _TASK = re.compile(r"\[([ xX])\]\s+")
 _GAP = "\u00a0\u00a0"
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentStyle:
-    """The fonts and colours of a document. Documents are built anew when the theme changes."""
-
-    font: QFont
-    mono: QFont
-    text: QColor
-    secondary: QColor
-    link: QColor
-    hairline: QColor
-    line_px: float
-    scale: float
-    ratio: float  # device pixels per pixel, for formulas
-
-    @property
-    def font_px(self) -> float:
-        return self.line_px / 1.5
+_CLOSERS = frozenset({"bullet_list_close", "ordered_list_close", "blockquote_close", "footnote_reference_close"})
 
 
 class DocumentBuilder:
@@ -99,14 +77,16 @@ class DocumentBuilder:
     def _write_one(self, tokens: Sequence[Token], position: int) -> int:
         token = tokens[position]
         if token.type == "table_open":
-            rows = _table_rows(tokens[position:])
+            rows = table_rows(tokens[position:])
             self._write_table(rows)
             return len(tokens)
         if token.type in ("bullet_list_open", "ordered_list_open"):
             self._containers.append(_Container(self._list_indent_px(tokens[position:])))
         elif token.type == "blockquote_open":
             self._containers.append(_Container(QUOTE_STEP_PX * self._style.scale, quote=True))
-        elif token.type in ("bullet_list_close", "ordered_list_close", "blockquote_close"):
+        elif token.type == "footnote_reference_open":
+            self._containers.append(self._note(token))
+        elif token.type in _CLOSERS:
             self._containers.pop()
         elif token.type == "list_item_open" and not token.meta.get("continued"):
             self._containers[-1].marker = _marker(token)
@@ -163,10 +143,13 @@ class DocumentBuilder:
         block.setLeftMargin(sum(container.indent_px for container in self._containers))
         block.setTopMargin(round((4 if tight or self._containers else 12) * self._style.scale))
         quotes = sum(container.quote for container in self._containers)
+        notes = sum(container.note for container in self._containers)
         if quotes:
             block.setProperty(QUOTE_DEPTH, quotes)
-        if len(self._containers) > quotes:
-            block.setProperty(LIST_DEPTH, len(self._containers) - quotes)
+        if notes:
+            block.setProperty(NOTE, True)
+        if len(self._containers) > quotes + notes:
+            block.setProperty(LIST_DEPTH, len(self._containers) - quotes - notes)
         if marker:
             block.setTextIndent(-QFontMetricsF(self._style.font).horizontalAdvance(marker + _GAP))
         return block
@@ -178,6 +161,11 @@ class DocumentBuilder:
         metrics = QFontMetricsF(self._style.font)
         widest = max((metrics.horizontalAdvance(_marker(each) + _GAP) for each in items), default=0.0)
         return max(list_step_px(self._style.font), widest)
+
+    def _note(self, token: Token) -> "_Container":
+        label = "" if token.meta.get("continued") else str(token.meta["label"])
+        widest = QFontMetricsF(self._style.font).horizontalAdvance(label + _GAP)
+        return _Container(max(list_step_px(self._style.font), widest), note=True, marker=label)
 
     def _take_marker(self, children: list[Token]) -> str:
         if not self._containers or not self._containers[-1].marker:
@@ -204,6 +192,8 @@ class DocumentBuilder:
             self._write_text(token.content)
         elif token.type in ("softbreak", "hardbreak"):
             self._cursor.insertText(LINE_SEPARATOR, self._char_formats[-1])
+        elif token.type == "note_mark":
+            self._cursor.insertText(token.content, self._note_mark_format())
         elif token.type == "code_inline":
             self._cursor.insertText(token.content, self._code_format())
         elif token.type == "image":
@@ -246,7 +236,7 @@ class DocumentBuilder:
 
     def _plain_format(self) -> QTextCharFormat:
         result = QTextCharFormat()
-        quoted = any(container.quote for container in self._containers)
+        quoted = any(container.quote or container.note for container in self._containers)
         result.setForeground(self._style.secondary if quoted else self._style.text)
         return result
 
@@ -254,6 +244,13 @@ class DocumentBuilder:
         result = QTextCharFormat()
         result.setForeground(self._style.secondary)
         result.setProperty(MARKER, True)
+        return result
+
+    def _note_mark_format(self) -> QTextCharFormat:
+        result = QTextCharFormat(self._char_formats[-1])
+        result.setVerticalAlignment(QTextCharFormat.VerticalAlignment.AlignSuperScript)
+        result.setForeground(self._style.secondary)
+        result.setProperty(NOTE, True)
         return result
 
     def _nested_format(self, token: Token) -> QTextCharFormat:
@@ -290,47 +287,26 @@ class DocumentBuilder:
         if not columns:
             return
         self._shrink_block()
-        table = self._cursor.insertTable(len(rows), columns, self._table_format(columns))
+        table = self._cursor.insertTable(len(rows), columns, table_format(columns))
         for row_index, row in enumerate(rows):
             for column, cell in enumerate(row):
                 self._write_cell(table, row_index, column, cell)
         self._cursor = self._document.rootFrame().lastCursorPosition()
         self._shrink_block()
 
-    def _table_format(self, columns: int) -> QTextTableFormat:
-        result = QTextTableFormat()
-        result.setBorder(0)
-        result.setBorderCollapse(True)
-        result.setBorderStyle(QTextFrameFormat.BorderStyle.BorderStyle_None)
-        result.setCellSpacing(0)
-        result.setColumnWidthConstraints([QTextLength()] * columns)
-        result.setHeaderRowCount(1)
-        return result
-
     def _write_cell(self, table: QTextTable, row: int, column: int, token: Token) -> None:
         cell = table.cellAt(row, column)
-        cell.setFormat(self._cell_format(header=row == 0, first=column == 0))
+        cell.setFormat(cell_format(self._style, header=row == 0, first=column == 0))
         self._cursor = cell.firstCursorPosition()
         block = QTextBlockFormat()
         block.setLineHeight(self._style.line_px, FIXED_HEIGHT)
-        block.setAlignment(_alignment(token))
+        block.setAlignment(alignment_of(token))
         self._cursor.setBlockFormat(block)
         char = self._plain_format()
         if row == 0:
             char.setFontWeight(QFont.Weight.DemiBold)
         self._char_formats = [char]
         self._write_inline(token.children or [])
-
-    def _cell_format(self, *, header: bool, first: bool) -> QTextTableCellFormat:
-        result = QTextTableCellFormat()
-        result.setTopPadding(round(5 * self._style.scale))
-        result.setBottomPadding(round(5 * self._style.scale))
-        result.setLeftPadding(0 if first else round(10 * self._style.scale))
-        result.setRightPadding(round(10 * self._style.scale))
-        result.setBottomBorder(1)
-        result.setBottomBorderStyle(QTextFrameFormat.BorderStyle.BorderStyle_Solid)
-        result.setBottomBorderBrush(QBrush(self._style.secondary if header else self._style.hairline))
-        return result
 
     def _shrink_block(self) -> None:
         """Qt keeps an empty line before and after a table; it is given no height."""
@@ -346,6 +322,7 @@ class DocumentBuilder:
 class _Container:
     indent_px: float
     quote: bool = False
+    note: bool = False
     marker: str = ""
 
 
@@ -367,24 +344,3 @@ def _without_sentence_end(url: str) -> str:
 
 def _marker(item: Token) -> str:
     return f"{item.info}." if item.info else "•"
-
-
-def _table_rows(tokens: Sequence[Token]) -> list[list[Token]]:
-    """Each row's inline tokens, carrying their cell's alignment."""
-    rows: list[list[Token]] = []
-    style = ""
-    for token in tokens:
-        if token.type == "tr_open":
-            rows.append([])
-        elif token.type in ("th_open", "td_open"):
-            style = str(token.attrGet("style") or "")
-        elif token.type == "inline":
-            rows[-1].append(token.copy(meta={"style": style}))
-    return rows
-
-
-def _alignment(token: Token) -> Qt.AlignmentFlag:
-    style = token.meta.get("style", "")
-    if style.endswith("right"):
-        return Qt.AlignmentFlag.AlignRight
-    return Qt.AlignmentFlag.AlignHCenter if style.endswith("center") else Qt.AlignmentFlag.AlignLeft

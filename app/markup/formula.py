@@ -4,6 +4,7 @@ Here: TeX to SVG by ziamath on a thread that lives while there is work, SVG to i
 Not here: where a formula stands in a text.
 """
 
+import itertools
 import math
 import re
 import sys
@@ -22,15 +23,18 @@ from PySide6.QtGui import QColor, QFont, QImage, QPainter
 from PySide6.QtSvg import QSvgRenderer
 
 from app.markup.cjk_tex import Letter, take_letters, with_dashes
+from app.markup.tex import UNKNOWN_COMMAND, NotWhole, prepared
 
 KEPT_FORMULAS = 400
 KEPT_IMAGE_BYTES = 32 << 20
 # What a formula may cost; one that costs more is shown as its source.
 LONGEST_TEX = 4000
-MOST_S = 0.5  # of CPU time
+MOST_CALLS = 700_000  # of Python functions: the same on every machine. MEASURED: 30,000 for a matrix of two by two
+MOST_S = 2.5  # of CPU time, for what is long inside of one call; a busy machine counts more than a quiet one
 MOST_PX = 3_000_000
 LONGEST_SIDE_PX = 8_000
 MOST_SVG_BYTES = 1_000_000
+_CALLS_A_LOOK = 64  # at the clock
 _COLLECT_MS = 15
 _LETTER_FONT_PX = 64
 _VIEW_BOX = re.compile(r'viewBox="([-\d.]+) ([-\d.]+) ([-\d.]+) ([-\d.]+)"')
@@ -71,13 +75,16 @@ class Drawing:
 
 
 def draw(key: FormulaKey) -> Drawing | None:
-    """Nothing when it cannot be read as TeX, has nothing to see, or costs too much. Ends within about MOST_S."""
+    """Nothing when it cannot be read as TeX, would miss something, has nothing to see, or costs too much.
+
+    Ends within about MOST_S.
+    """
     if len(key.tex) > LONGEST_TEX:
         return None
     import ziamath  # noqa: F401  which takes longer than a formula may
 
     try:
-        with _cpu_limit(MOST_S):
+        with _limit(MOST_CALLS, MOST_S):
             drawing = _draw(key)
     except (Exception, _TooSlow):  # noqa: BLE001  a model's TeX may break ziamath in any way
         return None
@@ -100,13 +107,16 @@ class _TooSlow(BaseException):
 
 
 @contextmanager
-def _cpu_limit(seconds: float) -> Iterator[None]:
-    """Raises _TooSlow in this thread once it has spent that much, when the next Python function is called."""
+def _limit(calls: int, seconds: float) -> Iterator[None]:
+    """Raises _TooSlow in this thread once it has used that much, when the next Python function is called."""
     end_s = time.thread_time() + seconds
+    counted = itertools.count(1)
 
     def look(frame: FrameType, _event: str, _argument: object) -> None:
+        number = next(counted)
+        spent = number > calls or (not number % _CALLS_A_LOOK and time.thread_time() > end_s)
         # Not in a generator: it may be called to be closed, where Python ignores what is raised.
-        if time.thread_time() > end_s and not frame.f_code.co_flags & CO_GENERATOR:
+        if spent and not frame.f_code.co_flags & CO_GENERATOR:
             raise _TooSlow
 
     before = sys.gettrace()
@@ -123,8 +133,10 @@ def _draw(key: FormulaKey) -> Drawing:
 
     # WORKAROUND: Qt draws the <symbol>s of ziamath's SVG 2 in the wrong place.
     config.svg2 = False
-    tex, characters = with_dashes(key.tex)
+    tex, characters = with_dashes(prepared(key.tex))
     formula = Latex(tex, size=key.size_px, color=key.color, inline=not key.display)
+    if any(UNKNOWN_COMMAND.match(element.text or "") for element in formula.element.iter()):
+        raise NotWhole
     svg, letters = take_letters(formula.svg(), characters)
     left, top, width, height = (float(number) for number in _VIEW_BOX.findall(svg)[0])
     return Drawing(svg.encode(), width, height, 1 - formula.getyofst(), (left, top), letters)

@@ -19,6 +19,8 @@ class Role(StrEnum):
     NUMBER = "number"
     COMMENT = "comment"
     NAME = "name"
+    ADDED = "added"  # of a diff
+    REMOVED = "removed"
 
 
 class Span(NamedTuple):
@@ -58,7 +60,7 @@ def _lexer(language: str):  # type: ignore[no-untyped-def]
 
 @cache
 def _role(token_type) -> Role | None:  # type: ignore[no-untyped-def]
-    from pygments.token import Comment, Keyword, Name, Number, Operator, String
+    from pygments.token import Comment, Generic, Keyword, Name, Number, Operator, String
 
     for family, role in (
         (Comment, Role.COMMENT),
@@ -72,6 +74,10 @@ def _role(token_type) -> Role | None:  # type: ignore[no-untyped-def]
         (Name.Attribute, Role.NAME),
         (Name.Decorator, Role.NAME),
         (Name.Builtin, Role.NAME),
+        (Generic.Inserted, Role.ADDED),
+        (Generic.Deleted, Role.REMOVED),
+        (Generic.Heading, Role.KEYWORD),
+        (Generic.Subheading, Role.NAME),
     ):
         if token_type in family:
             return role

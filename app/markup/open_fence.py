@@ -13,12 +13,13 @@ CODE_PIECE_CHARS = 20_000
 class OpenFence:
     """A code block at the top level whose end has not come yet, in pieces."""
 
-    def __init__(self, mark: str, indent: int, info: str) -> None:
+    def __init__(self, mark: str, indent: int, info: str, start: int = 0) -> None:
         self._mark = mark
         self._indent = indent
         self._language = language(info)
         self._end = re.compile(rf" {{0,3}}{re.escape(mark[0])}{{{len(mark)},}}[ \t]*\n?$")
         self._start_of_end = re.compile(rf" {{0,3}}{re.escape(mark[0])}*[ \t]*$")
+        self._start = start  # in the text
         self._lines: list[str] = []
         self._chars = 0
         self._in_line = False
@@ -28,15 +29,23 @@ class OpenFence:
     def block(self) -> Block:
         text = "".join(self._lines)
         glue = "" if self._joined else APART
-        return Block(BlockKind.CODE, text=text, language=self._language, closed=False, joined=self._joined, glue=glue)
+        return Block(
+            BlockKind.CODE,
+            text=text,
+            language=self._language,
+            closed=False,
+            joined=self._joined,
+            glue=glue,
+            start=self._start,
+        )
 
     @property
     def is_full(self) -> bool:
         return len(self._lines) >= CODE_PIECE_LINES or self._chars >= CODE_PIECE_CHARS
 
-    def start_piece(self) -> None:
-        """What is added from now on belongs to a block of its own."""
-        self._lines, self._chars, self._joined = [], 0, True
+    def start_piece(self, start: int = 0) -> None:
+        """What is added from now on belongs to a block of its own, which begins there in the text."""
+        self._lines, self._chars, self._joined, self._start = [], 0, True, start
 
     def finished(self, last_line: str) -> Block:
         if self.is_end(last_line):

@@ -1,9 +1,10 @@
 """The Markdown dialect of replies, as a configured markdown-it parser.
 
-Here: which rules are on, emphasis beside Korean, Japanese and Chinese, which links count, and formulas.
+Here: which rules are on, emphasis beside Korean, Japanese and Chinese, which links count, formulas and notes.
 Not here: cutting a growing reply into blocks (`blocks.py`) or drawing anything.
 """
 
+import re
 import unicodedata
 from functools import cache
 from urllib.parse import urlsplit
@@ -17,6 +18,7 @@ from markdown_it.rules_inline.state_inline import Scanned
 from markdown_it.token import Token
 from markdown_it.utils import EnvType
 from mdit_py_plugins.dollarmath import dollarmath_plugin
+from mdit_py_plugins.footnote.index import footnote_def
 
 STREAMING = "streaming"  # key of the parser's environment: the text is still growing
 ALLOWED_SCHEMES = frozenset({"http", "https", "mailto"})
@@ -24,6 +26,8 @@ ALLOWED_SCHEMES = frozenset({"http", "https", "mailto"})
 _DISPLAY_MARKS = (("$$", "$$"), ("\\[", "\\]"))
 _INLINE_MARKS = {"\\(": "\\)", "\\[": "\\]"}
 _MOST_FORMULA_LINES = 100
+# Not what regular expressions have in brackets, such as `[^a-z]` and `[^0-9]`.
+_NOTE_MARK = re.compile(r"\[\^(\d{1,4}|(?!\w-\w\])[^\W\d_][\w-]{0,30})\]")
 
 
 @cache
@@ -31,8 +35,7 @@ def parser() -> MarkdownIt:
     """One parser for the whole program; it keeps nothing between texts."""
     md = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
     md.inline = _CjkInline()
-    # Replies hardly ever mean these: four spaces are a stray indent, and dashes under a line are a rule.
-    md.disable(["code", "lheading"])
+    md.disable("lheading")  # replies hardly ever mean it: dashes under a line are a rule
     md.inline.ruler.enable(["strikethrough"])
     md.validateLink = is_allowed_link  # type: ignore[method-assign]
     dollarmath_plugin(md, allow_labels=False, allow_space=False, allow_digits=False, double_inline=True)
@@ -40,6 +43,8 @@ def parser() -> MarkdownIt:
     interrupts: RuleOptionsType = {"alt": ["paragraph", "reference", "blockquote", "list"]}
     md.block.ruler.before("fence", "display_formula", _display_formula, interrupts)
     md.inline.ruler.before("escape", "bracket_formula", _bracket_formula)
+    md.block.ruler.before("reference", "footnote_def", footnote_def, {"alt": ["paragraph", "reference"]})
+    md.inline.ruler.before("link", "note_mark", _note_mark)
     md.inline.ruler.before("link", "lone_bracket", _lone_bracket)
     return md
 
@@ -141,6 +146,17 @@ def _bracket_formula(state: StateInline, silent: bool) -> bool:
         token = state.push("math_inline", "math", 0)
         token.content = state.src[state.pos + 2 : end]
     state.pos = end + 2
+    return True
+
+
+def _note_mark(state: StateInline, silent: bool) -> bool:
+    """`[^1]`, whether or not the note is there yet: it stands at the end, and what was shown before must not change."""
+    found = _NOTE_MARK.match(state.src, state.pos, state.posMax)
+    if found is None:
+        return False
+    if not silent:
+        state.push("note_mark", "sup", 0).content = found[1]
+    state.pos = found.end()
     return True
 
 

@@ -11,11 +11,16 @@ import unicodedata
 _MARKS_ONLY = re.compile(r"[-+*=_~`#|$\\:>\s\[\]]*$|[\s>]*\d{1,9}[.)]?\s*$")
 _FENCE_START = re.compile(r"[ \t>]*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+)?(?:```|~~~|\$\$|\\\[)")
 _FENCE_LINE = re.compile(r"^[ \t>]*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+)?(?:```|~~~)", re.MULTILINE)
+_MAY_END_CODE = re.compile(r"[ \t>]*(?:`+|~+)[ \t]*$")
 _EMPHASIS_MARKS = "*_~`"
 _CODE_SPAN = re.compile(r"`[^`]*`")
 _LONE_STAR = re.compile(r"(?:^|[\s(])\*(?=[^\s*])[^*]*$")
 _OPEN_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*$")
+_OPEN_NOTE_MARK = re.compile(r"\[\^[\w-]{0,31}$")
+# The start of a note: a mark until its colon comes.
+_NOTE_START = re.compile(r" {0,3}\[\^[^\]\s]{0,40}\]?:?[ \t]*$")
 _OPEN_FORMULA = re.compile(r"(?:(?<![\w$\\])\$(?=[^\s\d$])[^$]{0,300}|\\\((?:(?!\\\)).){0,300})$")
+_NOT_YET = (_MARKS_ONLY, _FENCE_START, _NOTE_START)
 _ZWJ = "\u200d"
 
 
@@ -48,8 +53,8 @@ def presentable(tail: str) -> str:
     """`tail` without what would be shown as something else a moment later, and with open emphasis closed."""
     kept, last_line = _split_last_line(tail)
     if in_nested_code(kept):
-        return tail
-    if _MARKS_ONLY.match(last_line) or _FENCE_START.match(last_line) or last_line.lstrip().startswith("|"):
+        return kept if _MAY_END_CODE.match(last_line) else tail
+    if any(each.match(last_line) for each in _NOT_YET) or last_line.lstrip().startswith("|"):
         last_line = ""
     if not last_line:
         return _without_lone_table_head(kept)
@@ -77,6 +82,7 @@ def _without_trailing_marks(line: str) -> str:
 
 def _closed(line: str) -> str:
     line = _OPEN_FORMULA.sub("", _without_trailing_marks(line))
+    line = _OPEN_NOTE_MARK.sub("", line)
     line = _OPEN_LINK.sub(r"\1", line)
     if line.count("`") % 2:
         return line + "`"

@@ -19,6 +19,7 @@ from engine.api.hub import FileProgress, HubModel, HubPage, Retry, SearchId
 from engine.api.pairs import PairCheck
 from engine.api.stats import RequestStats
 from engine.api.types import (
+    CountId,
     DeleteRefusal,
     DownloadId,
     DraftMark,
@@ -138,6 +139,18 @@ class Failed:
 
 
 @dataclass(frozen=True, slots=True)
+class TokensCounted:
+    """The one answer to `count_tokens`: by the tokenizer of the loaded main model, or why there is none.
+
+    A text is counted in slices, so that nothing waits for it; at each cut between two there may be one token too many.
+    """
+
+    count: CountId
+    tokens: int
+    error: EngineError | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class InstalledModel:
     """A folder with a config.json, fit (`info`) or not (`error`)."""
 
@@ -182,6 +195,7 @@ class ModelVerified:
     folder: str
     known: bool  # False: nobody wrote down what its files should be
     damaged: tuple[str, ...] = ()  # files that are missing or not as they were installed
+    revision: str = ""  # that was installed; "" where nobody wrote it down
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,7 +293,7 @@ ModelEvent = (
     | DrafterExamined
     | ModelMeasured
 )
-RequestEvent = Queued | PromptProgress | TextDelta | Finished | Failed
+RequestEvent = Queued | PromptProgress | TextDelta | Finished | Failed | TokensCounted
 StoreEvent = (
     LibraryScanned
     | ModelDeleted

@@ -8,6 +8,7 @@ from typing import NewType
 
 RequestId = NewType("RequestId", int)
 DownloadId = NewType("DownloadId", int)
+CountId = NewType("CountId", int)
 
 MAX_SEED = 2**64 - 1
 MAX_DRAFT_TOKENS = 32

@@ -44,6 +44,12 @@ def check_request(request: Request) -> None:
         raise EmptyConversation
 
 
+def check_text(text: str) -> None:
+    """Raise InvalidRequest for what is no text to count."""
+    _check_type("text", text, str)
+    _check_characters("text", text)
+
+
 def check_tokens(field: str, tokens: Sequence[int], vocabulary: int) -> None:
     """Raise InvalidRequest for a token that the model does not have: the device would read beyond its table."""
     wrong = next((token for token in tokens if not 0 <= token < vocabulary), None)

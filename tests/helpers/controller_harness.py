@@ -12,7 +12,8 @@ from pytestqt.qtbot import QtBot
 
 from app.bridge import EngineBridge, GuiCalls
 from app.controllers.chat import ChatController
-from app.controllers.models import ModelController, StarterPair
+from app.controllers.models import ModelController
+from app.controllers.pair_loading import StarterPair
 from app.settings import Settings
 from app.storage import Database, NotStored, Storage, Stores
 from app.system.paths import Paths

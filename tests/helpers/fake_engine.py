@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from engine import (
+    CountId,
     DraftingState,
     DraftMark,
     EmptyConversation,
@@ -46,6 +47,7 @@ from engine import (
     SpanKind,
     SpeculationMode,
     TextDelta,
+    TokensCounted,
     draft_problem,
 )
 from engine.runtime.state import state_after
@@ -205,6 +207,7 @@ class FakeEngine:
         self._state = EngineState()
         self._subscribers: dict[object, Sink] = {}
         self._commands: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._counts: queue.SimpleQueue[tuple[CountId, str, Sink]] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._closed = False
         self._thread = threading.Thread(target=self._run, name="fake-engine", daemon=True)
@@ -235,6 +238,13 @@ class FakeEngine:
         self._tell(sink, Queued(job.id))
         self._send(lambda: self._write(job), sink, Failed(job.id, EngineClosed(), RequestStats()))
         return job.id
+
+    def count_tokens(self, text: str, sink: Sink) -> CountId:
+        """A token a word."""
+        number = CountId(next(self._ids))
+        self._counts.put((number, text, sink))
+        self._send(self._count, sink, TokensCounted(number, 0, EngineClosed()))
+        return number
 
     def cancel(self, request: RequestId) -> None:
         self._interrupt(self._jobs.get(request), FinishReason.CANCELLED)
@@ -326,6 +336,18 @@ class FakeEngine:
             self._main = None
             self._tell(sink, ModelUnloaded(_MAIN))
 
+    def _count(self) -> None:
+        """Answers what waits, as the real one does between the steps of a reply."""
+        while not self._counts.empty():
+            number, text, sink = self._counts.get()
+            problem = self._count_problem(text)
+            self._tell(sink, TokensCounted(number, 0 if problem else len(text.split()), problem))
+
+    def _count_problem(self, text: str) -> EngineError | None:
+        if any("\ud800" <= letter <= "\udfff" for letter in text):
+            return InvalidRequest("text", "surrogate", "Unicode")
+        return NoModelLoaded() if self._main is None else None
+
     def _write(self, job: _Job) -> None:
         self._writing = job
         problem = self._problem(job.request)
@@ -343,6 +365,7 @@ class FakeEngine:
         spans += [(SpanKind.ANSWER, text) for text in script.pieces]
         for number, (kind, text) in enumerate(spans):
             self.gate.wait(lambda: job.interrupted is not None)
+            self._count()
             if job.interrupted is not None or number == job.request.max_tokens:
                 break
             counters.count_round()

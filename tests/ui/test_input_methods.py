@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.views.settings.sampling import PromptField, SamplingPage
-from app.views.shell.chat_list import RenameField
+from app.views.shell.rename_field import RenameField
 from tests.helpers.app_harness import AppHarness, open_app
 
 
@@ -166,7 +166,7 @@ def test_search_finds_what_is_composed_once_it_is_committed(tmp_path: Path, qtbo
 
 def test_the_system_prompt_keeps_what_is_composed_when_its_window_closes(tmp_path: Path, qtbot: QtBot) -> None:
     with open_app(tmp_path, qtbot) as harness:
-        window = harness.application.show_settings("sampling")
+        window = harness.application.show_settings("chat")
         assert window is not None
         prompt = window.findChild(PromptField)
         assert prompt is not None
@@ -179,7 +179,7 @@ def test_the_system_prompt_keeps_what_is_composed_when_its_window_closes(tmp_pat
 
 def test_a_settings_field_keeps_what_is_composed_when_it_loses_the_focus(tmp_path: Path, qtbot: QtBot) -> None:
     with open_app(tmp_path, qtbot) as harness:
-        window = harness.application.show_settings("sampling")
+        window = harness.application.show_settings("chat")
         assert window is not None
         page = window.findChild(SamplingPage)
         assert page is not None

@@ -109,7 +109,9 @@ def test_headings_and_refused_models_are_stepped_over(harness: AppHarness) -> No
 
 def test_speculation_applies_to_the_next_request(harness: AppHarness, qtbot: QtBot) -> None:
     controls = harness.window.picker.speculation
-    QTest.keyClick(controls.modes, Qt.Key.Key_Left)
+    checked = next(button for button in controls.modes.buttons if button.isChecked())
+    checked.setFocus()
+    QTest.keyClick(checked, Qt.Key.Key_Left)
     assert controls.tokens.isVisible()
     controls.tokens.setValue(6)
     assert harness.window.header.chip.accessibleName().endswith("6 tokens")

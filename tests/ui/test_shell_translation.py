@@ -167,7 +167,7 @@ def test_labels_are_as_high_as_their_words(harness: AppHarness, qtbot: QtBot, la
     harness.application.settings.language = language
     harness.application.settings.text_scale = 1.5
     settings = windows(harness)[1]
-    for page in ("general", "models", "speculation", "sampling"):
+    for page in ("general", "models", "speculation", "chat", "appearance", "advanced"):
         settings.show_page(page)
         QApplication.processEvents()
         labels = [label for label in settings.findChildren(QLabel) if label.isVisible() and label.text()]

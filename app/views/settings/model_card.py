@@ -13,7 +13,8 @@ from PySide6.QtWidgets import QFrame, QTextBrowser, QVBoxLayout, QWidget
 
 from app.markup.block import Block, BlockKind
 from app.markup.blocks import split
-from app.markup.document import DocumentBuilder, DocumentStyle, nothing_to_load
+from app.markup.document import DocumentBuilder, nothing_to_load
+from app.markup.document_style import DocumentStyle
 from app.markup.formula import KnownFormulas
 from app.theme import CODE_PX, REPLY_LEADING, UI_PX, Theme
 from app.views.widgets.labels import TextLabel, TextStyle

@@ -1,38 +1,28 @@
 """Code blocks: a card with the language, a copy button, and lines that never wrap.
 
-Only grows while its fence is open; takes colours once it is closed.
+While its fence is open, text is only added to it.
 """
-
-from bisect import bisect_left
-from collections import defaultdict
-from collections.abc import Iterator
-from itertools import islice
-from time import perf_counter
 
 from PySide6.QtCore import QRectF, Qt, QTimer
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleAnnouncementEvent,
-    QColor,
     QFontMetricsF,
     QGuiApplication,
     QPainter,
     QPaintEvent,
-    QTextBlock,
     QTextBlockFormat,
-    QTextCharFormat,
     QTextCursor,
-    QTextLayout,
     QTextOption,
 )
 from PySide6.QtWidgets import QWidget
 
 from app.markup import long_lines
 from app.markup.block import Block
-from app.markup.highlight import Role, Span, spans
 from app.markup.safe_code import safe_code
 from app.theme import CODE_LEADING, CODE_PX, FOOTER_PX, RADIUS_CARD
 from app.views.transcript.card import paint_card
+from app.views.transcript.code_colors import CodeColors
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Part
 from app.views.transcript.text_parts import ReadOnlyText, SelectableInside
@@ -41,8 +31,6 @@ from app.views.widgets.translated import Translated
 
 _COPIED_MS = 1400
 _TOLD_MS = 6000
-_SLICE_S = 0.004
-_SPANS_PER_STEP = 100
 
 
 class CodePart(SelectableInside, Translated, QWidget):
@@ -53,8 +41,8 @@ class CodePart(SelectableInside, Translated, QWidget):
         self._part: Part | None = None
         self._left_out: int | None = None  # characters, of the last copy; None while that is not told
         self._shown = ""
-        self._spans: Iterator[Span] = iter(())
         self.text = ReadOnlyText(context, self)
+        self._colors = CodeColors(self.text.document(), context.theme.palette, self)
         self.text.setLineWrapMode(ReadOnlyText.LineWrapMode.NoWrap)
         self.text.setWordWrapMode(QTextOption.WrapMode.NoWrap)
         self.text.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
@@ -63,8 +51,6 @@ class CodePart(SelectableInside, Translated, QWidget):
         self.copy_button.clicked.connect(self._copy)
         self._copied_timer = QTimer(self, singleShot=True, interval=_COPIED_MS)
         self._copied_timer.timeout.connect(self._end_copied)
-        self._paint_timer = QTimer(self, interval=0)
-        self._paint_timer.timeout.connect(self._color_a_slice)
         self._retranslate()
 
     def show_part(self, part: Part, width_px: int) -> int:
@@ -79,23 +65,23 @@ class CodePart(SelectableInside, Translated, QWidget):
 
     def _show_block(self, block: Block) -> None:
         code = block.text.removesuffix("\n")
-        if self._block is not None and self._shown and code.startswith(self._shown) and not self._colored():
+        grows = self._block is not None and bool(self._shown) and code.startswith(self._shown)
+        goes_on = grows and self._block is not None and not self._block.closed
+        if goes_on:
             self._append(code[len(self._shown) :])
         else:
             self._replace(code)
+            self._colors.begin(block.language)
         self._shown, self._block = code, block
         self.update()
-        self._paint_timer.stop()
-        if block.closed:
-            self._spans = iter(_in_qt_units(code, spans(code, block.language)))
-            self._color_a_slice()
+        if goes_on and not block.closed:
+            self._colors.grow(code)
+        else:
+            self._colors.color(code, block.language)
 
     @property
     def is_coloring(self) -> bool:
-        return self._paint_timer.isActive()
-
-    def _colored(self) -> bool:
-        return self._block is not None and self._block.closed
+        return self._colors.is_active
 
     def _replace(self, code: str) -> None:
         document = self.text.document()
@@ -133,49 +119,6 @@ class CodePart(SelectableInside, Translated, QWidget):
         self.copy_button.setVisible(head > 0)
         self.copy_button.setGeometry(width_px - side - theme.px(5), (head - side) // 2 + 1, side, side)
         return head + height + (0 if self._block.goes_on else theme.px(4 if overflows else 12))
-
-    # Colours
-
-    def _color_a_slice(self) -> None:
-        """Colours for a few milliseconds, then continues from the event loop, so that no frame is delayed."""
-        started = perf_counter()
-        while perf_counter() - started < _SLICE_S:
-            batch = list(islice(self._spans, _SPANS_PER_STEP))
-            if not batch:
-                self._paint_timer.stop()
-                return
-            self._color(batch)
-        self._paint_timer.start()
-
-    def _color(self, batch: list[Span]) -> None:
-        document = self.text.document()
-        ranges: dict[int, list[QTextLayout.FormatRange]] = defaultdict(list)
-        for span in batch:
-            for block, start, length in _by_line(document.findBlock(span.start), span):
-                ranges[block.blockNumber()].append(self._range(start, length, span.role))
-        for number, formats in ranges.items():
-            layout = document.findBlockByNumber(number).layout()
-            layout.setFormats([*layout.formats(), *formats])
-        document.markContentsDirty(batch[0].start, batch[-1].start + batch[-1].length - batch[0].start)
-
-    def _range(self, start: int, length: int, role: Role) -> QTextLayout.FormatRange:
-        result = QTextLayout.FormatRange()
-        result.start = start
-        result.length = length
-        color = QTextCharFormat()
-        color.setForeground(self._role_color(role))
-        result.format = color
-        return result
-
-    def _role_color(self, role: Role) -> QColor:
-        colors = self._context.theme.palette
-        return {
-            Role.KEYWORD: colors.code_keyword,
-            Role.STRING: colors.code_string,
-            Role.NUMBER: colors.code_number,
-            Role.COMMENT: colors.faint,
-            Role.NAME: colors.code_name,
-        }[role]
 
     # The card
 
@@ -222,28 +165,3 @@ class CodePart(SelectableInside, Translated, QWidget):
         room = self.width() - theme.px(14) - self.copy_button.width() - theme.px(12)
         label = QFontMetricsF(painter.font()).elidedText(self._label(), Qt.TextElideMode.ElideRight, room)
         painter.drawText(QRectF(theme.px(14), 1, room, theme.px(32)), Qt.AlignmentFlag.AlignVCenter, label)
-
-
-def _by_line(block: QTextBlock, span: Span) -> Iterator[tuple[QTextBlock, int, int]]:
-    """The pieces of a span in each line that it covers."""
-    start, end = span.start, span.start + span.length
-    while block.isValid() and block.position() < end:
-        first = max(start, block.position())
-        last = min(end, block.position() + block.length() - 1)
-        if last > first:
-            yield block, first - block.position(), last - first
-        block = block.next()
-
-
-def _in_qt_units(code: str, found: Iterator[Span]) -> Iterator[Span]:
-    """Qt counts UTF-16 units: everything after an emoji lies one further on."""
-    wide = [index for index, char in enumerate(code) if ord(char) > 0xFFFF]
-    if not wide:
-        return found
-    return (_shifted(span, wide) for span in found)
-
-
-def _shifted(span: Span, wide: list[int]) -> Span:
-    start = span.start + bisect_left(wide, span.start)
-    end = span.start + span.length
-    return Span(start, end + bisect_left(wide, end) - start, span.role)

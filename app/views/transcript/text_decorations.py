@@ -5,7 +5,8 @@ import math
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QTextBlock, QTextDocument, QTextFragment
 
-from app.markup.document import CODE, QUOTE_DEPTH, QUOTE_STEP_PX, RULE, DocumentStyle
+from app.markup.document import CODE, QUOTE_DEPTH, QUOTE_STEP_PX, RULE
+from app.markup.document_style import DocumentStyle
 from app.markup.lines import stretches
 from app.theme import Palette
 

@@ -14,7 +14,6 @@ from PySide6.QtGui import (
     QMouseEvent,
     QPainter,
     QPaintEvent,
-    QPalette,
     QResizeEvent,
 )
 from PySide6.QtWidgets import QAbstractScrollArea, QAbstractSlider, QFrame, QStyle, QWidget
@@ -22,10 +21,12 @@ from PySide6.QtWidgets import QAbstractScrollArea, QAbstractSlider, QFrame, QSty
 from app.markup.formula import FormulaKey
 from app.theme import COLUMN_PX, Theme
 from app.view_models.transcript import TranscriptModel
-from app.views.transcript.backdrop import paint_ring, paint_thought_bars
+from app.views.transcript.backdrop import ThoughtBars, paint_ring, set_ground
 from app.views.transcript.copier import Copier
+from app.views.transcript.finder import Finder
 from app.views.transcript.focused_link import FocusedLink
 from app.views.transcript.highlights import Highlights
+from app.views.transcript.hold import STICK_PX, Hold
 from app.views.transcript.jump_button import JumpButton
 from app.views.transcript.link_keys import LinkKeys
 from app.views.transcript.message_column import Anchor, MessageColumn
@@ -33,14 +34,16 @@ from app.views.transcript.message_item import MessageItem, message_name
 from app.views.transcript.message_keys import MessageKeys
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.pointer import SelectionPointer
+from app.views.transcript.reading_places import ReadingPlace, ReadingPlaces
 from app.views.transcript.selection import TranscriptSelection
 from app.views.transcript.selection_keys import SelectionKeys
+from app.views.transcript.sideways import Sideways
 from app.views.transcript.transcript_menu import TranscriptMenu
 from app.views.transcript.visible_parts import VisibleParts
 
 SIDE_PX = 24
-STICK_PX = 48
 _SETTLING_ROUNDS = 6
+_REQUESTS = ("link", "regenerate", "edit", "delete", "continue", "sibling", "notice_action", "attachment", "act")
 
 
 class TranscriptView(QAbstractScrollArea):
@@ -54,6 +57,8 @@ class TranscriptView(QAbstractScrollArea):
     continue_requested = Signal(int)
     sibling_requested = Signal(int, int)  # message id, -1 or +1
     notice_action_requested = Signal(int, object)  # message id, NoticeAction
+    act_requested = Signal(int, str)  # message id, one of those in message_acts.py
+    attachment_requested = Signal(int, int)  # message id, which of its attachments
     settled = Signal()  # what is in sight has its widgets, in their places
 
     def __init__(self, theme: Theme, model: TranscriptModel, parent: QWidget | None = None) -> None:
@@ -65,20 +70,23 @@ class TranscriptView(QAbstractScrollArea):
         self.visible_parts = VisibleParts(self._context, self.viewport())
         self.selection = TranscriptSelection(model, self)
         bar, viewport = self.verticalScrollBar(), self.viewport()
+        self._thought_bars = ThoughtBars(viewport)
         self._pointer = SelectionPointer(self._context, self.visible_parts, self.selection, bar, viewport)
         self.copier = Copier(self._context, model, self._column, self.selection, self._make_item)
         self.link = FocusedLink(theme, viewport)
         self._selection_keys = SelectionKeys(self._context, self.selection, self._column, self)
+        self._sideways = Sideways(theme, self.visible_parts, viewport.rect)
         self._link_keys = LinkKeys(self._context, self._column, self, self.link)
-        self._follows = True
-        self._anchor: Anchor | None = None
+        self._places = ReadingPlaces(model, self._column, self)
+        self.finder = Finder(self._context, model, self._column, self.visible_parts, self, self.copier.item)
+        self._hold = Hold(self._column)
         self._built_in = QLocale()  # the language of the words that are shown
         self._settling = False
         self._highlights = Highlights(self._column, self.column_px)
         self._highlights.changed.connect(self._settle)
         self._highlights.changed.connect(self.viewport().update)
-        self.message_keys = MessageKeys(self, model, self._column, self, self._highlights)
-        self._last_value = 0
+        self.editing = self._context.editing.attach(self, model, self._column, self)
+        self.message_keys = MessageKeys(self._context, self, model, self._column, self, self._highlights)
         self.jump_button = JumpButton(theme, self)
         self._later = QTimer(self, singleShot=True, interval=0)
         self._later.timeout.connect(self._settle)
@@ -112,12 +120,12 @@ class TranscriptView(QAbstractScrollArea):
 
     def _connect_context(self) -> None:
         context = self._context
-        for name in ("link", "regenerate", "edit", "delete", "continue", "sibling", "notice_action"):
+        for name in _REQUESTS:
             getattr(context, f"{name}_requested").connect(getattr(self, f"{name}_requested"))
         context.copy_requested.connect(self.copier.copy_message)
         context.fold_requested.connect(self._toggle_thinking)
         context.hovered.connect(lambda number: self._highlights.hover(self._model.row_of(number)))
-        context.selecting.connect(self._stop_following)
+        context.selecting.connect(self._hold.let_go)
         self.copier.message_copied.connect(self.copied)
         self.selection.changed.connect(lambda: self.visible_parts.light(self.selection))
         context.formulas.drawn.connect(self._on_formula_drawn)
@@ -136,13 +144,9 @@ class TranscriptView(QAbstractScrollArea):
         self._column.items += [self._make_item(row) for row in range(kept, count)]
         self._highlights.forget()
         self.selection.drop_lost()
-        self._follows = not kept or (self._follows and kept >= count - 1)
-        self._drop_lost_anchor()
+        self._hold.follows_end = not kept or (self._hold.follows_end and kept >= count - 1)
+        self._hold.drop_lost()
         self.arrange(0)
-
-    def _drop_lost_anchor(self) -> None:
-        if self._anchor is not None and self._anchor.item not in self._column.items:
-            self._anchor = None
 
     def _make_item(self, row: int) -> MessageItem:
         message = self._model.messages[row]
@@ -153,7 +157,7 @@ class TranscriptView(QAbstractScrollArea):
 
     def _on_inserted(self, row: int) -> None:
         if row == len(self._column.items) and self._model.messages[row].from_user:
-            self._follows = True  # a new question is always scrolled into view
+            self._hold.follow_end()  # a new question is always scrolled into view
         self._column.items.insert(row, self._make_item(row))
         self.arrange(row)
 
@@ -176,7 +180,7 @@ class TranscriptView(QAbstractScrollArea):
         del self._column.items[first : first + count]
         self._highlights.forget()
         self.selection.drop_lost()
-        self._drop_lost_anchor()
+        self._hold.drop_lost()
         self.arrange(first)
 
     def _on_formula_drawn(self, key: FormulaKey) -> None:
@@ -195,18 +199,17 @@ class TranscriptView(QAbstractScrollArea):
             item.release_all()
         self.visible_parts.clear()
         opened = {item.message.id for item in self._column.items if item.opened}
-        anchored = None if self._anchor is None else self._model.row_of(self._anchor.item.message.id)
+        anchor = self._hold.anchor
+        anchored = None if anchor is None else self._model.row_of(anchor.item.message.id)
         self._column.items = [self._make_item(row) for row in range(len(self._model.messages))]
         for item in self._column.items:
             item.opened = item.message.id in opened
         if anchored is not None:
-            self._anchor = Anchor(self._column.items[anchored], 0, 0)
+            self._hold.anchor = Anchor(self._column.items[anchored], 0, 0)
         self.arrange(0)
 
     def _restyle(self) -> None:
-        palette = QPalette(self.viewport().palette())
-        palette.setColor(self.viewport().backgroundRole(), self._theme.palette.window)
-        self.viewport().setPalette(palette)
+        set_ground(self.viewport(), self._theme.palette)
         self.verticalScrollBar().setStyleSheet(self._theme.scroll_bar_style())
         self.verticalScrollBar().setSingleStep(self._theme.px(40))
 
@@ -240,13 +243,14 @@ class TranscriptView(QAbstractScrollArea):
         top = self._wanted_top()
         self._apply_range(top)
         self.visible_parts.place(self._column, top, self.page_px(), self._left_px(), self.column_px())
+        self._thought_bars.place(self.visible_parts.shown(), self._left_px() + self._theme.px(6))
         self.visible_parts.light(self.selection)
         self.settled.emit()
+        self.finder.light()
         self._link_keys.place()
-        self._anchor = self._column.anchor_at(top)
-        self._last_value = top
+        self._hold.settled(top)
         self._settling = False
-        self.jump_button.set_wanted(self._bottom_px() - top > STICK_PX and not self._follows)
+        self.jump_button.set_wanted(self._bottom_px() - top > STICK_PX and not self._hold.follows_end)
         if self._highlights.focused is not None:
             self.viewport().update()
 
@@ -254,7 +258,7 @@ class TranscriptView(QAbstractScrollArea):
         return self.verticalScrollBar().value()
 
     def show_at(self, anchor: Anchor) -> None:
-        self._follows, self._anchor = False, anchor
+        self._hold.take(anchor)
         self._settle()
 
     def page_px(self) -> int:
@@ -265,11 +269,7 @@ class TranscriptView(QAbstractScrollArea):
         return max(0, self._column.height_px - self.page_px())
 
     def _wanted_top(self) -> int:
-        if self._follows:
-            return self._bottom_px()
-        if self._anchor is None:
-            return min(self._last_value, self._bottom_px())
-        return max(0, min(self._column.top_of(self._anchor), self._bottom_px()))
+        return self._hold.wanted_top(self._bottom_px())
 
     def _apply_range(self, top: int) -> None:
         bar = self.verticalScrollBar()
@@ -281,26 +281,29 @@ class TranscriptView(QAbstractScrollArea):
     def scrollContentsBy(self, _dx: int, dy: int) -> None:
         self.viewport().scroll(0, dy)
         if not self._settling:
-            self._on_reader_scrolled(up=dy > 0)
-
-    def _on_reader_scrolled(self, *, up: bool) -> None:
-        """Any scroll upwards stops following the end; scrolling back to it starts following again."""
-        value = self.top_px()
-        self._follows = not up and self._bottom_px() - value <= STICK_PX
-        self._last_value = value
-        self._anchor = self._column.anchor_at(value)
-        self._settle()
+            self._hold.scrolled(self.top_px(), self._bottom_px(), up=dy > 0)
+            self._settle()
 
     def _on_slider_action(self, action: int) -> None:
         """Dragging the scroll bar stops following the end, also before the bar has moved."""
         if action == QAbstractSlider.SliderAction.SliderMove.value:
-            self._stop_following()
+            self._hold.let_go()
 
-    def _stop_following(self) -> None:
-        self._follows = False
+    def place(self) -> ReadingPlace | None:
+        """Where the reader is, for `go_to` in a later run too; None at the end, which it follows."""
+        return None if self._hold.follows_end else self._places.here()
+
+    def go_to(self, place: ReadingPlace | None) -> None:
+        """To the end where there is no place, or its message is not shown."""
+        if place is None or not self._places.show(place):
+            self.jump_to_end()
+
+    def show_message(self, message_id: int, at: int = 0) -> bool:
+        """Brings a message into sight, at a character of its text; returns whether it is in this chat."""
+        return self._places.show_character(message_id, at)
 
     def jump_to_end(self) -> None:
-        self._follows = True
+        self._hold.follow_end()
         self._settle()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -329,6 +332,10 @@ class TranscriptView(QAbstractScrollArea):
     def focused_row(self) -> int | None:
         return self._highlights.focused
 
+    def _focused_message(self) -> int | None:
+        row = self._highlights.focused
+        return None if row is None else self._model.messages[row].id
+
     def focusNextPrevChild(self, forward: bool) -> bool:
         """Tab goes through links before it leaves."""
         on_link = self.link.hasFocus()
@@ -349,7 +356,7 @@ class TranscriptView(QAbstractScrollArea):
             self.copy()
         elif event.key() == Qt.Key.Key_Escape and self.link.hasFocus():
             self.setFocus(Qt.FocusReason.OtherFocusReason)
-        elif self._selection_keys.press(event):
+        elif self._selection_keys.press(event) or self._sideways.press(event, self._focused_message()):
             event.accept()
         elif event.key() == Qt.Key.Key_End:
             self.jump_to_end()
@@ -358,7 +365,7 @@ class TranscriptView(QAbstractScrollArea):
         elif event.key() == Qt.Key.Key_Escape and self._highlights.focused is not None:
             self._highlights.focus(None)
         elif event.key() in (Qt.Key.Key_Space, Qt.Key.Key_Return) and self._highlights.focused is not None:
-            self._toggle_thinking(self._model.messages[self._highlights.focused].id)
+            self._toggle_thinking(self._focused_message())
         else:
             super().keyPressEvent(event)
 
@@ -366,30 +373,28 @@ class TranscriptView(QAbstractScrollArea):
         """What is selected, or else the message in focus. The Edit menu calls it by this name."""
         if not self.selection.is_empty:
             self.copier.copy_selection(markdown=False)
-        elif self._highlights.focused is not None:
-            self.copier.copy_message(self._model.messages[self._highlights.focused].id)
+        elif (message_id := self._focused_message()) is not None:
+            self.copier.copy_message(message_id)
 
     def selectAll(self) -> None:  # noqa: N802  the Edit menu calls it by Qt's name
         self.selection.select_all()
 
-    def _toggle_thinking(self, message_id: int) -> None:
-        row = self._model.row_of(message_id)
+    def _toggle_thinking(self, message_id: int | None) -> None:
+        row = None if message_id is None else self._model.row_of(message_id)
         if row is None or not self._model.messages[row].thinking:
             return
         item = self._column.items[row]
         item.opened = not item.opened
-        self._follows = False
+        self._hold.let_go()
         item.sync(self.column_px())
         self.arrange(row)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self.viewport())
-        x = self._left_px() + self._theme.px(6)
-        paint_thought_bars(painter, self.visible_parts.shown(), x, self._theme.palette)
+        self._thought_bars.paint(painter, self._theme.palette)
         if self._highlights.focused is not None and self.hasFocus():
             item = self._column.items[self._highlights.focused]
-            top = item.top_px - self.top_px()
-            place = QRect(self._left_px(), top, self.column_px(), item.height_px)
+            place = QRect(self._left_px(), item.top_px - self.top_px(), self.column_px(), item.height_px)
             paint_ring(painter, place, self._theme.palette)
         painter.end()
 

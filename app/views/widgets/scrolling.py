@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QAbstractScrollArea
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtWidgets import QAbstractScrollArea, QStyle
 
 from app.theme import Theme
+
+
+def keep_room_for_bar(area: QAbstractScrollArea) -> None:
+    """So that nothing shifts when a bar comes. Bars that float over the content, as the Mac's do, need no room."""
+    floats = area.style().styleHint(QStyle.StyleHint.SH_ScrollBar_Transient, None, area)
+    if not floats:
+        area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
 
 
 class ThinScrollBars(QObject):

@@ -1,0 +1,48 @@
+"""Colours for code that is still being written. No Qt.
+
+Reading all of it again for each word would cost more every time, so only what stands below the last safe place is read:
+a line that begins a new thing, with every comment and string above it closed. Such a guess may be wrong; when the code
+is complete, all of it is read once more (`highlight.spans`).
+"""
+
+import re
+from time import thread_time
+
+from app.markup.highlight import Span, spans
+
+_NEW_THING = re.compile(r"\n\s*\n(?=[^\s}\])])")
+_LONG_TAIL = 1500  # beyond it any line may be the place
+_LONGEST_TAIL = 6000  # beyond it new lines stay plain
+_MOST_S = 0.010  # for one reading
+_PAIRS = (("/*", "*/"), ("<!--", "-->"))
+_SAME_AT_BOTH_ENDS = ('"""', "'''", "`")
+
+
+class GrowingCode:
+    def __init__(self, language: str) -> None:
+        self._language = language
+        self._start = 0
+        self._given_up = False
+
+    def spans(self, code: str) -> tuple[int, list[Span]]:
+        """The colours from a place on, and that place; above it nothing has changed."""
+        self._start = max(self._start, self._safe_place(code))
+        tail = code[self._start :]
+        if self._given_up or len(tail) > _LONGEST_TAIL:
+            return len(code), []
+        started_s = thread_time()
+        found = [span._replace(start=span.start + self._start) for span in spans(tail, self._language)]
+        self._given_up = thread_time() - started_s > _MOST_S
+        return self._start, found
+
+    def _safe_place(self, code: str) -> int:
+        """The last one below the one that is known, or that one."""
+        places = [found.end() for found in _NEW_THING.finditer(code, self._start)]
+        if len(code) - self._start > _LONG_TAIL:
+            places.append(code.rfind("\n", self._start, len(code) - _LONG_TAIL // 3) + 1)
+        return next((place for place in sorted(places, reverse=True) if self._is_safe(code, place)), self._start)
+
+    def _is_safe(self, code: str, place: int) -> bool:
+        if any(code.count(mark, self._start, place) % 2 for mark in _SAME_AT_BOTH_ENDS):
+            return False
+        return all(code.count(a, self._start, place) == code.count(b, self._start, place) for a, b in _PAIRS)

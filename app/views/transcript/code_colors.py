@@ -1,0 +1,145 @@
+"""The colours of a code block's lines.
+
+Here: spans of roles as formats of the lines of a document, a slice at a time; only lines that change are touched.
+Not here: which words have which role (`app.markup.highlight`, `app.markup.growing_code`).
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from time import perf_counter
+
+from PySide6.QtCore import QObject, QTimer
+from PySide6.QtGui import QColor, QTextBlock, QTextCharFormat, QTextDocument, QTextLayout
+
+from app.markup.growing_code import GrowingCode
+from app.markup.highlight import Role, Span, spans
+from app.theme import Palette
+
+_SLICE_S = 0.004
+_LINES_PER_STEP = 20
+
+_Colored = tuple[tuple[int, int, Role], ...]  # start, length and role on one line
+_Lines = Iterator[tuple[QTextBlock, _Colored]]
+
+
+class CodeColors(QObject):
+    def __init__(self, document: QTextDocument, colors: Palette, parent: QObject) -> None:
+        super().__init__(parent)
+        self._document = document
+        self._palette = colors
+        self._shown: dict[int, _Colored] = {}  # by line
+        self._growing = GrowingCode("")
+        self._lines: _Lines = iter(())
+        self._timer = QTimer(self, interval=0)
+        self._timer.timeout.connect(self._color_a_slice)
+
+    @property
+    def is_active(self) -> bool:
+        return self._timer.isActive()
+
+    def begin(self, language: str) -> None:
+        """The document was written anew and has no colours."""
+        self._timer.stop()
+        self._shown.clear()
+        self._growing = GrowingCode(language)
+
+    def grow(self, code: str) -> None:
+        """Colours what was added to code that goes on."""
+        start, found = self._growing.spans(code)
+        end = self._document.characterCount()
+        self._apply(_by_lines(self._document, _units(code, start), end, _in_qt_units(code, found)))
+
+    def color(self, code: str, language: str) -> None:
+        """Colours all of it: at once for some milliseconds, then from the event loop, so that no frame is delayed."""
+        self._timer.stop()
+        end = _units(code, len(code))
+        self._lines = _by_lines(self._document, 0, end, _in_qt_units(code, spans(code, language)))
+        self._color_a_slice()
+
+    def _color_a_slice(self) -> None:
+        started = perf_counter()
+        while perf_counter() - started < _SLICE_S:
+            if not self._apply(self._lines, _LINES_PER_STEP):
+                self._timer.stop()
+                return
+        self._timer.start()
+
+    def _apply(self, lines: _Lines, at_most: int | None = None) -> bool:
+        """Gives lines their colours; returns whether there may be more of them."""
+        changed: list[QTextBlock] = []
+        count = 0
+        for block, colored in lines:
+            if self._shown.get(block.blockNumber(), ()) != colored:
+                self._shown[block.blockNumber()] = colored
+                block.layout().setFormats([self._range(*each) for each in colored])
+                changed.append(block)
+            count += 1
+            if count == at_most:
+                break
+        if changed:
+            first, last = changed[0].position(), changed[-1].position() + changed[-1].length()
+            self._document.markContentsDirty(first, last - first)
+        return count == at_most
+
+    def _range(self, start: int, length: int, role: Role) -> QTextLayout.FormatRange:
+        result = QTextLayout.FormatRange()
+        result.start = start
+        result.length = length
+        color = QTextCharFormat()
+        color.setForeground(_color_of(role, self._palette))
+        result.format = color
+        return result
+
+
+def _color_of(role: Role, colors: Palette) -> QColor:
+    return {
+        Role.KEYWORD: colors.code_keyword,
+        Role.STRING: colors.code_string,
+        Role.NUMBER: colors.code_number,
+        Role.COMMENT: colors.faint,
+        Role.NAME: colors.code_name,
+        Role.ADDED: colors.gain,
+        Role.REMOVED: colors.fault,
+    }[role]
+
+
+def _by_lines(document: QTextDocument, start: int, end: int, found: Iterable[Span]) -> _Lines:
+    """Each line from `start` to `end` with its colours, also those that have none."""
+    block, colored = document.findBlock(start), list[tuple[int, int, Role]]()
+    for span in found:
+        for line, first, length in _on_lines(document.findBlock(span.start), span):
+            while block.position() < line.position():
+                yield block, tuple(colored)
+                block, colored = block.next(), []
+            colored.append((first, length, span.role))
+    while block.isValid() and block.position() <= end:
+        yield block, tuple(colored)
+        block, colored = block.next(), []
+
+
+def _on_lines(block: QTextBlock, span: Span) -> Iterator[tuple[QTextBlock, int, int]]:
+    """The pieces of a span in each line that it covers."""
+    start, end = span.start, span.start + span.length
+    while block.isValid() and block.position() < end:
+        first = max(start, block.position())
+        last = min(end, block.position() + block.length() - 1)
+        if last > first:
+            yield block, first - block.position(), last - first
+        block = block.next()
+
+
+def _units(code: str, end: int) -> int:
+    """Qt counts UTF-16 units."""
+    return end if code.isascii() else len(code[:end].encode("utf-16-le", "surrogatepass")) // 2
+
+
+def _in_qt_units(code: str, found: Iterable[Span]) -> Iterable[Span]:
+    """Everything after an emoji lies one further on."""
+    wide = [] if code.isascii() else [index for index, char in enumerate(code) if ord(char) > 0xFFFF]
+    return (_shifted(span, wide) for span in found) if wide else found
+
+
+def _shifted(span: Span, wide: list[int]) -> Span:
+    start = span.start + bisect_left(wide, span.start)
+    end = span.start + span.length
+    return Span(start, end + bisect_left(wide, end) - start, span.role)

@@ -1,0 +1,171 @@
+"""Leaving a chat and coming back to the same line, and opening one at a character that was searched for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app.markup.blocks import Splitter
+from app.view_models.transcript import ReplyStatus, TranscriptMessage
+from app.views.transcript.parts import as_widget
+from app.views.transcript.reading_places import ReadingPlace
+from tests.helpers.transcript_harness import PARAGRAPH, TranscriptHarness, long_chat, question, reply
+
+Opener = Callable[[list[TranscriptMessage]], TranscriptHarness]
+CODE = "\n".join(f"value_{number} = {number}" for number in range(900))
+TABLE = "| a | b |\n| --- | --- |\n" + "| cell | other |\n" * 60
+
+
+@pytest.fixture
+def open_transcript(qtbot: QtBot) -> Opener:
+    def open_one(messages: list[TranscriptMessage]) -> TranscriptHarness:
+        harness = TranscriptHarness(messages)
+        qtbot.addWidget(harness.view)
+        return harness
+
+    return open_one
+
+
+def mixed(number: int) -> TranscriptMessage:
+    text = f"# Title {number}\n\n{PARAGRAPH}\n\n- one\n- two\n\n```py\nx = 1\n```\n\n{TABLE}\n{PARAGRAPH * 4}"
+    return reply(number, text)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.2, 0.41, 0.63, 0.87])
+def test_coming_back_shows_the_same_pixels(open_transcript: Opener, share: float) -> None:
+    chat = [*long_chat(12), mixed(100), question(101, "word " * 900), mixed(102)]
+    harness = open_transcript(chat)
+    harness.scroll_to(round(harness.bottom * share))
+    before, place = harness.view.viewport().grab().toImage(), harness.view.place()
+    harness.model.set_messages([question(900), *long_chat(30)])
+    harness.model.set_messages(chat)
+    harness.view.go_to(place)
+    QApplication.processEvents()
+    assert harness.view.viewport().grab().toImage() == before
+
+
+@pytest.mark.parametrize("size", [(500, 400), (1200, 900)])
+def test_another_window_shows_the_same_words(open_transcript: Opener, size: tuple[int, int]) -> None:
+    chat = [reply(1000, "\n\n".join(f"number{n} {PARAGRAPH}" for n in range(400))), *long_chat(5)]
+    harness = open_transcript(chat)
+    harness.scroll_to(harness.bottom // 3)
+    place = harness.view.place()
+    words = top_words(harness)
+    again = open_transcript(chat)
+    again.view.resize(*size)
+    again.theme.set_scale(1.5)
+    again.view.go_to(place)
+    QApplication.processEvents()
+    assert top_words(again) == words
+
+
+def top_words(harness: TranscriptHarness) -> str:
+    shown = [(place.bottom(), part) for part, place in harness.view.visible_parts.shown() if part.selectable]
+    _, part = min(((bottom, part) for bottom, part in shown if bottom > 0), key=lambda each: each[0])
+    document = part.selectable.document_of() if part.selectable else None
+    assert document is not None
+    return document.toPlainText().split()[0]
+
+
+def test_a_reply_that_grew_meanwhile_is_found_again(open_transcript: Opener) -> None:
+    """Streamed, it is one section; opened again, many."""
+    harness = open_transcript([question(1), reply(2, "", ReplyStatus.STREAMING)])
+    text = "\n\n".join(f"number{n} {PARAGRAPH}" for n in range(120))
+    for start in range(0, len(text), 700):
+        harness.model.append_text(2, text[start : start + 700])
+    harness.scroll_to(harness.bottom // 2)
+    words, place = top_words(harness), harness.view.place()
+    harness.model.set_messages([question(900)])
+    harness.model.set_messages([question(1), reply(2, text + "\n\n" + PARAGRAPH * 9)])
+    harness.view.go_to(place)
+    assert top_words(harness) == words
+
+
+def test_at_the_end_there_is_no_place_to_keep(open_transcript: Opener) -> None:
+    harness = open_transcript(long_chat(20))
+    assert harness.view.place() is None
+    harness.scroll_to(300)
+    harness.view.go_to(None)
+    assert harness.value == harness.bottom
+    assert harness.view.place() is None
+
+
+def test_a_place_in_a_message_that_is_gone_is_the_end(open_transcript: Opener) -> None:
+    harness = open_transcript(long_chat(20))
+    harness.scroll_to(300)
+    harness.view.go_to(ReadingPlace(9999, 3.5))
+    assert harness.value == harness.bottom
+
+
+@pytest.mark.parametrize("offset", [-1e9, -1.5, 0.0, 1e9, 12.25])
+def test_any_offset_is_somewhere_in_the_message(open_transcript: Opener, offset: float) -> None:
+    harness = open_transcript([*long_chat(10), mixed(100), *[question(200 + n) for n in range(30)]])
+    harness.view.go_to(ReadingPlace(100, offset))
+    assert 0 <= harness.value <= harness.bottom
+
+
+@pytest.mark.parametrize("number", [0, 3, 250, 399])
+def test_a_found_word_of_a_long_reply_is_in_sight(open_transcript: Opener, number: int) -> None:
+    text = "\n\n".join(f"some **bold** and `code` number{n}end {PARAGRAPH}" for n in range(400))
+    harness = open_transcript([*long_chat(10), reply(100, text), *long_chat(30)[50:]])
+    assert harness.view.show_message(100, at=text.index(f"number{number}end"))
+    assert is_in_sight(harness, f"number{number}end")
+
+
+@pytest.mark.parametrize("number", [2, 450, 899])
+def test_a_found_word_in_code_is_in_sight(open_transcript: Opener, number: int) -> None:
+    text = f"Look:\n\n```py\n{CODE}\n```\n\n{PARAGRAPH}"
+    harness = open_transcript([*long_chat(10), reply(100, text), *long_chat(30)[50:]])
+    assert harness.view.show_message(100, at=text.index(f"value_{number} "))
+    assert is_in_sight(harness, f"value_{number} ")
+
+
+def test_a_found_word_in_a_long_question_is_in_sight(open_transcript: Opener) -> None:
+    text = "\n".join(f"line 😀 {n}." for n in range(2000))
+    harness = open_transcript([*long_chat(4), question(100, text), *long_chat(30)[50:]])
+    assert harness.view.show_message(100, at=text.index("1500."))
+    assert is_in_sight(harness, "1500.")
+
+
+def is_in_sight(harness: TranscriptHarness, words: str) -> bool:
+    for part, place in harness.view.visible_parts.shown():
+        document = part.selectable.document_of() if part.selectable else None
+        if document is None or words not in document.toPlainText():
+            continue
+        assert part.selectable is not None
+        rect = part.selectable.rect_of(document.find(words).selectionStart())
+        assert as_widget(part.widget).geometry() == place  # type: ignore[arg-type]
+        return harness.view.viewport().rect().contains(rect.translated(place.topLeft()).center())
+    return False
+
+
+def test_a_message_that_is_not_shown_is_not_found(open_transcript: Opener) -> None:
+    harness = open_transcript(long_chat(20))
+    assert not harness.view.show_message(9999)
+    assert harness.value == harness.bottom
+
+
+SOURCES = [
+    f"# One\n\n{PARAGRAPH}\n\n- a\n- b\n\n  ```py\n  x = 1\n  ```\n- c\n\n$$x$$\n\n> quote\n\n{TABLE}\n\nend here",
+    f"text\n\n```\n{CODE}\n```\n\nafter\n\n" + "- item\n" * 300,
+    "word " * 3000,
+]
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("step", [90, 1000, 100_000])
+def test_blocks_know_where_they_begin(source: str, step: int) -> None:
+    splitter = Splitter()
+    for start in range(0, len(source), step):
+        splitter.append(source[start : start + step])
+    splitter.finish()
+    starts = [block.start for block in splitter.blocks]
+    assert starts == sorted(starts)
+    for block in splitter.blocks:
+        first = block.text or next(token.content for token in block.tokens if token.content)
+        line = first.strip().split("\n")[0]
+        if not (block.joined and block.tokens and block.tokens[0].type == "table_open"):
+            assert line[:20] in source[block.start : block.start + len(line) + 40]

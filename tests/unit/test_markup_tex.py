@@ -1,0 +1,72 @@
+"""Formulas are drawn whole or not at all."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.markup.formula import FormulaKey, draw
+from app.markup.tex import NotWhole, prepared
+
+WHOLE = (
+    r"\begin{pmatrix} a & b \\ c & d \end{pmatrix}^{T}",
+    r"\begin{bmatrix}1&2\\3&4\end{bmatrix}_{ij}",
+    r"\begin{vmatrix}a&b\\c&d\end{vmatrix}'",
+    r"\left(\begin{matrix}a\\b\end{matrix}\right)^{-1}",
+    r"\begin{aligned} f(x) &= x^2 + 1 \\ &= (x+i)(x-i) \end{aligned}",
+    r"\begin{align} a &= b \label{eq:1} \\ c &= d \nonumber \end{align}",
+    r"f(x)=\begin{cases} 1 & x>0 \\ 0 & \text{otherwise} \end{cases}",
+    r"\begin{cases}\begin{pmatrix}1\end{pmatrix}^2\\b\end{cases}^2",
+    r"\begin{gather} x \\ y \end{gather}",
+    r"\begin{equation} \mathop{\mathrm{tr}} A \end{equation}",
+    r"\{ a \}\_\% \left\{ x \right.",
+    r"\sum_{i=1}^n \alpha_i \tag{1}",
+)
+HALF = (
+    r"\unknown{x} + y",
+    r"x^{2",
+    r"x}",
+    r"\frac{1}{",
+    r"\begin{foo}x\end{foo}",
+    r"\begin{pmatrix}x",
+    r"\begin{pmatrix}x\end{bmatrix}",
+    r"{\begin{pmatrix}x}\end{pmatrix}",
+    r"\includegraphics{/etc/passwd}",
+    r"\newcommand{\x}{\y}\x",
+    r"\def\x{\x\x}\x",
+    r"\input{/etc/passwd}",
+)
+
+
+@pytest.mark.parametrize("tex", WHOLE)
+def test_these_are_drawn(tex: str) -> None:
+    assert draw(FormulaKey(tex, 16, "#000000", display=True)) is not None
+
+
+@pytest.mark.parametrize("tex", HALF)
+def test_what_would_be_drawn_in_part_is_not_drawn(tex: str) -> None:
+    assert draw(FormulaKey(tex, 16, "#000000", display=True)) is None
+
+
+def test_an_exponent_of_a_matrix_makes_it_a_group() -> None:
+    assert prepared(r"\begin{pmatrix}a\end{pmatrix}^T") == r"{\begin{pmatrix}a\end{pmatrix}}^T"
+    assert prepared(r"\begin{pmatrix}a\end{pmatrix} + b") == r"\begin{pmatrix}a\end{pmatrix} + b"
+
+
+def test_the_exponent_stands_beside_the_whole_matrix() -> None:
+    plain, raised = (
+        draw(FormulaKey(rf"\begin{{pmatrix}} a & b \\ c & d \end{{pmatrix}}{end}", 16, "#000000", display=True))
+        for end in ("", "^{T}")
+    )
+    assert plain is not None
+    assert raised is not None
+    assert raised.width_px > plain.width_px
+    assert raised.height_px > plain.height_px
+
+
+@pytest.mark.parametrize("unit", ["{", "}", r"\begin{matrix}", r"\end{matrix}", "\\", r"\{", r"\def", "'"])
+def test_any_row_of_marks_is_read_once(unit: str) -> None:
+    try:
+        result = prepared(unit * 20_000)
+    except NotWhole:
+        return
+    assert len(result) <= 2 * len(unit) * 20_000
