@@ -4,8 +4,16 @@
 <context>
     <name>About</name>
     <message>
+        <source>Hunch %1</source>
+        <translation>Hunch %1</translation>
+    </message>
+    <message>
         <source>Chat with language models on your own Mac. A small draft guesses, the main model checks.</source>
         <translation>自分の Mac で言語モデルとチャットできます。小さなドラフトが予測し、メインモデルが確かめます。</translation>
+    </message>
+    <message>
+        <source>Free software under the Apache License 2.0. Built on MLX and Qt.</source>
+        <translation>Apache License 2.0 のフリーソフトウェアです。MLX と Qt で作られています。</translation>
     </message>
     <message>
         <source>Close</source>
@@ -15,8 +23,75 @@
 <context>
     <name>AdvancedPage</name>
     <message>
+        <source>Reset all settings?</source>
+        <translation>すべての設定をリセットしますか？</translation>
+    </message>
+    <message>
+        <source>Language, appearance, sampling, speculation and the hub&apos;s address go back to how they were at first.</source>
+        <translation>言語、外観、サンプリング、投機的デコーディング、ハブのアドレスが最初の状態に戻ります。</translation>
+    </message>
+    <message>
+        <source>Chats, models and the system prompt stay as they are.</source>
+        <translation>チャット、モデル、システムプロンプトはそのまま残ります。</translation>
+    </message>
+    <message>
+        <source>Reset</source>
+        <translation>リセット</translation>
+    </message>
+    <message>
         <source>Cancel</source>
         <translation>キャンセル</translation>
+    </message>
+    <message>
+        <source>Show in Finder</source>
+        <translation>Finder に表示</translation>
+    </message>
+    <message>
+        <source>Show folder</source>
+        <translation>フォルダを表示</translation>
+    </message>
+    <message>
+        <source>Reset…</source>
+        <translation>リセット…</translation>
+    </message>
+    <message>
+        <source>Data folder</source>
+        <translation>データフォルダ</translation>
+    </message>
+    <message>
+        <source>Log</source>
+        <translation>ログ</translation>
+    </message>
+    <message>
+        <source>What went wrong, without a word of your chats.</source>
+        <translation>起きた問題の記録です。チャットの内容は含まれません。</translation>
+    </message>
+    <message>
+        <source>Reset all settings</source>
+        <translation>すべての設定をリセット</translation>
+    </message>
+    <message>
+        <source>Chats and models stay.</source>
+        <translation>チャットとモデルは残ります。</translation>
+    </message>
+    <message>
+        <source>Use Fusion style</source>
+        <translation>Fusion スタイルを使う</translation>
+    </message>
+    <message>
+        <source>Draws standard controls with Qt&apos;s own style instead of the system&apos;s. For faults in the drawing.</source>
+        <translation>標準のコントロールをシステムではなく Qt 独自のスタイルで描きます。表示が乱れるときに使います。</translation>
+    </message>
+</context>
+<context>
+    <name>Announcements</name>
+    <message>
+        <source>The reply is done.</source>
+        <translation>回答が終わりました。</translation>
+    </message>
+    <message>
+        <source>A reply in another chat is done.</source>
+        <translation>別のチャットの回答が終わりました。</translation>
     </message>
 </context>
 <context>
@@ -34,12 +109,24 @@
         <translation>外観</translation>
     </message>
     <message>
+        <source>Light, dark, or as the system has it.</source>
+        <translation>ライト、ダーク、またはシステムに合わせます。</translation>
+    </message>
+    <message>
         <source>Text size</source>
         <translation>文字サイズ</translation>
     </message>
     <message>
         <source>For everything in the window.</source>
         <translation>ウインドウ全体に適用されます。</translation>
+    </message>
+    <message>
+        <source>Animations</source>
+        <translation>アニメーション</translation>
+    </message>
+    <message>
+        <source>Auto follows the system&apos;s setting to reduce motion.</source>
+        <translation>「自動」はシステムの「視差効果を減らす」の設定に従います。</translation>
     </message>
     <message>
         <source>Match system</source>
@@ -58,6 +145,10 @@
         <translation>ダーク</translation>
     </message>
     <message>
+        <source>On</source>
+        <translation>オン</translation>
+    </message>
+    <message>
         <source>Off</source>
         <translation>オフ</translation>
     </message>
@@ -69,7 +160,7 @@
         <translation>保存せずにチャット</translation>
     </message>
     <message>
-        <source>The file with your chats was damaged. %1 messages were saved, %2 of them from daily copies.</source>
+        <source>The file with your chats was damaged. Messages saved: %1, of them from daily copies: %2.</source>
         <translation>チャットのファイルが破損していました。メッセージ %1 件を復元しました（うち %2 件は毎日のコピーから）。</translation>
     </message>
     <message>
@@ -204,6 +295,41 @@
     </message>
 </context>
 <context>
+    <name>ChatCard</name>
+    <message>
+        <source>Send with</source>
+        <translation>送信キー</translation>
+    </message>
+    <message>
+        <source>The other key begins a new line, as Shift and Return always do.</source>
+        <translation>もう一方のキーは改行です。Shift と Return を同時に押すと、常に改行します。</translation>
+    </message>
+    <message>
+        <source>Notifications</source>
+        <translation>通知</translation>
+    </message>
+    <message>
+        <source>When a reply is done while you are in another app.</source>
+        <translation>ほかのアプリを使っている間に回答が終わったときに知らせます。</translation>
+    </message>
+    <message>
+        <source>Words in notifications</source>
+        <translation>通知に内容を表示</translation>
+    </message>
+    <message>
+        <source>The title of the chat and how the reply begins.</source>
+        <translation>チャットのタイトルと回答の冒頭を表示します。</translation>
+    </message>
+    <message>
+        <source>Ctrl+Return</source>
+        <translation>Ctrl+Return</translation>
+    </message>
+    <message>
+        <source>Return</source>
+        <translation>Return</translation>
+    </message>
+</context>
+<context>
     <name>ChatGroups</name>
     <message>
         <source>MMMM yyyy</source>
@@ -213,6 +339,10 @@
     <message>
         <source>Pinned</source>
         <translation>ピン留め</translation>
+    </message>
+    <message>
+        <source>Folders</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Today</source>
@@ -226,12 +356,47 @@
         <source>Previous 7 days</source>
         <translation>過去 7 日間</translation>
     </message>
+    <message>
+        <source>%1 copy</source>
+        <comment>the title of a chat&apos;s copy</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%1 copy %2</source>
+        <comment>the title of a second or later copy</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>New folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%1 %2</source>
+        <comment>the name of a second new folder: New folder 2</comment>
+        <translation type="unfinished"></translation>
+    </message>
 </context>
 <context>
     <name>ChatList</name>
     <message>
+        <source>New folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Rename…</source>
         <translation>名前を変更…</translation>
+    </message>
+    <message>
+        <source>New folder inside</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Move to</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Delete…</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Unpin</source>
@@ -246,6 +411,10 @@
         <translation>複製</translation>
     </message>
     <message>
+        <source>Name of the folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Title of the chat</source>
         <translation>チャットのタイトル</translation>
     </message>
@@ -255,10 +424,68 @@
     </message>
 </context>
 <context>
+    <name>ChatMenu</name>
+    <message>
+        <source>No folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>New folder…</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>ChatRows</name>
+    <message>
+        <source>level %1</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>open folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>closed folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>pinned</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>a reply is being written</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>new reply</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>ChatSettings</name>
+    <message>
+        <source>This model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Settings of</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Chat settings</source>
+        <translation type="unfinished"></translation>
+    </message>
     <message>
         <source>Close</source>
         <translation>閉じる</translation>
+    </message>
+    <message>
+        <source>All as in Settings</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Random</source>
@@ -267,6 +494,26 @@
     <message>
         <source>No limit</source>
         <translation>上限なし</translation>
+    </message>
+    <message>
+        <source>Only in this chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>With %1, unless a chat says otherwise</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>From the preset</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>As always with %1</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>As in Settings</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>System prompt</source>
@@ -310,6 +557,13 @@
     </message>
 </context>
 <context>
+    <name>ChatSettingsWiring</name>
+    <message>
+        <source>Chat Settings…</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>CodePart</name>
     <message numerus="yes">
         <source>Copied without %n control character(s)</source>
@@ -324,6 +578,29 @@
     <message>
         <source>text</source>
         <translation>テキスト</translation>
+    </message>
+</context>
+<context>
+    <name>CommandPalette</name>
+    <message>
+        <source>Command palette</source>
+        <translation>コマンドパレット</translation>
+    </message>
+    <message>
+        <source>Search commands, chats, models and settings</source>
+        <translation>コマンド、チャット、モデル、設定を検索</translation>
+    </message>
+    <message>
+        <source>Command</source>
+        <translation>コマンド</translation>
+    </message>
+    <message>
+        <source>Commands</source>
+        <translation>コマンド</translation>
+    </message>
+    <message>
+        <source>Nothing has these words.</source>
+        <translation>見つかりませんでした。</translation>
     </message>
 </context>
 <context>
@@ -612,12 +889,72 @@
         <translation>あなた</translation>
     </message>
     <message>
+        <source>Model</source>
+        <translation>モデル</translation>
+    </message>
+    <message>
+        <source>Whose words</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What you said</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What the model said</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>New message</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Edited message</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Cancel</source>
         <translation>キャンセル</translation>
     </message>
     <message>
+        <source>Insert</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Save</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Send</source>
         <translation>送信</translation>
+    </message>
+    <message>
+        <source>Insert and continue</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Save and continue</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Insert and send</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Save only</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What follows stays as it is.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The model writes a new reply.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The model goes on from the end of these words.</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -854,6 +1191,22 @@
         <translation>%1 / %2</translation>
     </message>
     <message>
+        <source>Not found</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Find in chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Previous match</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Next match</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Close</source>
         <translation>閉じる</translation>
     </message>
@@ -907,6 +1260,18 @@
         <translation>
             <numerusform>%n 分</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>Icon in the menu bar</source>
+        <translation>メニューバーのアイコン</translation>
+    </message>
+    <message>
+        <source>Icon beside the clock</source>
+        <translation>時計の横のアイコン</translation>
+    </message>
+    <message>
+        <source>Says which models are loaded and what they are writing, and opens Quick Ask.</source>
+        <translation>読み込まれているモデルと書いている回答を示し、クイック質問を開きます。</translation>
     </message>
     <message>
         <source>Unload idle models</source>
@@ -1407,6 +1772,16 @@
         <source>Undo</source>
         <translation>取り消す</translation>
     </message>
+    <message numerus="yes">
+        <source>%n message(s) deleted.</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Deleted the folder “%1”.</source>
+        <translation type="unfinished"></translation>
+    </message>
 </context>
 <context>
     <name>LinkDialog</name>
@@ -1541,12 +1916,48 @@
         <translation>文字を大きく</translation>
     </message>
     <message>
+        <source>New Folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Quick Ask…</source>
+        <translation>クイック質問…</translation>
+    </message>
+    <message>
+        <source>Paste and Match Style</source>
+        <translation>ペーストしてスタイルを合わせる</translation>
+    </message>
+    <message>
+        <source>Find</source>
+        <translation>検索</translation>
+    </message>
+    <message>
+        <source>Find in Chat…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Find Next</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Find Previous</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Command Palette…</source>
+        <translation>コマンドパレット…</translation>
+    </message>
+    <message>
         <source>Smaller Text</source>
         <translation>文字を小さく</translation>
     </message>
     <message>
         <source>Usual Text Size</source>
         <translation>文字を標準サイズに</translation>
+    </message>
+    <message>
+        <source>Enter or Leave Full Screen</source>
+        <translation>フルスクリーンの開始または終了</translation>
     </message>
     <message>
         <source>Stop Reply</source>
@@ -1557,12 +1968,24 @@
         <translation>モデルを選択…</translation>
     </message>
     <message>
+        <source>Next Chat</source>
+        <translation>次のチャット</translation>
+    </message>
+    <message>
+        <source>Previous Chat</source>
+        <translation>前のチャット</translation>
+    </message>
+    <message>
         <source>Rename Chat…</source>
         <translation>チャットの名前を変更…</translation>
     </message>
     <message>
         <source>Duplicate Chat</source>
         <translation>チャットを複製</translation>
+    </message>
+    <message>
+        <source>Move Chat to</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Delete Chat</source>
@@ -1581,8 +2004,23 @@
         <translation>拡大／縮小</translation>
     </message>
     <message>
+        <source>Show Chat Window</source>
+        <translation>チャットウインドウを表示</translation>
+    </message>
+    <message>
+        <source>Keyboard Shortcuts</source>
+        <translation>キーボードショートカット</translation>
+    </message>
+    <message>
         <source>Show Log</source>
         <translation>ログを表示</translation>
+    </message>
+</context>
+<context>
+    <name>MenuButton</name>
+    <message>
+        <source>Menu</source>
+        <translation>メニュー</translation>
     </message>
 </context>
 <context>
@@ -1592,16 +2030,48 @@
         <translation>Markdown としてコピー</translation>
     </message>
     <message>
+        <source>Copy as Plain Text</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Edit</source>
         <translation>編集</translation>
+    </message>
+    <message>
+        <source>Write Again</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Write a Reply</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Continue</source>
         <translation>続きを書く</translation>
     </message>
     <message>
+        <source>Insert Before</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Insert After</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Make It Yours</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Make It the Model&apos;s</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Delete</source>
         <translation>削除</translation>
+    </message>
+    <message>
+        <source>Delete with All That Follows…</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -1634,9 +2104,23 @@
         <source>Delete message</source>
         <translation>メッセージを削除</translation>
     </message>
+    <message>
+        <source>More</source>
+        <translation type="unfinished"></translation>
+    </message>
 </context>
 <context>
     <name>MessageWiring</name>
+    <message numerus="yes">
+        <source>Delete this message and %n message(s) that follow?</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Undo brings them back. They stay under Recently Deleted for 30 days.</source>
+        <translation type="unfinished"></translation>
+    </message>
     <message>
         <source>Delete</source>
         <translation>削除</translation>
@@ -2666,6 +3150,13 @@
     </message>
 </context>
 <context>
+    <name>Notifications</name>
+    <message>
+        <source>The reply is done.</source>
+        <translation>回答が終わりました。</translation>
+    </message>
+</context>
+<context>
     <name>OfferRow</name>
     <message>
         <source>Install both</source>
@@ -2686,6 +3177,13 @@
     <message>
         <source>On its way</source>
         <translation>ダウンロード中</translation>
+    </message>
+</context>
+<context>
+    <name>OptionField</name>
+    <message>
+        <source>As in Settings</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -2889,6 +3387,14 @@
         <source>Use %1</source>
         <translation>%1 を使う</translation>
     </message>
+    <message>
+        <source>Model</source>
+        <translation>モデル</translation>
+    </message>
+    <message>
+        <source>Settings: %1</source>
+        <translation>設定: %1</translation>
+    </message>
 </context>
 <context>
     <name>Picker</name>
@@ -2907,6 +3413,10 @@
     <message>
         <source>Compare the two…</source>
         <translation>2 つを比較…</translation>
+    </message>
+    <message>
+        <source>Used as drafts</source>
+        <translation>ドラフトとして使うモデル</translation>
     </message>
     <message>
         <source>checking it first</source>
@@ -3088,8 +3598,36 @@
 <context>
     <name>PresetRow</name>
     <message>
+        <source>Save as Preset…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Save Changes to the Preset</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Rename…</source>
         <translation>名前を変更…</translation>
+    </message>
+    <message>
+        <source>Delete Preset</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No preset</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Preset</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Save, rename or delete presets</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Name of the preset</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -3101,6 +3639,45 @@
     <message>
         <source>Reading the chat… %1</source>
         <translation>チャットを読んでいます… %1</translation>
+    </message>
+</context>
+<context>
+    <name>QuickAsk</name>
+    <message>
+        <source>Stop</source>
+        <translation>停止</translation>
+    </message>
+    <message>
+        <source>Send</source>
+        <translation>送信</translation>
+    </message>
+    <message>
+        <source>Quick Ask</source>
+        <translation>クイック質問</translation>
+    </message>
+    <message>
+        <source>Ask anything</source>
+        <translation>何でも聞いてください</translation>
+    </message>
+    <message>
+        <source>Question</source>
+        <translation>質問</translation>
+    </message>
+    <message>
+        <source>Answer</source>
+        <translation>回答</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>閉じる</translation>
+    </message>
+    <message>
+        <source>Kept as a chat in Hunch.</source>
+        <translation>Hunch のチャットとして残ります。</translation>
+    </message>
+    <message>
+        <source>Open in Hunch</source>
+        <translation>Hunch で開く</translation>
     </message>
 </context>
 <context>
@@ -3268,7 +3845,7 @@
         <translation>ここではドラフトを使うと %1 遅くなるため、休止しています。</translation>
     </message>
     <message>
-        <source>The main model kept %1 of %2 drafted tokens, in %3 passes.</source>
+        <source>Drafted tokens that the main model kept: %1 of %2. Passes: %3.</source>
         <translation>%3 回のパスで、ドラフトの %2 トークンのうち %1 を受理しました。</translation>
     </message>
     <message>
@@ -3475,6 +4052,17 @@
     </message>
 </context>
 <context>
+    <name>SettingsButton</name>
+    <message>
+        <source>Chat settings (changed here)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Chat settings</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>SettingsWindow</name>
     <message>
         <source>Settings</source>
@@ -3505,15 +4093,55 @@
         <translation>外観</translation>
     </message>
     <message>
+        <source>Advanced</source>
+        <translation>詳細</translation>
+    </message>
+    <message>
         <source>Search</source>
         <translation>検索</translation>
+    </message>
+    <message>
+        <source>Search settings</source>
+        <translation>設定を検索</translation>
+    </message>
+    <message>
+        <source>No setting has these words.</source>
+        <translation>見つかりませんでした。</translation>
+    </message>
+    <message>
+        <source>Pages</source>
+        <translation>ページ</translation>
     </message>
 </context>
 <context>
     <name>Shortcuts</name>
     <message>
+        <source>Keyboard Shortcuts</source>
+        <translation>キーボードショートカット</translation>
+    </message>
+    <message>
         <source>Close</source>
         <translation>閉じる</translation>
+    </message>
+    <message>
+        <source>In a chat</source>
+        <translation>チャットで</translation>
+    </message>
+    <message>
+        <source>New line</source>
+        <translation>改行</translation>
+    </message>
+    <message>
+        <source>Stop the reply, or cancel editing</source>
+        <translation>回答の停止、または編集のキャンセル</translation>
+    </message>
+    <message>
+        <source>Previous message</source>
+        <translation>前のメッセージ</translation>
+    </message>
+    <message>
+        <source>Next message</source>
+        <translation>次のメッセージ</translation>
     </message>
 </context>
 <context>
@@ -3549,6 +4177,41 @@
     <message>
         <source>Chats</source>
         <translation>チャット</translation>
+    </message>
+</context>
+<context>
+    <name>SidebarWiring</name>
+    <message>
+        <source>Delete the folder “%1”?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Move up what is in it</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Delete all of it</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message numerus="yes">
+        <source>%n chat(s)</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>%1 and %2</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message numerus="yes">
+        <source>%n folder(s)</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>It holds %1.</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -3774,6 +4437,22 @@
         <source>Messages in “%1”</source>
         <translation>「%1」のメッセージ</translation>
     </message>
+    <message>
+        <source>deleted today</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>deleted yesterday</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>deleted on %1</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%n day(s) left</source>
+        <translation type="unfinished"></translation>
+    </message>
 </context>
 <context>
     <name>TrashMenu</name>
@@ -3781,12 +4460,107 @@
         <source>Nothing in the last 30 days</source>
         <translation>過去 30 日間にはありません</translation>
     </message>
+    <message>
+        <source>Show all…</source>
+        <translation type="unfinished"></translation>
+    </message>
 </context>
 <context>
     <name>TrashWindow</name>
+    <message numerus="yes">
+        <source>Delete %n item(s) for good?</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Delete for good</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Delete everything in Recently Deleted for good?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Empty</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It also leaves the daily copies. This cannot be undone.</source>
+        <translation type="unfinished"></translation>
+    </message>
     <message>
         <source>Recently Deleted</source>
         <translation>最近削除した項目</translation>
+    </message>
+    <message>
+        <source>What you delete stays here for 30 days. Then it is gone for good.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Nothing was deleted in the last 30 days.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Recently deleted chats and messages</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Restore</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Delete for good…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Empty…</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>Tray</name>
+    <message>
+        <source>Open Hunch</source>
+        <translation>Hunch を開く</translation>
+    </message>
+    <message>
+        <source>Quick Ask…</source>
+        <translation>クイック質問…</translation>
+    </message>
+    <message>
+        <source>New Chat</source>
+        <translation>新しいチャット</translation>
+    </message>
+    <message>
+        <source>Quit Hunch</source>
+        <translation>Hunch を終了</translation>
+    </message>
+    <message>
+        <source>No model is loaded</source>
+        <translation>モデルが読み込まれていません</translation>
+    </message>
+    <message>
+        <source>No model is in memory</source>
+        <translation>メモリにモデルがありません</translation>
+    </message>
+    <message>
+        <source>Loading %1…</source>
+        <translation>%1 を読み込み中…</translation>
+    </message>
+    <message>
+        <source>%1 could not be loaded</source>
+        <translation>%1 を読み込めません</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n reply(s) being written</source>
+        <translation>
+            <numerusform>%n 件の回答を書いています</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Nothing is being written</source>
+        <translation>書いている回答はありません</translation>
     </message>
 </context>
 <context>
@@ -3867,7 +4641,7 @@
         <translation>このペアには自動が最適です。ドラフトなしの %1 の速さです。</translation>
     </message>
     <message>
-        <source>%1 tokens ahead are best for this pair: %2 plain speed.</source>
+        <source>Best for this pair is to guess %1 ahead: %2 plain speed.</source>
         <translation>このペアには %1 トークン先までの予測が最適です。ドラフトなしの %2 の速さです。</translation>
     </message>
 </context>

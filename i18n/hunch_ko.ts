@@ -4,8 +4,16 @@
 <context>
     <name>About</name>
     <message>
+        <source>Hunch %1</source>
+        <translation>Hunch %1</translation>
+    </message>
+    <message>
         <source>Chat with language models on your own Mac. A small draft guesses, the main model checks.</source>
         <translation>내 Mac에서 언어 모델과 채팅하세요. 작은 초안 모델이 추측하고, 메인 모델이 확인해요.</translation>
+    </message>
+    <message>
+        <source>Free software under the Apache License 2.0. Built on MLX and Qt.</source>
+        <translation>Apache License 2.0으로 배포되는 자유 소프트웨어예요. MLX와 Qt로 만들었어요.</translation>
     </message>
     <message>
         <source>Close</source>
@@ -15,8 +23,75 @@
 <context>
     <name>AdvancedPage</name>
     <message>
+        <source>Reset all settings?</source>
+        <translation>모든 설정을 초기화할까요?</translation>
+    </message>
+    <message>
+        <source>Language, appearance, sampling, speculation and the hub&apos;s address go back to how they were at first.</source>
+        <translation>언어, 모양, 샘플링, 추측 디코딩, 허브 주소가 처음 상태로 돌아가요.</translation>
+    </message>
+    <message>
+        <source>Chats, models and the system prompt stay as they are.</source>
+        <translation>채팅, 모델, 시스템 프롬프트는 그대로 남아요.</translation>
+    </message>
+    <message>
+        <source>Reset</source>
+        <translation>초기화</translation>
+    </message>
+    <message>
         <source>Cancel</source>
         <translation>취소</translation>
+    </message>
+    <message>
+        <source>Show in Finder</source>
+        <translation>Finder에서 보기</translation>
+    </message>
+    <message>
+        <source>Show folder</source>
+        <translation>폴더 보기</translation>
+    </message>
+    <message>
+        <source>Reset…</source>
+        <translation>초기화…</translation>
+    </message>
+    <message>
+        <source>Data folder</source>
+        <translation>데이터 폴더</translation>
+    </message>
+    <message>
+        <source>Log</source>
+        <translation>로그</translation>
+    </message>
+    <message>
+        <source>What went wrong, without a word of your chats.</source>
+        <translation>무엇이 잘못됐는지 적혀 있어요. 채팅 내용은 들어가지 않아요.</translation>
+    </message>
+    <message>
+        <source>Reset all settings</source>
+        <translation>모든 설정 초기화</translation>
+    </message>
+    <message>
+        <source>Chats and models stay.</source>
+        <translation>채팅과 모델은 그대로 남아요.</translation>
+    </message>
+    <message>
+        <source>Use Fusion style</source>
+        <translation>Fusion 스타일 사용</translation>
+    </message>
+    <message>
+        <source>Draws standard controls with Qt&apos;s own style instead of the system&apos;s. For faults in the drawing.</source>
+        <translation>표준 컨트롤을 시스템 대신 Qt 자체 스타일로 그려요. 화면이 잘못 그려질 때 써 보세요.</translation>
+    </message>
+</context>
+<context>
+    <name>Announcements</name>
+    <message>
+        <source>The reply is done.</source>
+        <translation>답변이 끝났어요.</translation>
+    </message>
+    <message>
+        <source>A reply in another chat is done.</source>
+        <translation>다른 채팅의 답변이 끝났어요.</translation>
     </message>
 </context>
 <context>
@@ -34,12 +109,24 @@
         <translation>모양</translation>
     </message>
     <message>
+        <source>Light, dark, or as the system has it.</source>
+        <translation>라이트, 다크 또는 시스템 설정을 따라요.</translation>
+    </message>
+    <message>
         <source>Text size</source>
         <translation>글자 크기</translation>
     </message>
     <message>
         <source>For everything in the window.</source>
         <translation>윈도우의 모든 글자에 적용돼요.</translation>
+    </message>
+    <message>
+        <source>Animations</source>
+        <translation>애니메이션</translation>
+    </message>
+    <message>
+        <source>Auto follows the system&apos;s setting to reduce motion.</source>
+        <translation>자동은 시스템의 동작 줄이기 설정을 따라요.</translation>
     </message>
     <message>
         <source>Match system</source>
@@ -58,6 +145,10 @@
         <translation>다크</translation>
     </message>
     <message>
+        <source>On</source>
+        <translation>켬</translation>
+    </message>
+    <message>
         <source>Off</source>
         <translation>끔</translation>
     </message>
@@ -69,7 +160,7 @@
         <translation>저장하지 않고 채팅</translation>
     </message>
     <message>
-        <source>The file with your chats was damaged. %1 messages were saved, %2 of them from daily copies.</source>
+        <source>The file with your chats was damaged. Messages saved: %1, of them from daily copies: %2.</source>
         <translation>채팅 파일이 손상되어 메시지 %1개를 복구했어요. 그중 %2개는 매일 만드는 사본에서 가져왔어요.</translation>
     </message>
     <message>
@@ -204,6 +295,41 @@
     </message>
 </context>
 <context>
+    <name>ChatCard</name>
+    <message>
+        <source>Send with</source>
+        <translation>보내기 키</translation>
+    </message>
+    <message>
+        <source>The other key begins a new line, as Shift and Return always do.</source>
+        <translation>다른 키는 줄을 바꿔요. Shift와 Return은 언제나 줄을 바꿔요.</translation>
+    </message>
+    <message>
+        <source>Notifications</source>
+        <translation>알림</translation>
+    </message>
+    <message>
+        <source>When a reply is done while you are in another app.</source>
+        <translation>다른 앱을 쓰는 동안 답변이 끝나면 알려 드려요.</translation>
+    </message>
+    <message>
+        <source>Words in notifications</source>
+        <translation>알림에 내용 표시</translation>
+    </message>
+    <message>
+        <source>The title of the chat and how the reply begins.</source>
+        <translation>채팅 제목과 답변의 첫 부분을 보여 줘요.</translation>
+    </message>
+    <message>
+        <source>Ctrl+Return</source>
+        <translation>Ctrl+Return</translation>
+    </message>
+    <message>
+        <source>Return</source>
+        <translation>Return</translation>
+    </message>
+</context>
+<context>
     <name>ChatGroups</name>
     <message>
         <source>MMMM yyyy</source>
@@ -213,6 +339,10 @@
     <message>
         <source>Pinned</source>
         <translation>고정됨</translation>
+    </message>
+    <message>
+        <source>Folders</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Today</source>
@@ -226,12 +356,47 @@
         <source>Previous 7 days</source>
         <translation>지난 7일</translation>
     </message>
+    <message>
+        <source>%1 copy</source>
+        <comment>the title of a chat&apos;s copy</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%1 copy %2</source>
+        <comment>the title of a second or later copy</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>New folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%1 %2</source>
+        <comment>the name of a second new folder: New folder 2</comment>
+        <translation type="unfinished"></translation>
+    </message>
 </context>
 <context>
     <name>ChatList</name>
     <message>
+        <source>New folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Rename…</source>
         <translation>이름 변경…</translation>
+    </message>
+    <message>
+        <source>New folder inside</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Move to</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Delete…</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Unpin</source>
@@ -246,6 +411,10 @@
         <translation>복제</translation>
     </message>
     <message>
+        <source>Name of the folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Title of the chat</source>
         <translation>채팅 제목</translation>
     </message>
@@ -255,10 +424,68 @@
     </message>
 </context>
 <context>
+    <name>ChatMenu</name>
+    <message>
+        <source>No folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>New folder…</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>ChatRows</name>
+    <message>
+        <source>level %1</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>open folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>closed folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>pinned</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>a reply is being written</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>new reply</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>ChatSettings</name>
+    <message>
+        <source>This model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Settings of</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Chat settings</source>
+        <translation type="unfinished"></translation>
+    </message>
     <message>
         <source>Close</source>
         <translation>닫기</translation>
+    </message>
+    <message>
+        <source>All as in Settings</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Random</source>
@@ -267,6 +494,26 @@
     <message>
         <source>No limit</source>
         <translation>제한 없음</translation>
+    </message>
+    <message>
+        <source>Only in this chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>With %1, unless a chat says otherwise</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>From the preset</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>As always with %1</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>As in Settings</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>System prompt</source>
@@ -310,6 +557,13 @@
     </message>
 </context>
 <context>
+    <name>ChatSettingsWiring</name>
+    <message>
+        <source>Chat Settings…</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>CodePart</name>
     <message numerus="yes">
         <source>Copied without %n control character(s)</source>
@@ -324,6 +578,29 @@
     <message>
         <source>text</source>
         <translation>텍스트</translation>
+    </message>
+</context>
+<context>
+    <name>CommandPalette</name>
+    <message>
+        <source>Command palette</source>
+        <translation>명령 팔레트</translation>
+    </message>
+    <message>
+        <source>Search commands, chats, models and settings</source>
+        <translation>명령, 채팅, 모델, 설정 검색</translation>
+    </message>
+    <message>
+        <source>Command</source>
+        <translation>명령</translation>
+    </message>
+    <message>
+        <source>Commands</source>
+        <translation>명령</translation>
+    </message>
+    <message>
+        <source>Nothing has these words.</source>
+        <translation>검색 결과가 없어요.</translation>
     </message>
 </context>
 <context>
@@ -612,12 +889,72 @@
         <translation>나</translation>
     </message>
     <message>
+        <source>Model</source>
+        <translation>모델</translation>
+    </message>
+    <message>
+        <source>Whose words</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What you said</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What the model said</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>New message</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Edited message</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Cancel</source>
         <translation>취소</translation>
     </message>
     <message>
+        <source>Insert</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Save</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Send</source>
         <translation>보내기</translation>
+    </message>
+    <message>
+        <source>Insert and continue</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Save and continue</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Insert and send</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Save only</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What follows stays as it is.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The model writes a new reply.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The model goes on from the end of these words.</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -854,6 +1191,22 @@
         <translation>%2 중 %1</translation>
     </message>
     <message>
+        <source>Not found</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Find in chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Previous match</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Next match</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Close</source>
         <translation>닫기</translation>
     </message>
@@ -907,6 +1260,18 @@
         <translation>
             <numerusform>%n분</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>Icon in the menu bar</source>
+        <translation>메뉴 막대 아이콘</translation>
+    </message>
+    <message>
+        <source>Icon beside the clock</source>
+        <translation>시계 옆 아이콘</translation>
+    </message>
+    <message>
+        <source>Says which models are loaded and what they are writing, and opens Quick Ask.</source>
+        <translation>불러온 모델과 쓰고 있는 답변을 보여 주고, 빠른 질문을 열어요.</translation>
     </message>
     <message>
         <source>Unload idle models</source>
@@ -1407,6 +1772,16 @@
         <source>Undo</source>
         <translation>실행 취소</translation>
     </message>
+    <message numerus="yes">
+        <source>%n message(s) deleted.</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Deleted the folder “%1”.</source>
+        <translation type="unfinished"></translation>
+    </message>
 </context>
 <context>
     <name>LinkDialog</name>
@@ -1541,12 +1916,48 @@
         <translation>글자 크게</translation>
     </message>
     <message>
+        <source>New Folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Quick Ask…</source>
+        <translation>빠른 질문…</translation>
+    </message>
+    <message>
+        <source>Paste and Match Style</source>
+        <translation>스타일에 맞춰 붙여넣기</translation>
+    </message>
+    <message>
+        <source>Find</source>
+        <translation>찾기</translation>
+    </message>
+    <message>
+        <source>Find in Chat…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Find Next</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Find Previous</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Command Palette…</source>
+        <translation>명령 팔레트…</translation>
+    </message>
+    <message>
         <source>Smaller Text</source>
         <translation>글자 작게</translation>
     </message>
     <message>
         <source>Usual Text Size</source>
         <translation>글자 크기 원래대로</translation>
+    </message>
+    <message>
+        <source>Enter or Leave Full Screen</source>
+        <translation>전체 화면 시작 또는 종료</translation>
     </message>
     <message>
         <source>Stop Reply</source>
@@ -1557,12 +1968,24 @@
         <translation>모델 선택…</translation>
     </message>
     <message>
+        <source>Next Chat</source>
+        <translation>다음 채팅</translation>
+    </message>
+    <message>
+        <source>Previous Chat</source>
+        <translation>이전 채팅</translation>
+    </message>
+    <message>
         <source>Rename Chat…</source>
         <translation>채팅 이름 변경…</translation>
     </message>
     <message>
         <source>Duplicate Chat</source>
         <translation>채팅 복제</translation>
+    </message>
+    <message>
+        <source>Move Chat to</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Delete Chat</source>
@@ -1581,8 +2004,23 @@
         <translation>확대/축소</translation>
     </message>
     <message>
+        <source>Show Chat Window</source>
+        <translation>채팅 윈도우 보기</translation>
+    </message>
+    <message>
+        <source>Keyboard Shortcuts</source>
+        <translation>키보드 단축키</translation>
+    </message>
+    <message>
         <source>Show Log</source>
         <translation>로그 보기</translation>
+    </message>
+</context>
+<context>
+    <name>MenuButton</name>
+    <message>
+        <source>Menu</source>
+        <translation>메뉴</translation>
     </message>
 </context>
 <context>
@@ -1592,16 +2030,48 @@
         <translation>마크다운으로 복사</translation>
     </message>
     <message>
+        <source>Copy as Plain Text</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Edit</source>
         <translation>편집</translation>
+    </message>
+    <message>
+        <source>Write Again</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Write a Reply</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Continue</source>
         <translation>이어 쓰기</translation>
     </message>
     <message>
+        <source>Insert Before</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Insert After</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Make It Yours</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Make It the Model&apos;s</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Delete</source>
         <translation>삭제</translation>
+    </message>
+    <message>
+        <source>Delete with All That Follows…</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -1634,9 +2104,23 @@
         <source>Delete message</source>
         <translation>메시지 삭제</translation>
     </message>
+    <message>
+        <source>More</source>
+        <translation type="unfinished"></translation>
+    </message>
 </context>
 <context>
     <name>MessageWiring</name>
+    <message numerus="yes">
+        <source>Delete this message and %n message(s) that follow?</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Undo brings them back. They stay under Recently Deleted for 30 days.</source>
+        <translation type="unfinished"></translation>
+    </message>
     <message>
         <source>Delete</source>
         <translation>삭제</translation>
@@ -2666,6 +3150,13 @@
     </message>
 </context>
 <context>
+    <name>Notifications</name>
+    <message>
+        <source>The reply is done.</source>
+        <translation>답변이 끝났어요.</translation>
+    </message>
+</context>
+<context>
     <name>OfferRow</name>
     <message>
         <source>Install both</source>
@@ -2686,6 +3177,13 @@
     <message>
         <source>On its way</source>
         <translation>다운로드 중</translation>
+    </message>
+</context>
+<context>
+    <name>OptionField</name>
+    <message>
+        <source>As in Settings</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -2889,6 +3387,14 @@
         <source>Use %1</source>
         <translation>%1 사용</translation>
     </message>
+    <message>
+        <source>Model</source>
+        <translation>모델</translation>
+    </message>
+    <message>
+        <source>Settings: %1</source>
+        <translation>설정: %1</translation>
+    </message>
 </context>
 <context>
     <name>Picker</name>
@@ -2907,6 +3413,10 @@
     <message>
         <source>Compare the two…</source>
         <translation>두 모델 비교…</translation>
+    </message>
+    <message>
+        <source>Used as drafts</source>
+        <translation>초안으로 쓰는 모델</translation>
     </message>
     <message>
         <source>checking it first</source>
@@ -3088,8 +3598,36 @@
 <context>
     <name>PresetRow</name>
     <message>
+        <source>Save as Preset…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Save Changes to the Preset</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Rename…</source>
         <translation>이름 변경…</translation>
+    </message>
+    <message>
+        <source>Delete Preset</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No preset</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Preset</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Save, rename or delete presets</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Name of the preset</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -3101,6 +3639,45 @@
     <message>
         <source>Reading the chat… %1</source>
         <translation>채팅을 읽는 중… %1</translation>
+    </message>
+</context>
+<context>
+    <name>QuickAsk</name>
+    <message>
+        <source>Stop</source>
+        <translation>중지</translation>
+    </message>
+    <message>
+        <source>Send</source>
+        <translation>보내기</translation>
+    </message>
+    <message>
+        <source>Quick Ask</source>
+        <translation>빠른 질문</translation>
+    </message>
+    <message>
+        <source>Ask anything</source>
+        <translation>무엇이든 물어보세요</translation>
+    </message>
+    <message>
+        <source>Question</source>
+        <translation>질문</translation>
+    </message>
+    <message>
+        <source>Answer</source>
+        <translation>답변</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>닫기</translation>
+    </message>
+    <message>
+        <source>Kept as a chat in Hunch.</source>
+        <translation>Hunch에 채팅으로 남아요.</translation>
+    </message>
+    <message>
+        <source>Open in Hunch</source>
+        <translation>Hunch에서 열기</translation>
     </message>
 </context>
 <context>
@@ -3268,7 +3845,7 @@
         <translation>지금은 초안을 쓰면 오히려 %1 느려져서 쉬고 있어요.</translation>
     </message>
     <message>
-        <source>The main model kept %1 of %2 drafted tokens, in %3 passes.</source>
+        <source>Drafted tokens that the main model kept: %1 of %2. Passes: %3.</source>
         <translation>패스 %3번에서 추측한 토큰 %2개 중 %1개를 메인 모델이 수락했어요.</translation>
     </message>
     <message>
@@ -3475,6 +4052,17 @@
     </message>
 </context>
 <context>
+    <name>SettingsButton</name>
+    <message>
+        <source>Chat settings (changed here)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Chat settings</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>SettingsWindow</name>
     <message>
         <source>Settings</source>
@@ -3505,15 +4093,55 @@
         <translation>모양</translation>
     </message>
     <message>
+        <source>Advanced</source>
+        <translation>고급</translation>
+    </message>
+    <message>
         <source>Search</source>
         <translation>검색</translation>
+    </message>
+    <message>
+        <source>Search settings</source>
+        <translation>설정 검색</translation>
+    </message>
+    <message>
+        <source>No setting has these words.</source>
+        <translation>검색 결과가 없어요.</translation>
+    </message>
+    <message>
+        <source>Pages</source>
+        <translation>페이지</translation>
     </message>
 </context>
 <context>
     <name>Shortcuts</name>
     <message>
+        <source>Keyboard Shortcuts</source>
+        <translation>키보드 단축키</translation>
+    </message>
+    <message>
         <source>Close</source>
         <translation>닫기</translation>
+    </message>
+    <message>
+        <source>In a chat</source>
+        <translation>채팅에서</translation>
+    </message>
+    <message>
+        <source>New line</source>
+        <translation>줄 바꿈</translation>
+    </message>
+    <message>
+        <source>Stop the reply, or cancel editing</source>
+        <translation>답변 중지 또는 수정 취소</translation>
+    </message>
+    <message>
+        <source>Previous message</source>
+        <translation>이전 메시지</translation>
+    </message>
+    <message>
+        <source>Next message</source>
+        <translation>다음 메시지</translation>
     </message>
 </context>
 <context>
@@ -3549,6 +4177,41 @@
     <message>
         <source>Chats</source>
         <translation>채팅</translation>
+    </message>
+</context>
+<context>
+    <name>SidebarWiring</name>
+    <message>
+        <source>Delete the folder “%1”?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Move up what is in it</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Delete all of it</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message numerus="yes">
+        <source>%n chat(s)</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>%1 and %2</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message numerus="yes">
+        <source>%n folder(s)</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>It holds %1.</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -3774,6 +4437,22 @@
         <source>Messages in “%1”</source>
         <translation>‘%1’의 메시지</translation>
     </message>
+    <message>
+        <source>deleted today</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>deleted yesterday</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>deleted on %1</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%n day(s) left</source>
+        <translation type="unfinished"></translation>
+    </message>
 </context>
 <context>
     <name>TrashMenu</name>
@@ -3781,12 +4460,107 @@
         <source>Nothing in the last 30 days</source>
         <translation>최근 30일 동안 없음</translation>
     </message>
+    <message>
+        <source>Show all…</source>
+        <translation type="unfinished"></translation>
+    </message>
 </context>
 <context>
     <name>TrashWindow</name>
+    <message numerus="yes">
+        <source>Delete %n item(s) for good?</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Delete for good</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Delete everything in Recently Deleted for good?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Empty</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It also leaves the daily copies. This cannot be undone.</source>
+        <translation type="unfinished"></translation>
+    </message>
     <message>
         <source>Recently Deleted</source>
         <translation>최근 삭제한 항목</translation>
+    </message>
+    <message>
+        <source>What you delete stays here for 30 days. Then it is gone for good.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Nothing was deleted in the last 30 days.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Recently deleted chats and messages</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Restore</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Delete for good…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Empty…</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>Tray</name>
+    <message>
+        <source>Open Hunch</source>
+        <translation>Hunch 열기</translation>
+    </message>
+    <message>
+        <source>Quick Ask…</source>
+        <translation>빠른 질문…</translation>
+    </message>
+    <message>
+        <source>New Chat</source>
+        <translation>새 채팅</translation>
+    </message>
+    <message>
+        <source>Quit Hunch</source>
+        <translation>Hunch 종료</translation>
+    </message>
+    <message>
+        <source>No model is loaded</source>
+        <translation>불러온 모델이 없어요</translation>
+    </message>
+    <message>
+        <source>No model is in memory</source>
+        <translation>메모리에 모델이 없어요</translation>
+    </message>
+    <message>
+        <source>Loading %1…</source>
+        <translation>%1 불러오는 중…</translation>
+    </message>
+    <message>
+        <source>%1 could not be loaded</source>
+        <translation>%1 불러오기 실패</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n reply(s) being written</source>
+        <translation>
+            <numerusform>답변 %n개를 쓰는 중</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Nothing is being written</source>
+        <translation>쓰고 있는 답변이 없어요</translation>
     </message>
 </context>
 <context>
@@ -3867,7 +4641,7 @@
         <translation>이 쌍은 자동이 가장 좋아요. 초안 없이 쓸 때의 %1예요.</translation>
     </message>
     <message>
-        <source>%1 tokens ahead are best for this pair: %2 plain speed.</source>
+        <source>Best for this pair is to guess %1 ahead: %2 plain speed.</source>
         <translation>이 쌍은 토큰 %1개씩 미리 추측하는 것이 가장 좋아요. 초안 없이 쓸 때의 %2예요.</translation>
     </message>
 </context>

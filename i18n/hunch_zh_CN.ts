@@ -4,8 +4,16 @@
 <context>
     <name>About</name>
     <message>
+        <source>Hunch %1</source>
+        <translation>Hunch %1</translation>
+    </message>
+    <message>
         <source>Chat with language models on your own Mac. A small draft guesses, the main model checks.</source>
         <translation>在自己的 Mac 上与语言模型对话。小的草稿模型先猜，主模型来检查。</translation>
+    </message>
+    <message>
+        <source>Free software under the Apache License 2.0. Built on MLX and Qt.</source>
+        <translation>基于 Apache License 2.0 的自由软件，使用 MLX 和 Qt 构建。</translation>
     </message>
     <message>
         <source>Close</source>
@@ -15,8 +23,75 @@
 <context>
     <name>AdvancedPage</name>
     <message>
+        <source>Reset all settings?</source>
+        <translation>要还原所有设置吗？</translation>
+    </message>
+    <message>
+        <source>Language, appearance, sampling, speculation and the hub&apos;s address go back to how they were at first.</source>
+        <translation>语言、外观、采样、投机解码和 Hub 地址将恢复为最初的状态。</translation>
+    </message>
+    <message>
+        <source>Chats, models and the system prompt stay as they are.</source>
+        <translation>对话、模型和系统提示词保持不变。</translation>
+    </message>
+    <message>
+        <source>Reset</source>
+        <translation>还原</translation>
+    </message>
+    <message>
         <source>Cancel</source>
         <translation>取消</translation>
+    </message>
+    <message>
+        <source>Show in Finder</source>
+        <translation>在访达中显示</translation>
+    </message>
+    <message>
+        <source>Show folder</source>
+        <translation>显示文件夹</translation>
+    </message>
+    <message>
+        <source>Reset…</source>
+        <translation>还原…</translation>
+    </message>
+    <message>
+        <source>Data folder</source>
+        <translation>数据文件夹</translation>
+    </message>
+    <message>
+        <source>Log</source>
+        <translation>日志</translation>
+    </message>
+    <message>
+        <source>What went wrong, without a word of your chats.</source>
+        <translation>记录出现过的问题，不含任何对话内容。</translation>
+    </message>
+    <message>
+        <source>Reset all settings</source>
+        <translation>还原所有设置</translation>
+    </message>
+    <message>
+        <source>Chats and models stay.</source>
+        <translation>对话和模型会保留。</translation>
+    </message>
+    <message>
+        <source>Use Fusion style</source>
+        <translation>使用 Fusion 样式</translation>
+    </message>
+    <message>
+        <source>Draws standard controls with Qt&apos;s own style instead of the system&apos;s. For faults in the drawing.</source>
+        <translation>用 Qt 自带的样式代替系统样式绘制标准控件，用于解决显示异常。</translation>
+    </message>
+</context>
+<context>
+    <name>Announcements</name>
+    <message>
+        <source>The reply is done.</source>
+        <translation>回复已完成。</translation>
+    </message>
+    <message>
+        <source>A reply in another chat is done.</source>
+        <translation>另一个对话的回复已完成。</translation>
     </message>
 </context>
 <context>
@@ -34,12 +109,24 @@
         <translation>外观</translation>
     </message>
     <message>
+        <source>Light, dark, or as the system has it.</source>
+        <translation>浅色、深色，或跟随系统。</translation>
+    </message>
+    <message>
         <source>Text size</source>
         <translation>文字大小</translation>
     </message>
     <message>
         <source>For everything in the window.</source>
         <translation>作用于窗口中的所有内容。</translation>
+    </message>
+    <message>
+        <source>Animations</source>
+        <translation>动画效果</translation>
+    </message>
+    <message>
+        <source>Auto follows the system&apos;s setting to reduce motion.</source>
+        <translation>“自动”会跟随系统的“减弱动态效果”设置。</translation>
     </message>
     <message>
         <source>Match system</source>
@@ -58,8 +145,12 @@
         <translation>深色</translation>
     </message>
     <message>
+        <source>On</source>
+        <translation>开</translation>
+    </message>
+    <message>
         <source>Off</source>
-        <translation>关闭</translation>
+        <translation>关</translation>
     </message>
 </context>
 <context>
@@ -69,7 +160,7 @@
         <translation>不保存，继续对话</translation>
     </message>
     <message>
-        <source>The file with your chats was damaged. %1 messages were saved, %2 of them from daily copies.</source>
+        <source>The file with your chats was damaged. Messages saved: %1, of them from daily copies: %2.</source>
         <translation>对话文件已损坏。已恢复 %1 条消息，其中 %2 条来自每日副本。</translation>
     </message>
     <message>
@@ -204,6 +295,41 @@
     </message>
 </context>
 <context>
+    <name>ChatCard</name>
+    <message>
+        <source>Send with</source>
+        <translation>发送键</translation>
+    </message>
+    <message>
+        <source>The other key begins a new line, as Shift and Return always do.</source>
+        <translation>另一个键用于换行。同时按 Shift 和回车键始终是换行。</translation>
+    </message>
+    <message>
+        <source>Notifications</source>
+        <translation>通知</translation>
+    </message>
+    <message>
+        <source>When a reply is done while you are in another app.</source>
+        <translation>正在使用其他 App 时，回复完成后会通知。</translation>
+    </message>
+    <message>
+        <source>Words in notifications</source>
+        <translation>在通知中显示内容</translation>
+    </message>
+    <message>
+        <source>The title of the chat and how the reply begins.</source>
+        <translation>显示对话标题和回复的开头。</translation>
+    </message>
+    <message>
+        <source>Ctrl+Return</source>
+        <translation>Ctrl+回车键</translation>
+    </message>
+    <message>
+        <source>Return</source>
+        <translation>回车键</translation>
+    </message>
+</context>
+<context>
     <name>ChatGroups</name>
     <message>
         <source>MMMM yyyy</source>
@@ -213,6 +339,10 @@
     <message>
         <source>Pinned</source>
         <translation>已置顶</translation>
+    </message>
+    <message>
+        <source>Folders</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Today</source>
@@ -226,12 +356,47 @@
         <source>Previous 7 days</source>
         <translation>过去 7 天</translation>
     </message>
+    <message>
+        <source>%1 copy</source>
+        <comment>the title of a chat&apos;s copy</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%1 copy %2</source>
+        <comment>the title of a second or later copy</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>New folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%1 %2</source>
+        <comment>the name of a second new folder: New folder 2</comment>
+        <translation type="unfinished"></translation>
+    </message>
 </context>
 <context>
     <name>ChatList</name>
     <message>
+        <source>New folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Rename…</source>
         <translation>重命名…</translation>
+    </message>
+    <message>
+        <source>New folder inside</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Move to</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Delete…</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Unpin</source>
@@ -246,6 +411,10 @@
         <translation>创建副本</translation>
     </message>
     <message>
+        <source>Name of the folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Title of the chat</source>
         <translation>对话标题</translation>
     </message>
@@ -255,10 +424,68 @@
     </message>
 </context>
 <context>
+    <name>ChatMenu</name>
+    <message>
+        <source>No folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>New folder…</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>ChatRows</name>
+    <message>
+        <source>level %1</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>open folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>closed folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>pinned</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>a reply is being written</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>new reply</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>ChatSettings</name>
+    <message>
+        <source>This model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Settings of</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Chat settings</source>
+        <translation type="unfinished"></translation>
+    </message>
     <message>
         <source>Close</source>
         <translation>关闭</translation>
+    </message>
+    <message>
+        <source>All as in Settings</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Random</source>
@@ -267,6 +494,26 @@
     <message>
         <source>No limit</source>
         <translation>不限</translation>
+    </message>
+    <message>
+        <source>Only in this chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>With %1, unless a chat says otherwise</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>From the preset</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>As always with %1</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>As in Settings</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>System prompt</source>
@@ -310,6 +557,13 @@
     </message>
 </context>
 <context>
+    <name>ChatSettingsWiring</name>
+    <message>
+        <source>Chat Settings…</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>CodePart</name>
     <message numerus="yes">
         <source>Copied without %n control character(s)</source>
@@ -324,6 +578,29 @@
     <message>
         <source>text</source>
         <translation>文本</translation>
+    </message>
+</context>
+<context>
+    <name>CommandPalette</name>
+    <message>
+        <source>Command palette</source>
+        <translation>命令面板</translation>
+    </message>
+    <message>
+        <source>Search commands, chats, models and settings</source>
+        <translation>搜索命令、对话、模型和设置</translation>
+    </message>
+    <message>
+        <source>Command</source>
+        <translation>命令</translation>
+    </message>
+    <message>
+        <source>Commands</source>
+        <translation>命令</translation>
+    </message>
+    <message>
+        <source>Nothing has these words.</source>
+        <translation>没有找到结果。</translation>
     </message>
 </context>
 <context>
@@ -612,12 +889,72 @@
         <translation>你</translation>
     </message>
     <message>
+        <source>Model</source>
+        <translation>模型</translation>
+    </message>
+    <message>
+        <source>Whose words</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What you said</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What the model said</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>New message</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Edited message</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Cancel</source>
         <translation>取消</translation>
     </message>
     <message>
+        <source>Insert</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Save</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Send</source>
         <translation>发送</translation>
+    </message>
+    <message>
+        <source>Insert and continue</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Save and continue</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Insert and send</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Save only</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What follows stays as it is.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The model writes a new reply.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The model goes on from the end of these words.</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -854,6 +1191,22 @@
         <translation>%1 / %2</translation>
     </message>
     <message>
+        <source>Not found</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Find in chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Previous match</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Next match</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Close</source>
         <translation>关闭</translation>
     </message>
@@ -907,6 +1260,18 @@
         <translation>
             <numerusform>%n 分钟</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>Icon in the menu bar</source>
+        <translation>菜单栏图标</translation>
+    </message>
+    <message>
+        <source>Icon beside the clock</source>
+        <translation>时钟旁的图标</translation>
+    </message>
+    <message>
+        <source>Says which models are loaded and what they are writing, and opens Quick Ask.</source>
+        <translation>显示已载入的模型和正在生成的回复，并可打开快速提问。</translation>
     </message>
     <message>
         <source>Unload idle models</source>
@@ -1407,6 +1772,16 @@
         <source>Undo</source>
         <translation>撤销</translation>
     </message>
+    <message numerus="yes">
+        <source>%n message(s) deleted.</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Deleted the folder “%1”.</source>
+        <translation type="unfinished"></translation>
+    </message>
 </context>
 <context>
     <name>LinkDialog</name>
@@ -1541,12 +1916,48 @@
         <translation>放大文字</translation>
     </message>
     <message>
+        <source>New Folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Quick Ask…</source>
+        <translation>快速提问…</translation>
+    </message>
+    <message>
+        <source>Paste and Match Style</source>
+        <translation>粘贴并匹配样式</translation>
+    </message>
+    <message>
+        <source>Find</source>
+        <translation>查找</translation>
+    </message>
+    <message>
+        <source>Find in Chat…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Find Next</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Find Previous</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Command Palette…</source>
+        <translation>命令面板…</translation>
+    </message>
+    <message>
         <source>Smaller Text</source>
         <translation>缩小文字</translation>
     </message>
     <message>
         <source>Usual Text Size</source>
         <translation>默认文字大小</translation>
+    </message>
+    <message>
+        <source>Enter or Leave Full Screen</source>
+        <translation>进入或退出全屏幕</translation>
     </message>
     <message>
         <source>Stop Reply</source>
@@ -1557,12 +1968,24 @@
         <translation>选择模型…</translation>
     </message>
     <message>
+        <source>Next Chat</source>
+        <translation>下一个对话</translation>
+    </message>
+    <message>
+        <source>Previous Chat</source>
+        <translation>上一个对话</translation>
+    </message>
+    <message>
         <source>Rename Chat…</source>
         <translation>重命名对话…</translation>
     </message>
     <message>
         <source>Duplicate Chat</source>
         <translation>创建对话副本</translation>
+    </message>
+    <message>
+        <source>Move Chat to</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Delete Chat</source>
@@ -1581,8 +2004,23 @@
         <translation>缩放</translation>
     </message>
     <message>
+        <source>Show Chat Window</source>
+        <translation>显示对话窗口</translation>
+    </message>
+    <message>
+        <source>Keyboard Shortcuts</source>
+        <translation>键盘快捷键</translation>
+    </message>
+    <message>
         <source>Show Log</source>
         <translation>显示日志</translation>
+    </message>
+</context>
+<context>
+    <name>MenuButton</name>
+    <message>
+        <source>Menu</source>
+        <translation>菜单</translation>
     </message>
 </context>
 <context>
@@ -1592,16 +2030,48 @@
         <translation>拷贝为 Markdown</translation>
     </message>
     <message>
+        <source>Copy as Plain Text</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Edit</source>
         <translation>编辑</translation>
+    </message>
+    <message>
+        <source>Write Again</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Write a Reply</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Continue</source>
         <translation>继续生成</translation>
     </message>
     <message>
+        <source>Insert Before</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Insert After</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Make It Yours</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Make It the Model&apos;s</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Delete</source>
         <translation>删除</translation>
+    </message>
+    <message>
+        <source>Delete with All That Follows…</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -1634,9 +2104,23 @@
         <source>Delete message</source>
         <translation>删除消息</translation>
     </message>
+    <message>
+        <source>More</source>
+        <translation type="unfinished"></translation>
+    </message>
 </context>
 <context>
     <name>MessageWiring</name>
+    <message numerus="yes">
+        <source>Delete this message and %n message(s) that follow?</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Undo brings them back. They stay under Recently Deleted for 30 days.</source>
+        <translation type="unfinished"></translation>
+    </message>
     <message>
         <source>Delete</source>
         <translation>删除</translation>
@@ -2666,6 +3150,13 @@
     </message>
 </context>
 <context>
+    <name>Notifications</name>
+    <message>
+        <source>The reply is done.</source>
+        <translation>回复已完成。</translation>
+    </message>
+</context>
+<context>
     <name>OfferRow</name>
     <message>
         <source>Install both</source>
@@ -2686,6 +3177,13 @@
     <message>
         <source>On its way</source>
         <translation>正在下载</translation>
+    </message>
+</context>
+<context>
+    <name>OptionField</name>
+    <message>
+        <source>As in Settings</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -2889,6 +3387,14 @@
         <source>Use %1</source>
         <translation>使用 %1</translation>
     </message>
+    <message>
+        <source>Model</source>
+        <translation>模型</translation>
+    </message>
+    <message>
+        <source>Settings: %1</source>
+        <translation>设置：%1</translation>
+    </message>
 </context>
 <context>
     <name>Picker</name>
@@ -2907,6 +3413,10 @@
     <message>
         <source>Compare the two…</source>
         <translation>比较两者…</translation>
+    </message>
+    <message>
+        <source>Used as drafts</source>
+        <translation>用作草稿的模型</translation>
     </message>
     <message>
         <source>checking it first</source>
@@ -3088,8 +3598,36 @@
 <context>
     <name>PresetRow</name>
     <message>
+        <source>Save as Preset…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Save Changes to the Preset</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Rename…</source>
         <translation>重命名…</translation>
+    </message>
+    <message>
+        <source>Delete Preset</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No preset</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Preset</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Save, rename or delete presets</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Name of the preset</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -3101,6 +3639,45 @@
     <message>
         <source>Reading the chat… %1</source>
         <translation>正在读取对话… %1</translation>
+    </message>
+</context>
+<context>
+    <name>QuickAsk</name>
+    <message>
+        <source>Stop</source>
+        <translation>停止</translation>
+    </message>
+    <message>
+        <source>Send</source>
+        <translation>发送</translation>
+    </message>
+    <message>
+        <source>Quick Ask</source>
+        <translation>快速提问</translation>
+    </message>
+    <message>
+        <source>Ask anything</source>
+        <translation>有问题，尽管问</translation>
+    </message>
+    <message>
+        <source>Question</source>
+        <translation>问题</translation>
+    </message>
+    <message>
+        <source>Answer</source>
+        <translation>回复</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>关闭</translation>
+    </message>
+    <message>
+        <source>Kept as a chat in Hunch.</source>
+        <translation>会作为对话保留在 Hunch 中。</translation>
+    </message>
+    <message>
+        <source>Open in Hunch</source>
+        <translation>在 Hunch 中打开</translation>
     </message>
 </context>
 <context>
@@ -3268,7 +3845,7 @@
         <translation>在这里使用草稿模型反而慢 %1，所以已暂停。</translation>
     </message>
     <message>
-        <source>The main model kept %1 of %2 drafted tokens, in %3 passes.</source>
+        <source>Drafted tokens that the main model kept: %1 of %2. Passes: %3.</source>
         <translation>%3 轮中，主模型接受了 %2 个猜测的 token 中的 %1 个。</translation>
     </message>
     <message>
@@ -3475,6 +4052,17 @@
     </message>
 </context>
 <context>
+    <name>SettingsButton</name>
+    <message>
+        <source>Chat settings (changed here)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Chat settings</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>SettingsWindow</name>
     <message>
         <source>Settings</source>
@@ -3505,15 +4093,55 @@
         <translation>外观</translation>
     </message>
     <message>
+        <source>Advanced</source>
+        <translation>高级</translation>
+    </message>
+    <message>
         <source>Search</source>
         <translation>搜索</translation>
+    </message>
+    <message>
+        <source>Search settings</source>
+        <translation>搜索设置</translation>
+    </message>
+    <message>
+        <source>No setting has these words.</source>
+        <translation>没有找到结果。</translation>
+    </message>
+    <message>
+        <source>Pages</source>
+        <translation>页面</translation>
     </message>
 </context>
 <context>
     <name>Shortcuts</name>
     <message>
+        <source>Keyboard Shortcuts</source>
+        <translation>键盘快捷键</translation>
+    </message>
+    <message>
         <source>Close</source>
         <translation>关闭</translation>
+    </message>
+    <message>
+        <source>In a chat</source>
+        <translation>在对话中</translation>
+    </message>
+    <message>
+        <source>New line</source>
+        <translation>换行</translation>
+    </message>
+    <message>
+        <source>Stop the reply, or cancel editing</source>
+        <translation>停止回复，或取消编辑</translation>
+    </message>
+    <message>
+        <source>Previous message</source>
+        <translation>上一条消息</translation>
+    </message>
+    <message>
+        <source>Next message</source>
+        <translation>下一条消息</translation>
     </message>
 </context>
 <context>
@@ -3549,6 +4177,41 @@
     <message>
         <source>Chats</source>
         <translation>对话</translation>
+    </message>
+</context>
+<context>
+    <name>SidebarWiring</name>
+    <message>
+        <source>Delete the folder “%1”?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Move up what is in it</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Delete all of it</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message numerus="yes">
+        <source>%n chat(s)</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>%1 and %2</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message numerus="yes">
+        <source>%n folder(s)</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>It holds %1.</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -3774,6 +4437,22 @@
         <source>Messages in “%1”</source>
         <translation>“%1”中的消息</translation>
     </message>
+    <message>
+        <source>deleted today</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>deleted yesterday</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>deleted on %1</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%n day(s) left</source>
+        <translation type="unfinished"></translation>
+    </message>
 </context>
 <context>
     <name>TrashMenu</name>
@@ -3781,12 +4460,107 @@
         <source>Nothing in the last 30 days</source>
         <translation>最近 30 天没有</translation>
     </message>
+    <message>
+        <source>Show all…</source>
+        <translation type="unfinished"></translation>
+    </message>
 </context>
 <context>
     <name>TrashWindow</name>
+    <message numerus="yes">
+        <source>Delete %n item(s) for good?</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Delete for good</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Delete everything in Recently Deleted for good?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Empty</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It also leaves the daily copies. This cannot be undone.</source>
+        <translation type="unfinished"></translation>
+    </message>
     <message>
         <source>Recently Deleted</source>
         <translation>最近删除</translation>
+    </message>
+    <message>
+        <source>What you delete stays here for 30 days. Then it is gone for good.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Nothing was deleted in the last 30 days.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Recently deleted chats and messages</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Restore</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Delete for good…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Empty…</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>Tray</name>
+    <message>
+        <source>Open Hunch</source>
+        <translation>打开 Hunch</translation>
+    </message>
+    <message>
+        <source>Quick Ask…</source>
+        <translation>快速提问…</translation>
+    </message>
+    <message>
+        <source>New Chat</source>
+        <translation>新建对话</translation>
+    </message>
+    <message>
+        <source>Quit Hunch</source>
+        <translation>退出 Hunch</translation>
+    </message>
+    <message>
+        <source>No model is loaded</source>
+        <translation>尚未加载模型</translation>
+    </message>
+    <message>
+        <source>No model is in memory</source>
+        <translation>内存中没有模型</translation>
+    </message>
+    <message>
+        <source>Loading %1…</source>
+        <translation>正在加载 %1…</translation>
+    </message>
+    <message>
+        <source>%1 could not be loaded</source>
+        <translation>无法加载 %1</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n reply(s) being written</source>
+        <translation>
+            <numerusform>正在生成 %n 条回复</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Nothing is being written</source>
+        <translation>没有正在生成的回复</translation>
     </message>
 </context>
 <context>
@@ -3867,7 +4641,7 @@
         <translation>自动模式最适合这个模型对：速度是不用草稿时的 %1。</translation>
     </message>
     <message>
-        <source>%1 tokens ahead are best for this pair: %2 plain speed.</source>
+        <source>Best for this pair is to guess %1 ahead: %2 plain speed.</source>
         <translation>这个模型对每次提前猜测 %1 个 token 最好：速度是不用草稿时的 %2。</translation>
     </message>
 </context>

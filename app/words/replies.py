@@ -151,7 +151,9 @@ def source_sentence(stats: RequestStats) -> str:
 def _tooltip(stats: RequestStats) -> str:
     lines = [source_sentence(stats)]
     if stats.drafted:
-        kept = QCoreApplication.translate("ReplyStats", "The main model kept %1 of %2 drafted tokens, in %3 passes.")
+        kept = QCoreApplication.translate(
+            "ReplyStats", "Drafted tokens that the main model kept: %1 of %2. Passes: %3."
+        )
         numbers = (formats.count(value) for value in (stats.accepted, stats.drafted, stats.rounds))
         lines.append(formats.fill(kept, *numbers))
     if stats.break_even is not None and drafted_enough(stats):

@@ -50,11 +50,10 @@ class Header(Translated, QWidget):
         row.setSpacing(6)
         row.addWidget(self.show_button)
         row.addWidget(self.new_button)
-        row.addStretch(1)
+        # Each holds to an edge of its own: neither moves when the other's words change.
         row.addWidget(self.title, 0)
-        row.addSpacing(4)
-        row.addWidget(self.chip, 0)
         row.addStretch(1)
+        row.addWidget(self.chip, 0)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -75,10 +75,10 @@ class MainWindow(Translated, QWidget):
         self._arrange()
         self._connect_parts()
         self._connect_menu()
-        self.comfort = Comfort(self, theme, settings)
         self.inspector = InspectorWiring(self, theme, settings)
         self.chat_settings = ChatSettingsWiring(self, theme)
         self.speculation: SpeculationWiring
+        self.comfort = Comfort(self, theme, settings)
         self._restore()
         theme.changed.connect(self.update)
         self.setWindowTitle("Hunch")

@@ -123,7 +123,7 @@ class TranscriptView(QAbstractScrollArea):
         for name in _REQUESTS:
             getattr(context, f"{name}_requested").connect(getattr(self, f"{name}_requested"))
         context.copy_requested.connect(self.copier.copy_message)
-        context.fold_requested.connect(self._toggle_thinking)
+        context.fold_requested.connect(self.toggle_thinking)
         context.hovered.connect(lambda number: self._highlights.hover(self._model.row_of(number)))
         context.selecting.connect(self._hold.let_go)
         self.copier.message_copied.connect(self.copied)
@@ -365,7 +365,7 @@ class TranscriptView(QAbstractScrollArea):
         elif event.key() == Qt.Key.Key_Escape and self._highlights.focused is not None:
             self._highlights.focus(None)
         elif event.key() in (Qt.Key.Key_Space, Qt.Key.Key_Return) and self._highlights.focused is not None:
-            self._toggle_thinking(self._focused_message())
+            self.toggle_thinking(self._focused_message())
         else:
             super().keyPressEvent(event)
 
@@ -379,7 +379,7 @@ class TranscriptView(QAbstractScrollArea):
     def selectAll(self) -> None:  # noqa: N802  the Edit menu calls it by Qt's name
         self.selection.select_all()
 
-    def _toggle_thinking(self, message_id: int | None) -> None:
+    def toggle_thinking(self, message_id: int | None) -> None:
         row = None if message_id is None else self._model.row_of(message_id)
         if row is None or not self._model.messages[row].thinking:
             return
