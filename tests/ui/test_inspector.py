@@ -152,6 +152,7 @@ def test_nothing_is_cut_off(app: AppHarness, qtbot: QtBot, language: str, scale:
     wiring.panel.meanings.button.setChecked(True)
     QApplication.processEvents()
     content = wiring.panel.area.widget()
+    assert content is not None
     assert content.width() <= wiring.panel.area.viewport().width()
     assert window.rect().contains(wiring.panel.geometry())
     for label in content.findChildren(TextLabel):
