@@ -1,8 +1,7 @@
 """The transcript: a scrolling column of messages in which only what is in sight has widgets.
 
 Here: scrolling, sticking to the end, keyboard and menu. Not here: what a message consists of (`message_item.py`),
-where messages stand (`message_column.py`), which parts get widgets (`visible_parts.py`), what is selected
-(`selection.py`, `pointer.py`).
+where messages stand (`message_column.py`), which parts get widgets (`visible_parts.py`), selecting (`selection.py`).
 """
 
 from PySide6.QtCore import QEvent, QLocale, QRect, Qt, QTimer, Signal
@@ -58,7 +57,6 @@ class TranscriptView(QAbstractScrollArea):
     notice_action_requested = Signal(int, object)  # message id, NoticeAction
     act_requested = Signal(int, str)  # message id, one of those in message_acts.py
     attachment_requested = Signal(int, int)  # message id, which of its attachments
-    settled = Signal()  # what is in sight has its widgets, in their places
 
     def __init__(self, theme: Theme, model: TranscriptModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -96,14 +94,11 @@ class TranscriptView(QAbstractScrollArea):
         self._restyle()
         self._reset()
 
-    # Set-up
-
     def _set_up(self) -> None:
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        hides_itself = self.style().styleHint(QStyle.StyleHint.SH_ScrollBar_Transient, None, self.verticalScrollBar())
-        if not hides_itself:
+        if not self.style().styleHint(QStyle.StyleHint.SH_ScrollBar_Transient, None, self.verticalScrollBar()):
             # A bar that comes and goes would move the whole column sideways.
             self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
         self.viewport().setMouseTracking(True)
@@ -241,7 +236,6 @@ class TranscriptView(QAbstractScrollArea):
         self.visible_parts.place(self._column, top, self.page_px(), self._left_px(), self.column_px())
         self._thought_bars.place(self.visible_parts.shown(), self._left_px() + self._theme.px(6))
         self.visible_parts.light(self.selection)
-        self.settled.emit()
         self._link_keys.place()
         self._hold.settled(top)
         self._settling = False
