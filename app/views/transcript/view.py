@@ -7,6 +7,7 @@ where messages stand (`message_column.py`), which parts get widgets (`visible_pa
 
 from PySide6.QtCore import QEvent, QLocale, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import (
+    QAccessible,
     QContextMenuEvent,
     QFocusEvent,
     QKeyEvent,
@@ -46,6 +47,7 @@ _SETTLING_ROUNDS = 6
 class TranscriptView(QAbstractScrollArea):
     """Shows a TranscriptModel. Its signals are requests, by message id."""
 
+    accessible_role = QAccessible.Role.Document
     link_requested = Signal(str)
     copied = Signal(int)
     regenerate_requested = Signal(int)
