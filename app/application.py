@@ -23,10 +23,9 @@ from app.controllers.chat import ChatController
 from app.controllers.files import FileControllers
 from app.controllers.models import ModelController
 from app.controllers.pair_loading import StarterPair
-from app.controllers.tuning import TuningController
+from app.controllers.speculation import SpeculationParts
 from app.settings import STARTER_FOLDER, Settings
 from app.storage import DatabaseTooNew, Opened, Rescued, Storage
-from app.storage.pair_records import PairRecords
 from app.system.crash_marker import SessionMark
 from app.system.deadline import end_process_after
 from app.system.gui_gc import GuiThreadGarbage
@@ -42,6 +41,7 @@ from app.views.shell.about import show_about
 from app.views.shell.file_wiring import FileWiring
 from app.views.shell.kept_words import problem_text
 from app.views.shell.main_window import MainWindow
+from app.views.shell.speculation_wiring import SpeculationWiring
 from app.views.widgets.banner import BannerText
 from app.views.widgets.dialog import Dialog, DialogText
 from app.words.languages import Translation, compiled_sentences
@@ -175,8 +175,9 @@ class Application(QObject):
         self.chats = ChatController(self.engine, self.bridge, self.storage, self.settings, self.models, self)
         files = FileControllers(self.engine, self.bridge, self.storage, self.models, self.chats, self.calls.post)
         self._steps[:0] = [self.chats.close, files.close, self.bridge.close]
-        self._make_tuning()
+        self._make_speculation()
         self.window.bind(self.chats, self.models)
+        self.window.speculation = SpeculationWiring(self.window, self.speculation, self.theme)
         self.window.comfort.commands.settings = self.settings_window
         self.file_wiring = FileWiring(self.window, self.theme, files)
         self.window.empty_chat.bind(self.models)
@@ -189,12 +190,9 @@ class Application(QObject):
         self.is_open = True
         self.opened.emit()
 
-    def _make_tuning(self) -> None:
-        records = PairRecords(self.paths.pairs)
-        self.models.checks.gain_of = lambda main, draft: records.get(main, draft).gain
-        self.tuning = TuningController(
-            self.engine, self.bridge, self.models, records, lambda: self.translation.language, self
-        )
+    def _make_speculation(self) -> None:
+        parts = self.engine, self.bridge, self.storage, self.chats, self.models
+        self.speculation = SpeculationParts(*parts, self.paths.pairs, lambda: self.translation.language)
 
     def _mark_loading(self) -> None:
         pair = self.models.pair
@@ -253,7 +251,7 @@ class Application(QObject):
         if self._settings_window is None:
             from app.views.settings.window import SettingsWindow
 
-            parts = self.theme, self.settings, self.chats, self.models, self.tuning, self.paths
+            parts = self.theme, self.settings, self.chats, self.models, self.speculation, self.paths
             self._settings_window = SettingsWindow(*parts)
         return self._settings_window
 

@@ -107,6 +107,21 @@ def _texts(value: Any) -> tuple[str, ...]:
     return tuple(_text(each) for each in value)
 
 
+def _presets(value: Any) -> tuple[dict[str, Any], ...]:
+    """Those that are presets: with an id, a name and values. What the values mean is decided where they are used."""
+    if not isinstance(value, list | tuple):
+        raise TypeError(value)
+    kinds = {"id": str, "name": str, "values": dict}
+    whole = [each for each in value if isinstance(each, dict)]
+    return tuple(each for each in whole if all(isinstance(each.get(name), kind) for name, kind in kinds.items()))
+
+
+def _values_by_name(value: Any) -> dict[str, dict[str, Any]]:
+    if not isinstance(value, dict):
+        raise TypeError(value)
+    return {str(name): values for name, values in value.items() if isinstance(values, dict)}
+
+
 def _flag(value: Any) -> bool:
     if not isinstance(value, bool):
         raise TypeError(value)
@@ -137,6 +152,9 @@ class Settings(QObject):
     max_tokens = Option[int | None](None, _optional(_whole(1, 1_000_000)))  # None: as far as the context goes
     thinking = Option(False, _flag)
     system_prompt = Option("", _text)
+    presets = Option[tuple[dict[str, Any], ...]]((), _presets)
+    model_defaults = Option[dict[str, dict[str, Any]]]({}, _values_by_name)  # by main_folder
+    automatic_titles = Option(True, _flag)
     hub_endpoint = Option("", _text)  # "": the public hub
     hub_mirrors = Option[tuple[str, ...]]((), _texts)  # asked where the hub cannot be reached
     hub_proxy = Option("", _text)  # "": what the environment says

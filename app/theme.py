@@ -58,6 +58,7 @@ class Palette:
     code_string: QColor
     code_number: QColor
     code_name: QColor
+    found: QColor  # behind words that a search has found
 
 
 LIGHT = Palette(
@@ -81,6 +82,7 @@ LIGHT = Palette(
     code_string=QColor("#1B774A"),
     code_number=QColor("#8A5800"),
     code_name=QColor("#2F4BD8"),
+    found=QColor("#FFE29A"),
 )
 
 DARK = Palette(
@@ -103,6 +105,7 @@ DARK = Palette(
     code_string=QColor("#7FD6A8"),
     code_number=QColor("#F2B544"),
     code_name=QColor("#9DB0FF"),
+    found=QColor("#5C4A14"),
 )
 
 # Han characters are drawn differently in Korean, Japanese and Chinese; the interface language decides.

@@ -341,6 +341,10 @@
         <translation>ピン留め</translation>
     </message>
     <message>
+        <source>Folders</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Today</source>
         <translation>今日</translation>
     </message>
@@ -352,12 +356,47 @@
         <source>Previous 7 days</source>
         <translation>過去 7 日間</translation>
     </message>
+    <message>
+        <source>%1 copy</source>
+        <comment>the title of a chat&apos;s copy</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%1 copy %2</source>
+        <comment>the title of a second or later copy</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>New folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%1 %2</source>
+        <comment>the name of a second new folder: New folder 2</comment>
+        <translation type="unfinished"></translation>
+    </message>
 </context>
 <context>
     <name>ChatList</name>
     <message>
+        <source>New folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Rename…</source>
         <translation>名前を変更…</translation>
+    </message>
+    <message>
+        <source>New folder inside</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Move to</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Delete…</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Unpin</source>
@@ -372,8 +411,156 @@
         <translation>複製</translation>
     </message>
     <message>
+        <source>Name of the folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Title of the chat</source>
+        <translation type="unfinished">チャットのタイトル</translation>
+    </message>
+    <message>
         <source>Delete</source>
         <translation>削除</translation>
+    </message>
+</context>
+<context>
+    <name>ChatMenu</name>
+    <message>
+        <source>No folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>New folder…</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>ChatRows</name>
+    <message>
+        <source>level %1</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>open folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>closed folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>pinned</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>a reply is being written</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>new reply</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>ChatSettings</name>
+    <message>
+        <source>This model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Settings of</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Chat settings</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation type="unfinished">閉じる</translation>
+    </message>
+    <message>
+        <source>All as in Settings</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Random</source>
+        <translation type="unfinished">ランダム</translation>
+    </message>
+    <message>
+        <source>No limit</source>
+        <translation type="unfinished">上限なし</translation>
+    </message>
+    <message>
+        <source>Only in this chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>With %1, unless a chat says otherwise</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>From the preset</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>As always with %1</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>As in Settings</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>System prompt</source>
+        <translation type="unfinished">システムプロンプト</translation>
+    </message>
+    <message>
+        <source>Temperature</source>
+        <translation type="unfinished">温度</translation>
+    </message>
+    <message>
+        <source>Top-p</source>
+        <translation type="unfinished">Top-p</translation>
+    </message>
+    <message>
+        <source>Top-k</source>
+        <translation type="unfinished">Top-k</translation>
+    </message>
+    <message>
+        <source>Min-p</source>
+        <translation type="unfinished">Min-p</translation>
+    </message>
+    <message>
+        <source>Repetition penalty</source>
+        <translation type="unfinished">繰り返しペナルティ</translation>
+    </message>
+    <message>
+        <source>Seed</source>
+        <translation type="unfinished">シード</translation>
+    </message>
+    <message>
+        <source>Longest reply</source>
+        <translation type="unfinished">回答の最大の長さ</translation>
+    </message>
+    <message>
+        <source>Think first</source>
+        <translation type="unfinished">先に考える</translation>
+    </message>
+    <message>
+        <source>Drafting</source>
+        <translation type="unfinished">ドラフト</translation>
+    </message>
+</context>
+<context>
+    <name>ChatSettingsWiring</name>
+    <message>
+        <source>Chat Settings…</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -696,6 +883,81 @@
     </message>
 </context>
 <context>
+    <name>EditorPart</name>
+    <message>
+        <source>You</source>
+        <translation type="unfinished">あなた</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation type="unfinished">モデル</translation>
+    </message>
+    <message>
+        <source>Whose words</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What you said</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What the model said</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>New message</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Edited message</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation type="unfinished">キャンセル</translation>
+    </message>
+    <message>
+        <source>Insert</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Save</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Send</source>
+        <translation type="unfinished">送信</translation>
+    </message>
+    <message>
+        <source>Insert and continue</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Save and continue</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Insert and send</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Save only</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What follows stays as it is.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The model writes a new reply.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The model goes on from the end of these words.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>EmptyChat</name>
     <message>
         <source>Guess ahead, check at once, read sooner.</source>
@@ -745,6 +1007,62 @@
     <message>
         <source>Models…</source>
         <translation>モデル…</translation>
+    </message>
+</context>
+<context>
+    <name>ExportDialog</name>
+    <message>
+        <source>Export</source>
+        <translation>書き出す</translation>
+    </message>
+    <message>
+        <source>Export all chats</source>
+        <translation>すべてのチャットを書き出す</translation>
+    </message>
+    <message>
+        <source>Export “%1”</source>
+        <translation>“%1” を書き出す</translation>
+    </message>
+    <message>
+        <source>Format</source>
+        <translation>形式</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>キャンセル</translation>
+    </message>
+    <message>
+        <source>Export…</source>
+        <translation>書き出す…</translation>
+    </message>
+    <message>
+        <source>Writing chat %1 of %2…</source>
+        <translation>%2 件中 %1 件目のチャットを書き出し中…</translation>
+    </message>
+    <message>
+        <source>Writing…</source>
+        <translation>書き出し中…</translation>
+    </message>
+    <message>
+        <source>Everything, to be imported again: all versions, thinking, statistics and attachments.</source>
+        <translation>すべての版、思考、統計、添付ファイルを含み、あとで取り込めます。</translation>
+    </message>
+    <message>
+        <source>To read: a new folder with a file for each chat, with what is shown on the screen.</source>
+        <translation>読むための形式です。新しいフォルダに、画面に表示されている内容をチャットごとのファイルとして書き出します。</translation>
+    </message>
+    <message>
+        <source>To read: what is shown on the screen, with thinking and statistics.</source>
+        <translation>読むための形式です。画面に表示されている内容を、思考と統計とともに書き出します。</translation>
+    </message>
+    <message>
+        <source>Export here</source>
+        <translation>ここに書き出す</translation>
+    </message>
+    <message>
+        <source>Hunch chats %1</source>
+        <comment>the name of a file; a date</comment>
+        <translation>Hunch のチャット %1</translation>
     </message>
 </context>
 <context>
@@ -864,6 +1182,33 @@
     <message>
         <source>Attach fewer of its pages.</source>
         <translation>ページ数を減らして添付してください。</translation>
+    </message>
+</context>
+<context>
+    <name>FindBar</name>
+    <message>
+        <source>%1 of %2</source>
+        <translation type="unfinished">%1 / %2</translation>
+    </message>
+    <message>
+        <source>Not found</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Find in chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Previous match</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Next match</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation type="unfinished">閉じる</translation>
     </message>
 </context>
 <context>
@@ -1032,6 +1377,79 @@
     <message>
         <source>Hunch asks no hub. Installed models work as usual.</source>
         <translation>ハブに接続しません。インストール済みのモデルは通常どおり使えます。</translation>
+    </message>
+</context>
+<context>
+    <name>ImportDialog</name>
+    <message>
+        <source>Import</source>
+        <translation>取り込む</translation>
+    </message>
+    <message>
+        <source>Import chats</source>
+        <translation>チャットを取り込む</translation>
+    </message>
+    <message>
+        <source>What cannot be imported</source>
+        <translation>取り込めないもの</translation>
+    </message>
+    <message>
+        <source>Also import chats that are here already, as copies</source>
+        <translation>すでにあるチャットも複製として取り込む</translation>
+    </message>
+    <message>
+        <source>Choose folder…</source>
+        <translation>フォルダを選択…</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>キャンセル</translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation>もう一度試す</translation>
+    </message>
+    <message>
+        <source>Choose files…</source>
+        <translation>ファイルを選択…</translation>
+    </message>
+    <message>
+        <source>Looking into the files…</source>
+        <translation>ファイルを確認中…</translation>
+    </message>
+    <message>
+        <source>Importing…</source>
+        <translation>取り込み中…</translation>
+    </message>
+    <message>
+        <source>Chats from Hunch (JSON), ChatGPT (the archive of its export, or conversations.json in it) and LM Studio (files or its folder “conversations”). You see what is in them before anything changes.</source>
+        <translation>Hunch（JSON）、ChatGPT（エクスポートのアーカイブ、またはその中の conversations.json）、LM Studio（ファイルまたは “conversations” フォルダ）のチャットを取り込めます。取り込む前に内容を確認できます。</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln chat(s)</source>
+        <translation>
+            <numerusform>チャット %Ln 件</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln message(s)</source>
+        <translation>
+            <numerusform>メッセージ %Ln 件</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln already here</source>
+        <comment>chats</comment>
+        <translation>
+            <numerusform>既存 %Ln 件</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln unreadable</source>
+        <comment>chats or files</comment>
+        <translation>
+            <numerusform>読み込めないもの %Ln 件</numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -1354,9 +1772,15 @@
         <source>Undo</source>
         <translation>取り消す</translation>
     </message>
+    <message numerus="yes">
+        <source>%n message(s) deleted.</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
     <message>
-        <source>Message deleted.</source>
-        <translation>メッセージを削除しました。</translation>
+        <source>Deleted the folder “%1”.</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -1492,6 +1916,10 @@
         <translation>文字を大きく</translation>
     </message>
     <message>
+        <source>New Folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Quick Ask…</source>
         <translation>クイック質問…</translation>
     </message>
@@ -1502,6 +1930,18 @@
     <message>
         <source>Find</source>
         <translation>検索</translation>
+    </message>
+    <message>
+        <source>Find in Chat…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Find Next</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Find Previous</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Command Palette…</source>
@@ -1544,6 +1984,10 @@
         <translation>チャットを複製</translation>
     </message>
     <message>
+        <source>Move Chat to</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Delete Chat</source>
         <translation>チャットを削除</translation>
     </message>
@@ -1580,6 +2024,57 @@
     </message>
 </context>
 <context>
+    <name>MessageActs</name>
+    <message>
+        <source>Copy as Markdown</source>
+        <translation type="unfinished">Markdown としてコピー</translation>
+    </message>
+    <message>
+        <source>Copy as Plain Text</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Edit</source>
+        <translation type="unfinished">編集</translation>
+    </message>
+    <message>
+        <source>Write Again</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Write a Reply</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Continue</source>
+        <translation type="unfinished">続きを書く</translation>
+    </message>
+    <message>
+        <source>Insert Before</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Insert After</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Make It Yours</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Make It the Model&apos;s</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation type="unfinished">削除</translation>
+    </message>
+    <message>
+        <source>Delete with All That Follows…</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>MessageFooter</name>
     <message>
         <source>Earlier version</source>
@@ -1608,6 +2103,27 @@
     <message>
         <source>Delete message</source>
         <translation>メッセージを削除</translation>
+    </message>
+    <message>
+        <source>More</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>MessageWiring</name>
+    <message numerus="yes">
+        <source>Delete this message and %n message(s) that follow?</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Undo brings them back. They stay under Recently Deleted for 30 days.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation type="unfinished">削除</translation>
     </message>
 </context>
 <context>
@@ -2169,6 +2685,10 @@
         <translation>新しいチャット</translation>
     </message>
     <message>
+        <source>Turn off for this pair</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Drafting is off.</source>
         <translation>ドラフトはオフです。</translation>
     </message>
@@ -2660,6 +3180,75 @@
     </message>
 </context>
 <context>
+    <name>OptionField</name>
+    <message>
+        <source>As in Settings</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>Overlay</name>
+    <message>
+        <source>Token %1 of %2 in the draft · pass %3</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The draft wanted</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The main model wrote</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>to end the reply</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>a part of another character</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tinted words are the draft&apos;s guesses that the main model kept; where it chose otherwise, there is a line.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>OverlayWiring</name>
+    <message>
+        <source>Always show</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Drafted Text</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Not Marked</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Mark Corrections</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Mark Accepted and Corrections</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Switch Marks of Drafted Text</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Next Correction</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Previous Correction</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>PairChip</name>
     <message>
         <source>Models: %1</source>
@@ -2668,6 +3257,10 @@
     <message>
         <source>Not in memory; your next message loads it again.</source>
         <translation>メモリにありません。次のメッセージで読み込み直します。</translation>
+    </message>
+    <message>
+        <source>off for this pair</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>off</source>
@@ -2875,6 +3468,169 @@
     </message>
 </context>
 <context>
+    <name>Portable</name>
+    <message>
+        <source>There is no room left on the disk with %1.</source>
+        <translation>%1 のあるディスクに空き容量がありません。</translation>
+    </message>
+    <message>
+        <source>Free some space, or choose another place.</source>
+        <translation>空き容量を増やすか、別の場所を選んでください。</translation>
+    </message>
+    <message>
+        <source>Hunch may not write to %1.</source>
+        <translation>Hunch に %1 へ書き込む権限がありません。</translation>
+    </message>
+    <message>
+        <source>Choose another place.</source>
+        <translation>別の場所を選んでください。</translation>
+    </message>
+    <message>
+        <source>The folder %1 is no longer there.</source>
+        <translation>フォルダ %1 が見つかりません。</translation>
+    </message>
+    <message>
+        <source>It could not be written to the disk with %1.</source>
+        <translation>%1 のあるディスクに書き込めませんでした。</translation>
+    </message>
+    <message>
+        <source>Check the disk, or choose another place.</source>
+        <translation>ディスクを確認するか、別の場所を選んでください。</translation>
+    </message>
+    <message>
+        <source>Not exported</source>
+        <translation>書き出せませんでした</translation>
+    </message>
+    <message>
+        <source>Exported to “%1”.</source>
+        <translation>“%1” に書き出しました。</translation>
+    </message>
+    <message>
+        <source>Show</source>
+        <translation>表示</translation>
+    </message>
+    <message>
+        <source>Chats imported: %1</source>
+        <translation>チャットを %1 件取り込みました。</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>取り消す</translation>
+    </message>
+    <message>
+        <source>not a file with chats that Hunch knows</source>
+        <translation>Hunch が対応しているチャットのファイルではありません</translation>
+    </message>
+    <message>
+        <source>no messages in it</source>
+        <translation>メッセージがありません</translation>
+    </message>
+    <message>
+        <source>damaged, or no JSON</source>
+        <translation>破損しているか、JSON ではありません</translation>
+    </message>
+    <message>
+        <source>not complete; its end is missing</source>
+        <translation>末尾が欠けています</translation>
+    </message>
+    <message>
+        <source>too large</source>
+        <translation>大きすぎます</translation>
+    </message>
+    <message>
+        <source>damaged: nested too deep</source>
+        <translation>破損：入れ子が深すぎます</translation>
+    </message>
+    <message>
+        <source>damaged: the same entry twice</source>
+        <translation>破損：同じ項目が重複しています</translation>
+    </message>
+    <message>
+        <source>damaged: its messages form a circle</source>
+        <translation>破損：メッセージが循環しています</translation>
+    </message>
+    <message>
+        <source>damaged: an entry of the wrong kind</source>
+        <translation>破損：項目の種類が正しくありません</translation>
+    </message>
+    <message>
+        <source>written by a newer version of Hunch</source>
+        <translation>新しいバージョンの Hunch で作成されています</translation>
+    </message>
+    <message>
+        <source>protected by a password</source>
+        <translation>パスワードで保護されています</translation>
+    </message>
+    <message>
+        <source>no longer there</source>
+        <translation>見つかりません</translation>
+    </message>
+    <message>
+        <source>Hunch may not read it</source>
+        <translation>Hunch に読む権限がありません</translation>
+    </message>
+    <message>
+        <source>the disk could not read it</source>
+        <translation>ディスクから読み込めません</translation>
+    </message>
+    <message>
+        <source>reading it took too much time or memory</source>
+        <translation>読み込みに時間またはメモリがかかりすぎます</translation>
+    </message>
+    <message>
+        <source>You</source>
+        <comment>who wrote a message</comment>
+        <translation>あなた</translation>
+    </message>
+    <message>
+        <source>Reply</source>
+        <translation>回答</translation>
+    </message>
+    <message>
+        <source>Thinking</source>
+        <translation>思考</translation>
+    </message>
+    <message>
+        <source>Attachment</source>
+        <translation>添付ファイル</translation>
+    </message>
+</context>
+<context>
+    <name>PresetRow</name>
+    <message>
+        <source>Save as Preset…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Save Changes to the Preset</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Rename…</source>
+        <translation type="unfinished">名前を変更…</translation>
+    </message>
+    <message>
+        <source>Delete Preset</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No preset</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Preset</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Save, rename or delete presets</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Name of the preset</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>ProgressPart</name>
     <message>
         <source>Reading the chat…</source>
@@ -2925,10 +3681,105 @@
     </message>
 </context>
 <context>
-    <name>RenameField</name>
+    <name>Race</name>
     <message>
-        <source>Title of the chat</source>
-        <translation>チャットのタイトル</translation>
+        <source>Without the draft</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>With the draft</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>waiting for its turn</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%1 tokens · %2 s · %3 tok/s</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>One prompt, written twice with the same seed. One after the other: at the same time the two would share their passes, and neither would draft.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The two are written one after the other.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A reply is being written; the race goes on after it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The race was stopped.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The prompt could not be written; the log says why.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The same words: all %1 tokens are identical.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The words differ from token %1 on. That should not happen; please report it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Too short to tell a speed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Both took the same time.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The draft saved %1 s: %2× as fast.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The draft cost %1 s: %2 of the speed without it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>RaceWindow</name>
+    <message>
+        <source>Load a main model with a draft first.</source>
+        <translation type="unfinished">先にメインモデルとドラフトを読み込んでください。</translation>
+    </message>
+    <message>
+        <source>Stop</source>
+        <translation type="unfinished">停止</translation>
+    </message>
+    <message>
+        <source>Race again</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Race</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation type="unfinished">閉じる</translation>
+    </message>
+    <message>
+        <source>As in this chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Greedy</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Sampling</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Greedy always takes the likeliest token; otherwise both draw with one seed.</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -2954,8 +3805,8 @@
         <translation>%1 遅い</translation>
     </message>
     <message>
-        <source>Change drafting…</source>
-        <translation>ドラフトの設定を変更…</translation>
+        <source>Turn off for this pair</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>%1 tok/s</source>
@@ -3053,12 +3904,52 @@
         <translation>パスあたりのトークン</translation>
     </message>
     <message>
-        <source>Drafted</source>
-        <translation>予測したトークン</translation>
+        <source>By position</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Accepted</source>
-        <translation>受理したトークン</translation>
+        <source>Over the reply</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Time spent drafting</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>in company</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>drafting off</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>no draft</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>draft rests</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>not supported</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>draft failed</source>
+        <translation type="unfinished">ドラフト失敗</translation>
+    </message>
+    <message>
+        <source>from this chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>draft model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Deleted chat</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Tokens per second</source>
@@ -3158,6 +4049,17 @@
     <message>
         <source>For models that can think before they answer.</source>
         <translation>答える前に思考できるモデルで有効です。</translation>
+    </message>
+</context>
+<context>
+    <name>SettingsButton</name>
+    <message>
+        <source>Chat settings (changed here)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Chat settings</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -3278,6 +4180,41 @@
     </message>
 </context>
 <context>
+    <name>SidebarWiring</name>
+    <message>
+        <source>Delete the folder “%1”?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Move up what is in it</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Delete all of it</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message numerus="yes">
+        <source>%n chat(s)</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>%1 and %2</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message numerus="yes">
+        <source>%n folder(s)</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>It holds %1.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>SpeculationControls</name>
     <message>
         <source>The main model writes alone.</source>
@@ -3319,12 +4256,133 @@
         <translation>リクエスト</translation>
     </message>
     <message>
+        <source>Totals</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Race with the latest reply…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Turn on</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Off for this pair</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Drafting cost time with these two models, so you turned it off.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Your words are the main model&apos;s words, with or without a draft; only the speed differs.</source>
         <translation>ドラフトの有無にかかわらず、文章はメインモデルのものです。違うのは速さだけです。</translation>
     </message>
     <message>
         <source>Replies appear here while they are written.</source>
         <translation>作成中の回答がここに表示されます。</translation>
+    </message>
+</context>
+<context>
+    <name>SpeculationWiring</name>
+    <message>
+        <source>Drafting is off for this pair from the next reply on. Choosing Auto or Fixed turns it on again.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation type="unfinished">取り消す</translation>
+    </message>
+    <message>
+        <source>Race…</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>Totals</name>
+    <message>
+        <source>By pair</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>By language</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>By content</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Replies</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Time</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>English</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Korean</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Japanese</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Chinese</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Prose</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Code</source>
+        <translation type="unfinished">コード</translation>
+    </message>
+    <message>
+        <source>Lists and tables</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Other</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>TotalsCard</name>
+    <message>
+        <source>Clear all statistics?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Chats stay as they are, with the figures under their replies.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Clear</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation type="unfinished">キャンセル</translation>
+    </message>
+    <message>
+        <source>Totals</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Totals appear here once replies have been written.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Clear Statistics…</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -3348,10 +4406,6 @@
     <message>
         <source>Copy Link</source>
         <translation>リンクをコピー</translation>
-    </message>
-    <message>
-        <source>Copy Message</source>
-        <translation>メッセージをコピー</translation>
     </message>
 </context>
 <context>
@@ -3378,14 +4432,90 @@
     </message>
 </context>
 <context>
-    <name>TrashMenu</name>
+    <name>Trash</name>
     <message>
         <source>Messages in “%1”</source>
-        <translation>「%1」のメッセージ</translation>
+        <translation type="unfinished">「%1」のメッセージ</translation>
     </message>
+    <message>
+        <source>deleted today</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>deleted yesterday</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>deleted on %1</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%n day(s) left</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>TrashMenu</name>
     <message>
         <source>Nothing in the last 30 days</source>
         <translation>過去 30 日間にはありません</translation>
+    </message>
+    <message>
+        <source>Show all…</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>TrashWindow</name>
+    <message numerus="yes">
+        <source>Delete %n item(s) for good?</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Delete for good</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Delete everything in Recently Deleted for good?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Empty</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It also leaves the daily copies. This cannot be undone.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Recently Deleted</source>
+        <translation type="unfinished">最近削除した項目</translation>
+    </message>
+    <message>
+        <source>What you delete stays here for 30 days. Then it is gone for good.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Nothing was deleted in the last 30 days.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Recently deleted chats and messages</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Restore</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Delete for good…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Empty…</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>

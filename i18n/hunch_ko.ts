@@ -341,6 +341,10 @@
         <translation>고정됨</translation>
     </message>
     <message>
+        <source>Folders</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Today</source>
         <translation>오늘</translation>
     </message>
@@ -352,12 +356,47 @@
         <source>Previous 7 days</source>
         <translation>지난 7일</translation>
     </message>
+    <message>
+        <source>%1 copy</source>
+        <comment>the title of a chat&apos;s copy</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%1 copy %2</source>
+        <comment>the title of a second or later copy</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>New folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%1 %2</source>
+        <comment>the name of a second new folder: New folder 2</comment>
+        <translation type="unfinished"></translation>
+    </message>
 </context>
 <context>
     <name>ChatList</name>
     <message>
+        <source>New folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Rename…</source>
         <translation>이름 변경…</translation>
+    </message>
+    <message>
+        <source>New folder inside</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Move to</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Delete…</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Unpin</source>
@@ -372,8 +411,156 @@
         <translation>복제</translation>
     </message>
     <message>
+        <source>Name of the folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Title of the chat</source>
+        <translation type="unfinished">채팅 제목</translation>
+    </message>
+    <message>
         <source>Delete</source>
         <translation>삭제</translation>
+    </message>
+</context>
+<context>
+    <name>ChatMenu</name>
+    <message>
+        <source>No folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>New folder…</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>ChatRows</name>
+    <message>
+        <source>level %1</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>open folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>closed folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>pinned</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>a reply is being written</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>new reply</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>ChatSettings</name>
+    <message>
+        <source>This model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Settings of</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Chat settings</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation type="unfinished">닫기</translation>
+    </message>
+    <message>
+        <source>All as in Settings</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Random</source>
+        <translation type="unfinished">무작위</translation>
+    </message>
+    <message>
+        <source>No limit</source>
+        <translation type="unfinished">제한 없음</translation>
+    </message>
+    <message>
+        <source>Only in this chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>With %1, unless a chat says otherwise</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>From the preset</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>As always with %1</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>As in Settings</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>System prompt</source>
+        <translation type="unfinished">시스템 프롬프트</translation>
+    </message>
+    <message>
+        <source>Temperature</source>
+        <translation type="unfinished">온도</translation>
+    </message>
+    <message>
+        <source>Top-p</source>
+        <translation type="unfinished">Top-p</translation>
+    </message>
+    <message>
+        <source>Top-k</source>
+        <translation type="unfinished">Top-k</translation>
+    </message>
+    <message>
+        <source>Min-p</source>
+        <translation type="unfinished">Min-p</translation>
+    </message>
+    <message>
+        <source>Repetition penalty</source>
+        <translation type="unfinished">반복 페널티</translation>
+    </message>
+    <message>
+        <source>Seed</source>
+        <translation type="unfinished">시드</translation>
+    </message>
+    <message>
+        <source>Longest reply</source>
+        <translation type="unfinished">답변 최대 길이</translation>
+    </message>
+    <message>
+        <source>Think first</source>
+        <translation type="unfinished">먼저 생각하기</translation>
+    </message>
+    <message>
+        <source>Drafting</source>
+        <translation type="unfinished">초안</translation>
+    </message>
+</context>
+<context>
+    <name>ChatSettingsWiring</name>
+    <message>
+        <source>Chat Settings…</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -696,6 +883,81 @@
     </message>
 </context>
 <context>
+    <name>EditorPart</name>
+    <message>
+        <source>You</source>
+        <translation type="unfinished">나</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation type="unfinished">모델</translation>
+    </message>
+    <message>
+        <source>Whose words</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What you said</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What the model said</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>New message</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Edited message</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation type="unfinished">취소</translation>
+    </message>
+    <message>
+        <source>Insert</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Save</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Send</source>
+        <translation type="unfinished">보내기</translation>
+    </message>
+    <message>
+        <source>Insert and continue</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Save and continue</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Insert and send</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Save only</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What follows stays as it is.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The model writes a new reply.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The model goes on from the end of these words.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>EmptyChat</name>
     <message>
         <source>Guess ahead, check at once, read sooner.</source>
@@ -745,6 +1007,62 @@
     <message>
         <source>Models…</source>
         <translation>모델…</translation>
+    </message>
+</context>
+<context>
+    <name>ExportDialog</name>
+    <message>
+        <source>Export</source>
+        <translation>내보내기</translation>
+    </message>
+    <message>
+        <source>Export all chats</source>
+        <translation>모든 채팅 내보내기</translation>
+    </message>
+    <message>
+        <source>Export “%1”</source>
+        <translation>“%1” 내보내기</translation>
+    </message>
+    <message>
+        <source>Format</source>
+        <translation>형식</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>취소</translation>
+    </message>
+    <message>
+        <source>Export…</source>
+        <translation>내보내기…</translation>
+    </message>
+    <message>
+        <source>Writing chat %1 of %2…</source>
+        <translation>채팅 %2개 중 %1번째를 쓰는 중…</translation>
+    </message>
+    <message>
+        <source>Writing…</source>
+        <translation>쓰는 중…</translation>
+    </message>
+    <message>
+        <source>Everything, to be imported again: all versions, thinking, statistics and attachments.</source>
+        <translation>다시 가져올 수 있게 모든 버전과 생각, 통계, 첨부 파일까지 모두 담아요.</translation>
+    </message>
+    <message>
+        <source>To read: a new folder with a file for each chat, with what is shown on the screen.</source>
+        <translation>읽기 좋은 형식이에요. 새 폴더를 만들고 채팅마다 화면에 보이는 내용을 파일 하나로 담아요.</translation>
+    </message>
+    <message>
+        <source>To read: what is shown on the screen, with thinking and statistics.</source>
+        <translation>읽기 좋은 형식이에요. 화면에 보이는 내용에 생각과 통계를 더해 담아요.</translation>
+    </message>
+    <message>
+        <source>Export here</source>
+        <translation>여기에 내보내기</translation>
+    </message>
+    <message>
+        <source>Hunch chats %1</source>
+        <comment>the name of a file; a date</comment>
+        <translation>Hunch 채팅 %1</translation>
     </message>
 </context>
 <context>
@@ -864,6 +1182,33 @@
     <message>
         <source>Attach fewer of its pages.</source>
         <translation>페이지 수를 줄여 첨부하세요.</translation>
+    </message>
+</context>
+<context>
+    <name>FindBar</name>
+    <message>
+        <source>%1 of %2</source>
+        <translation type="unfinished">%2 중 %1</translation>
+    </message>
+    <message>
+        <source>Not found</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Find in chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Previous match</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Next match</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation type="unfinished">닫기</translation>
     </message>
 </context>
 <context>
@@ -1032,6 +1377,79 @@
     <message>
         <source>Hunch asks no hub. Installed models work as usual.</source>
         <translation>어떤 허브에도 접속하지 않아요. 설치된 모델은 그대로 쓸 수 있어요.</translation>
+    </message>
+</context>
+<context>
+    <name>ImportDialog</name>
+    <message>
+        <source>Import</source>
+        <translation>가져오기</translation>
+    </message>
+    <message>
+        <source>Import chats</source>
+        <translation>채팅 가져오기</translation>
+    </message>
+    <message>
+        <source>What cannot be imported</source>
+        <translation>가져올 수 없는 항목</translation>
+    </message>
+    <message>
+        <source>Also import chats that are here already, as copies</source>
+        <translation>이미 있는 채팅도 복사본으로 가져오기</translation>
+    </message>
+    <message>
+        <source>Choose folder…</source>
+        <translation>폴더 선택…</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>취소</translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation>다시 시도</translation>
+    </message>
+    <message>
+        <source>Choose files…</source>
+        <translation>파일 선택…</translation>
+    </message>
+    <message>
+        <source>Looking into the files…</source>
+        <translation>파일을 살펴보는 중…</translation>
+    </message>
+    <message>
+        <source>Importing…</source>
+        <translation>가져오는 중…</translation>
+    </message>
+    <message>
+        <source>Chats from Hunch (JSON), ChatGPT (the archive of its export, or conversations.json in it) and LM Studio (files or its folder “conversations”). You see what is in them before anything changes.</source>
+        <translation>Hunch(JSON), ChatGPT(내보낸 압축 파일이나 그 안의 conversations.json), LM Studio(채팅 파일이나 “conversations” 폴더)의 채팅을 가져올 수 있어요. 가져오기 전에 내용을 먼저 확인해요.</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln chat(s)</source>
+        <translation>
+            <numerusform>채팅 %Ln개</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln message(s)</source>
+        <translation>
+            <numerusform>메시지 %Ln개</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln already here</source>
+        <comment>chats</comment>
+        <translation>
+            <numerusform>이미 있음 %Ln개</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln unreadable</source>
+        <comment>chats or files</comment>
+        <translation>
+            <numerusform>읽을 수 없음 %Ln개</numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -1354,9 +1772,15 @@
         <source>Undo</source>
         <translation>실행 취소</translation>
     </message>
+    <message numerus="yes">
+        <source>%n message(s) deleted.</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
     <message>
-        <source>Message deleted.</source>
-        <translation>메시지를 삭제했어요.</translation>
+        <source>Deleted the folder “%1”.</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -1492,6 +1916,10 @@
         <translation>글자 크게</translation>
     </message>
     <message>
+        <source>New Folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Quick Ask…</source>
         <translation>빠른 질문…</translation>
     </message>
@@ -1502,6 +1930,18 @@
     <message>
         <source>Find</source>
         <translation>찾기</translation>
+    </message>
+    <message>
+        <source>Find in Chat…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Find Next</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Find Previous</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Command Palette…</source>
@@ -1544,6 +1984,10 @@
         <translation>채팅 복제</translation>
     </message>
     <message>
+        <source>Move Chat to</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Delete Chat</source>
         <translation>채팅 삭제</translation>
     </message>
@@ -1580,6 +2024,57 @@
     </message>
 </context>
 <context>
+    <name>MessageActs</name>
+    <message>
+        <source>Copy as Markdown</source>
+        <translation type="unfinished">마크다운으로 복사</translation>
+    </message>
+    <message>
+        <source>Copy as Plain Text</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Edit</source>
+        <translation type="unfinished">편집</translation>
+    </message>
+    <message>
+        <source>Write Again</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Write a Reply</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Continue</source>
+        <translation type="unfinished">이어 쓰기</translation>
+    </message>
+    <message>
+        <source>Insert Before</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Insert After</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Make It Yours</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Make It the Model&apos;s</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation type="unfinished">삭제</translation>
+    </message>
+    <message>
+        <source>Delete with All That Follows…</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>MessageFooter</name>
     <message>
         <source>Earlier version</source>
@@ -1608,6 +2103,27 @@
     <message>
         <source>Delete message</source>
         <translation>메시지 삭제</translation>
+    </message>
+    <message>
+        <source>More</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>MessageWiring</name>
+    <message numerus="yes">
+        <source>Delete this message and %n message(s) that follow?</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Undo brings them back. They stay under Recently Deleted for 30 days.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation type="unfinished">삭제</translation>
     </message>
 </context>
 <context>
@@ -2169,6 +2685,10 @@
         <translation>새 채팅</translation>
     </message>
     <message>
+        <source>Turn off for this pair</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Drafting is off.</source>
         <translation>초안 기능이 꺼져 있어요.</translation>
     </message>
@@ -2660,6 +3180,75 @@
     </message>
 </context>
 <context>
+    <name>OptionField</name>
+    <message>
+        <source>As in Settings</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>Overlay</name>
+    <message>
+        <source>Token %1 of %2 in the draft · pass %3</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The draft wanted</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The main model wrote</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>to end the reply</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>a part of another character</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tinted words are the draft&apos;s guesses that the main model kept; where it chose otherwise, there is a line.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>OverlayWiring</name>
+    <message>
+        <source>Always show</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Drafted Text</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Not Marked</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Mark Corrections</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Mark Accepted and Corrections</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Switch Marks of Drafted Text</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Next Correction</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Previous Correction</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>PairChip</name>
     <message>
         <source>Models: %1</source>
@@ -2668,6 +3257,10 @@
     <message>
         <source>Not in memory; your next message loads it again.</source>
         <translation>메모리에 없어요. 다음 메시지를 보내면 다시 불러와요.</translation>
+    </message>
+    <message>
+        <source>off for this pair</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>off</source>
@@ -2875,6 +3468,169 @@
     </message>
 </context>
 <context>
+    <name>Portable</name>
+    <message>
+        <source>There is no room left on the disk with %1.</source>
+        <translation>%1 폴더가 있는 디스크에 남은 공간이 없어요.</translation>
+    </message>
+    <message>
+        <source>Free some space, or choose another place.</source>
+        <translation>공간을 비우거나 다른 위치를 선택하세요.</translation>
+    </message>
+    <message>
+        <source>Hunch may not write to %1.</source>
+        <translation>Hunch에 %1 폴더에 쓸 권한이 없어요.</translation>
+    </message>
+    <message>
+        <source>Choose another place.</source>
+        <translation>다른 위치를 선택하세요.</translation>
+    </message>
+    <message>
+        <source>The folder %1 is no longer there.</source>
+        <translation>%1 폴더가 더 이상 없어요.</translation>
+    </message>
+    <message>
+        <source>It could not be written to the disk with %1.</source>
+        <translation>%1 폴더가 있는 디스크에 쓸 수 없었어요.</translation>
+    </message>
+    <message>
+        <source>Check the disk, or choose another place.</source>
+        <translation>디스크를 확인하거나 다른 위치를 선택하세요.</translation>
+    </message>
+    <message>
+        <source>Not exported</source>
+        <translation>내보내지 못했어요</translation>
+    </message>
+    <message>
+        <source>Exported to “%1”.</source>
+        <translation>“%1”에 내보냈어요.</translation>
+    </message>
+    <message>
+        <source>Show</source>
+        <translation>보기</translation>
+    </message>
+    <message>
+        <source>Chats imported: %1</source>
+        <translation>채팅 %1개를 가져왔어요.</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>실행 취소</translation>
+    </message>
+    <message>
+        <source>not a file with chats that Hunch knows</source>
+        <translation>Hunch가 아는 채팅 파일이 아니에요</translation>
+    </message>
+    <message>
+        <source>no messages in it</source>
+        <translation>메시지가 없어요</translation>
+    </message>
+    <message>
+        <source>damaged, or no JSON</source>
+        <translation>손상됐거나 JSON이 아니에요</translation>
+    </message>
+    <message>
+        <source>not complete; its end is missing</source>
+        <translation>끝부분이 잘려 있어요</translation>
+    </message>
+    <message>
+        <source>too large</source>
+        <translation>너무 커요</translation>
+    </message>
+    <message>
+        <source>damaged: nested too deep</source>
+        <translation>손상됨: 중첩이 너무 깊어요</translation>
+    </message>
+    <message>
+        <source>damaged: the same entry twice</source>
+        <translation>손상됨: 같은 항목이 두 번 있어요</translation>
+    </message>
+    <message>
+        <source>damaged: its messages form a circle</source>
+        <translation>손상됨: 메시지가 서로 맞물려 순환해요</translation>
+    </message>
+    <message>
+        <source>damaged: an entry of the wrong kind</source>
+        <translation>손상됨: 항목의 종류가 맞지 않아요</translation>
+    </message>
+    <message>
+        <source>written by a newer version of Hunch</source>
+        <translation>더 새로운 버전의 Hunch에서 만든 파일이에요</translation>
+    </message>
+    <message>
+        <source>protected by a password</source>
+        <translation>비밀번호로 보호돼 있어요</translation>
+    </message>
+    <message>
+        <source>no longer there</source>
+        <translation>더 이상 그 자리에 없어요</translation>
+    </message>
+    <message>
+        <source>Hunch may not read it</source>
+        <translation>Hunch에 읽을 권한이 없어요</translation>
+    </message>
+    <message>
+        <source>the disk could not read it</source>
+        <translation>디스크에서 읽을 수 없어요</translation>
+    </message>
+    <message>
+        <source>reading it took too much time or memory</source>
+        <translation>읽는 데 시간이나 메모리가 너무 많이 들어요</translation>
+    </message>
+    <message>
+        <source>You</source>
+        <comment>who wrote a message</comment>
+        <translation>나</translation>
+    </message>
+    <message>
+        <source>Reply</source>
+        <translation>답변</translation>
+    </message>
+    <message>
+        <source>Thinking</source>
+        <translation>생각</translation>
+    </message>
+    <message>
+        <source>Attachment</source>
+        <translation>첨부 파일</translation>
+    </message>
+</context>
+<context>
+    <name>PresetRow</name>
+    <message>
+        <source>Save as Preset…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Save Changes to the Preset</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Rename…</source>
+        <translation type="unfinished">이름 변경…</translation>
+    </message>
+    <message>
+        <source>Delete Preset</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No preset</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Preset</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Save, rename or delete presets</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Name of the preset</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>ProgressPart</name>
     <message>
         <source>Reading the chat…</source>
@@ -2925,10 +3681,105 @@
     </message>
 </context>
 <context>
-    <name>RenameField</name>
+    <name>Race</name>
     <message>
-        <source>Title of the chat</source>
-        <translation>채팅 제목</translation>
+        <source>Without the draft</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>With the draft</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>waiting for its turn</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%1 tokens · %2 s · %3 tok/s</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>One prompt, written twice with the same seed. One after the other: at the same time the two would share their passes, and neither would draft.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The two are written one after the other.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A reply is being written; the race goes on after it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The race was stopped.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The prompt could not be written; the log says why.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The same words: all %1 tokens are identical.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The words differ from token %1 on. That should not happen; please report it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Too short to tell a speed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Both took the same time.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The draft saved %1 s: %2× as fast.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The draft cost %1 s: %2 of the speed without it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>RaceWindow</name>
+    <message>
+        <source>Load a main model with a draft first.</source>
+        <translation type="unfinished">먼저 메인 모델과 초안 모델을 불러오세요.</translation>
+    </message>
+    <message>
+        <source>Stop</source>
+        <translation type="unfinished">중지</translation>
+    </message>
+    <message>
+        <source>Race again</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Race</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation type="unfinished">닫기</translation>
+    </message>
+    <message>
+        <source>As in this chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Greedy</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Sampling</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Greedy always takes the likeliest token; otherwise both draw with one seed.</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -2954,8 +3805,8 @@
         <translation>%1 느림</translation>
     </message>
     <message>
-        <source>Change drafting…</source>
-        <translation>초안 설정 변경…</translation>
+        <source>Turn off for this pair</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>%1 tok/s</source>
@@ -3053,12 +3904,52 @@
         <translation>패스당 토큰</translation>
     </message>
     <message>
-        <source>Drafted</source>
-        <translation>추측한 토큰</translation>
+        <source>By position</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Accepted</source>
-        <translation>수락된 토큰</translation>
+        <source>Over the reply</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Time spent drafting</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>in company</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>drafting off</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>no draft</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>draft rests</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>not supported</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>draft failed</source>
+        <translation type="unfinished">초안 모델 오류</translation>
+    </message>
+    <message>
+        <source>from this chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>draft model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Deleted chat</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Tokens per second</source>
@@ -3158,6 +4049,17 @@
     <message>
         <source>For models that can think before they answer.</source>
         <translation>답하기 전에 생각할 수 있는 모델에 적용돼요.</translation>
+    </message>
+</context>
+<context>
+    <name>SettingsButton</name>
+    <message>
+        <source>Chat settings (changed here)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Chat settings</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -3278,6 +4180,41 @@
     </message>
 </context>
 <context>
+    <name>SidebarWiring</name>
+    <message>
+        <source>Delete the folder “%1”?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Move up what is in it</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Delete all of it</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message numerus="yes">
+        <source>%n chat(s)</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>%1 and %2</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message numerus="yes">
+        <source>%n folder(s)</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>It holds %1.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>SpeculationControls</name>
     <message>
         <source>The main model writes alone.</source>
@@ -3319,12 +4256,133 @@
         <translation>요청</translation>
     </message>
     <message>
+        <source>Totals</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Race with the latest reply…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Turn on</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Off for this pair</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Drafting cost time with these two models, so you turned it off.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Your words are the main model&apos;s words, with or without a draft; only the speed differs.</source>
         <translation>초안이 있든 없든 글은 메인 모델이 쓴 그대로예요. 속도만 달라요.</translation>
     </message>
     <message>
         <source>Replies appear here while they are written.</source>
         <translation>쓰고 있는 답변이 여기에 나타나요.</translation>
+    </message>
+</context>
+<context>
+    <name>SpeculationWiring</name>
+    <message>
+        <source>Drafting is off for this pair from the next reply on. Choosing Auto or Fixed turns it on again.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation type="unfinished">실행 취소</translation>
+    </message>
+    <message>
+        <source>Race…</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>Totals</name>
+    <message>
+        <source>By pair</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>By language</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>By content</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Replies</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Time</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>English</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Korean</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Japanese</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Chinese</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Prose</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Code</source>
+        <translation type="unfinished">코드</translation>
+    </message>
+    <message>
+        <source>Lists and tables</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Other</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>TotalsCard</name>
+    <message>
+        <source>Clear all statistics?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Chats stay as they are, with the figures under their replies.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Clear</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation type="unfinished">취소</translation>
+    </message>
+    <message>
+        <source>Totals</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Totals appear here once replies have been written.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Clear Statistics…</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -3348,10 +4406,6 @@
     <message>
         <source>Copy Link</source>
         <translation>링크 복사</translation>
-    </message>
-    <message>
-        <source>Copy Message</source>
-        <translation>메시지 복사</translation>
     </message>
 </context>
 <context>
@@ -3378,14 +4432,90 @@
     </message>
 </context>
 <context>
-    <name>TrashMenu</name>
+    <name>Trash</name>
     <message>
         <source>Messages in “%1”</source>
-        <translation>‘%1’의 메시지</translation>
+        <translation type="unfinished">‘%1’의 메시지</translation>
     </message>
+    <message>
+        <source>deleted today</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>deleted yesterday</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>deleted on %1</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%n day(s) left</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>TrashMenu</name>
     <message>
         <source>Nothing in the last 30 days</source>
         <translation>최근 30일 동안 없음</translation>
+    </message>
+    <message>
+        <source>Show all…</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>TrashWindow</name>
+    <message numerus="yes">
+        <source>Delete %n item(s) for good?</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Delete for good</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Delete everything in Recently Deleted for good?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Empty</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It also leaves the daily copies. This cannot be undone.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Recently Deleted</source>
+        <translation type="unfinished">최근 삭제한 항목</translation>
+    </message>
+    <message>
+        <source>What you delete stays here for 30 days. Then it is gone for good.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Nothing was deleted in the last 30 days.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Recently deleted chats and messages</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Restore</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Delete for good…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Empty…</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>

@@ -341,6 +341,10 @@
         <translation>已置顶</translation>
     </message>
     <message>
+        <source>Folders</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Today</source>
         <translation>今天</translation>
     </message>
@@ -352,12 +356,47 @@
         <source>Previous 7 days</source>
         <translation>过去 7 天</translation>
     </message>
+    <message>
+        <source>%1 copy</source>
+        <comment>the title of a chat&apos;s copy</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%1 copy %2</source>
+        <comment>the title of a second or later copy</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>New folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%1 %2</source>
+        <comment>the name of a second new folder: New folder 2</comment>
+        <translation type="unfinished"></translation>
+    </message>
 </context>
 <context>
     <name>ChatList</name>
     <message>
+        <source>New folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Rename…</source>
         <translation>重命名…</translation>
+    </message>
+    <message>
+        <source>New folder inside</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Move to</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Delete…</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Unpin</source>
@@ -372,8 +411,156 @@
         <translation>创建副本</translation>
     </message>
     <message>
+        <source>Name of the folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Title of the chat</source>
+        <translation type="unfinished">对话标题</translation>
+    </message>
+    <message>
         <source>Delete</source>
         <translation>删除</translation>
+    </message>
+</context>
+<context>
+    <name>ChatMenu</name>
+    <message>
+        <source>No folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>New folder…</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>ChatRows</name>
+    <message>
+        <source>level %1</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>open folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>closed folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>pinned</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>a reply is being written</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>new reply</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>ChatSettings</name>
+    <message>
+        <source>This model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Settings of</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Chat settings</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation type="unfinished">关闭</translation>
+    </message>
+    <message>
+        <source>All as in Settings</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Random</source>
+        <translation type="unfinished">随机</translation>
+    </message>
+    <message>
+        <source>No limit</source>
+        <translation type="unfinished">不限</translation>
+    </message>
+    <message>
+        <source>Only in this chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>With %1, unless a chat says otherwise</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>From the preset</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>As always with %1</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>As in Settings</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>System prompt</source>
+        <translation type="unfinished">系统提示词</translation>
+    </message>
+    <message>
+        <source>Temperature</source>
+        <translation type="unfinished">温度</translation>
+    </message>
+    <message>
+        <source>Top-p</source>
+        <translation type="unfinished">Top-p</translation>
+    </message>
+    <message>
+        <source>Top-k</source>
+        <translation type="unfinished">Top-k</translation>
+    </message>
+    <message>
+        <source>Min-p</source>
+        <translation type="unfinished">Min-p</translation>
+    </message>
+    <message>
+        <source>Repetition penalty</source>
+        <translation type="unfinished">重复惩罚</translation>
+    </message>
+    <message>
+        <source>Seed</source>
+        <translation type="unfinished">种子</translation>
+    </message>
+    <message>
+        <source>Longest reply</source>
+        <translation type="unfinished">回复最大长度</translation>
+    </message>
+    <message>
+        <source>Think first</source>
+        <translation type="unfinished">先思考</translation>
+    </message>
+    <message>
+        <source>Drafting</source>
+        <translation type="unfinished">草稿</translation>
+    </message>
+</context>
+<context>
+    <name>ChatSettingsWiring</name>
+    <message>
+        <source>Chat Settings…</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -696,6 +883,81 @@
     </message>
 </context>
 <context>
+    <name>EditorPart</name>
+    <message>
+        <source>You</source>
+        <translation type="unfinished">你</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation type="unfinished">模型</translation>
+    </message>
+    <message>
+        <source>Whose words</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What you said</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What the model said</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>New message</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Edited message</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation type="unfinished">取消</translation>
+    </message>
+    <message>
+        <source>Insert</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Save</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Send</source>
+        <translation type="unfinished">发送</translation>
+    </message>
+    <message>
+        <source>Insert and continue</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Save and continue</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Insert and send</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Save only</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What follows stays as it is.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The model writes a new reply.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The model goes on from the end of these words.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>EmptyChat</name>
     <message>
         <source>Guess ahead, check at once, read sooner.</source>
@@ -745,6 +1007,62 @@
     <message>
         <source>Models…</source>
         <translation>模型…</translation>
+    </message>
+</context>
+<context>
+    <name>ExportDialog</name>
+    <message>
+        <source>Export</source>
+        <translation>导出</translation>
+    </message>
+    <message>
+        <source>Export all chats</source>
+        <translation>导出全部对话</translation>
+    </message>
+    <message>
+        <source>Export “%1”</source>
+        <translation>导出“%1”</translation>
+    </message>
+    <message>
+        <source>Format</source>
+        <translation>格式</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
+        <source>Export…</source>
+        <translation>导出…</translation>
+    </message>
+    <message>
+        <source>Writing chat %1 of %2…</source>
+        <translation>正在写入第 %1 个对话（共 %2 个）…</translation>
+    </message>
+    <message>
+        <source>Writing…</source>
+        <translation>正在写入…</translation>
+    </message>
+    <message>
+        <source>Everything, to be imported again: all versions, thinking, statistics and attachments.</source>
+        <translation>包含所有版本、思考、统计和附件，之后可以重新导入。</translation>
+    </message>
+    <message>
+        <source>To read: a new folder with a file for each chat, with what is shown on the screen.</source>
+        <translation>便于阅读：新建一个文件夹，每个对话一个文件，内容与屏幕所示一致。</translation>
+    </message>
+    <message>
+        <source>To read: what is shown on the screen, with thinking and statistics.</source>
+        <translation>便于阅读：屏幕所示的内容，以及思考和统计。</translation>
+    </message>
+    <message>
+        <source>Export here</source>
+        <translation>导出到此处</translation>
+    </message>
+    <message>
+        <source>Hunch chats %1</source>
+        <comment>the name of a file; a date</comment>
+        <translation>Hunch 对话 %1</translation>
     </message>
 </context>
 <context>
@@ -864,6 +1182,33 @@
     <message>
         <source>Attach fewer of its pages.</source>
         <translation>请减少页数后再添加。</translation>
+    </message>
+</context>
+<context>
+    <name>FindBar</name>
+    <message>
+        <source>%1 of %2</source>
+        <translation type="unfinished">%1 / %2</translation>
+    </message>
+    <message>
+        <source>Not found</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Find in chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Previous match</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Next match</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation type="unfinished">关闭</translation>
     </message>
 </context>
 <context>
@@ -1032,6 +1377,79 @@
     <message>
         <source>Hunch asks no hub. Installed models work as usual.</source>
         <translation>Hunch 不访问任何 Hub。已安装的模型照常可用。</translation>
+    </message>
+</context>
+<context>
+    <name>ImportDialog</name>
+    <message>
+        <source>Import</source>
+        <translation>导入</translation>
+    </message>
+    <message>
+        <source>Import chats</source>
+        <translation>导入对话</translation>
+    </message>
+    <message>
+        <source>What cannot be imported</source>
+        <translation>无法导入的内容</translation>
+    </message>
+    <message>
+        <source>Also import chats that are here already, as copies</source>
+        <translation>已有的对话也作为副本导入</translation>
+    </message>
+    <message>
+        <source>Choose folder…</source>
+        <translation>选择文件夹…</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation>重试</translation>
+    </message>
+    <message>
+        <source>Choose files…</source>
+        <translation>选择文件…</translation>
+    </message>
+    <message>
+        <source>Looking into the files…</source>
+        <translation>正在查看文件…</translation>
+    </message>
+    <message>
+        <source>Importing…</source>
+        <translation>正在导入…</translation>
+    </message>
+    <message>
+        <source>Chats from Hunch (JSON), ChatGPT (the archive of its export, or conversations.json in it) and LM Studio (files or its folder “conversations”). You see what is in them before anything changes.</source>
+        <translation>可导入 Hunch（JSON）、ChatGPT（导出的压缩包或其中的 conversations.json）和 LM Studio（文件或其“conversations”文件夹）的对话。导入前可先查看其中的内容。</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln chat(s)</source>
+        <translation>
+            <numerusform>%Ln 个对话</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln message(s)</source>
+        <translation>
+            <numerusform>%Ln 条消息</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln already here</source>
+        <comment>chats</comment>
+        <translation>
+            <numerusform>%Ln 个已存在</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln unreadable</source>
+        <comment>chats or files</comment>
+        <translation>
+            <numerusform>%Ln 个无法读取</numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -1354,9 +1772,15 @@
         <source>Undo</source>
         <translation>撤销</translation>
     </message>
+    <message numerus="yes">
+        <source>%n message(s) deleted.</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
     <message>
-        <source>Message deleted.</source>
-        <translation>消息已删除。</translation>
+        <source>Deleted the folder “%1”.</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -1492,6 +1916,10 @@
         <translation>放大文字</translation>
     </message>
     <message>
+        <source>New Folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Quick Ask…</source>
         <translation>快速提问…</translation>
     </message>
@@ -1502,6 +1930,18 @@
     <message>
         <source>Find</source>
         <translation>查找</translation>
+    </message>
+    <message>
+        <source>Find in Chat…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Find Next</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Find Previous</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Command Palette…</source>
@@ -1544,6 +1984,10 @@
         <translation>创建对话副本</translation>
     </message>
     <message>
+        <source>Move Chat to</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Delete Chat</source>
         <translation>删除对话</translation>
     </message>
@@ -1580,6 +2024,57 @@
     </message>
 </context>
 <context>
+    <name>MessageActs</name>
+    <message>
+        <source>Copy as Markdown</source>
+        <translation type="unfinished">拷贝为 Markdown</translation>
+    </message>
+    <message>
+        <source>Copy as Plain Text</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Edit</source>
+        <translation type="unfinished">编辑</translation>
+    </message>
+    <message>
+        <source>Write Again</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Write a Reply</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Continue</source>
+        <translation type="unfinished">继续生成</translation>
+    </message>
+    <message>
+        <source>Insert Before</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Insert After</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Make It Yours</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Make It the Model&apos;s</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation type="unfinished">删除</translation>
+    </message>
+    <message>
+        <source>Delete with All That Follows…</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>MessageFooter</name>
     <message>
         <source>Earlier version</source>
@@ -1608,6 +2103,27 @@
     <message>
         <source>Delete message</source>
         <translation>删除消息</translation>
+    </message>
+    <message>
+        <source>More</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>MessageWiring</name>
+    <message numerus="yes">
+        <source>Delete this message and %n message(s) that follow?</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Undo brings them back. They stay under Recently Deleted for 30 days.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation type="unfinished">删除</translation>
     </message>
 </context>
 <context>
@@ -2169,6 +2685,10 @@
         <translation>新建对话</translation>
     </message>
     <message>
+        <source>Turn off for this pair</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Drafting is off.</source>
         <translation>草稿模型已关闭。</translation>
     </message>
@@ -2660,6 +3180,75 @@
     </message>
 </context>
 <context>
+    <name>OptionField</name>
+    <message>
+        <source>As in Settings</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>Overlay</name>
+    <message>
+        <source>Token %1 of %2 in the draft · pass %3</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The draft wanted</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The main model wrote</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>to end the reply</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>a part of another character</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tinted words are the draft&apos;s guesses that the main model kept; where it chose otherwise, there is a line.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>OverlayWiring</name>
+    <message>
+        <source>Always show</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Drafted Text</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Not Marked</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Mark Corrections</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Mark Accepted and Corrections</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Switch Marks of Drafted Text</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Next Correction</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Previous Correction</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>PairChip</name>
     <message>
         <source>Models: %1</source>
@@ -2668,6 +3257,10 @@
     <message>
         <source>Not in memory; your next message loads it again.</source>
         <translation>不在内存中，发送下一条消息时会重新加载。</translation>
+    </message>
+    <message>
+        <source>off for this pair</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>off</source>
@@ -2875,6 +3468,169 @@
     </message>
 </context>
 <context>
+    <name>Portable</name>
+    <message>
+        <source>There is no room left on the disk with %1.</source>
+        <translation>%1 所在的磁盘空间已满。</translation>
+    </message>
+    <message>
+        <source>Free some space, or choose another place.</source>
+        <translation>请腾出空间，或选择其他位置。</translation>
+    </message>
+    <message>
+        <source>Hunch may not write to %1.</source>
+        <translation>Hunch 没有写入 %1 的权限。</translation>
+    </message>
+    <message>
+        <source>Choose another place.</source>
+        <translation>请选择其他位置。</translation>
+    </message>
+    <message>
+        <source>The folder %1 is no longer there.</source>
+        <translation>文件夹 %1 已不存在。</translation>
+    </message>
+    <message>
+        <source>It could not be written to the disk with %1.</source>
+        <translation>无法写入 %1 所在的磁盘。</translation>
+    </message>
+    <message>
+        <source>Check the disk, or choose another place.</source>
+        <translation>请检查磁盘，或选择其他位置。</translation>
+    </message>
+    <message>
+        <source>Not exported</source>
+        <translation>未能导出</translation>
+    </message>
+    <message>
+        <source>Exported to “%1”.</source>
+        <translation>已导出到“%1”。</translation>
+    </message>
+    <message>
+        <source>Show</source>
+        <translation>显示</translation>
+    </message>
+    <message>
+        <source>Chats imported: %1</source>
+        <translation>已导入 %1 个对话。</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>撤销</translation>
+    </message>
+    <message>
+        <source>not a file with chats that Hunch knows</source>
+        <translation>不是 Hunch 能识别的对话文件</translation>
+    </message>
+    <message>
+        <source>no messages in it</source>
+        <translation>其中没有消息</translation>
+    </message>
+    <message>
+        <source>damaged, or no JSON</source>
+        <translation>已损坏，或不是 JSON</translation>
+    </message>
+    <message>
+        <source>not complete; its end is missing</source>
+        <translation>不完整，缺少结尾</translation>
+    </message>
+    <message>
+        <source>too large</source>
+        <translation>过大</translation>
+    </message>
+    <message>
+        <source>damaged: nested too deep</source>
+        <translation>已损坏：嵌套过深</translation>
+    </message>
+    <message>
+        <source>damaged: the same entry twice</source>
+        <translation>已损坏：同一条目重复</translation>
+    </message>
+    <message>
+        <source>damaged: its messages form a circle</source>
+        <translation>已损坏：消息互相循环引用</translation>
+    </message>
+    <message>
+        <source>damaged: an entry of the wrong kind</source>
+        <translation>已损坏：条目类型不正确</translation>
+    </message>
+    <message>
+        <source>written by a newer version of Hunch</source>
+        <translation>由更新版本的 Hunch 创建</translation>
+    </message>
+    <message>
+        <source>protected by a password</source>
+        <translation>有密码保护</translation>
+    </message>
+    <message>
+        <source>no longer there</source>
+        <translation>已不在原处</translation>
+    </message>
+    <message>
+        <source>Hunch may not read it</source>
+        <translation>Hunch 没有读取权限</translation>
+    </message>
+    <message>
+        <source>the disk could not read it</source>
+        <translation>磁盘无法读取</translation>
+    </message>
+    <message>
+        <source>reading it took too much time or memory</source>
+        <translation>读取需要过多的时间或内存</translation>
+    </message>
+    <message>
+        <source>You</source>
+        <comment>who wrote a message</comment>
+        <translation>你</translation>
+    </message>
+    <message>
+        <source>Reply</source>
+        <translation>回复</translation>
+    </message>
+    <message>
+        <source>Thinking</source>
+        <translation>思考</translation>
+    </message>
+    <message>
+        <source>Attachment</source>
+        <translation>附件</translation>
+    </message>
+</context>
+<context>
+    <name>PresetRow</name>
+    <message>
+        <source>Save as Preset…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Save Changes to the Preset</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Rename…</source>
+        <translation type="unfinished">重命名…</translation>
+    </message>
+    <message>
+        <source>Delete Preset</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No preset</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Preset</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Save, rename or delete presets</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Name of the preset</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>ProgressPart</name>
     <message>
         <source>Reading the chat…</source>
@@ -2925,10 +3681,105 @@
     </message>
 </context>
 <context>
-    <name>RenameField</name>
+    <name>Race</name>
     <message>
-        <source>Title of the chat</source>
-        <translation>对话标题</translation>
+        <source>Without the draft</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>With the draft</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>waiting for its turn</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%1 tokens · %2 s · %3 tok/s</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>One prompt, written twice with the same seed. One after the other: at the same time the two would share their passes, and neither would draft.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The two are written one after the other.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A reply is being written; the race goes on after it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The race was stopped.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The prompt could not be written; the log says why.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The same words: all %1 tokens are identical.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The words differ from token %1 on. That should not happen; please report it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Too short to tell a speed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Both took the same time.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The draft saved %1 s: %2× as fast.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The draft cost %1 s: %2 of the speed without it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>RaceWindow</name>
+    <message>
+        <source>Load a main model with a draft first.</source>
+        <translation type="unfinished">请先加载主模型和草稿模型。</translation>
+    </message>
+    <message>
+        <source>Stop</source>
+        <translation type="unfinished">停止</translation>
+    </message>
+    <message>
+        <source>Race again</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Race</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation type="unfinished">关闭</translation>
+    </message>
+    <message>
+        <source>As in this chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Greedy</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Sampling</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Greedy always takes the likeliest token; otherwise both draw with one seed.</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -2954,8 +3805,8 @@
         <translation>慢 %1</translation>
     </message>
     <message>
-        <source>Change drafting…</source>
-        <translation>更改草稿模型设置…</translation>
+        <source>Turn off for this pair</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>%1 tok/s</source>
@@ -3053,12 +3904,52 @@
         <translation>每轮 token&#xa0;数</translation>
     </message>
     <message>
-        <source>Drafted</source>
-        <translation>草稿数</translation>
+        <source>By position</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Accepted</source>
-        <translation>接受数</translation>
+        <source>Over the reply</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Time spent drafting</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>in company</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>drafting off</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>no draft</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>draft rests</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>not supported</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>draft failed</source>
+        <translation type="unfinished">草稿模型出错</translation>
+    </message>
+    <message>
+        <source>from this chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>draft model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Deleted chat</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Tokens per second</source>
@@ -3158,6 +4049,17 @@
     <message>
         <source>For models that can think before they answer.</source>
         <translation>适用于能先思考再回答的模型。</translation>
+    </message>
+</context>
+<context>
+    <name>SettingsButton</name>
+    <message>
+        <source>Chat settings (changed here)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Chat settings</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -3278,6 +4180,41 @@
     </message>
 </context>
 <context>
+    <name>SidebarWiring</name>
+    <message>
+        <source>Delete the folder “%1”?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Move up what is in it</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Delete all of it</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message numerus="yes">
+        <source>%n chat(s)</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>%1 and %2</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message numerus="yes">
+        <source>%n folder(s)</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>It holds %1.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>SpeculationControls</name>
     <message>
         <source>The main model writes alone.</source>
@@ -3319,12 +4256,133 @@
         <translation>请求</translation>
     </message>
     <message>
+        <source>Totals</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Race with the latest reply…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Turn on</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Off for this pair</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Drafting cost time with these two models, so you turned it off.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Your words are the main model&apos;s words, with or without a draft; only the speed differs.</source>
         <translation>无论是否使用草稿模型，文字都出自主模型，不同的只是速度。</translation>
     </message>
     <message>
         <source>Replies appear here while they are written.</source>
         <translation>正在生成的回复会显示在这里。</translation>
+    </message>
+</context>
+<context>
+    <name>SpeculationWiring</name>
+    <message>
+        <source>Drafting is off for this pair from the next reply on. Choosing Auto or Fixed turns it on again.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation type="unfinished">撤销</translation>
+    </message>
+    <message>
+        <source>Race…</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>Totals</name>
+    <message>
+        <source>By pair</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>By language</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>By content</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Replies</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Time</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>English</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Korean</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Japanese</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Chinese</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Prose</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Code</source>
+        <translation type="unfinished">代码</translation>
+    </message>
+    <message>
+        <source>Lists and tables</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Other</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>TotalsCard</name>
+    <message>
+        <source>Clear all statistics?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Chats stay as they are, with the figures under their replies.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Clear</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation type="unfinished">取消</translation>
+    </message>
+    <message>
+        <source>Totals</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Totals appear here once replies have been written.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Clear Statistics…</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -3348,10 +4406,6 @@
     <message>
         <source>Copy Link</source>
         <translation>拷贝链接</translation>
-    </message>
-    <message>
-        <source>Copy Message</source>
-        <translation>拷贝消息</translation>
     </message>
 </context>
 <context>
@@ -3378,14 +4432,90 @@
     </message>
 </context>
 <context>
-    <name>TrashMenu</name>
+    <name>Trash</name>
     <message>
         <source>Messages in “%1”</source>
-        <translation>“%1”中的消息</translation>
+        <translation type="unfinished">“%1”中的消息</translation>
     </message>
+    <message>
+        <source>deleted today</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>deleted yesterday</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>deleted on %1</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%n day(s) left</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>TrashMenu</name>
     <message>
         <source>Nothing in the last 30 days</source>
         <translation>最近 30 天没有</translation>
+    </message>
+    <message>
+        <source>Show all…</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>TrashWindow</name>
+    <message numerus="yes">
+        <source>Delete %n item(s) for good?</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Delete for good</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Delete everything in Recently Deleted for good?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Empty</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It also leaves the daily copies. This cannot be undone.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Recently Deleted</source>
+        <translation type="unfinished">最近删除</translation>
+    </message>
+    <message>
+        <source>What you delete stays here for 30 days. Then it is gone for good.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Nothing was deleted in the last 30 days.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Recently deleted chats and messages</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Restore</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Delete for good…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Empty…</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>

@@ -5,6 +5,8 @@ from __future__ import annotations
 from app.bridge import EngineBridge
 from app.controllers.attachments import AttachmentController
 from app.controllers.chat import ChatController
+from app.controllers.exports import ExportController
+from app.controllers.imports import ImportController
 from app.controllers.models import ModelController
 from app.storage import Storage
 from app.storage.worker import Deliver
@@ -22,6 +24,9 @@ class FileControllers:
         deliver: Deliver,
     ) -> None:
         self.attachments = AttachmentController(engine, bridge, storage, models, chats, deliver)
+        self.exports = ExportController(storage, deliver, chats)
+        self.imports = ImportController(storage, chats, deliver)
 
     def close(self) -> None:
-        self.attachments.close()
+        for controller in (self.attachments, self.exports, self.imports):
+            controller.close()

@@ -6,13 +6,14 @@ from PySide6.QtCore import QObject, Signal
 
 from app.bridge import EngineBridge
 from app.controllers.discover import DiscoverController
-from app.controllers.downloads import DownloadController
+from app.controllers.downloads import NEWEST, DownloadController
 from app.controllers.draft_choices import (
     best_draft,
     draft_choice,
     needs_check,
 )
 from app.controllers.library import LibraryController
+from app.controllers.loaded_pair import IsOff
 from app.controllers.model_sources import ModelSources
 from app.controllers.pair_checks import PairChecks
 from app.controllers.pair_loading import PairLoading, StarterPair
@@ -43,6 +44,7 @@ from engine import (
 class ModelController(QObject):
     models_changed = Signal()
     pair_changed = Signal()
+    speculation_chosen = Signal(str)  # mode
     main_waits = Signal(str)  # name of the model that is loaded when the replies under way have ended; "": none
     problem_raised = Signal(object)  # EngineError or DeleteFailed, for words.notices_for_errors
     chat_wanted = Signal()  # what was downloaded is to be used now
@@ -126,6 +128,7 @@ class ModelController(QObject):
         """For the next request."""
         self._settings.speculation_mode = mode
         self._settings.speculation_tokens = tokens
+        self.speculation_chosen.emit(mode)
 
     def main_info(self) -> ModelInfo | None:
         """Of the main model that was chosen, loaded or not."""
@@ -155,8 +158,11 @@ class ModelController(QObject):
     def refresh(self) -> None:
         self._store.scan()
 
-    def install(self, repository: str) -> int:
-        return self.downloads.install(repository)
+    def tell_pairs_off(self, is_off: IsOff) -> None:
+        self._loading.tell_pairs_off(is_off)
+
+    def install(self, repository: str, revision: str = NEWEST) -> int:
+        return self.downloads.install(repository, revision)
 
     def install_pair(self, main: str, draft: str) -> int:
         return self.downloads.install_pair(main, draft)

@@ -11,7 +11,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from app.bridge import EngineBridge
-from app.controllers.loaded_pair import LoadedPair
+from app.controllers.loaded_pair import IsOff, LoadedPair
 from app.controllers.residence import Residence
 from app.controllers.starter_setting import as_setting, from_setting
 from app.settings import STARTER_FOLDER, Settings
@@ -68,6 +68,9 @@ class PairLoading(QObject):
         self.residence = Residence(engine, settings, self)
         self.residence.idle.connect(self.unload)
         self.residence.free.connect(self.switch_now)
+
+    def tell_pairs_off(self, is_off: IsOff) -> None:
+        self._loaded.is_off = is_off
 
     # What there is
 

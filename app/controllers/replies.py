@@ -5,6 +5,7 @@ Any number may run, in any chats; the transcript shows those of the open chat. `
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -87,6 +88,7 @@ class Replies(QObject):
     stats_changed = Signal(int, object)  # chat, RequestStats
     not_stored = Signal(object)  # NotStored; the first time that an end is refused
     stored = Signal()  # an end is on disk
+    stored_end = Signal(int, object)  # likewise: its chat, ReplyStatus
     ended = Signal(int, int)  # chat, message; not for those that the end of the app cut
 
     def __init__(
@@ -105,6 +107,7 @@ class Replies(QObject):
         self.transcripts = [transcript]  # whatever shows replies while they are written
         self._table = table
         self._live: dict[int, LiveReply] = {}
+        self.adjusted: Callable[[Request], Request] = lambda request: request  # as the loaded pair wants it
         self._saving = False
         self._ends: dict[int, End] = {}  # by message; those that are not on disk
         self._refused: set[int] = set()  # of these: those that were refused at least once
@@ -116,15 +119,16 @@ class Replies(QObject):
 
     def start(self, reply: StoredMessage, request: Request, title: str, pair: str) -> None:
         """Submits the request for a reply whose row is already stored."""
-        number = self._engine.submit(request, self._bridge.post)
+        number = self._engine.submit(self.adjusted(request), self._bridge.post)
         self._live[number] = _live(number, reply)
         self._table.put(RequestRow(number, title, pair, chat_id=reply.chat_id, message_id=reply.id))
         self._timer.start()
         self.changed.emit()
 
-    def stop(self, chat_id: int) -> None:
+    def stop(self, chat_id: int, only: Callable[[int], bool] = lambda _message_id: True) -> None:
+        """Those of a chat, or `only` some of them."""
         for reply in self._live.values():
-            if reply.chat_id == chat_id:
+            if reply.chat_id == chat_id and only(reply.message_id):
                 self._engine.cancel(reply.request)
 
     def chats(self) -> set[int]:
@@ -256,6 +260,7 @@ class Replies(QObject):
             self._change(message_id, status=end.status)
         self._storage.settle()
         self.stored.emit()
+        self.stored_end.emit(end.chat_id, end.status)
 
     def _on_end_refused(self, end: End, problem: NotStored) -> None:
         message_id = end.text.message_id

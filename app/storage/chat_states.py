@@ -30,6 +30,14 @@ class ChatStates:
         text = json.dumps(kept, ensure_ascii=False) if kept else None
         self._db.execute("UPDATE chats SET options = ? WHERE id = ?", (text, chat_id))
 
+    def replace_preset(self, preset_id: str, values: Mapping[str, Any]) -> None:
+        """For a preset that goes: what it said becomes the own options of the chats that used it."""
+        with self._db.transaction():
+            for row in self._db.rows("SELECT id FROM chats WHERE options LIKE ?", (f'%"{preset_id}"%',)):
+                options = self.options(row["id"])
+                if options.get("preset") == preset_id:
+                    self.put_options(row["id"], dict(values) | options, ["preset"])
+
     def place(self, chat_id: int) -> tuple[int, int] | None:
         """The message at the upper edge of the window, and how many pixels of it were above that edge."""
         row = self._db.row("SELECT place FROM chats WHERE id = ?", (chat_id,))

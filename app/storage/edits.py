@@ -39,9 +39,11 @@ class EditStore:
             for row in rows
         }
 
-    def put(self, edit: Edit) -> None:
+    def put(self, *edits: Edit) -> None:
         sql = "INSERT OR REPLACE INTO edits (message_id, kind, role, text) VALUES (?, ?, ?, ?)"
-        self._db.execute(sql, (edit.message_id, edit.kind.value, edit.role.value, edit.text))
+        for edit in edits:
+            text = edit.text.encode("utf-8", "replace").decode("utf-8")  # half a character, as a field may have
+            self._db.execute(sql, (edit.message_id, edit.kind.value, edit.role.value, text))
 
     def drop(self, message_id: int) -> None:
         self._db.execute("DELETE FROM edits WHERE message_id = ?", (message_id,))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from app.storage.attachments import Attachments
 from app.storage.records import StoredMessage
@@ -21,6 +23,7 @@ class Question:
     main_name: str
     draft_name: str
     attachments: Attachments = ()
+    options: Mapping[str, Any] = field(default_factory=dict)  # of a new chat
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,8 @@ class Asked:
 def ask(stores: Stores, question: Question) -> Asked:
     with stores.database.transaction():
         chat_id = question.chat_id or stores.chats.create(question.title)
+        if question.options:
+            stores.states.put_options(chat_id, question.options)
         user_id = stores.messages.add_user(chat_id, question.parent_id, question.text, question.attachments)
         reply_id = stores.messages.begin_reply(chat_id, user_id, question.main_name, question.draft_name)
         stores.unsent.forget(question.chat_id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -40,12 +41,41 @@ class ReplyStatus(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Match:
+    """A message that a search found."""
+
+    message_id: int
+    snippet: str  # the text around the first word found
+    word: str  # as it was asked for: all that was asked for where it stands together, else the word found
+
+
+@dataclass(frozen=True, slots=True)
 class ChatSummary:
     id: int
     title: str
     pinned: bool
     updated_at: float  # seconds since the epoch
-    snippet: str = ""  # the text around what a search found
+    matches: tuple[Match, ...] = ()
+    folder_id: int | None = None  # of a folder that may be gone
+    unseen: bool = False  # a reply ended while it was out of sight
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    id: int
+    name: str
+    parent_id: int | None  # of a folder that may be gone
+    opened: bool = True
+    unseen: bool = False  # a chat in it has a reply that was not seen
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What the list of chats shows. `more`: there are chats behind the last one."""
+
+    chats: Sequence[ChatSummary]
+    folders: Sequence[Folder] = ()
+    more: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +106,8 @@ class Deletion:
     chat_id: int
     title: str
     whole_chat: bool
+    messages: int = 0  # how many
+    words: str = ""  # of the latest of them
 
 
 @dataclass(frozen=True, slots=True)

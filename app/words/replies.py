@@ -100,7 +100,7 @@ def _link_text(stats: RequestStats, tone: Tone) -> str:
     """Empty for a draft that is parked already: it costs no more time."""
     if tone is not Tone.COST or stats.drafting is DraftingState.PARKED:
         return ""
-    return QCoreApplication.translate("ReplyStats", "Change drafting…")
+    return QCoreApplication.translate("ReplyStats", "Turn off for this pair")
 
 
 def details_text(stats: RequestStats) -> str:

@@ -195,6 +195,7 @@ class ModelVerified:
     folder: str
     known: bool  # False: nobody wrote down what its files should be
     damaged: tuple[str, ...] = ()  # files that are missing or not as they were installed
+    revision: str = ""  # that was installed; "" where nobody wrote it down
 
 
 @dataclass(frozen=True, slots=True)

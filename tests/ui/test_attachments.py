@@ -14,12 +14,13 @@ from pytestqt.qtbot import QtBot
 
 from app.controllers.attached_text import block_of, prompt_of
 from app.controllers.attachments import MOST_FILES, AttachmentController
+from app.controllers.message_changes import Then
 from app.storage import Attachment, AttachmentKind
 from app.view_models.attached import AttachedRow
 from app.views.shell.attachment_dialog import AttachmentDialog
-from app.views.shell.message_edit import LONG_PASTE
 from app.views.transcript.attachments_part import AttachmentsPart
 from app.views.widgets.attachment_chip import AttachmentChip
+from app.views.widgets.message_edit import LONG_PASTE
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.pdf_files import pdf_bytes
 
@@ -180,7 +181,10 @@ def test_regenerating_editing_and_duplicating_keep_attachments(app: AppHarness, 
     app.chats.regenerate(app.chats.transcript.messages[1].id)
     app.wait_until_quiet(qtbot)
     assert app.engine.requests[1].messages[-1].content == asked
-    app.chats.edit(app.chats.transcript.messages[0].id, "And now?")
+    edited = app.chats.transcript.messages[0].id
+    app.chats.edits.begin(edited)
+    app.chats.edits.type(edited, "And now?")
+    assert app.chats.edits.save(edited, Then.REPLY)
     app.wait_until_quiet(qtbot)
     assert app.engine.requests[2].messages[-1].content == asked.replace("What is in it?", "And now?")
     app.chats.duplicate_chat(app.chats.chat_id)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
+from app.controllers.message_changes import Then
 from app.storage import Reason, Stores
 from app.view_models.transcript import ReplyStatus
 from app.words.notices import NoticeAction
@@ -145,7 +146,10 @@ def test_title_is_first_line_until_renamed(harness: ControllerHarness) -> None:
     assert harness.titles() == ["초안 모델은 무엇인가요?"]
     harness.chat.rename_chat(harness.chat.chat_id, "Drafts")
     assert (harness.titles(), changes[-1]) == (["Drafts"], (harness.chat.chat_id, "Drafts"))
-    harness.chat.edit(harness.rows[0].id, "Another question")
+    harness.chat.edits.begin(harness.rows[0].id)
+    harness.chat.edits.type(harness.rows[0].id, "Another question")
+    harness.chat.edits.save(harness.rows[0].id, Then.REPLY)
+    harness.settle()
     harness.wait_until_quiet()
     assert harness.titles() == ["Drafts"]
 

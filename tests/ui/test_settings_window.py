@@ -19,6 +19,7 @@ from app.views.settings.models import ModelsPage
 from app.views.settings.window import SettingsWindow
 from app.views.widgets.cards import Page
 from app.views.widgets.fields import LineField, NumberField, Switch, WholeField
+from app.words.requests import RequestColumn
 from engine import HubAccess, HubUnreachable
 from tests.helpers.app_harness import AppHarness, open_app
 
@@ -254,7 +255,8 @@ def test_the_table_follows_a_running_request(harness: AppHarness, window: Settin
     assert table.isVisible()
     model = table.model()
     assert model.rowCount() == 1
-    assert [model.index(0, column).data() for column in (5, 6)] == ["16", "10"]
+    figures = (RequestColumn.ACCEPT_RATE, RequestColumn.TOKENS_PER_PASS)
+    assert [model.index(0, column).data() for column in figures] == ["62\u00a0%", "4.3"]
 
 
 def test_escape_closes_the_window(window: SettingsWindow) -> None:

@@ -50,7 +50,7 @@ def test_par_cost_and_unknown_are_said_as_such(plain_rounds: float, gain: str, t
 def test_a_cost_comes_with_its_reason_and_a_way_out() -> None:
     line = footer_line(replace(DRAFTED, plain_rounds=329.0))
     assert line.details.endswith("2.9 tok/pass, pays from 3.3")
-    assert line.link == "Change drafting…"
+    assert line.link == "Turn off for this pair"
     assert footer_line(DRAFTED).link == ""
 
 

@@ -97,7 +97,7 @@ def test_a_copy_of_the_chat_has_its_order(stores: Stores) -> None:
     chat = chat_of(stores, "a", "b", "c", "d")
     exchange.insert(stores, message(stores, chat, "a"), ASSISTANT, "inserted", after=True)
     exchange.delete_messages(stores, message(stores, chat, "c"), following=False)
-    assert shown(stores, stores.chats.duplicate(chat, "copy")) == ["a", "inserted", "b", "d"]
+    assert shown(stores, stores.chats.duplicate(chat, iter(["copy"]))) == ["a", "inserted", "b", "d"]
 
 
 def test_what_follows_stays_when_the_trash_is_emptied(stores: Stores, tmp_path: Path) -> None:

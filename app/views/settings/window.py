@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from app.controllers.chat import ChatController
 from app.controllers.models import ModelController
-from app.controllers.tuning import TuningController
+from app.controllers.speculation import SpeculationParts
 from app.settings import Settings
 from app.system.paths import Paths
 from app.theme import Theme
@@ -52,7 +52,7 @@ class SettingsWindow(Translated, QWidget):
         settings: Settings,
         chats: ChatController,
         models: ModelController,
-        tuning: TuningController,
+        speculation: SpeculationParts,
         paths: Paths,
     ) -> None:
         super().__init__()
@@ -62,7 +62,7 @@ class SettingsWindow(Translated, QWidget):
         self.models = ModelsPage(theme, settings, models)
         self.discover = DiscoverPanel(theme, models)
         self.discover.shown_for_download.connect(lambda: self.show_page("models"))
-        self.speculation = SpeculationPage(theme, settings, models, chats.requests, tuning)
+        self.speculation = SpeculationPage(theme, settings, models, chats.requests, speculation)
         self.sampling = SamplingPage(theme, settings)
         self.chat = ChatCard(theme, settings)
         self.sampling.column.insertWidget(1, self.chat)

@@ -12,9 +12,9 @@ from app.theme import Theme
 from app.view_models.transcript import Attachment
 from app.views.shell.attachment_dialog import AttachmentDialog
 from app.views.shell.composer import Composer
-from app.views.shell.drop_target import DropTarget
 from app.views.transcript import TranscriptView
 from app.views.widgets.banner import Banner, BannerText
+from app.views.widgets.drop_target import DropTarget
 from app.words.notices_for_files import not_attached
 
 

@@ -22,10 +22,10 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 from app.theme import COLUMN_PX, RADIUS_BUBBLE, Theme
 from app.view_models.attached import AttachedModel
 from app.views.shell.attachment_row import AttachmentRow
-from app.views.shell.message_edit import MessageEdit
 from app.views.widgets.buttons import STOP, IconButton, RoundButton
 from app.views.widgets.context_ring import ContextRing
 from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.message_edit import MessageEdit
 from app.views.widgets.translated import Translated
 
 _GROWS_TO = 0.4  # of the window's height

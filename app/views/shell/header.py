@@ -127,6 +127,8 @@ class PairChip(Translated, PaintedButton):
         return drafting_sentence(self._pair.drafting) if self._pair.drafting is not None else ""
 
     def _mode_text(self) -> str:
+        if self._pair.off_for_pair:
+            return self.tr("off for this pair")
         tokens = self._pair.speculation.tokens
         return {
             "off": self.tr("off"),

@@ -14,6 +14,7 @@ from app.view_models.transcript import RequestStats
 from app.views.shell.inspector_charts import Chart, PassColumns, PassMeter, PositionBars, Sparkline, TimeSplit
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.meanings import Meanings
 from app.views.widgets.scrolling import ThinScrollBars
 from app.views.widgets.translated import Translated
 from app.words import speculation
@@ -122,39 +123,6 @@ class InspectorPanel(Translated, QWidget):
         painter.fillRect(self.rect(), self._theme.palette.sidebar)
         painter.fillRect(0, 0, 1, self.height(), self._theme.palette.hairline)
         painter.end()
-
-
-class Meanings(Translated, QWidget):
-    """What the figures mean; opens in place."""
-
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.button = PillButton(theme, Emphasis.QUIET, "info")
-        self.button.setCheckable(True)
-        self._labels = [
-            (TextLabel(theme, TextStyle.HEADING), TextLabel(theme, TextStyle.FINE)) for _ in speculation.meanings()
-        ]
-        self._text = QWidget()
-        column = QVBoxLayout(self._text)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(2)
-        for name, meaning in self._labels:
-            column.addSpacing(6)
-            column.addWidget(name)
-            column.addWidget(meaning)
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.addWidget(self.button, 0, Qt.AlignmentFlag.AlignLeft)
-        whole.addWidget(self._text)
-        self._text.hide()
-        self.button.toggled.connect(self._text.setVisible)
-        self._retranslate()
-
-    def _retranslate(self) -> None:
-        self.button.setText(speculation.question())
-        for (name, meaning), words in zip(self._labels, speculation.meanings(), strict=True):
-            name.setText(words[0])
-            meaning.setText(words[1])
 
 
 def _set(label: TextLabel, words: str) -> None:

@@ -5,14 +5,13 @@ Every figure has a place of its own, so that none moves sideways as it changes.
 
 from __future__ import annotations
 
-from itertools import pairwise
-
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.theme import FOOTER_PX, Theme
 from app.view_models.transcript import RequestStats
+from app.views.widgets.sparkline import paint_sparkline
 from app.views.widgets.translated import Translated
 from app.words import formats, speculation
 
@@ -269,24 +268,3 @@ class Sparkline(Chart):
 
     def paint_body(self, painter: QPainter, place: QRectF) -> None:
         paint_sparkline(painter, place.adjusted(0, 2, 0, -2), self.stats, self.theme)
-
-
-def paint_sparkline(painter: QPainter, place: QRectF, stats: RequestStats, theme: Theme) -> None:
-    values, needed = stats.tokens_per_pass_over_time, stats.break_even
-    top = max(3.0, *values, needed or 0.0) if values else 3.0
-    painter.fillRect(QRectF(place.left(), place.bottom(), place.width(), 1), theme.palette.hairline)
-    if needed is not None and values:
-        y = place.bottom() - place.height() * needed / top
-        painter.setPen(QPen(theme.palette.secondary, 1, Qt.PenStyle.DashLine))
-        painter.drawLine(QPointF(place.left(), y), QPointF(place.right(), y))
-    if len(values) < 2:
-        return
-    step = place.width() / (len(values) - 1)
-    points = [
-        QPointF(place.left() + number * step, place.bottom() - place.height() * value / top)
-        for number, value in enumerate(values)
-    ]
-    # MEASURED: a polyline of this width is slow where it is drawn antialiased; single lines are not.
-    painter.setPen(QPen(theme.palette.draft, 1.5))
-    for start, end in pairwise(points):
-        painter.drawLine(start, end)

@@ -6,6 +6,7 @@ It can be painted without controllers; `bind` connects them once the database an
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, Qt, Signal
@@ -18,6 +19,7 @@ from app.settings import STARTER_FOLDER, Settings
 from app.theme import Theme
 from app.view_models.model_list import PairState
 from app.views.link_dialog import ask_to_open
+from app.views.shell.chat_settings_wiring import ChatSettingsWiring
 from app.views.shell.comfort import Comfort
 from app.views.shell.composer import Composer
 from app.views.shell.empty_chat import EmptyChat
@@ -25,8 +27,10 @@ from app.views.shell.header import Header
 from app.views.shell.inspector_wiring import InspectorWiring
 from app.views.shell.kept_words import KeptWords, problem_text
 from app.views.shell.menu import MenuBar
+from app.views.shell.message_wiring import MessageWiring
 from app.views.shell.picker import Picker
 from app.views.shell.sidebar import Sidebar
+from app.views.shell.sidebar_wiring import SidebarWiring
 from app.views.widgets.banner import Banner, BannerText
 from app.views.widgets.translated import Translated
 from app.words.formats import fill
@@ -34,6 +38,7 @@ from app.words.notices import NoticeAction
 from app.words.notices_for_errors import Problem, notice_for
 
 if TYPE_CHECKING:
+    from app.views.shell.speculation_wiring import SpeculationWiring
     from app.views.transcript import TranscriptView
 
 _SIDE_PX = 24
@@ -71,6 +76,8 @@ class MainWindow(Translated, QWidget):
         self._connect_parts()
         self._connect_menu()
         self.inspector = InspectorWiring(self, theme, settings)
+        self.chat_settings = ChatSettingsWiring(self, theme)
+        self.speculation: SpeculationWiring
         self.comfort = Comfort(self, theme, settings)
         self._restore()
         theme.changed.connect(self.update)
@@ -105,7 +112,6 @@ class MainWindow(Translated, QWidget):
         self.banner.appeared.connect(self._place_banner)
         self.composer.resized.connect(self._place_banner)
         self.composer.send_requested.connect(self._send)
-        self.composer.edited.connect(self._edit)
         self._theme.changed.connect(self._fit_sidebar)
         self.sidebar.models_requested.connect(lambda: self.settings_requested.emit("models"))
         self.sidebar.settings_requested.connect(lambda: self.settings_requested.emit(""))
@@ -132,29 +138,25 @@ class MainWindow(Translated, QWidget):
 
     def bind(self, chats: ChatController, models: ModelController) -> None:
         self.chats, self.models, self.send_text = chats, models, chats.send
-        self.sidebar.set_model(chats.conversations)
+        self.sidebar_wiring = SidebarWiring(chats, self.sidebar, self.menu, self._theme, self)
         self._bind_chats(chats)
         self._bind_transcript(chats)
         self._bind_messages(chats)
         self._bind_models(models)
         self._kept_words = KeptWords(chats, self.composer, self.banner, self.menu, self)
+        if self.transcript is not None:
+            self.transcript.editing.typed.connect(self._kept_words.note_typing)
+        self.chat_settings.bind(chats, models)
+        chats.options.changed.connect(self._show_pair)
         self._on_chat_changed(chats.chat_id, chats.title)
         self._show_pair()
         self.comfort.bind(chats, models)
 
     def _bind_chats(self, chats: ChatController) -> None:
-        listed, menu = self.sidebar.chats, self.menu
+        menu = self.menu
         for request in (self.sidebar.new_chat_requested, self.header.new_chat_requested, menu.new_chat.triggered):
             request.connect(self._new_chat)
-        self.sidebar.search_changed.connect(chats.search)
-        listed.chat_opened.connect(chats.open_chat)
-        listed.renamed.connect(chats.rename_chat)
-        listed.pin_requested.connect(chats.pin_chat)
-        listed.duplicate_requested.connect(chats.duplicate_chat)
-        listed.delete_requested.connect(chats.delete_chat)
         menu.rename.triggered.connect(self._rename_open_chat)
-        menu.duplicate.triggered.connect(lambda: chats.duplicate_chat(chats.chat_id))
-        menu.delete.triggered.connect(lambda: chats.delete_chat(chats.chat_id))
         chats.current_chat_changed.connect(self._on_chat_changed)
         chats.problem_raised.connect(self.show_problem)
 
@@ -170,19 +172,20 @@ class MainWindow(Translated, QWidget):
 
     def _bind_transcript(self, chats: ChatController) -> None:
         # Markdown, highlighting and formulas load here, after the first frame.
+        from app.views.shell.find_wiring import FindWiring
+        from app.views.shell.overlay_wiring import OverlayWiring
         from app.views.transcript import TranscriptView
 
         view = TranscriptView(self._theme, chats.transcript, self)
         view.link_requested.connect(lambda link: ask_to_open(link, self._theme, self))
-        view.regenerate_requested.connect(chats.regenerate)
-        view.edit_requested.connect(self._begin_edit)
-        view.delete_requested.connect(chats.delete_message)
-        view.continue_requested.connect(chats.continue_reply)
-        view.sibling_requested.connect(chats.show_version)
+        MessageWiring(view, chats, self)
         view.notice_action_requested.connect(self._follow_in_chat)
         view.verticalScrollBar().valueChanged.connect(lambda value: self.header.set_line(value > 0))
         self.transcript = view
+        self.finding = FindWiring(chats, view, self.sidebar.chats, self.menu, self._theme)
         self.inspector.bind(chats, view)
+        self.overlay = OverlayWiring(self, self.menu, self.banner, self._settings, self._theme)
+        self.overlay.bind(chats, view)
         # A permanent scroll bar shifts the column of messages, and the composer must stand below it.
         always = view.verticalScrollBarPolicy() == Qt.ScrollBarPolicy.ScrollBarAlwaysOn
         bar_px = view.verticalScrollBar().sizeHint().width() if always else 0
@@ -223,6 +226,8 @@ class MainWindow(Translated, QWidget):
         if self.models is None:
             return
         pair = self.models.pair
+        if self.chats is not None and not pair.off_for_pair:
+            pair = replace(pair, speculation=self.chats.options.speculation)
         self.header.chip.set_pair(pair)
         starter = self._settings.main_folder == STARTER_FOLDER
         self.empty_chat.show_for(starter, has_model=pair.state != PairState.NO_MODEL)
@@ -271,21 +276,12 @@ class MainWindow(Translated, QWidget):
         if not self.send_text(text):
             self.composer.release_sent()
 
-    def _edit(self, message_id: int, text: str) -> None:
-        if self.chats is None or not self.chats.edit(message_id, text):
-            self.composer.release_sent()
-
     def _ask(self, question: str) -> None:
         """A question of the empty chat; it goes by the field, where it stays if it cannot be sent."""
         if self.composer.is_empty:
             self.composer.send(question)
         else:
             self._send(question)
-
-    def _begin_edit(self, message_id: int) -> None:
-        message = self.chats.transcript.message(message_id) if self.chats is not None else None
-        if message is not None:
-            self.composer.begin_edit(message_id, message.text)
 
     def _new_chat(self) -> None:
         if self.chats is not None:

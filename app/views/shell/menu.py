@@ -40,6 +40,7 @@ class Entry:
 _BAR: tuple[Menu | Entry, ...] = (
     Menu("file", QT_TRANSLATE_NOOP("MenuBar", "File")),
     Entry("file", "new_chat", QT_TRANSLATE_NOOP("MenuBar", "New Chat"), _Key.New),
+    Entry("file", "new_folder", QT_TRANSLATE_NOOP("MenuBar", "New Folder"), "Ctrl+Shift+N"),
     Entry("file", "quick_ask", QT_TRANSLATE_NOOP("MenuBar", "Quick Ask…"), "Ctrl+Shift+Space"),
     Entry("file"),
     Entry("file", "attach", QT_TRANSLATE_NOOP("MenuBar", "Attach…"), "Ctrl+Shift+A"),
@@ -62,7 +63,11 @@ _BAR: tuple[Menu | Entry, ...] = (
     Entry("edit", "select_all", QT_TRANSLATE_NOOP("MenuBar", "Select All"), _Key.SelectAll),
     Entry("edit"),
     Menu("find", QT_TRANSLATE_NOOP("MenuBar", "Find"), inside="edit"),
-    Entry("find", "search", QT_TRANSLATE_NOOP("MenuBar", "Search Chats"), _Key.Find),
+    Entry("find", "find", QT_TRANSLATE_NOOP("MenuBar", "Find in Chat…"), _Key.Find),
+    Entry("find", "find_next", QT_TRANSLATE_NOOP("MenuBar", "Find Next"), "Ctrl+G"),
+    Entry("find", "find_previous", QT_TRANSLATE_NOOP("MenuBar", "Find Previous"), "Ctrl+Shift+G"),
+    Entry("find"),
+    Entry("find", "search", QT_TRANSLATE_NOOP("MenuBar", "Search Chats"), "Ctrl+Shift+F"),
     Menu("view", QT_TRANSLATE_NOOP("MenuBar", "View")),
     Entry("view", "palette", QT_TRANSLATE_NOOP("MenuBar", "Command Palette…"), "Ctrl+K"),
     Entry("view"),
@@ -83,6 +88,7 @@ _BAR: tuple[Menu | Entry, ...] = (
     Entry("chat"),
     Entry("chat", "rename", QT_TRANSLATE_NOOP("MenuBar", "Rename Chat…")),
     Entry("chat", "duplicate", QT_TRANSLATE_NOOP("MenuBar", "Duplicate Chat")),
+    Menu("move", QT_TRANSLATE_NOOP("MenuBar", "Move Chat to"), inside="chat"),
     Entry("chat", "delete", QT_TRANSLATE_NOOP("MenuBar", "Delete Chat")),
     Menu("deleted", QT_TRANSLATE_NOOP("MenuBar", "Recently Deleted"), inside="chat"),
     Menu("window", QT_TRANSLATE_NOOP("MenuBar", "Window")),
@@ -107,7 +113,7 @@ class MenuBar(QObject):
         self.actions: dict[str, QAction] = {}
         for each in _BAR:
             self._add(each)
-        self.deleted = self.menus["deleted"]
+        self.deleted, self.move = self.menus["deleted"], self.menus["move"]
         self.retranslate()
         window.destroyed.connect(self.bar.deleteLater)
 

@@ -71,6 +71,7 @@ class Sidebar(Translated, QWidget):
         self.search.textChanged.connect(lambda _text: self._delay.start())
         self.search.left.connect(self._leave_search)
         self.search.down_pressed.connect(self.chats.take_focus)
+        self.chats.left_upwards.connect(self.search.setFocus)
         self._delay.timeout.connect(self._search_now)
         self._theme.changed.connect(self._restyle)
 

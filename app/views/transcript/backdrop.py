@@ -26,8 +26,28 @@ def paint_ring(painter: QPainter, message: QRect, colors: Palette) -> None:
     painter.drawRoundedRect(around, RADIUS_CARD, RADIUS_CARD)
 
 
-def paint_thought_bars(painter: QPainter, shown: Iterable[tuple[Part, QRect]], x: int, colors: Palette) -> None:
-    """The line continues through the gaps between the parts."""
-    for part, place in shown:
-        if part.secondary:
-            painter.fillRect(x, place.top() - part.gap_px, _LINE_PX, place.height() + part.gap_px, colors.hairline)
+class ThoughtBars:
+    """The line beside opened thinking: one for each message, through the gaps between its parts.
+
+    It stands where no part does, so nothing but itself has it painted again when parts move.
+    """
+
+    def __init__(self, viewport: QWidget) -> None:
+        self._viewport = viewport
+        self._bars: list[QRect] = []
+
+    def place(self, shown: Iterable[tuple[Part, QRect]], x: int) -> None:
+        spans: dict[int, tuple[int, int]] = {}
+        for part, place in shown:
+            if part.secondary:
+                top, bottom = spans.get(part.message_id, (place.top() - part.gap_px, place.bottom()))
+                spans[part.message_id] = min(top, place.top() - part.gap_px), max(bottom, place.bottom())
+        bars = [QRect(x, top, _LINE_PX, bottom + 1 - top) for top, bottom in spans.values()]
+        # Also where they are the same: scrolling has moved what was painted.
+        for bar in (*self._bars, *bars):
+            self._viewport.update(bar)
+        self._bars = bars
+
+    def paint(self, painter: QPainter, colors: Palette) -> None:
+        for bar in self._bars:
+            painter.fillRect(bar, colors.hairline)

@@ -16,7 +16,8 @@ from app.markup.blocks import Splitter
 from app.markup.document import list_step_px
 from app.markup.sections import Section, plain_sections, sections
 from app.theme import REPLY_LEADING, REPLY_PX, Theme
-from app.view_models.transcript import TranscriptMessage
+from app.view_models.transcript import EditKind, TranscriptMessage
+from app.views.transcript.editor_part import EditorContent
 from app.views.transcript.message_footer import ROW_PX, FooterContent
 from app.views.transcript.parts import Bubble, Part, PartKind
 from app.views.transcript.status_parts import Fold, NoticeContent
@@ -72,7 +73,7 @@ class Unread:
     number: int
 
 
-def _blocks_of(unread: Unread) -> list[Block]:
+def blocks_of(unread: Unread) -> list[Block]:
     splitter = splitter_of(unread.section)
     splitter.append(unread.body.text[unread.section.start : unread.section.end], shown=False)
     splitter.finish()
@@ -109,6 +110,8 @@ class MessageItem:
         self._attached: list[Part] = []
         self._head: list[Part] = []
         self._foot: list[Part] = []
+        self._before: list[Part] = []  # a field, for another message or in place of this one
+        self._after: list[Part] = []
         self._answer = _Body(secondary=False)
         self._thought = _Body(secondary=True)
 
@@ -141,21 +144,46 @@ class MessageItem:
     def sync(self, width_px: int) -> None:
         """Updates the parts from the message."""
         self.is_read = True
-        if self.message.from_user:
-            attached: object = self.message.attachments
-            self._set_fixed(self._attached, [(PartKind.ATTACHMENTS, attached, 0)] if attached else [])
+        self._set_fields()
+        attached: object = self.message.attachments
+        self._set_fixed(self._attached, [(PartKind.ATTACHMENTS, attached, 0)] if attached else [])
+        if self._is_edited:
+            self._drop_words()
+        elif self.message.from_user:
             self._set_bubbles(width_px)
         else:
             self._set_fixed(self._head, self._fold())
             self._sync_body(self._thought, self.message.thinking if self.opened else "", width_px)
             self._sync_body(self._answer, self.message.text, width_px)
             self._space_bodies()
-        self._set_fixed(self._foot, list(self._foot_contents()))
+        self._set_fixed(self._foot, [] if self._is_edited else list(self._foot_contents()))
         self._join_parts()
+
+    @property
+    def _is_edited(self) -> bool:
+        return self.message.edit is not None and self.message.edit.kind is EditKind.EDIT
+
+    def _set_fields(self) -> None:
+        edit = self.message.edit
+        field: list[tuple[PartKind, object, int]] = []
+        if edit is not None:
+            field.append((PartKind.EDITOR, EditorContent(edit.kind, edit.from_user, edit.text), _GAP_PX))
+        after = edit is not None and edit.kind is EditKind.AFTER
+        self._set_fixed(self._before, [] if after else field)
+        self._set_fixed(self._after, field if after else [])
+
+    def _drop_words(self) -> None:
+        """A field stands in their place."""
+        self._set_fixed(self._head, [])
+        self._bubble_text = None
+        for body in (self._thought, self._answer):
+            self._drop(body.above, 0)
+            self._drop(body.parts, 0)
+            body.begin([Section(0, 0)])
 
     def _join_parts(self) -> None:
         bodies = (*self._thought.above, *self._thought.parts, *self._answer.above, *self._answer.parts)
-        self._parts = [*self._attached, *self._head, *bodies, *self._foot]
+        self._parts = [*self._before, *self._attached, *self._head, *bodies, *self._foot, *self._after]
         self.sum_up()
 
     def read_section(self, indexes: range, width_px: int) -> bool:
@@ -183,10 +211,10 @@ class MessageItem:
             if isinstance(below.content, Block):
                 yield below.content
             elif isinstance(below.content, Unread):
-                yield from _blocks_of(below.content)
+                yield from blocks_of(below.content)
 
     def _read_section(self, unread: Unread, width_px: int) -> list[Part]:
-        blocks = _blocks_of(unread)
+        blocks = blocks_of(unread)
         spot = _Spot(unread.number, unread.section.start)
         return [self._block_part(unread.body, blocks, index, width_px, spot) for index in range(len(blocks))]
 
@@ -233,6 +261,7 @@ class MessageItem:
             sibling=message.sibling,
             siblings=message.siblings,
             highlighted=self.highlighted,
+            model="" if message.from_user else message.model,
         )
         # Progress and no gap are as high as a first line and its gap, so that nothing moves when that comes.
         yield PartKind.FOOTER, footer, 2 if message.from_user else 0 if waiting else 6
@@ -322,6 +351,7 @@ class MessageItem:
         part = self._part(_PART_OF_BLOCK[block.kind], block, gap_px)
         part.address = (1 if body.secondary else 2, spot.number, index)
         part.at = None if body.secondary else spot.start + block.start
+        part.section_start = spot.start
         part.secondary = body.secondary
         part.inset_px = self._theme.px(_THOUGHT_INSET_PX) if body.secondary else 0
         if block.depth:

@@ -13,6 +13,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from app.view_models.transcript import TranscriptModel
 from app.views.transcript.message_column import Anchor, MessageColumn
 from app.views.transcript.message_item import MessageItem
 from app.views.transcript.parts import Part
@@ -37,7 +38,8 @@ class _Mark(NamedTuple):
 
 
 class ReadingPlaces:
-    def __init__(self, column: MessageColumn, sight: Sight) -> None:
+    def __init__(self, model: TranscriptModel, column: MessageColumn, sight: Sight) -> None:
+        self._model = model
         self._column = column
         self._sight = sight
 
@@ -51,9 +53,15 @@ class ReadingPlaces:
         self._read(item)
         return ReadingPlace(item.message.id, _offset_at(_marks(item), top - item.top_px))
 
-    def show(self, row: int, offset: float, above_px: int = 0) -> None:
+    def show(self, place: ReadingPlace) -> bool:
+        """Returns whether its message is in this chat."""
+        row = self._model.row_of(place.message_id)
+        if row is not None:
+            self._show(self._column.items[row], place.offset)
+        return row is not None
+
+    def _show(self, item: MessageItem, offset: float, above_px: int = 0) -> None:
         """Brings a place of a message to that far below the top edge."""
-        item = self._column.items[row]
         self._read(item)
         for _ in range(_ROUNDS):
             anchor = _anchor(item, offset, above_px)
@@ -61,11 +69,17 @@ class ReadingPlaces:
             if _anchor(item, offset, above_px) == anchor:
                 return
 
-    def show_character(self, row: int, at: int) -> None:
-        """Brings a character of a message into sight, with some of what stands above it."""
+    def show_character(self, message_id: int, at: int) -> bool:
+        """Brings a character of a message into sight; returns whether the message is in this chat."""
+        row = self._model.row_of(message_id)
+        if row is not None:
+            self._show_character(self._column.items[row], at)
+        return row is not None
+
+    def _show_character(self, item: MessageItem, at: int) -> None:
+        """With some of what stands above it."""
         above_px = round(self._sight.page_px() * _ABOVE_MATCH)
-        self.show(row, at, above_px)
-        item = self._column.items[row]
+        self._show(item, at, above_px)
         index, part = next(_parts_up_to(item, at), (0, None))
         if part is None or part.selectable is None:
             return

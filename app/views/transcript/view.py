@@ -22,8 +22,9 @@ from PySide6.QtWidgets import QAbstractScrollArea, QAbstractSlider, QFrame, QSty
 from app.markup.formula import FormulaKey
 from app.theme import COLUMN_PX, Theme
 from app.view_models.transcript import TranscriptModel
-from app.views.transcript.backdrop import paint_ring, paint_thought_bars, set_ground
+from app.views.transcript.backdrop import ThoughtBars, paint_ring, set_ground
 from app.views.transcript.copier import Copier
+from app.views.transcript.finder import Finder
 from app.views.transcript.focused_link import FocusedLink
 from app.views.transcript.highlights import Highlights
 from app.views.transcript.hold import STICK_PX, Hold
@@ -37,11 +38,13 @@ from app.views.transcript.pointer import SelectionPointer
 from app.views.transcript.reading_places import ReadingPlace, ReadingPlaces
 from app.views.transcript.selection import TranscriptSelection
 from app.views.transcript.selection_keys import SelectionKeys
+from app.views.transcript.sideways import Sideways
 from app.views.transcript.transcript_menu import TranscriptMenu
 from app.views.transcript.visible_parts import VisibleParts
 
 SIDE_PX = 24
 _SETTLING_ROUNDS = 6
+_REQUESTS = ("link", "regenerate", "edit", "delete", "continue", "sibling", "notice_action", "attachment", "act")
 
 
 class TranscriptView(QAbstractScrollArea):
@@ -56,7 +59,9 @@ class TranscriptView(QAbstractScrollArea):
     continue_requested = Signal(int)
     sibling_requested = Signal(int, int)  # message id, -1 or +1
     notice_action_requested = Signal(int, object)  # message id, NoticeAction
+    act_requested = Signal(int, str)  # message id, one of those in message_acts.py
     attachment_requested = Signal(int, int)  # message id, which of its attachments
+    settled = Signal()  # what is in sight has its widgets, in their places
 
     def __init__(self, theme: Theme, model: TranscriptModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -67,19 +72,23 @@ class TranscriptView(QAbstractScrollArea):
         self.visible_parts = VisibleParts(self._context, self.viewport())
         self.selection = TranscriptSelection(model, self)
         bar, viewport = self.verticalScrollBar(), self.viewport()
+        self._thought_bars = ThoughtBars(viewport)
         self._pointer = SelectionPointer(self._context, self.visible_parts, self.selection, bar, viewport)
         self.copier = Copier(self._context, model, self._column, self.selection, self._make_item)
         self.link = FocusedLink(theme, viewport)
         self._selection_keys = SelectionKeys(self._context, self.selection, self._column, self)
+        self._sideways = Sideways(theme, self.visible_parts, viewport.rect)
         self._link_keys = LinkKeys(self._context, self._column, self, self.link)
-        self._places = ReadingPlaces(self._column, self)
+        self._places = ReadingPlaces(model, self._column, self)
+        self.finder = Finder(self._context, model, self._column, self.visible_parts, self, self.copier.item)
         self._hold = Hold(self._column)
         self._built_in = QLocale()  # the language of the words that are shown
         self._settling = False
         self._highlights = Highlights(self._column, self.column_px)
         self._highlights.changed.connect(self._settle)
         self._highlights.changed.connect(self.viewport().update)
-        self.message_keys = MessageKeys(self, model, self._column, self, self._highlights)
+        self.editing = self._context.editing.attach(self, model, self._column, self)
+        self.message_keys = MessageKeys(self._context, self, model, self._column, self, self._highlights)
         self.jump_button = JumpButton(theme, self)
         self._later = QTimer(self, singleShot=True, interval=0)
         self._later.timeout.connect(self._settle)
@@ -113,10 +122,10 @@ class TranscriptView(QAbstractScrollArea):
 
     def _connect_context(self) -> None:
         context = self._context
-        for name in ("link", "regenerate", "edit", "delete", "continue", "sibling", "notice_action", "attachment"):
+        for name in _REQUESTS:
             getattr(context, f"{name}_requested").connect(getattr(self, f"{name}_requested"))
         context.copy_requested.connect(self.copier.copy_message)
-        context.fold_requested.connect(self._toggle_thinking)
+        context.fold_requested.connect(self.toggle_thinking)
         context.hovered.connect(lambda number: self._highlights.hover(self._model.row_of(number)))
         context.selecting.connect(self._hold.let_go)
         self.copier.message_copied.connect(self.copied)
@@ -236,7 +245,10 @@ class TranscriptView(QAbstractScrollArea):
         top = self._wanted_top()
         self._apply_range(top)
         self.visible_parts.place(self._column, top, self.page_px(), self._left_px(), self.column_px())
+        self._thought_bars.place(self.visible_parts.shown(), self._left_px() + self._theme.px(6))
         self.visible_parts.light(self.selection)
+        self.settled.emit()
+        self.finder.light()
         self._link_keys.place()
         self._hold.settled(top)
         self._settling = False
@@ -285,18 +297,12 @@ class TranscriptView(QAbstractScrollArea):
 
     def go_to(self, place: ReadingPlace | None) -> None:
         """To the end where there is no place, or its message is not shown."""
-        row = None if place is None else self._model.row_of(place.message_id)
-        if place is None or row is None:
+        if place is None or not self._places.show(place):
             self.jump_to_end()
-        else:
-            self._places.show(row, place.offset)
 
     def show_message(self, message_id: int, at: int = 0) -> bool:
         """Brings a message into sight, at a character of its text; returns whether it is in this chat."""
-        row = self._model.row_of(message_id)
-        if row is not None:
-            self._places.show_character(row, at)
-        return row is not None
+        return self._places.show_character(message_id, at)
 
     def jump_to_end(self) -> None:
         self._hold.follow_end()
@@ -328,6 +334,10 @@ class TranscriptView(QAbstractScrollArea):
     def focused_row(self) -> int | None:
         return self._highlights.focused
 
+    def _focused_message(self) -> int | None:
+        row = self._highlights.focused
+        return None if row is None else self._model.messages[row].id
+
     def focusNextPrevChild(self, forward: bool) -> bool:
         """Tab goes through links before it leaves."""
         on_link = self.link.hasFocus()
@@ -348,7 +358,7 @@ class TranscriptView(QAbstractScrollArea):
             self.copy()
         elif event.key() == Qt.Key.Key_Escape and self.link.hasFocus():
             self.setFocus(Qt.FocusReason.OtherFocusReason)
-        elif self._selection_keys.press(event):
+        elif self._selection_keys.press(event) or self._sideways.press(event, self._focused_message()):
             event.accept()
         elif event.key() == Qt.Key.Key_End:
             self.jump_to_end()
@@ -357,7 +367,7 @@ class TranscriptView(QAbstractScrollArea):
         elif event.key() == Qt.Key.Key_Escape and self._highlights.focused is not None:
             self._highlights.focus(None)
         elif event.key() in (Qt.Key.Key_Space, Qt.Key.Key_Return) and self._highlights.focused is not None:
-            self._toggle_thinking(self._model.messages[self._highlights.focused].id)
+            self.toggle_thinking(self._focused_message())
         else:
             super().keyPressEvent(event)
 
@@ -365,14 +375,14 @@ class TranscriptView(QAbstractScrollArea):
         """What is selected, or else the message in focus. The Edit menu calls it by this name."""
         if not self.selection.is_empty:
             self.copier.copy_selection(markdown=False)
-        elif self._highlights.focused is not None:
-            self.copier.copy_message(self._model.messages[self._highlights.focused].id)
+        elif (message_id := self._focused_message()) is not None:
+            self.copier.copy_message(message_id)
 
     def selectAll(self) -> None:  # noqa: N802  the Edit menu calls it by Qt's name
         self.selection.select_all()
 
-    def _toggle_thinking(self, message_id: int) -> None:
-        row = self._model.row_of(message_id)
+    def toggle_thinking(self, message_id: int | None) -> None:
+        row = None if message_id is None else self._model.row_of(message_id)
         if row is None or not self._model.messages[row].thinking:
             return
         item = self._column.items[row]
@@ -383,8 +393,7 @@ class TranscriptView(QAbstractScrollArea):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self.viewport())
-        x = self._left_px() + self._theme.px(6)
-        paint_thought_bars(painter, self.visible_parts.shown(), x, self._theme.palette)
+        self._thought_bars.paint(painter, self._theme.palette)
         if self._highlights.focused is not None and self.hasFocus():
             item = self._column.items[self._highlights.focused]
             place = QRect(self._left_px(), item.top_px - self.top_px(), self.column_px(), item.height_px)

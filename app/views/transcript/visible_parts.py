@@ -7,11 +7,12 @@ Not here: which stretch is visible (`view.py`) and the layout of the messages (`
 from collections.abc import Callable, Iterator
 
 from PySide6.QtCore import QEvent, QObject, QRect
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 
 from app.markup.formula import FormulaKey
 from app.views.transcript.attachments_part import AttachmentsPart
 from app.views.transcript.code_part import CodePart
+from app.views.transcript.editor_part import EditorPart
 from app.views.transcript.formula_part import FormulaPart
 from app.views.transcript.message_column import MessageColumn
 from app.views.transcript.message_footer import MessageFooter
@@ -35,6 +36,7 @@ _MAKERS: dict[PartKind, Callable[[PartContext, QWidget], PartWidget]] = {
     PartKind.PROGRESS: ProgressPart,
     PartKind.NOTICE: NoticePart,
     PartKind.FOOTER: MessageFooter,
+    PartKind.EDITOR: EditorPart,
 }
 
 
@@ -104,8 +106,11 @@ class VisibleParts(QObject):
             widget.setGeometry(x, y, width_px - part.inset_px, part.height_px)
             widget.show()
         for key, part in list(self._live.items()):
-            if key not in wanted:
+            if key not in wanted and not _keeps_focus(part, column):
                 self.release(part)
+            elif key not in wanted:
+                wanted[key] = part
+                as_widget(part.widget).move(left_px, -2 * page_px)  # type: ignore[arg-type]
         self._live = wanted
 
     def light(self, selection: TranscriptSelection) -> None:
@@ -144,3 +149,12 @@ class VisibleParts(QObject):
             if part is not None:
                 self._context.hovered.emit(part.message_id)
         return super().eventFilter(watched, event)
+
+
+def _keeps_focus(part: Part, column: MessageColumn) -> bool:
+    """A field that is typed in stays what it is, caret and composition included, when it is scrolled out of sight."""
+    if part.kind is not PartKind.EDITOR or part.widget is None:
+        return False
+    focused = QApplication.focusWidget()
+    typed_in = focused is not None and as_widget(part.widget).isAncestorOf(focused)
+    return typed_in and any(part in item.parts for item in column.items if item.message.id == part.message_id)

@@ -1,4 +1,4 @@
-"""The plain-text field of the composer: lines of any length, and input methods."""
+"""The plain-text field that messages are written in: lines of any length, and input methods."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
 from app.markup import long_lines
 from app.theme import Theme
-from app.views.shell.drop_target import local_files
 from app.views.widgets.composing import Composing
+from app.views.widgets.drop_target import local_files
 from app.views.widgets.scrolling import ThinScrollBars
 
 LONG_PASTE = 6_000  # characters; more become an attachment

@@ -1,0 +1,46 @@
+"""What was deleted, in words: when, how much, and how long it stays."""
+
+from __future__ import annotations
+
+import time
+from datetime import date, datetime
+
+from PySide6.QtCore import QCoreApplication, QDate, QLocale
+
+from app.storage import Deletion
+from app.storage.trash import KEPT_S
+from app.words.formats import fill
+
+_DAY_S = 86_400
+
+
+def deletion_title(deletion: Deletion) -> str:
+    if deletion.whole_chat:
+        return deletion.title
+    return fill(QCoreApplication.translate("Trash", "Messages in “%1”"), deletion.title)
+
+
+def deletion_detail(deletion: Deletion) -> str:
+    """When it was deleted, how many messages it has, and how many days are left."""
+    messages = QCoreApplication.translate("Trash", "%n message(s)", "", deletion.messages)
+    return " · ".join((_when(deletion.mark), messages, _left(deletion.mark)))
+
+
+def _when(mark: float) -> str:
+    day, today = _day(mark), _day(time.time())
+    if day == today:
+        return QCoreApplication.translate("Trash", "deleted today")
+    if (today - day).days == 1:
+        return QCoreApplication.translate("Trash", "deleted yesterday")
+    form = QLocale.FormatType.ShortFormat
+    written = QLocale().toString(QDate(day.year, day.month, day.day), form)
+    return fill(QCoreApplication.translate("Trash", "deleted on %1"), written)
+
+
+def _left(mark: float) -> str:
+    days = max(0, round((mark + KEPT_S - time.time()) / _DAY_S))
+    return QCoreApplication.translate("Trash", "%n day(s) left", "", days)
+
+
+def _day(moment: float) -> date:
+    return datetime.fromtimestamp(moment).astimezone().date()

@@ -1,0 +1,123 @@
+"""Tables and code wider than the column: by wheel with Shift, by trackpad, by keys; and the line beside thinking."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QColor, QImage
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QScrollBar
+from pytestqt.qtbot import QtBot
+
+from app.view_models.transcript import ReplyStatus
+from app.views.transcript.parts import PartKind
+from app.views.transcript.text_parts import ReadOnlyText, SelectableInside
+from tests.helpers.transcript_harness import PARAGRAPH, TranscriptHarness, question, reply
+
+COLUMNS = 24
+TABLE = "\n".join("|" + f" {cell} |" * COLUMNS for cell in ("heading", "---:", "a long cell"))
+CODE = f"```py\nx = '{'wide ' * 60}'\n```"
+NONE = Qt.KeyboardModifier.NoModifier
+SHIFT = Qt.KeyboardModifier.ShiftModifier
+
+
+@pytest.fixture
+def harness(qtbot: QtBot) -> TranscriptHarness:
+    harness = TranscriptHarness([reply(1, f"{TABLE}\n\n{PARAGRAPH}"), question(2), reply(3, CODE)])
+    qtbot.addWidget(harness.view)
+    harness.view.resize(600, 700)
+    QApplication.processEvents()
+    return harness
+
+
+def text_of(harness: TranscriptHarness, kind: PartKind) -> ReadOnlyText:
+    widget: object = harness.parts(kind)[0].widget
+    text = widget.text if isinstance(widget, SelectableInside) else widget
+    assert isinstance(text, ReadOnlyText)
+    return text
+
+
+def bar_of(harness: TranscriptHarness, kind: PartKind) -> QScrollBar:
+    return text_of(harness, kind).horizontalScrollBar()
+
+
+def wheel(text: ReadOnlyText, delta: QPoint, keys: Qt.KeyboardModifier = NONE) -> None:
+    window = text.window()
+    at = text.viewport().mapTo(window, text.viewport().rect().center())
+    QTest.wheelEvent(window.windowHandle(), at, delta, stateKey=keys)
+    QApplication.processEvents()
+
+
+@pytest.mark.parametrize("kind", [PartKind.TABLE, PartKind.CODE])
+def test_wheel_and_trackpad_move_what_is_under_the_pointer(harness: TranscriptHarness, kind: PartKind) -> None:
+    bar, text = bar_of(harness, kind), text_of(harness, kind)
+    assert bar.maximum() > 100
+    wheel(text, QPoint(0, -120), SHIFT)
+    first = bar.value()
+    assert first > 0
+    wheel(text, QPoint(-120, 0))
+    assert bar.value() > first
+    wheel(text, QPoint(0, 120), SHIFT)
+    wheel(text, QPoint(120, 0))
+    assert bar.value() == 0
+
+
+def test_the_wheel_alone_scrolls_the_transcript(harness: TranscriptHarness) -> None:
+    harness.view.resize(600, 200)
+    QApplication.processEvents()
+    harness.scroll_to(0)
+    wheel(text_of(harness, PartKind.TABLE), QPoint(0, -120))
+    assert harness.value > 0
+    assert bar_of(harness, PartKind.TABLE).value() == 0
+
+
+def test_keys_move_the_one_in_the_focused_message(harness: TranscriptHarness) -> None:
+    harness.view.setFocus()
+    for kind, steps in ((PartKind.CODE, 1), (PartKind.TABLE, 3)):
+        for _ in range(steps):
+            QTest.keyClick(harness.view, Qt.Key.Key_Up, Qt.KeyboardModifier.ControlModifier)
+        QTest.keyClick(harness.view, Qt.Key.Key_Right)
+        assert bar_of(harness, kind).value() > 0
+        QTest.keyClick(harness.view, Qt.Key.Key_Left)
+        assert bar_of(harness, kind).value() == 0
+
+
+def test_keys_reach_the_end_of_a_table(harness: TranscriptHarness) -> None:
+    harness.view.setFocus()
+    bar = bar_of(harness, PartKind.TABLE)
+    for _ in range(200):
+        QTest.keyClick(harness.view, Qt.Key.Key_Right)
+    assert max(bar.value() / bar.maximum(), bar_of(harness, PartKind.CODE).value() / bar.maximum()) >= 1
+
+
+def test_a_scrolled_table_stays_while_the_reply_grows(qtbot: QtBot) -> None:
+    harness = TranscriptHarness([reply(1, "", ReplyStatus.STREAMING)])
+    qtbot.addWidget(harness.view)
+    harness.model.append_text(1, f"{TABLE}\n\nMore")
+    bar_of(harness, PartKind.TABLE).setValue(150)
+    for _ in range(5):
+        harness.model.append_text(1, " and more\n\n")
+    assert bar_of(harness, PartKind.TABLE).value() == 150
+
+
+def test_the_line_beside_thinking_has_no_gaps_on_the_screen(qtbot: QtBot) -> None:
+    harness = TranscriptHarness([question(5), reply(1, "", ReplyStatus.STREAMING)])
+    qtbot.addWidget(harness.view)
+    harness.model.append_text(1, "Begin.\n\n", thinking=True)
+    harness.view.visible_parts.shown()
+    harness.view._context.fold_requested.emit(1)
+    harness.view.jump_to_end()
+    for number in range(40):
+        harness.model.append_text(1, f"\n\npara {number}\n\n" if number % 3 else "- item\n", thinking=True)
+        QApplication.processEvents()
+    shown = harness.view.screen().grabWindow(harness.view.winId()).toImage()
+    x = harness.parts(PartKind.TEXT)[-1].widget.x() - harness.theme.px(20) + harness.theme.px(6)  # type: ignore[union-attr]
+    bottom = harness.parts(PartKind.TEXT)[-1].widget.geometry().bottom()  # type: ignore[union-attr]
+    assert len(colors_down(shown, x, bottom)) == 1
+    harness.scroll_to(harness.bottom - 130)
+    QApplication.processEvents()
+    assert len(colors_down(harness.view.screen().grabWindow(harness.view.winId()).toImage(), x, 400)) == 1
+
+
+def colors_down(image: QImage, x: int, bottom: int) -> set[str]:
+    return {QColor(image.pixelColor(x, y)).name() for y in range(bottom)}
