@@ -7,6 +7,7 @@ import json
 import os
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -172,7 +173,7 @@ def test_no_button_is_cut_off(harness: AppHarness, qtbot: QtBot, language: str, 
         buttons = [button for button in page.findChildren(PillButton) if button.isVisible()]
         checked += len(buttons)
         # Layouts come round a little later; what is cut off stays so.
-        qtbot.waitUntil(lambda buttons=buttons: _cut_off(buttons) == [])
+        qtbot.waitUntil(partial(_all_whole, buttons))
     assert checked > 10
 
 
@@ -187,8 +188,8 @@ def test_labels_are_as_high_as_their_words(harness: AppHarness, qtbot: QtBot, la
         qtbot.waitUntil(lambda: _too_low(settings) == [])
 
 
-def _cut_off(buttons: list[PillButton]) -> list[str]:
-    return [button.text() for button in buttons if button.width() < button.sizeHint().width()]
+def _all_whole(buttons: list[PillButton]) -> bool:
+    return [button.text() for button in buttons if button.width() < button.sizeHint().width()] == []
 
 
 def _too_low(window: QWidget) -> list[str]:

@@ -13,10 +13,10 @@ from app.controllers.asides import Asides
 from app.theme import RADIUS_BUBBLE, Theme
 from app.view_models.transcript import TranscriptModel
 from app.views.link_dialog import ask_to_open
-from app.views.shell.message_edit import MessageEdit
 from app.views.transcript import TranscriptView
 from app.views.widgets.buttons import STOP, Emphasis, IconButton, PillButton, RoundButton
 from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.message_edit import MessageEdit
 from app.views.widgets.translated import Translated
 
 _WIDTH_PX, _ANSWER_HEIGHT_PX = 620, 320
