@@ -180,7 +180,7 @@ class MainWindow(Translated, QWidget):
 
         view = TranscriptView(self._theme, chats.transcript, self)
         view.link_requested.connect(lambda link: ask_to_open(link, self._theme, self))
-        MessageWiring(view, chats, self)
+        MessageWiring(view, chats, self._theme, self)
         view.notice_action_requested.connect(self._follow_in_chat)
         view.verticalScrollBar().valueChanged.connect(lambda value: self.header.set_line(value > 0))
         self.transcript = view

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QMessageBox, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.controllers.chat import ChatController
 from app.controllers.message_changes import Then
+from app.theme import Theme
 from app.view_models.transcript import EditKind
+from app.views.widgets.dialog import Dialog, DialogText
 
 if TYPE_CHECKING:
     from app.views.transcript import TranscriptView
@@ -18,8 +20,9 @@ _INSERTS = {"insert_before": EditKind.BEFORE, "insert_after": EditKind.AFTER}
 
 
 class MessageWiring(QObject):
-    def __init__(self, view: TranscriptView, chats: ChatController, window: QWidget) -> None:
+    def __init__(self, view: TranscriptView, chats: ChatController, theme: Theme, window: QWidget) -> None:
         super().__init__(window)
+        self._theme = theme
         self._view = view
         self._chats = chats
         self._window = window
@@ -65,14 +68,12 @@ class MessageWiring(QObject):
         if not following:
             self._chats.edits.delete(message_id)
             return
-        box = QMessageBox(self._window)
-        box.setIcon(QMessageBox.Icon.Question)
-        box.setText(self.tr("Delete this message and %n message(s) that follow?", "", following))
-        box.setInformativeText(self.tr("Undo brings them back. They stay under Recently Deleted for 30 days."))
-        delete = box.addButton(self.tr("Delete"), QMessageBox.ButtonRole.DestructiveRole)
-        box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
-        box.buttonClicked.connect(
-            lambda button: self._chats.edits.delete(message_id, following=True) if button is delete else None
-        )
-        box.finished.connect(box.deleteLater)
-        box.open()
+
+        def text() -> DialogText:
+            title = self.tr("Delete this message and %n message(s) that follow?", "", following)
+            stays = self.tr("Undo brings them back. They stay under Recently Deleted for 30 days.")
+            return DialogText(title, stays, "", self.tr("Delete"), self.tr("Cancel"))
+
+        dialog = Dialog(self._theme, self._window, text, danger=True)
+        dialog.accepted.connect(lambda: self._chats.edits.delete(message_id, following=True))
+        dialog.open()
