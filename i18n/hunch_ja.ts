@@ -4235,6 +4235,10 @@
         <source>Delete all of it</source>
         <translation>中身も削除</translation>
     </message>
+    <message>
+        <source>Cancel</source>
+        <translation type="unfinished">キャンセル</translation>
+    </message>
     <message numerus="yes">
         <source>%Ln chat(s)</source>
         <translation>
@@ -4526,6 +4530,10 @@
     <message>
         <source>It also leaves the daily copies. This cannot be undone.</source>
         <translation>毎日のコピーからも消え、元に戻せません。</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation type="unfinished">キャンセル</translation>
     </message>
     <message>
         <source>Recently Deleted</source>

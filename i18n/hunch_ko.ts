@@ -4235,6 +4235,10 @@
         <source>Delete all of it</source>
         <translation>내용까지 삭제</translation>
     </message>
+    <message>
+        <source>Cancel</source>
+        <translation type="unfinished">취소</translation>
+    </message>
     <message numerus="yes">
         <source>%Ln chat(s)</source>
         <translation>
@@ -4526,6 +4530,10 @@
     <message>
         <source>It also leaves the daily copies. This cannot be undone.</source>
         <translation>매일 만드는 사본에서도 지워지고, 되돌릴 수 없어요.</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation type="unfinished">취소</translation>
     </message>
     <message>
         <source>Recently Deleted</source>

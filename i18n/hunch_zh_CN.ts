@@ -4235,6 +4235,10 @@
         <source>Delete all of it</source>
         <translation>连同内容删除</translation>
     </message>
+    <message>
+        <source>Cancel</source>
+        <translation type="unfinished">取消</translation>
+    </message>
     <message numerus="yes">
         <source>%Ln chat(s)</source>
         <translation>
@@ -4526,6 +4530,10 @@
     <message>
         <source>It also leaves the daily copies. This cannot be undone.</source>
         <translation>每日副本中的内容也会删除，且无法撤销。</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation type="unfinished">取消</translation>
     </message>
     <message>
         <source>Recently Deleted</source>

@@ -6,6 +6,7 @@ where messages stand (`message_column.py`), which parts get widgets (`visible_pa
 
 from PySide6.QtCore import QEvent, QLocale, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import (
+    QAccessible,
     QContextMenuEvent,
     QFocusEvent,
     QKeyEvent,
@@ -48,6 +49,7 @@ _REQUESTS = ("link", "regenerate", "edit", "delete", "continue", "sibling", "not
 class TranscriptView(QAbstractScrollArea):
     """Shows a TranscriptModel. Its signals are requests, by message id."""
 
+    accessible_role = QAccessible.Role.Document
     link_requested = Signal(str)
     regenerate_requested = Signal(int)
     edit_requested = Signal(int)
