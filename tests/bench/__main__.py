@@ -29,6 +29,7 @@ from tests.bench.pair_check import PAIR_CHECK  # noqa: E402
 from tests.bench.rows import ROWS, Row  # noqa: E402
 from tests.bench.stage import Stage  # noqa: E402
 from tests.bench.ties import TIES  # noqa: E402
+from tests.bench.window import WINDOW  # noqa: E402
 
 OUT = Path("build/bench")
 
@@ -48,7 +49,18 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         stage = Stage(Path(folder), options.starter)
         try:
-            for measure in (*ROWS, *COSTS, *DRAFTERS, *COMPANY, *TIES, *LIBRARY, *PAIR_CHECK, *MODELS, *NATURAL):
+            for measure in (
+                *ROWS,
+                *COSTS,
+                *DRAFTERS,
+                *COMPANY,
+                *TIES,
+                *LIBRARY,
+                *PAIR_CHECK,
+                *MODELS,
+                *NATURAL,
+                *WINDOW,
+            ):
                 if options.only in measure.__name__:
                     tell(partial(one_row, measure, stage, options.runs), rows)
             if options.only in "natural_rows":

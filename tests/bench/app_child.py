@@ -95,8 +95,8 @@ def window(folder: Path, spawned: str) -> dict[str, float]:
 def _scripted(folder: Path) -> tuple[Open, FakeEngine]:
     """The real app over a scripted engine: what is measured is the window's part."""
     starter = Path("resources/starter").resolve()
-    models = {str(starter / part): model_info(str(starter / part), 6_000_000) for part in ("main", "draft")}
-    engine = FakeEngine(models)
+    sizes = {str(starter / "main"): 6_000_000, str(starter / "draft"): 1_000_000}
+    engine = FakeEngine({folder: model_info(folder, parameters) for folder, parameters in sizes.items()})
     opened = Open(folder, engine)
     opened.application.settings.max_tokens = 10 * _TOKENS
     opened.wait()
