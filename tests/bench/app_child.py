@@ -21,6 +21,7 @@ from PySide6.QtTest import QTest
 
 from app import bridge
 from app.application import Application, qt_application
+from app.settings import Settings
 from app.system.paths import Paths
 from app.view_models.model_list import PairState
 from engine import Event, Failed, Finished, Request
@@ -149,8 +150,12 @@ def stream(folder: Path) -> dict[str, object]:
     return {"update_ms": updates}
 
 
-def share(folder: Path, runs: str) -> dict[str, object]:
+def share(folder: Path, runs: str, main: str, draft: str) -> dict[str, object]:
     """The real engine's rate with the window's updates, beside the same request whose events go nowhere; in turns."""
+    paths = Paths.for_user(folder)
+    settings = Settings(paths.settings, paths.hub_token)
+    settings.main_folder, settings.draft_folder, settings.seed = main, draft, 1
+    settings.save()
     opened = Open(folder, None)
     opened.wait()
     chats, engine = opened.application.chats, opened.application.engine
@@ -207,6 +212,5 @@ def _rss_mb() -> float:
 
 if __name__ == "__main__":
     what, where, *more = sys.argv[1:]
-    sys.stdout.write(
-        json.dumps({"window": window, "chat": chat, "stream": stream, "share": share}[what](Path(where), *more))
-    )
+    measures: dict[str, Callable[..., object]] = {"window": window, "chat": chat, "stream": stream, "share": share}
+    sys.stdout.write(json.dumps(measures[what](Path(where), *more)))

@@ -43,10 +43,8 @@ class CodeColors(QObject):
         self._shown.clear()
         self._growing = GrowingCode(language)
 
-    def grow(self, code: str, added: str) -> None:
-        """Colours the lines that were added to code that goes on; the last one when it is complete."""
-        if "\n" not in added:
-            return
+    def grow(self, code: str) -> None:
+        """Colours the lines that were added to code that goes on."""
         start, found = self._growing.spans(code)
         end = self._document.characterCount()
         self._apply(_by_lines(self._document, _units(code, start), end, _in_qt_units(code, found)))

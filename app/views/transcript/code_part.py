@@ -77,10 +77,10 @@ class CodePart(SelectableInside, Translated, QWidget):
         self._shown, self._block = code, block
         # Where it only grows, what is new is painted by itself; of the rest, the foot of the card that was.
         self.update(QRect(0, self.height() - RADIUS_CARD, self.width(), RADIUS_CARD) if goes_on else self.rect())
-        if goes_on and not block.closed:
-            self._colors.grow(code, added)
-        else:
+        if not goes_on or block.closed:
             self._colors.color(code, block.language)
+        elif "\n" in added or block.text.endswith("\n"):  # a line is complete
+            self._colors.grow(code)
 
     @property
     def is_coloring(self) -> bool:
