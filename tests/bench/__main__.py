@@ -31,10 +31,11 @@ from tests.bench.rows import ROWS, Row  # noqa: E402
 from tests.bench.searching import SEARCHING  # noqa: E402
 from tests.bench.stage import Stage  # noqa: E402
 from tests.bench.ties import TIES  # noqa: E402
+from tests.bench.window import WINDOW  # noqa: E402
 
 OUT = Path("build/bench")
 ENGINE = (*ROWS, *COSTS, *DRAFTERS, *COMPANY, *TIES)
-APP = (*LIBRARY, *SEARCHING, *PASTE, *PAIR_CHECK, *MODELS)
+APP = (*LIBRARY, *SEARCHING, *PASTE, *PAIR_CHECK, *MODELS, *WINDOW)
 MEASURES = (*ENGINE, *APP, *NATURAL)
 
 

@@ -21,6 +21,7 @@ from PySide6.QtTest import QTest
 
 from app import bridge
 from app.application import Application, qt_application
+from app.settings import Settings
 from app.system.paths import Paths
 from app.view_models.model_list import PairState
 from engine import ChatEngine, Event, Failed, Finished, Request
@@ -95,8 +96,8 @@ def window(folder: Path, spawned: str) -> dict[str, float]:
 def _scripted(folder: Path) -> tuple[Open, FakeEngine]:
     """The real app over a scripted engine: what is measured is the window's part."""
     starter = Path("resources/starter").resolve()
-    models = {str(starter / part): model_info(str(starter / part), 6_000_000) for part in ("main", "draft")}
-    engine = FakeEngine(models)
+    sizes = {str(starter / "main"): 6_000_000, str(starter / "draft"): 1_000_000}
+    engine = FakeEngine({folder: model_info(folder, parameters) for folder, parameters in sizes.items()})
     opened = Open(folder, engine)
     opened.application.settings.max_tokens = 10 * _TOKENS
     opened.wait()
@@ -149,8 +150,12 @@ def stream(folder: Path) -> dict[str, object]:
     return {"update_ms": updates}
 
 
-def share(folder: Path, runs: str) -> dict[str, object]:
+def share(folder: Path, runs: str, main: str, draft: str) -> dict[str, object]:
     """The real engine's rate with the window's updates, beside the same request whose events go nowhere; in turns."""
+    paths = Paths.for_user(folder)
+    settings = Settings(paths.settings, paths.hub_token)
+    settings.main_folder, settings.draft_folder, settings.seed = main, draft, 1
+    settings.save()
     opened = Open(folder, None)
     opened.wait()
     chats, engine = opened.application.chats, opened.application.engine

@@ -4,6 +4,8 @@ Here: scrolling, sticking to the end, keyboard and menu. Not here: what a messag
 where messages stand (`message_column.py`), which parts get widgets (`visible_parts.py`), selecting (`selection.py`).
 """
 
+from functools import partial
+
 from PySide6.QtCore import QEvent, QLocale, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QAccessible,
@@ -137,19 +139,20 @@ class TranscriptView(QAbstractScrollArea):
     def _reset(self) -> None:
         """Another chat opens at its end; another branch of the same chat keeps the scroll position."""
         count = len(self._model.messages)
-        kept = self._column.keep_same(self._model.messages, self.column_px())
-        self._column.items += [self._make_item(row) for row in range(kept, count)]
+        width_px = self.column_px()
+        kept = self._column.keep_same(self._model.messages, width_px)
+        self._column.items += [self._make_item(row, width_px) for row in range(kept, count)]
         self._highlights.forget()
         self.selection.drop_lost()
         self._hold.follows_end = not kept or (self._hold.follows_end and kept >= count - 1)
         self._hold.drop_lost()
         self.arrange(0)
 
-    def _make_item(self, row: int) -> MessageItem:
+    def _make_item(self, row: int, width_px: int | None = None) -> MessageItem:
         message = self._model.messages[row]
-        name = message_name(message.from_user, row, len(self._model.messages))
+        name = partial(message_name, message.from_user, row, len(self._model.messages))
         item = MessageItem(message, name, self._theme, self.visible_parts.release)
-        item.estimate(self.column_px())
+        item.estimate(self.column_px() if width_px is None else width_px)
         return item
 
     def _on_inserted(self, row: int) -> None:
