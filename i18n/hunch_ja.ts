@@ -411,6 +411,10 @@
         <translation>複製</translation>
     </message>
     <message>
+        <source>Export…</source>
+        <translation>書き出す…</translation>
+    </message>
+    <message>
         <source>Name of the folder</source>
         <translation type="unfinished"></translation>
     </message>

@@ -411,6 +411,10 @@
         <translation>복제</translation>
     </message>
     <message>
+        <source>Export…</source>
+        <translation>내보내기…</translation>
+    </message>
+    <message>
         <source>Name of the folder</source>
         <translation type="unfinished"></translation>
     </message>
