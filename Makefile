@@ -8,10 +8,10 @@ COMPILE = UV_CUSTOM_COMPILE_COMMAND="make lock" uv pip compile pyproject.toml --
 	--fork-strategy fewest --python-version 3.11 --generate-hashes --no-annotate
 
 .DEFAULT_GOAL := help
-.PHONY: help run test families drills smoke lint bench mutants parity peer lock clean venv dev
+.PHONY: help run test families drills smoke screenshots lint bench mutants parity peer lock clean venv dev
 
 help: ## What there is
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 run: venv ## Open the app
 	@$(PYTHON) -m app $(ARGS)
@@ -28,6 +28,9 @@ drills: dev ## Attack the app and the engine with faults, damage and random inpu
 
 smoke: venv ## Ask the real app one question, offscreen; a screenshot goes to build/smoke.png
 	@$(PYTHON) -m app --smoke build/smoke.png
+
+screenshots: dev ## Every page in four languages, light and dark, at two sizes, into build/screenshots
+	@$(PYTHON) -m tests.screenshots $(ARGS)
 
 lint: dev ## Check format, style, types, layers and translations
 	@$(PYTHON) -m ruff format --check --quiet

@@ -95,9 +95,9 @@
     <name>KeptWords</name>
     <message numerus="yes">
         <source>%n message(s) deleted.</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>%n message deleted.</numerusform>
+            <numerusform>%n messages deleted.</numerusform>
         </translation>
     </message>
 </context>
@@ -105,9 +105,9 @@
     <name>MessageWiring</name>
     <message numerus="yes">
         <source>Delete this message and %n message(s) that follow?</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>Delete this message and the %n message that follows?</numerusform>
+            <numerusform>Delete this message and the %n messages that follow?</numerusform>
         </translation>
     </message>
 </context>
@@ -119,6 +119,16 @@
         <translation>
             <numerusform>%n token</numerusform>
             <numerusform>%n tokens</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>ProgressPart</name>
+    <message numerus="yes">
+        <source>Waiting for %n other reply(ies)…</source>
+        <translation>
+            <numerusform>Waiting for %n other reply…</numerusform>
+            <numerusform>Waiting for %n other replies…</numerusform>
         </translation>
     </message>
 </context>
@@ -146,6 +156,16 @@
         <translation>
             <numerusform>Delete %Ln item for good?</numerusform>
             <numerusform>Delete %Ln items for good?</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>Tray</name>
+    <message numerus="yes">
+        <source>%n reply(s) being written</source>
+        <translation>
+            <numerusform>%n reply being written</numerusform>
+            <numerusform>%n replies being written</numerusform>
         </translation>
     </message>
 </context>

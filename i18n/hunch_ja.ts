@@ -5,152 +5,152 @@
     <name>About</name>
     <message>
         <source>Hunch %1</source>
-        <translation type="unfinished"></translation>
+        <translation>Hunch %1</translation>
     </message>
     <message>
         <source>Chat with language models on your own Mac. A small draft guesses, the main model checks.</source>
-        <translation type="unfinished">自分の Mac で言語モデルとチャットできます。小さなドラフトが予測し、メインモデルが確かめます。</translation>
+        <translation>自分の Mac で言語モデルとチャットできます。小さなドラフトが予測し、メインモデルが確かめます。</translation>
     </message>
     <message>
         <source>Free software under the Apache License 2.0. Built on MLX and Qt.</source>
-        <translation type="unfinished"></translation>
+        <translation>Apache License 2.0 のフリーソフトウェアです。MLX と Qt で作られています。</translation>
     </message>
     <message>
         <source>Close</source>
-        <translation type="unfinished">閉じる</translation>
+        <translation>閉じる</translation>
     </message>
 </context>
 <context>
     <name>AdvancedPage</name>
     <message>
         <source>Reset all settings?</source>
-        <translation type="unfinished"></translation>
+        <translation>すべての設定をリセットしますか？</translation>
     </message>
     <message>
         <source>Language, appearance, sampling, speculation and the hub&apos;s address go back to how they were at first.</source>
-        <translation type="unfinished"></translation>
+        <translation>言語、外観、サンプリング、投機的デコーディング、ハブのアドレスが最初の状態に戻ります。</translation>
     </message>
     <message>
         <source>Chats, models and the system prompt stay as they are.</source>
-        <translation type="unfinished"></translation>
+        <translation>チャット、モデル、システムプロンプトはそのまま残ります。</translation>
     </message>
     <message>
         <source>Reset</source>
-        <translation type="unfinished"></translation>
+        <translation>リセット</translation>
     </message>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished">キャンセル</translation>
+        <translation>キャンセル</translation>
     </message>
     <message>
         <source>Show in Finder</source>
-        <translation type="unfinished"></translation>
+        <translation>Finder に表示</translation>
     </message>
     <message>
         <source>Show folder</source>
-        <translation type="unfinished"></translation>
+        <translation>フォルダを表示</translation>
     </message>
     <message>
         <source>Reset…</source>
-        <translation type="unfinished"></translation>
+        <translation>リセット…</translation>
     </message>
     <message>
         <source>Data folder</source>
-        <translation type="unfinished"></translation>
+        <translation>データフォルダ</translation>
     </message>
     <message>
         <source>Log</source>
-        <translation type="unfinished"></translation>
+        <translation>ログ</translation>
     </message>
     <message>
         <source>What went wrong, without a word of your chats.</source>
-        <translation type="unfinished"></translation>
+        <translation>起きた問題の記録です。チャットの内容は含まれません。</translation>
     </message>
     <message>
         <source>Reset all settings</source>
-        <translation type="unfinished"></translation>
+        <translation>すべての設定をリセット</translation>
     </message>
     <message>
         <source>Chats and models stay.</source>
-        <translation type="unfinished"></translation>
+        <translation>チャットとモデルは残ります。</translation>
     </message>
     <message>
         <source>Use Fusion style</source>
-        <translation type="unfinished"></translation>
+        <translation>Fusion スタイルを使う</translation>
     </message>
     <message>
         <source>Draws standard controls with Qt&apos;s own style instead of the system&apos;s. For faults in the drawing.</source>
-        <translation type="unfinished"></translation>
+        <translation>標準のコントロールをシステムではなく Qt 独自のスタイルで描きます。表示が乱れるときに使います。</translation>
     </message>
 </context>
 <context>
     <name>Announcements</name>
     <message>
         <source>The reply is done.</source>
-        <translation type="unfinished"></translation>
+        <translation>回答が終わりました。</translation>
     </message>
     <message>
         <source>A reply in another chat is done.</source>
-        <translation type="unfinished"></translation>
+        <translation>別のチャットの回答が終わりました。</translation>
     </message>
 </context>
 <context>
     <name>AppearancePage</name>
     <message>
         <source>Language</source>
-        <translation type="unfinished">言語</translation>
+        <translation>言語</translation>
     </message>
     <message>
         <source>Changes at once, menus included.</source>
-        <translation type="unfinished">メニューも含めてすぐに切り替わります。</translation>
+        <translation>メニューも含めてすぐに切り替わります。</translation>
     </message>
     <message>
         <source>Appearance</source>
-        <translation type="unfinished">外観</translation>
+        <translation>外観</translation>
     </message>
     <message>
         <source>Light, dark, or as the system has it.</source>
-        <translation type="unfinished"></translation>
+        <translation>ライト、ダーク、またはシステムに合わせます。</translation>
     </message>
     <message>
         <source>Text size</source>
-        <translation type="unfinished">文字サイズ</translation>
+        <translation>文字サイズ</translation>
     </message>
     <message>
         <source>For everything in the window.</source>
-        <translation type="unfinished">ウインドウ全体に適用されます。</translation>
+        <translation>ウインドウ全体に適用されます。</translation>
     </message>
     <message>
         <source>Animations</source>
-        <translation type="unfinished"></translation>
+        <translation>アニメーション</translation>
     </message>
     <message>
         <source>Auto follows the system&apos;s setting to reduce motion.</source>
-        <translation type="unfinished"></translation>
+        <translation>「自動」はシステムの「視差効果を減らす」の設定に従います。</translation>
     </message>
     <message>
         <source>Match system</source>
-        <translation type="unfinished">システムに合わせる</translation>
+        <translation>システムに合わせる</translation>
     </message>
     <message>
         <source>Auto</source>
-        <translation type="unfinished">自動</translation>
+        <translation>自動</translation>
     </message>
     <message>
         <source>Light</source>
-        <translation type="unfinished">ライト</translation>
+        <translation>ライト</translation>
     </message>
     <message>
         <source>Dark</source>
-        <translation type="unfinished">ダーク</translation>
+        <translation>ダーク</translation>
     </message>
     <message>
         <source>On</source>
-        <translation type="unfinished"></translation>
+        <translation>オン</translation>
     </message>
     <message>
         <source>Off</source>
-        <translation type="unfinished">オフ</translation>
+        <translation>オフ</translation>
     </message>
 </context>
 <context>
@@ -160,7 +160,7 @@
         <translation>保存せずにチャット</translation>
     </message>
     <message>
-        <source>The file with your chats was damaged. %1 messages were saved, %2 of them from daily copies.</source>
+        <source>The file with your chats was damaged. Messages saved: %1, of them from daily copies: %2.</source>
         <translation>チャットのファイルが破損していました。メッセージ %1 件を復元しました（うち %2 件は毎日のコピーから）。</translation>
     </message>
     <message>
@@ -217,7 +217,7 @@
     </message>
     <message>
         <source>Close</source>
-        <translation type="unfinished">閉じる</translation>
+        <translation>閉じる</translation>
     </message>
     <message>
         <source>Something went wrong in Hunch</source>
@@ -298,35 +298,43 @@
     <name>ChatCard</name>
     <message>
         <source>Send with</source>
-        <translation type="unfinished"></translation>
+        <translation>送信キー</translation>
     </message>
     <message>
         <source>The other key begins a new line, as Shift and Return always do.</source>
-        <translation type="unfinished"></translation>
+        <translation>もう一方のキーは改行です。Shift と Return を同時に押すと、常に改行します。</translation>
+    </message>
+    <message>
+        <source>Automatic titles</source>
+        <translation>自動タイトル</translation>
+    </message>
+    <message>
+        <source>The main model names a chat after its first reply, when it has time.</source>
+        <translation>最初の回答が終わったあと、メインモデルの手が空いたときにチャットのタイトルを付けます。</translation>
     </message>
     <message>
         <source>Notifications</source>
-        <translation type="unfinished"></translation>
+        <translation>通知</translation>
     </message>
     <message>
         <source>When a reply is done while you are in another app.</source>
-        <translation type="unfinished"></translation>
+        <translation>ほかのアプリを使っている間に回答が終わったときに知らせます。</translation>
     </message>
     <message>
         <source>Words in notifications</source>
-        <translation type="unfinished"></translation>
+        <translation>通知に内容を表示</translation>
     </message>
     <message>
         <source>The title of the chat and how the reply begins.</source>
-        <translation type="unfinished"></translation>
+        <translation>チャットのタイトルと回答の冒頭を表示します。</translation>
     </message>
     <message>
         <source>Ctrl+Return</source>
-        <translation type="unfinished"></translation>
+        <translation>Ctrl+Return</translation>
     </message>
     <message>
         <source>Return</source>
-        <translation type="unfinished"></translation>
+        <translation>Return</translation>
     </message>
 </context>
 <context>
@@ -465,102 +473,102 @@
     <name>ChatSettings</name>
     <message>
         <source>This model</source>
-        <translation type="unfinished"></translation>
+        <translation>このモデル</translation>
     </message>
     <message>
         <source>This chat</source>
-        <translation type="unfinished"></translation>
+        <translation>このチャット</translation>
     </message>
     <message>
         <source>Settings of</source>
-        <translation type="unfinished"></translation>
+        <translation>設定の対象</translation>
     </message>
     <message>
         <source>Chat settings</source>
-        <translation type="unfinished"></translation>
+        <translation>チャットの設定</translation>
     </message>
     <message>
         <source>Close</source>
-        <translation type="unfinished">閉じる</translation>
+        <translation>閉じる</translation>
     </message>
     <message>
         <source>All as in Settings</source>
-        <translation type="unfinished"></translation>
+        <translation>すべて設定どおり</translation>
     </message>
     <message>
         <source>Random</source>
-        <translation type="unfinished">ランダム</translation>
+        <translation>ランダム</translation>
     </message>
     <message>
         <source>No limit</source>
-        <translation type="unfinished">上限なし</translation>
+        <translation>上限なし</translation>
     </message>
     <message>
         <source>Only in this chat</source>
-        <translation type="unfinished"></translation>
+        <translation>このチャットのみ</translation>
     </message>
     <message>
         <source>With %1, unless a chat says otherwise</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 の既定値</translation>
     </message>
     <message>
         <source>From the preset</source>
-        <translation type="unfinished"></translation>
+        <translation>プリセットの値</translation>
     </message>
     <message>
         <source>As always with %1</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 の既定値</translation>
     </message>
     <message>
         <source>As in Settings</source>
-        <translation type="unfinished"></translation>
+        <translation>設定どおり</translation>
     </message>
     <message>
         <source>System prompt</source>
-        <translation type="unfinished">システムプロンプト</translation>
+        <translation>システムプロンプト</translation>
     </message>
     <message>
         <source>Temperature</source>
-        <translation type="unfinished">温度</translation>
+        <translation>温度</translation>
     </message>
     <message>
         <source>Top-p</source>
-        <translation type="unfinished">Top-p</translation>
+        <translation>Top-p</translation>
     </message>
     <message>
         <source>Top-k</source>
-        <translation type="unfinished">Top-k</translation>
+        <translation>Top-k</translation>
     </message>
     <message>
         <source>Min-p</source>
-        <translation type="unfinished">Min-p</translation>
+        <translation>Min-p</translation>
     </message>
     <message>
         <source>Repetition penalty</source>
-        <translation type="unfinished">繰り返しペナルティ</translation>
+        <translation>繰り返しペナルティ</translation>
     </message>
     <message>
         <source>Seed</source>
-        <translation type="unfinished">シード</translation>
+        <translation>シード</translation>
     </message>
     <message>
         <source>Longest reply</source>
-        <translation type="unfinished">回答の最大の長さ</translation>
+        <translation>回答の最大の長さ</translation>
     </message>
     <message>
         <source>Think first</source>
-        <translation type="unfinished">先に考える</translation>
+        <translation>先に考える</translation>
     </message>
     <message>
         <source>Drafting</source>
-        <translation type="unfinished">ドラフト</translation>
+        <translation>ドラフト</translation>
     </message>
 </context>
 <context>
     <name>ChatSettingsWiring</name>
     <message>
         <source>Chat Settings…</source>
-        <translation type="unfinished"></translation>
+        <translation>チャットの設定…</translation>
     </message>
 </context>
 <context>
@@ -584,23 +592,23 @@
     <name>CommandPalette</name>
     <message>
         <source>Command palette</source>
-        <translation type="unfinished"></translation>
+        <translation>コマンドパレット</translation>
     </message>
     <message>
         <source>Search commands, chats, models and settings</source>
-        <translation type="unfinished"></translation>
+        <translation>コマンド、チャット、モデル、設定を検索</translation>
     </message>
     <message>
         <source>Command</source>
-        <translation type="unfinished"></translation>
+        <translation>コマンド</translation>
     </message>
     <message>
         <source>Commands</source>
-        <translation type="unfinished"></translation>
+        <translation>コマンド</translation>
     </message>
     <message>
         <source>Nothing has these words.</source>
-        <translation type="unfinished"></translation>
+        <translation>見つかりませんでした。</translation>
     </message>
 </context>
 <context>
@@ -886,75 +894,75 @@
     <name>EditorPart</name>
     <message>
         <source>You</source>
-        <translation type="unfinished">あなた</translation>
+        <translation>あなた</translation>
     </message>
     <message>
         <source>Model</source>
-        <translation type="unfinished"></translation>
+        <translation>モデル</translation>
     </message>
     <message>
         <source>Whose words</source>
-        <translation type="unfinished"></translation>
+        <translation>発言者</translation>
     </message>
     <message>
         <source>What you said</source>
-        <translation type="unfinished"></translation>
+        <translation>自分の発言</translation>
     </message>
     <message>
         <source>What the model said</source>
-        <translation type="unfinished"></translation>
+        <translation>モデルの発言</translation>
     </message>
     <message>
         <source>New message</source>
-        <translation type="unfinished"></translation>
+        <translation>新しいメッセージ</translation>
     </message>
     <message>
         <source>Edited message</source>
-        <translation type="unfinished"></translation>
+        <translation>編集中のメッセージ</translation>
     </message>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished">キャンセル</translation>
+        <translation>キャンセル</translation>
     </message>
     <message>
         <source>Insert</source>
-        <translation type="unfinished"></translation>
+        <translation>挿入</translation>
     </message>
     <message>
         <source>Save</source>
-        <translation type="unfinished"></translation>
+        <translation>保存</translation>
     </message>
     <message>
         <source>Send</source>
-        <translation type="unfinished">送信</translation>
+        <translation>送信</translation>
     </message>
     <message>
         <source>Insert and continue</source>
-        <translation type="unfinished"></translation>
+        <translation>挿入して続きを書く</translation>
     </message>
     <message>
         <source>Save and continue</source>
-        <translation type="unfinished"></translation>
+        <translation>保存して続きを書く</translation>
     </message>
     <message>
         <source>Insert and send</source>
-        <translation type="unfinished"></translation>
+        <translation>挿入して送信</translation>
     </message>
     <message>
         <source>Save only</source>
-        <translation type="unfinished"></translation>
+        <translation>保存のみ</translation>
     </message>
     <message>
         <source>What follows stays as it is.</source>
-        <translation type="unfinished"></translation>
+        <translation>後に続くメッセージはそのまま残ります。</translation>
     </message>
     <message>
         <source>The model writes a new reply.</source>
-        <translation type="unfinished"></translation>
+        <translation>モデルが新しい回答を書きます。</translation>
     </message>
     <message>
         <source>The model goes on from the end of these words.</source>
-        <translation type="unfinished"></translation>
+        <translation>モデルがこの文の末尾から続きを書きます。</translation>
     </message>
 </context>
 <context>
@@ -1188,7 +1196,7 @@
     <name>FindBar</name>
     <message>
         <source>%1 of %2</source>
-        <translation>%1/%2 件</translation>
+        <translation>%1 / %2</translation>
     </message>
     <message>
         <source>Not found</source>
@@ -1263,11 +1271,15 @@
     </message>
     <message>
         <source>Icon in the menu bar</source>
-        <translation type="unfinished"></translation>
+        <translation>メニューバーのアイコン</translation>
+    </message>
+    <message>
+        <source>Icon beside the clock</source>
+        <translation>時計の横のアイコン</translation>
     </message>
     <message>
         <source>Says which models are loaded and what they are writing, and opens Quick Ask.</source>
-        <translation type="unfinished"></translation>
+        <translation>読み込まれているモデルと書いている回答を示し、クイック質問を開きます。</translation>
     </message>
     <message>
         <source>Unload idle models</source>
@@ -1452,201 +1464,201 @@
     <name>Inspector</name>
     <message>
         <source>No reply yet</source>
-        <translation type="unfinished"></translation>
+        <translation>まだ回答がありません</translation>
     </message>
     <message>
         <source>In company</source>
-        <translation type="unfinished"></translation>
+        <translation>複数の回答を同時に作成</translation>
     </message>
     <message>
         <source>Drafting is off</source>
-        <translation type="unfinished"></translation>
+        <translation>ドラフトはオフ</translation>
     </message>
     <message>
         <source>No draft</source>
-        <translation type="unfinished">ドラフトなし</translation>
+        <translation>ドラフトなし</translation>
     </message>
     <message>
         <source>The draft rests</source>
-        <translation type="unfinished"></translation>
+        <translation>ドラフトは休止中</translation>
     </message>
     <message>
         <source>Drafting not supported</source>
-        <translation type="unfinished"></translation>
+        <translation>ドラフトは使えません</translation>
     </message>
     <message>
         <source>The draft failed</source>
-        <translation type="unfinished"></translation>
+        <translation>ドラフトでエラー</translation>
     </message>
     <message>
         <source>Too short to judge</source>
-        <translation type="unfinished"></translation>
+        <translation>短すぎて判断できません</translation>
     </message>
     <message>
         <source>Compared with %1 tok/s without a draft, by plain passes measured during this reply.</source>
-        <translation type="unfinished"></translation>
+        <translation>ドラフトなしでは毎秒 %1 トークンです。この回答の間に測った通常のパスと比べています。</translation>
     </message>
     <message>
         <source>Ask something, and see here what the draft brings.</source>
-        <translation type="unfinished"></translation>
+        <translation>質問すると、ドラフトの効果がここに表示されます。</translation>
     </message>
     <message>
         <source>Of the draft&apos;s guesses %1 were right, so a pass of the main model brought %2 tokens; from %3 on it pays.</source>
-        <translation type="unfinished"></translation>
+        <translation>予測の %1 が当たり、メインモデルは 1 パスで平均 %2 トークンを書きました。%3 トークンから速くなります。</translation>
     </message>
     <message>
         <source>Of the draft&apos;s guesses %1 were right. A pass brought %2 tokens, about what it takes to pay (%3).</source>
-        <translation type="unfinished"></translation>
+        <translation>予測の %1 が当たりました。1 パスで平均 %2 トークンで、速くなる目安（%3）とほぼ同じです。</translation>
     </message>
     <message>
         <source>Only %1 of the draft&apos;s guesses were right. A pass brought %2 tokens; it would have taken %3 to pay.</source>
-        <translation type="unfinished"></translation>
+        <translation>予測は %1 しか当たりませんでした。1 パスで平均 %2 トークンで、速くなるには %3 トークンが必要でした。</translation>
     </message>
     <message>
         <source>Too little of it was drafted to say whether that paid.</source>
-        <translation type="unfinished"></translation>
+        <translation>予測した部分が少なく、速くなったかどうか判断できません。</translation>
     </message>
     <message>
         <source>The gain is too close to nothing to be certain of yet.</source>
-        <translation type="unfinished"></translation>
+        <translation>差が小さく、まだはっきりしません。</translation>
     </message>
     <message>
         <source>Several replies were written at once and shared each pass, so nothing was drafted.</source>
-        <translation type="unfinished"></translation>
+        <translation>複数の回答が同時に 1 つのパスを分け合ったため、予測は行われませんでした。</translation>
     </message>
     <message>
         <source>Accepted by position</source>
-        <translation type="unfinished"></translation>
+        <translation>位置別の受理率</translation>
     </message>
     <message>
         <source>position %1: %2</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 番目: %2</translation>
     </message>
     <message>
         <source>Accepted per pass</source>
-        <translation type="unfinished"></translation>
+        <translation>パスあたりの受理トークン</translation>
     </message>
     <message>
         <source>%1 accepted: %2 of the passes</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 個受理: パスの %2</translation>
     </message>
     <message>
         <source>Tokens per pass</source>
-        <translation type="unfinished">パスあたりのトークン</translation>
+        <translation>パスあたりのトークン</translation>
     </message>
     <message>
         <source>pays from %1</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 から速くなる</translation>
     </message>
     <message>
         <source>Where the time went</source>
-        <translation type="unfinished"></translation>
+        <translation>時間の内訳</translation>
     </message>
     <message>
         <source>draft</source>
-        <translation type="unfinished"></translation>
+        <translation>ドラフト</translation>
     </message>
     <message>
         <source>main model</source>
-        <translation type="unfinished"></translation>
+        <translation>メインモデル</translation>
     </message>
     <message>
         <source>other</source>
-        <translation type="unfinished"></translation>
+        <translation>その他</translation>
     </message>
     <message>
         <source>Tokens per pass over the reply</source>
-        <translation type="unfinished"></translation>
+        <translation>回答中のパスあたりのトークン</translation>
     </message>
     <message>
         <source>first %1, last %2, between %3 and %4</source>
-        <translation type="unfinished"></translation>
+        <translation>最初 %1、最後 %2、範囲 %3〜%4</translation>
     </message>
     <message>
         <source>%1 s saved</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 秒短縮</translation>
     </message>
     <message>
         <source>%1 s lost</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 秒の遅れ</translation>
     </message>
     <message>
         <source>What do these mean?</source>
-        <translation type="unfinished"></translation>
+        <translation>それぞれの意味</translation>
     </message>
     <message>
         <source>Pass</source>
-        <translation type="unfinished"></translation>
+        <translation>パス</translation>
     </message>
     <message>
         <source>The main model reads once over all guesses. It keeps those that it would have written itself, up to the first that it would not, and adds one token of its own.</source>
-        <translation type="unfinished"></translation>
+        <translation>メインモデルがすべての予測を一度に確認します。自分でも書いたはずのトークンを、最初に違うものが出るまで受理し、自分のトークンを 1 つ加えます。</translation>
     </message>
     <message>
         <source>Accept rate</source>
-        <translation type="unfinished">受理率</translation>
+        <translation>受理率</translation>
     </message>
     <message>
         <source>Of the tokens that the draft guessed and the main model checked, the share that it kept.</source>
-        <translation type="unfinished"></translation>
+        <translation>ドラフトが予測しメインモデルが確認したトークンのうち、受理された割合です。</translation>
     </message>
     <message>
         <source>How many tokens a pass of the main model brought on average, its own one included. Without a draft it is 1.</source>
-        <translation type="unfinished"></translation>
+        <translation>メインモデルの 1 パスで平均何トークン進んだかです。自分の 1 トークンも含みます。ドラフトなしでは 1 です。</translation>
     </message>
     <message>
         <source>Pays from</source>
-        <translation type="unfinished"></translation>
+        <translation>速くなる目安</translation>
     </message>
     <message>
         <source>How much longer a pass with drafting takes than a plain one. Where a pass brings more tokens than this, the draft makes the reply faster.</source>
-        <translation type="unfinished"></translation>
+        <translation>ドラフトを使うパスが通常のパスの何倍かかるかです。1 パスのトークンがこれより多ければ、回答は速くなります。</translation>
     </message>
     <message>
         <source>Faster, slower</source>
-        <translation type="unfinished"></translation>
+        <translation>速い、遅い</translation>
     </message>
     <message>
         <source>Tokens per pass divided by what it pays from: the speed with the draft against the speed without, measured on this Mac during the same reply.</source>
-        <translation type="unfinished"></translation>
+        <translation>パスあたりのトークンを、速くなる目安で割った値です。同じ回答の間にこの Mac で測った、ドラフトありとなしの速度の比です。</translation>
     </message>
     <message>
         <source>How often the first, second, third … guessed token was kept. A later one counts only if all before it were right.</source>
-        <translation type="unfinished"></translation>
+        <translation>1 番目、2 番目、3 番目… の予測がどれだけ受理されたかです。後ろの予測は、前がすべて当たったときだけ数えます。</translation>
     </message>
 </context>
 <context>
     <name>InspectorPanel</name>
     <message>
         <source>Speculation inspector</source>
-        <translation type="unfinished"></translation>
+        <translation>投機的デコーディングのインスペクタ</translation>
     </message>
     <message>
         <source>Speculation</source>
-        <translation type="unfinished">投機的デコーディング</translation>
+        <translation>投機的デコーディング</translation>
     </message>
     <message>
         <source>Turn off for this pair</source>
-        <translation type="unfinished"></translation>
+        <translation>このペアではオフにする</translation>
     </message>
     <message>
         <source>Race…</source>
-        <translation type="unfinished"></translation>
+        <translation>レース…</translation>
     </message>
     <message>
         <source>Write this reply once more without the draft and once with it, side by side</source>
-        <translation type="unfinished"></translation>
+        <translation>この回答をドラフトなしとありでもう一度ずつ書き、並べて比べます</translation>
     </message>
 </context>
 <context>
     <name>InspectorWiring</name>
     <message>
         <source>Show or hide the inspector</source>
-        <translation type="unfinished"></translation>
+        <translation>インスペクタを表示または隠す</translation>
     </message>
     <message>
         <source>Inspector</source>
-        <translation type="unfinished"></translation>
+        <translation>インスペクタ</translation>
     </message>
 </context>
 <context>
@@ -1770,8 +1782,8 @@
     </message>
     <message numerus="yes">
         <source>%n message(s) deleted.</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>メッセージ %n 件を削除しました。</numerusform>
         </translation>
     </message>
     <message>
@@ -1787,11 +1799,11 @@
     </message>
     <message>
         <source>Open</source>
-        <translation type="unfinished">開く</translation>
+        <translation>開く</translation>
     </message>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished">キャンセル</translation>
+        <translation>キャンセル</translation>
     </message>
 </context>
 <context>
@@ -1917,15 +1929,15 @@
     </message>
     <message>
         <source>Quick Ask…</source>
-        <translation type="unfinished"></translation>
+        <translation>クイック質問…</translation>
     </message>
     <message>
         <source>Paste and Match Style</source>
-        <translation type="unfinished"></translation>
+        <translation>ペーストしてスタイルを合わせる</translation>
     </message>
     <message>
         <source>Find</source>
-        <translation type="unfinished"></translation>
+        <translation>検索</translation>
     </message>
     <message>
         <source>Find in Chat…</source>
@@ -1941,7 +1953,7 @@
     </message>
     <message>
         <source>Command Palette…</source>
-        <translation type="unfinished"></translation>
+        <translation>コマンドパレット…</translation>
     </message>
     <message>
         <source>Smaller Text</source>
@@ -1953,7 +1965,7 @@
     </message>
     <message>
         <source>Enter or Leave Full Screen</source>
-        <translation type="unfinished"></translation>
+        <translation>フルスクリーンの開始または終了</translation>
     </message>
     <message>
         <source>Stop Reply</source>
@@ -1965,11 +1977,11 @@
     </message>
     <message>
         <source>Next Chat</source>
-        <translation type="unfinished"></translation>
+        <translation>次のチャット</translation>
     </message>
     <message>
         <source>Previous Chat</source>
-        <translation type="unfinished"></translation>
+        <translation>前のチャット</translation>
     </message>
     <message>
         <source>Rename Chat…</source>
@@ -2001,11 +2013,11 @@
     </message>
     <message>
         <source>Show Chat Window</source>
-        <translation type="unfinished"></translation>
+        <translation>チャットウインドウを表示</translation>
     </message>
     <message>
         <source>Keyboard Shortcuts</source>
-        <translation type="unfinished"></translation>
+        <translation>キーボードショートカット</translation>
     </message>
     <message>
         <source>Show Log</source>
@@ -2016,58 +2028,66 @@
     <name>MenuButton</name>
     <message>
         <source>Menu</source>
-        <translation type="unfinished"></translation>
+        <translation>メニュー</translation>
     </message>
 </context>
 <context>
     <name>MessageActs</name>
     <message>
         <source>Copy as Markdown</source>
-        <translation type="unfinished">Markdown としてコピー</translation>
+        <translation>Markdown としてコピー</translation>
     </message>
     <message>
         <source>Copy as Plain Text</source>
-        <translation type="unfinished"></translation>
+        <translation>プレーンテキストとしてコピー</translation>
     </message>
     <message>
         <source>Edit</source>
-        <translation type="unfinished">編集</translation>
+        <translation>編集</translation>
     </message>
     <message>
         <source>Write Again</source>
-        <translation type="unfinished"></translation>
+        <translation>書き直す</translation>
     </message>
     <message>
         <source>Write a Reply</source>
-        <translation type="unfinished"></translation>
+        <translation>回答を書く</translation>
     </message>
     <message>
         <source>Continue</source>
-        <translation type="unfinished">続きを書く</translation>
+        <translation>続きを書く</translation>
+    </message>
+    <message>
+        <source>Show in Inspector</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Race…</source>
+        <translation type="unfinished">レース…</translation>
     </message>
     <message>
         <source>Insert Before</source>
-        <translation type="unfinished"></translation>
+        <translation>前に挿入</translation>
     </message>
     <message>
         <source>Insert After</source>
-        <translation type="unfinished"></translation>
+        <translation>後に挿入</translation>
     </message>
     <message>
         <source>Make It Yours</source>
-        <translation type="unfinished"></translation>
+        <translation>自分の発言にする</translation>
     </message>
     <message>
         <source>Make It the Model&apos;s</source>
-        <translation type="unfinished"></translation>
+        <translation>モデルの発言にする</translation>
     </message>
     <message>
         <source>Delete</source>
-        <translation type="unfinished">削除</translation>
+        <translation>削除</translation>
     </message>
     <message>
         <source>Delete with All That Follows…</source>
-        <translation type="unfinished"></translation>
+        <translation>以降もすべて削除…</translation>
     </message>
 </context>
 <context>
@@ -2102,24 +2122,28 @@
     </message>
     <message>
         <source>More</source>
-        <translation type="unfinished"></translation>
+        <translation>その他</translation>
     </message>
 </context>
 <context>
     <name>MessageWiring</name>
     <message numerus="yes">
         <source>Delete this message and %n message(s) that follow?</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>このメッセージと後に続く %n 件を削除しますか？</numerusform>
         </translation>
     </message>
     <message>
         <source>Undo brings them back. They stay under Recently Deleted for 30 days.</source>
-        <translation type="unfinished"></translation>
+        <translation>取り消せば元に戻せます。「最近削除した項目」に 30 日間残ります。</translation>
     </message>
     <message>
         <source>Delete</source>
-        <translation type="unfinished">削除</translation>
+        <translation>削除</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>キャンセル</translation>
     </message>
 </context>
 <context>
@@ -2682,7 +2706,7 @@
     </message>
     <message>
         <source>Turn off for this pair</source>
-        <translation type="unfinished"></translation>
+        <translation>このペアではオフにする</translation>
     </message>
     <message>
         <source>Drafting is off.</source>
@@ -3106,7 +3130,7 @@
     </message>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished">キャンセル</translation>
+        <translation>キャンセル</translation>
     </message>
     <message>
         <source>Folder with models</source>
@@ -3146,6 +3170,13 @@
     </message>
 </context>
 <context>
+    <name>Notifications</name>
+    <message>
+        <source>The reply is done.</source>
+        <translation>回答が終わりました。</translation>
+    </message>
+</context>
+<context>
     <name>OfferRow</name>
     <message>
         <source>Install both</source>
@@ -3172,69 +3203,69 @@
     <name>OptionField</name>
     <message>
         <source>As in Settings</source>
-        <translation type="unfinished"></translation>
+        <translation>設定どおり</translation>
     </message>
 </context>
 <context>
     <name>Overlay</name>
     <message>
         <source>Token %1 of %2 in the draft · pass %3</source>
-        <translation type="unfinished"></translation>
+        <translation>予測した %2 トークンの %1 番目 · パス %3</translation>
     </message>
     <message>
         <source>The draft wanted</source>
-        <translation type="unfinished"></translation>
+        <translation>ドラフトの予測</translation>
     </message>
     <message>
         <source>The main model wrote</source>
-        <translation type="unfinished"></translation>
+        <translation>メインモデルの選択</translation>
     </message>
     <message>
         <source>to end the reply</source>
-        <translation type="unfinished"></translation>
+        <translation>回答を終える</translation>
     </message>
     <message>
         <source>a part of another character</source>
-        <translation type="unfinished"></translation>
+        <translation>別の文字の一部</translation>
     </message>
     <message>
         <source>Tinted words are the draft&apos;s guesses that the main model kept; where it chose otherwise, there is a line.</source>
-        <translation type="unfinished"></translation>
+        <translation>色のついた部分はメインモデルが受理したドラフトの予測、下線は別の選択をした箇所です。</translation>
     </message>
 </context>
 <context>
     <name>OverlayWiring</name>
     <message>
         <source>Always show</source>
-        <translation type="unfinished"></translation>
+        <translation>常に表示</translation>
     </message>
     <message>
         <source>Drafted Text</source>
-        <translation type="unfinished"></translation>
+        <translation>予測されたテキスト</translation>
     </message>
     <message>
         <source>Not Marked</source>
-        <translation type="unfinished"></translation>
+        <translation>表示しない</translation>
     </message>
     <message>
         <source>Mark Corrections</source>
-        <translation type="unfinished"></translation>
+        <translation>修正箇所を表示</translation>
     </message>
     <message>
         <source>Mark Accepted and Corrections</source>
-        <translation type="unfinished"></translation>
+        <translation>受理された予測と修正箇所を表示</translation>
     </message>
     <message>
         <source>Switch Marks of Drafted Text</source>
-        <translation type="unfinished"></translation>
+        <translation>予測テキストの表示を切り替え</translation>
     </message>
     <message>
         <source>Next Correction</source>
-        <translation type="unfinished"></translation>
+        <translation>次の修正箇所</translation>
     </message>
     <message>
         <source>Previous Correction</source>
-        <translation type="unfinished"></translation>
+        <translation>前の修正箇所</translation>
     </message>
 </context>
 <context>
@@ -3249,7 +3280,11 @@
     </message>
     <message>
         <source>off for this pair</source>
-        <translation type="unfinished"></translation>
+        <translation>このペアではオフ</translation>
+    </message>
+    <message>
+        <source>several at once</source>
+        <translation>同時に回答中</translation>
     </message>
     <message>
         <source>off</source>
@@ -3370,19 +3405,19 @@
     <name>PaletteCommands</name>
     <message>
         <source>Chat</source>
-        <translation type="unfinished">チャット</translation>
+        <translation>チャット</translation>
     </message>
     <message>
         <source>Use %1</source>
-        <translation type="unfinished">%1 を使う</translation>
+        <translation>%1 を使う</translation>
     </message>
     <message>
         <source>Model</source>
-        <translation type="unfinished"></translation>
+        <translation>モデル</translation>
     </message>
     <message>
         <source>Settings: %1</source>
-        <translation type="unfinished"></translation>
+        <translation>設定: %1</translation>
     </message>
 </context>
 <context>
@@ -3402,6 +3437,10 @@
     <message>
         <source>Compare the two…</source>
         <translation>2 つを比較…</translation>
+    </message>
+    <message>
+        <source>Used as drafts</source>
+        <translation>ドラフトとして使うモデル</translation>
     </message>
     <message>
         <source>checking it first</source>
@@ -3584,39 +3623,49 @@
     <name>PresetRow</name>
     <message>
         <source>Save as Preset…</source>
-        <translation type="unfinished"></translation>
+        <translation>プリセットとして保存…</translation>
     </message>
     <message>
         <source>Save Changes to the Preset</source>
-        <translation type="unfinished"></translation>
+        <translation>変更をプリセットに保存</translation>
     </message>
     <message>
         <source>Rename…</source>
-        <translation type="unfinished">名前を変更…</translation>
+        <translation>名前を変更…</translation>
     </message>
     <message>
         <source>Delete Preset</source>
-        <translation type="unfinished"></translation>
+        <translation>プリセットを削除</translation>
     </message>
     <message>
         <source>No preset</source>
-        <translation type="unfinished"></translation>
+        <translation>プリセットなし</translation>
     </message>
     <message>
         <source>Preset</source>
-        <translation type="unfinished"></translation>
+        <translation>プリセット</translation>
     </message>
     <message>
         <source>Save, rename or delete presets</source>
-        <translation type="unfinished"></translation>
+        <translation>プリセットの保存、名前の変更、削除</translation>
     </message>
     <message>
         <source>Name of the preset</source>
-        <translation type="unfinished"></translation>
+        <translation>プリセットの名前</translation>
     </message>
 </context>
 <context>
     <name>ProgressPart</name>
+    <message>
+        <source>Stopping…</source>
+        <translation>停止中…</translation>
+    </message>
+    <message numerus="yes">
+        <source>Waiting for %n other reply(ies)…</source>
+        <translation>
+            <numerusform>ほかの回答 %n 件を待っています…</numerusform>
+        </translation>
+    </message>
     <message>
         <source>Reading the chat…</source>
         <translation>チャットを読んでいます…</translation>
@@ -3627,105 +3676,144 @@
     </message>
 </context>
 <context>
+    <name>QuickAsk</name>
+    <message>
+        <source>Stop</source>
+        <translation>停止</translation>
+    </message>
+    <message>
+        <source>Send</source>
+        <translation>送信</translation>
+    </message>
+    <message>
+        <source>Quick Ask</source>
+        <translation>クイック質問</translation>
+    </message>
+    <message>
+        <source>Ask anything</source>
+        <translation>何でも聞いてください</translation>
+    </message>
+    <message>
+        <source>Question</source>
+        <translation>質問</translation>
+    </message>
+    <message>
+        <source>Answer</source>
+        <translation>回答</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>閉じる</translation>
+    </message>
+    <message>
+        <source>Kept as a chat in Hunch.</source>
+        <translation>Hunch のチャットとして残ります。</translation>
+    </message>
+    <message>
+        <source>Open in Hunch</source>
+        <translation>Hunch で開く</translation>
+    </message>
+</context>
+<context>
     <name>Race</name>
     <message>
         <source>Without the draft</source>
-        <translation type="unfinished"></translation>
+        <translation>ドラフトなし</translation>
     </message>
     <message>
         <source>With the draft</source>
-        <translation type="unfinished"></translation>
+        <translation>ドラフトあり</translation>
     </message>
     <message>
         <source>waiting for its turn</source>
-        <translation type="unfinished"></translation>
+        <translation>順番を待っています</translation>
     </message>
     <message>
         <source>%1 tokens · %2 s · %3 tok/s</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 トークン · %2 秒 · 毎秒 %3 トークン</translation>
     </message>
     <message>
         <source>One prompt, written twice with the same seed. One after the other: at the same time the two would share their passes, and neither would draft.</source>
-        <translation type="unfinished"></translation>
+        <translation>同じプロンプトに同じシードで 2 回答えます。同時に書くとパスを分け合って予測できないため、順番に書きます。</translation>
     </message>
     <message>
         <source>The two are written one after the other.</source>
-        <translation type="unfinished"></translation>
+        <translation>順番に書いています。</translation>
     </message>
     <message>
         <source>A reply is being written; the race goes on after it.</source>
-        <translation type="unfinished"></translation>
+        <translation>回答を書いています。終わるとレースを再開します。</translation>
     </message>
     <message>
         <source>The race was stopped.</source>
-        <translation type="unfinished"></translation>
+        <translation>レースを停止しました。</translation>
     </message>
     <message>
         <source>The prompt could not be written; the log says why.</source>
-        <translation type="unfinished"></translation>
+        <translation>回答を書けませんでした。理由はログにあります。</translation>
     </message>
     <message>
         <source>The same words: all %1 tokens are identical.</source>
-        <translation type="unfinished"></translation>
+        <translation>結果は同じです。%1 トークンがすべて一致しました。</translation>
     </message>
     <message>
         <source>The words differ from token %1 on. That should not happen; please report it.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 番目のトークンから結果が異なります。起きてはならないことなので、ご報告ください。</translation>
     </message>
     <message>
         <source>Too short to tell a speed.</source>
-        <translation type="unfinished"></translation>
+        <translation>短すぎて速度がわかりません。</translation>
     </message>
     <message>
         <source>Both took the same time.</source>
-        <translation type="unfinished"></translation>
+        <translation>かかった時間は同じです。</translation>
     </message>
     <message>
         <source>The draft saved %1 s: %2× as fast.</source>
-        <translation type="unfinished"></translation>
+        <translation>ドラフトで %1 秒短縮。速さは %2 倍です。</translation>
     </message>
     <message>
         <source>The draft cost %1 s: %2 of the speed without it.</source>
-        <translation type="unfinished"></translation>
+        <translation>ドラフトで %1 秒余計にかかりました。ない場合の %2 の速さです。</translation>
     </message>
 </context>
 <context>
     <name>RaceWindow</name>
     <message>
         <source>Load a main model with a draft first.</source>
-        <translation type="unfinished">先にメインモデルとドラフトを読み込んでください。</translation>
+        <translation>先にメインモデルとドラフトを読み込んでください。</translation>
     </message>
     <message>
         <source>Stop</source>
-        <translation type="unfinished">停止</translation>
+        <translation>停止</translation>
     </message>
     <message>
         <source>Race again</source>
-        <translation type="unfinished"></translation>
+        <translation>もう一度レース</translation>
     </message>
     <message>
         <source>Race</source>
-        <translation type="unfinished"></translation>
+        <translation>レース</translation>
     </message>
     <message>
         <source>Close</source>
-        <translation type="unfinished">閉じる</translation>
+        <translation>閉じる</translation>
     </message>
     <message>
         <source>As in this chat</source>
-        <translation type="unfinished"></translation>
+        <translation>このチャットと同じ</translation>
     </message>
     <message>
         <source>Greedy</source>
-        <translation type="unfinished"></translation>
+        <translation>最有力のみ</translation>
     </message>
     <message>
         <source>Sampling</source>
-        <translation type="unfinished"></translation>
+        <translation>サンプリング</translation>
     </message>
     <message>
         <source>Greedy always takes the likeliest token; otherwise both draw with one seed.</source>
-        <translation type="unfinished"></translation>
+        <translation>「最有力のみ」は常に最も確率の高いトークンを選びます。それ以外では両方が同じシードで選びます。</translation>
     </message>
 </context>
 <context>
@@ -3752,7 +3840,7 @@
     </message>
     <message>
         <source>Turn off for this pair</source>
-        <translation type="unfinished"></translation>
+        <translation>このペアではオフにする</translation>
     </message>
     <message>
         <source>%1 tok/s</source>
@@ -3769,6 +3857,10 @@
     <message>
         <source>%1 tok/pass, pays from %2</source>
         <translation>パスあたり %1 トークン（%2 以上で高速化）</translation>
+    </message>
+    <message>
+        <source>no draft: several replies at once</source>
+        <translation>ドラフトなし：複数の回答を同時に生成</translation>
     </message>
     <message>
         <source>draft at rest</source>
@@ -3791,7 +3883,7 @@
         <translation>ここではドラフトを使うと %1 遅くなるため、休止しています。</translation>
     </message>
     <message>
-        <source>The main model kept %1 of %2 drafted tokens, in %3 passes.</source>
+        <source>Drafted tokens that the main model kept: %1 of %2. Passes: %3.</source>
         <translation>%3 回のパスで、ドラフトの %2 トークンのうち %1 を受理しました。</translation>
     </message>
     <message>
@@ -3812,6 +3904,10 @@
     <message>
         <source>Writing</source>
         <translation>作成中</translation>
+    </message>
+    <message>
+        <source>Stopping…</source>
+        <translation>停止中…</translation>
     </message>
     <message>
         <source>Stopped</source>
@@ -3851,51 +3947,51 @@
     </message>
     <message>
         <source>By position</source>
-        <translation type="unfinished"></translation>
+        <translation>位置別</translation>
     </message>
     <message>
         <source>Over the reply</source>
-        <translation type="unfinished"></translation>
+        <translation>回答中の推移</translation>
     </message>
     <message>
-        <source>Time spent drafting</source>
-        <translation type="unfinished"></translation>
+        <source>Draft time</source>
+        <translation>ドラフト時間</translation>
     </message>
     <message>
         <source>in company</source>
-        <translation type="unfinished"></translation>
+        <translation>同時作成</translation>
     </message>
     <message>
         <source>drafting off</source>
-        <translation type="unfinished"></translation>
+        <translation>ドラフトはオフ</translation>
     </message>
     <message>
         <source>no draft</source>
-        <translation type="unfinished"></translation>
+        <translation>ドラフトなし</translation>
     </message>
     <message>
         <source>draft rests</source>
-        <translation type="unfinished"></translation>
+        <translation>休止中</translation>
     </message>
     <message>
         <source>not supported</source>
-        <translation type="unfinished"></translation>
+        <translation>非対応</translation>
     </message>
     <message>
         <source>draft failed</source>
-        <translation type="unfinished">ドラフト失敗</translation>
+        <translation>ドラフト失敗</translation>
     </message>
     <message>
         <source>from this chat</source>
-        <translation type="unfinished"></translation>
+        <translation>チャットの文から</translation>
     </message>
     <message>
         <source>draft model</source>
-        <translation type="unfinished"></translation>
+        <translation>ドラフトモデル</translation>
     </message>
     <message>
         <source>Deleted chat</source>
-        <translation type="unfinished"></translation>
+        <translation>削除されたチャット</translation>
     </message>
     <message>
         <source>Tokens per second</source>
@@ -4001,11 +4097,11 @@
     <name>SettingsButton</name>
     <message>
         <source>Chat settings (changed here)</source>
-        <translation type="unfinished"></translation>
+        <translation>チャットの設定（このチャットで変更あり）</translation>
     </message>
     <message>
         <source>Chat settings</source>
-        <translation type="unfinished"></translation>
+        <translation>チャットの設定</translation>
     </message>
 </context>
 <context>
@@ -4032,62 +4128,62 @@
     </message>
     <message>
         <source>Chat</source>
-        <translation type="unfinished">チャット</translation>
+        <translation>チャット</translation>
     </message>
     <message>
         <source>Appearance</source>
-        <translation type="unfinished">外観</translation>
+        <translation>外観</translation>
     </message>
     <message>
         <source>Advanced</source>
-        <translation type="unfinished"></translation>
+        <translation>詳細</translation>
     </message>
     <message>
         <source>Search</source>
-        <translation type="unfinished">検索</translation>
+        <translation>検索</translation>
     </message>
     <message>
         <source>Search settings</source>
-        <translation type="unfinished"></translation>
+        <translation>設定を検索</translation>
     </message>
     <message>
         <source>No setting has these words.</source>
-        <translation type="unfinished"></translation>
+        <translation>見つかりませんでした。</translation>
     </message>
     <message>
         <source>Pages</source>
-        <translation type="unfinished"></translation>
+        <translation>ページ</translation>
     </message>
 </context>
 <context>
     <name>Shortcuts</name>
     <message>
         <source>Keyboard Shortcuts</source>
-        <translation type="unfinished"></translation>
+        <translation>キーボードショートカット</translation>
     </message>
     <message>
         <source>Close</source>
-        <translation type="unfinished">閉じる</translation>
+        <translation>閉じる</translation>
     </message>
     <message>
         <source>In a chat</source>
-        <translation type="unfinished"></translation>
+        <translation>チャットで</translation>
     </message>
     <message>
         <source>New line</source>
-        <translation type="unfinished"></translation>
+        <translation>改行</translation>
     </message>
     <message>
         <source>Stop the reply, or cancel editing</source>
-        <translation type="unfinished"></translation>
+        <translation>回答の停止、または編集のキャンセル</translation>
     </message>
     <message>
         <source>Previous message</source>
-        <translation type="unfinished"></translation>
+        <translation>前のメッセージ</translation>
     </message>
     <message>
         <source>Next message</source>
-        <translation type="unfinished"></translation>
+        <translation>次のメッセージ</translation>
     </message>
 </context>
 <context>
@@ -4138,6 +4234,10 @@
     <message>
         <source>Delete all of it</source>
         <translation>中身も削除</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation type="unfinished">キャンセル</translation>
     </message>
     <message numerus="yes">
         <source>%Ln chat(s)</source>
@@ -4203,23 +4303,23 @@
     </message>
     <message>
         <source>Totals</source>
-        <translation type="unfinished"></translation>
+        <translation>合計</translation>
     </message>
     <message>
         <source>Race with the latest reply…</source>
-        <translation type="unfinished"></translation>
+        <translation>最新の回答でレース…</translation>
     </message>
     <message>
         <source>Turn on</source>
-        <translation type="unfinished"></translation>
+        <translation>オンにする</translation>
     </message>
     <message>
         <source>Off for this pair</source>
-        <translation type="unfinished"></translation>
+        <translation>このペアではオフ</translation>
     </message>
     <message>
         <source>Drafting cost time with these two models, so you turned it off.</source>
-        <translation type="unfinished"></translation>
+        <translation>この 2 つのモデルではドラフトで遅くなったため、オフにしてあります。</translation>
     </message>
     <message>
         <source>Your words are the main model&apos;s words, with or without a draft; only the speed differs.</source>
@@ -4234,101 +4334,101 @@
     <name>SpeculationWiring</name>
     <message>
         <source>Drafting is off for this pair from the next reply on. Choosing Auto or Fixed turns it on again.</source>
-        <translation type="unfinished"></translation>
+        <translation>次の回答から、このペアではドラフトを使いません。「自動」か「固定」を選ぶと再びオンになります。</translation>
     </message>
     <message>
         <source>Undo</source>
-        <translation type="unfinished">取り消す</translation>
+        <translation>取り消す</translation>
     </message>
     <message>
         <source>Race…</source>
-        <translation type="unfinished"></translation>
+        <translation>レース…</translation>
     </message>
 </context>
 <context>
     <name>Totals</name>
     <message>
         <source>By pair</source>
-        <translation type="unfinished"></translation>
+        <translation>ペア別</translation>
     </message>
     <message>
         <source>By language</source>
-        <translation type="unfinished"></translation>
+        <translation>言語別</translation>
     </message>
     <message>
         <source>By content</source>
-        <translation type="unfinished"></translation>
+        <translation>内容別</translation>
     </message>
     <message>
         <source>Replies</source>
-        <translation type="unfinished"></translation>
+        <translation>回答</translation>
     </message>
     <message>
         <source>Time</source>
-        <translation type="unfinished"></translation>
+        <translation>時間</translation>
     </message>
     <message>
         <source>English</source>
-        <translation type="unfinished"></translation>
+        <translation>英語</translation>
     </message>
     <message>
         <source>Korean</source>
-        <translation type="unfinished"></translation>
+        <translation>韓国語</translation>
     </message>
     <message>
         <source>Japanese</source>
-        <translation type="unfinished"></translation>
+        <translation>日本語</translation>
     </message>
     <message>
         <source>Chinese</source>
-        <translation type="unfinished"></translation>
+        <translation>中国語</translation>
     </message>
     <message>
         <source>Prose</source>
-        <translation type="unfinished"></translation>
+        <translation>文章</translation>
     </message>
     <message>
         <source>Code</source>
-        <translation type="unfinished">コード</translation>
+        <translation>コード</translation>
     </message>
     <message>
         <source>Lists and tables</source>
-        <translation type="unfinished"></translation>
+        <translation>リストと表</translation>
     </message>
     <message>
         <source>Other</source>
-        <translation type="unfinished"></translation>
+        <translation>その他</translation>
     </message>
 </context>
 <context>
     <name>TotalsCard</name>
     <message>
         <source>Clear all statistics?</source>
-        <translation type="unfinished"></translation>
+        <translation>統計をすべて消去しますか？</translation>
     </message>
     <message>
         <source>Chats stay as they are, with the figures under their replies.</source>
-        <translation type="unfinished"></translation>
+        <translation>チャットと、回答の下の数値はそのまま残ります。</translation>
     </message>
     <message>
         <source>Clear</source>
-        <translation type="unfinished"></translation>
+        <translation>消去</translation>
     </message>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished">キャンセル</translation>
+        <translation>キャンセル</translation>
     </message>
     <message>
         <source>Totals</source>
-        <translation type="unfinished"></translation>
+        <translation>合計</translation>
     </message>
     <message>
         <source>Totals appear here once replies have been written.</source>
-        <translation type="unfinished"></translation>
+        <translation>回答が書かれると、ここに合計が表示されます。</translation>
     </message>
     <message>
         <source>Clear Statistics…</source>
-        <translation type="unfinished"></translation>
+        <translation>統計を消去…</translation>
     </message>
 </context>
 <context>
@@ -4432,6 +4532,10 @@
         <translation>毎日のコピーからも消え、元に戻せません。</translation>
     </message>
     <message>
+        <source>Cancel</source>
+        <translation type="unfinished">キャンセル</translation>
+    </message>
+    <message>
         <source>Recently Deleted</source>
         <translation>最近削除した項目</translation>
     </message>
@@ -4458,6 +4562,51 @@
     <message>
         <source>Empty…</source>
         <translation>空にする…</translation>
+    </message>
+</context>
+<context>
+    <name>Tray</name>
+    <message>
+        <source>Open Hunch</source>
+        <translation>Hunch を開く</translation>
+    </message>
+    <message>
+        <source>Quick Ask…</source>
+        <translation>クイック質問…</translation>
+    </message>
+    <message>
+        <source>New Chat</source>
+        <translation>新しいチャット</translation>
+    </message>
+    <message>
+        <source>Quit Hunch</source>
+        <translation>Hunch を終了</translation>
+    </message>
+    <message>
+        <source>No model is loaded</source>
+        <translation>モデルが読み込まれていません</translation>
+    </message>
+    <message>
+        <source>No model is in memory</source>
+        <translation>メモリにモデルがありません</translation>
+    </message>
+    <message>
+        <source>Loading %1…</source>
+        <translation>%1 を読み込み中…</translation>
+    </message>
+    <message>
+        <source>%1 could not be loaded</source>
+        <translation>%1 を読み込めません</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n reply(s) being written</source>
+        <translation>
+            <numerusform>%n 件の回答を書いています</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Nothing is being written</source>
+        <translation>書いている回答はありません</translation>
     </message>
 </context>
 <context>
@@ -4538,7 +4687,7 @@
         <translation>このペアには自動が最適です。ドラフトなしの %1 の速さです。</translation>
     </message>
     <message>
-        <source>%1 tokens ahead are best for this pair: %2 plain speed.</source>
+        <source>Best for this pair is to guess %1 ahead: %2 plain speed.</source>
         <translation>このペアには %1 トークン先までの予測が最適です。ドラフトなしの %2 の速さです。</translation>
     </message>
 </context>

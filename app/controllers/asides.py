@@ -58,6 +58,13 @@ class Asides(QObject):
     def stop(self, chat_id: int) -> None:
         self._replies.stop(chat_id)
 
+    def words_of(self, chat_id: int, message_id: int) -> tuple[str, str]:
+        """The chat's title and the text of one of its messages; "" for what is not there."""
+        summary = self._storage.read.chats.summary(chat_id)
+        message = self._storage.read.messages.message(message_id)
+        text = self._replies.row(message).text if message is not None else ""
+        return summary.title if summary is not None else "", text
+
     def writing(self) -> int:
         """In how many chats a reply is being written."""
         return len(self._replies.chats())

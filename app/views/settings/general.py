@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from PySide6.QtWidgets import QSystemTrayIcon
 
 from app.settings import Settings
@@ -46,8 +48,9 @@ class GeneralPage(Translated, Page):
             self.tr("Unload idle models"),
             self.tr("After this time without a reply. The next message loads them again."),
         )
+        beside = self.tr("Icon in the menu bar") if sys.platform == "darwin" else self.tr("Icon beside the clock")
         self._tray_row.set_words(
-            self.tr("Icon in the menu bar"),
+            beside,
             self.tr("Says which models are loaded and what they are writing, and opens Quick Ask."),
         )
         self._show()

@@ -22,6 +22,7 @@ from app.views.shell.palette import CommandPalette
 from app.views.shell.palette_commands import PaletteCommands
 from app.views.shell.shortcuts import show_shortcuts
 from app.views.widgets.roles import install_roles
+from app.views.widgets.scrolling import EdgeFade
 
 if TYPE_CHECKING:
     from app.views.shell.main_window import MainWindow
@@ -55,6 +56,7 @@ class Comfort(QObject):
         self.commands = PaletteCommands(window.menu)
         self.palette.commands = self.commands.all
         self.palette.more_requested.connect(lambda: QTimer.singleShot(0, self, self._offer_settings))
+        EdgeFade(window.composer.edit, theme)
         self.menu_button: MenuButton | None = None
         if sys.platform != "darwin" and (row := window.header.layout()) is not None:
             self.menu_button = MenuButton(theme, window.menu, window)
@@ -72,7 +74,7 @@ class Comfort(QObject):
         menu.smaller.triggered.connect(lambda: self._scale_text(-_SCALE_STEP))
         menu.usual_size.triggered.connect(lambda: self._settings.reset("text_scale"))
         menu.full_screen.triggered.connect(self._toggle_full_screen)
-        menu.chat_window.triggered.connect(self._show_window)
+        menu.chat_window.triggered.connect(self.show_window)
         menu.next_chat.triggered.connect(lambda: self._step_chat(1))
         menu.previous_chat.triggered.connect(lambda: self._step_chat(-1))
         self._settings.changed.connect(self._judge)
@@ -83,6 +85,10 @@ class Comfort(QObject):
         self.edits.can_undo_deletion = lambda: chats.deletions.can_undo
         self.commands.bind(chats, models)
         Announcements(chats, self._window)
+        # Its parts need Markdown and formulas, which load after the first frame.
+        from app.views.shell.outside import Outside
+
+        self.outside = Outside(self._window, self._theme, self._settings, chats, models)
         for signal in (chats.generating_changed, chats.current_chat_changed, models.pair_changed):
             signal.connect(self._judge)
         self._judge()
@@ -115,7 +121,7 @@ class Comfort(QObject):
         front = QApplication.activeWindow() or self._window
         front.setWindowState(front.windowState() ^ Qt.WindowState.WindowFullScreen)
 
-    def _show_window(self) -> None:
+    def show_window(self) -> None:
         window = self._window
         window.setWindowState(window.windowState() & ~Qt.WindowState.WindowMinimized)
         window.show()

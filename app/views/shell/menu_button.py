@@ -24,7 +24,6 @@ class MenuButton(Translated, IconButton):
     def open_menu(self) -> None:
         self._menu.setFont(self.theme.ui_font())
         self._menu.popup(self.mapToGlobal(QPoint(self.width() - self._menu.sizeHint().width(), self.height() + 2)))
-        self._menu.setActiveAction(self._menu.actions()[0])
 
     def _retranslate(self) -> None:
         self.set_name(self.tr("Menu"))

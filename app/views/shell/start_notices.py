@@ -10,7 +10,7 @@ from app.words.formats import count, fill
 
 def repaired(saved_messages: int, from_copies: int, damaged_file: str, folder: str) -> BannerText:
     sentence = QCoreApplication.translate(
-        "Application", "The file with your chats was damaged. %1 messages were saved, %2 of them from daily copies."
+        "Application", "The file with your chats was damaged. Messages saved: %1, of them from daily copies: %2."
     )
     hint = QCoreApplication.translate(
         "Application", "The damaged file is kept for 30 days as %1 in %2, with what you had deleted from your chats."

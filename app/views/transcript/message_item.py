@@ -7,6 +7,7 @@ Not here: widgets, scrolling, or where the message stands among others (`message
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import accumulate, takewhile
 
 from PySide6.QtCore import QCoreApplication
@@ -20,7 +21,7 @@ from app.view_models.transcript import EditKind, TranscriptMessage
 from app.views.transcript.editor_part import EditorContent
 from app.views.transcript.message_footer import ROW_PX, FooterContent
 from app.views.transcript.parts import Bubble, Part, PartKind
-from app.views.transcript.status_parts import Fold, NoticeContent
+from app.views.transcript.status_parts import Fold, NoticeContent, Progress
 from app.words import formats
 
 _PART_OF_BLOCK = {
@@ -94,9 +95,11 @@ def splitter_of(section: Section) -> Splitter:
 class MessageItem:
     """INVARIANT: `parts` in order is what is on screen; `height_px` is the sum of their extents."""
 
-    def __init__(self, message: TranscriptMessage, name: str, theme: Theme, release: Callable[[Part], None]) -> None:
+    def __init__(
+        self, message: TranscriptMessage, name: Callable[[], str], theme: Theme, release: Callable[[Part], None]
+    ) -> None:
         self.message = message
-        self.name = name
+        self._make_name = name
         self.top_px = 0
         self.height_px = 0
         self.highlighted = False
@@ -112,8 +115,20 @@ class MessageItem:
         self._foot: list[Part] = []
         self._before: list[Part] = []  # a field, for another message or in place of this one
         self._after: list[Part] = []
-        self._answer = _Body(secondary=False)
-        self._thought = _Body(secondary=True)
+
+    # A chat opens with an item for each of its messages, and most of them are never looked at.
+
+    @cached_property
+    def name(self) -> str:
+        return self._make_name()
+
+    @cached_property
+    def _answer(self) -> _Body:
+        return _Body(secondary=False)
+
+    @cached_property
+    def _thought(self) -> _Body:
+        return _Body(secondary=True)
 
     @property
     def is_growing(self) -> bool:
@@ -249,7 +264,7 @@ class MessageItem:
         message = self.message
         waiting = message.under_way and message.empty
         if waiting:
-            yield PartKind.PROGRESS, message.progress, 0
+            yield PartKind.PROGRESS, Progress(message.status, message.progress, message.waits_for), 0
         if message.has_notice:
             yield PartKind.NOTICE, NoticeContent(message.status, message.error, message.empty), _GAP_PX
         footer = FooterContent(

@@ -1,12 +1,14 @@
 """The transcript: a scrolling column of messages in which only what is in sight has widgets.
 
 Here: scrolling, sticking to the end, keyboard and menu. Not here: what a message consists of (`message_item.py`),
-where messages stand (`message_column.py`), which parts get widgets (`visible_parts.py`), what is selected
-(`selection.py`, `pointer.py`).
+where messages stand (`message_column.py`), which parts get widgets (`visible_parts.py`), selecting (`selection.py`).
 """
+
+from functools import partial
 
 from PySide6.QtCore import QEvent, QLocale, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import (
+    QAccessible,
     QContextMenuEvent,
     QFocusEvent,
     QKeyEvent,
@@ -49,6 +51,7 @@ _REQUESTS = ("link", "regenerate", "edit", "delete", "continue", "sibling", "not
 class TranscriptView(QAbstractScrollArea):
     """Shows a TranscriptModel. Its signals are requests, by message id."""
 
+    accessible_role = QAccessible.Role.Document
     link_requested = Signal(str)
     regenerate_requested = Signal(int)
     edit_requested = Signal(int)
@@ -58,7 +61,6 @@ class TranscriptView(QAbstractScrollArea):
     notice_action_requested = Signal(int, object)  # message id, NoticeAction
     act_requested = Signal(int, str)  # message id, one of those in message_acts.py
     attachment_requested = Signal(int, int)  # message id, which of its attachments
-    settled = Signal()  # what is in sight has its widgets, in their places
 
     def __init__(self, theme: Theme, model: TranscriptModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -96,14 +98,11 @@ class TranscriptView(QAbstractScrollArea):
         self._restyle()
         self._reset()
 
-    # Set-up
-
     def _set_up(self) -> None:
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        hides_itself = self.style().styleHint(QStyle.StyleHint.SH_ScrollBar_Transient, None, self.verticalScrollBar())
-        if not hides_itself:
+        if not self.style().styleHint(QStyle.StyleHint.SH_ScrollBar_Transient, None, self.verticalScrollBar()):
             # A bar that comes and goes would move the whole column sideways.
             self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
         self.viewport().setMouseTracking(True)
@@ -123,7 +122,7 @@ class TranscriptView(QAbstractScrollArea):
         for name in _REQUESTS:
             getattr(context, f"{name}_requested").connect(getattr(self, f"{name}_requested"))
         context.copy_requested.connect(self.copier.copy_message)
-        context.fold_requested.connect(self._toggle_thinking)
+        context.fold_requested.connect(self.toggle_thinking)
         context.hovered.connect(lambda number: self._highlights.hover(self._model.row_of(number)))
         context.selecting.connect(self._hold.let_go)
         self.selection.changed.connect(lambda: self.visible_parts.light(self.selection))
@@ -140,19 +139,20 @@ class TranscriptView(QAbstractScrollArea):
     def _reset(self) -> None:
         """Another chat opens at its end; another branch of the same chat keeps the scroll position."""
         count = len(self._model.messages)
-        kept = self._column.keep_same(self._model.messages, self.column_px())
-        self._column.items += [self._make_item(row) for row in range(kept, count)]
+        width_px = self.column_px()
+        kept = self._column.keep_same(self._model.messages, width_px)
+        self._column.items += [self._make_item(row, width_px) for row in range(kept, count)]
         self._highlights.forget()
         self.selection.drop_lost()
         self._hold.follows_end = not kept or (self._hold.follows_end and kept >= count - 1)
         self._hold.drop_lost()
         self.arrange(0)
 
-    def _make_item(self, row: int) -> MessageItem:
+    def _make_item(self, row: int, width_px: int | None = None) -> MessageItem:
         message = self._model.messages[row]
-        name = message_name(message.from_user, row, len(self._model.messages))
+        name = partial(message_name, message.from_user, row, len(self._model.messages))
         item = MessageItem(message, name, self._theme, self.visible_parts.release)
-        item.estimate(self.column_px())
+        item.estimate(self.column_px() if width_px is None else width_px)
         return item
 
     def _on_inserted(self, row: int) -> None:
@@ -241,7 +241,6 @@ class TranscriptView(QAbstractScrollArea):
         self.visible_parts.place(self._column, top, self.page_px(), self._left_px(), self.column_px())
         self._thought_bars.place(self.visible_parts.shown(), self._left_px() + self._theme.px(6))
         self.visible_parts.light(self.selection)
-        self.settled.emit()
         self._link_keys.place()
         self._hold.settled(top)
         self._settling = False
@@ -360,7 +359,7 @@ class TranscriptView(QAbstractScrollArea):
         elif event.key() == Qt.Key.Key_Escape and self._highlights.focused is not None:
             self._highlights.focus(None)
         elif event.key() in (Qt.Key.Key_Space, Qt.Key.Key_Return) and self._highlights.focused is not None:
-            self._toggle_thinking(self._focused_message())
+            self.toggle_thinking(self._focused_message())
         else:
             super().keyPressEvent(event)
 
@@ -374,7 +373,7 @@ class TranscriptView(QAbstractScrollArea):
     def selectAll(self) -> None:  # noqa: N802  the Edit menu calls it by Qt's name
         self.selection.select_all()
 
-    def _toggle_thinking(self, message_id: int | None) -> None:
+    def toggle_thinking(self, message_id: int | None) -> None:
         row = None if message_id is None else self._model.row_of(message_id)
         if row is None or not self._model.messages[row].thinking:
             return

@@ -41,7 +41,7 @@ _MAKERS: dict[PartKind, Callable[[PartContext, QWidget], PartWidget]] = {
 
 
 class VisibleParts(QObject):
-    placed = Signal()
+    placed = Signal()  # what is in sight has its widgets, in their places
 
     def __init__(self, context: PartContext, viewport: QWidget) -> None:
         super().__init__(viewport)

@@ -93,7 +93,9 @@ class MessageEdit(Composing, QPlainTextEdit):
         self.ensureCursorVisible()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in _RETURN_KEYS and not self.composed:
+        if event.key() in _RETURN_KEYS and self.composed:
+            event.accept()  # it ends the composition, and is no line break
+        elif event.key() in _RETURN_KEYS:
             self._on_return(event)
         elif event.key() == Qt.Key.Key_Escape and not self.composed:
             self.escaped.emit()

@@ -1,0 +1,117 @@
+"""What the app's window takes: from the start to the first frame, for each update, to open, to scroll, to hold.
+
+Each figure comes from a process of its own (`app_child.py`): the real app, offscreen, on a profile with real chats.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from tests.bench.app_chats import LONG_CHAT, MESSAGES, SHORT_CHAT, fill
+from tests.bench.rows import Measure, Row
+from tests.bench.stage import Stage
+
+_LIMIT_S = 300
+
+
+def child(what: str, profile: Path, *more: str) -> Any:
+    environment = os.environ | {"HOME": str(profile), "LANG": "C.UTF-8"}
+    program = [sys.executable, "-m", "tests.bench.app_child", what, str(profile), *more]
+    ended = subprocess.run(program, capture_output=True, text=True, env=environment, timeout=_LIMIT_S, check=True)
+    return json.loads(ended.stdout)
+
+
+@cache
+def _chat_figures(stage: Stage, runs: int) -> dict[str, list[float]]:
+    """Of several processes, so that no figure is one process's luck; opening and scrolling share them."""
+    figures: dict[str, list[float]] = {"open_ms": [], "scroll_ms": [], "rss_mb": []}
+    for _ in range(max(1, runs // 3)):
+        with tempfile.TemporaryDirectory() as folder:
+            fill(Path(folder))
+            found = child("chat", Path(folder))
+        figures["open_ms"] += found["open_ms"]
+        figures["scroll_ms"] += found["scroll_ms"]
+        figures["rss_mb"].append(found["rss_mb"])
+    return figures
+
+
+@cache
+def _stream_figures(stage: Stage) -> list[float]:
+    with tempfile.TemporaryDirectory() as folder:
+        fill(Path(folder))
+        return list(child("stream", Path(folder))["update_ms"])
+
+
+def app_window_ms(stage: Stage, runs: int) -> Row:
+    """CPU time of the process until the first frame; two starts before the others warm the caches."""
+    cpu, wall = [], []
+    with tempfile.TemporaryDirectory() as folder:
+        for _ in range(runs + 2):
+            found = child("window", Path(folder), str(time.clock_gettime(time.CLOCK_MONOTONIC)))
+            cpu.append(found["cpu_ms"])
+            wall.append(found["wall_ms"])
+    detail = f"CPU time of {runs} starts; by the clock {statistics.median(wall[2:]):.0f} ms"
+    return Row("app.window_ms", statistics.median(cpu[2:]), "ms", "≤ 700", detail)
+
+
+def app_stream_update_ms_mean(stage: Stage, runs: int) -> Row:
+    updates = _stream_figures(stage)
+    detail = f"{len(updates)} updates of 3 tokens into a chat of {MESSAGES[SHORT_CHAT]} messages, GUI thread"
+    return Row("app.stream.update_ms_mean", statistics.fmean(updates), "ms", "≤ 1.0", detail)
+
+
+def app_stream_update_ms_p99(stage: Stage, runs: int) -> Row:
+    updates = _stream_figures(stage)
+    detail = f"median {statistics.median(updates):.2f}, longest {max(updates):.1f} ms"
+    return Row("app.stream.update_ms_p99", _percentile(updates, 99), "ms", "≤ 8", detail)
+
+
+def app_stream_decode_share(stage: Stage, runs: int) -> Row:
+    """By the clock, in turns: on a machine with other work the medians of few runs differ by several percent."""
+    with tempfile.TemporaryDirectory() as folder:
+        found = child("share", Path(folder), str(runs), str(stage.main), str(stage.draft))
+    shares = [window / alone for window, alone in zip(found["window"], found["alone"], strict=True)]
+    detail = f"{statistics.median(found['window']):.1f} / {statistics.median(found['alone']):.1f} tok/s, in turns"
+    return Row("app.stream.decode_share", statistics.median(shares), "ratio", "≥ 0.97", detail)
+
+
+def app_open_chat_ms(stage: Stage, runs: int) -> Row:
+    figures = _chat_figures(stage, runs)["open_ms"]
+    detail = f"{MESSAGES[LONG_CHAT]} messages, GUI thread; longest of {len(figures)}: {max(figures):.0f}"
+    return Row("app.open_chat_ms", statistics.median(figures), "ms", "≤ 80", detail)
+
+
+def app_scroll_ms_p99(stage: Stage, runs: int) -> Row:
+    figures = _chat_figures(stage, runs)["scroll_ms"]
+    detail = f"{len(figures)} steps, GUI thread; median {statistics.median(figures):.1f}, longest {max(figures):.1f}"
+    return Row("app.scroll_ms_p99", _percentile(figures, 99), "ms", "≤ 8", detail)
+
+
+def app_rss_mb(stage: Stage, runs: int) -> Row:
+    figures = _chat_figures(stage, runs)["rss_mb"]
+    return Row("app.rss_mb", statistics.median(figures), "MB", "≤ 160", "resident, with libraries; no engine imported")
+
+
+def _percentile(figures: Sequence[float], percent: int) -> float:
+    return statistics.quantiles(figures, n=100)[percent - 1]
+
+
+WINDOW: tuple[Measure, ...] = (
+    app_window_ms,
+    app_stream_update_ms_mean,
+    app_stream_update_ms_p99,
+    app_stream_decode_share,
+    app_open_chat_ms,
+    app_scroll_ms_p99,
+    app_rss_mb,
+)

@@ -1,0 +1,138 @@
+"""The real app on a profile of its own, with real replies of the starter pair, ready to have its picture taken."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+from PySide6.QtCore import QCoreApplication, QEventLoop
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QWidget
+
+from app.application import Application, qt_application
+from app.settings import Settings
+from app.storage import Database
+from app.system.paths import Paths
+from app.view_models.model_list import PairState
+from app.views.settings.window import SettingsWindow
+from app.views.transcript.code_part import CodePart
+from app.views.transcript.view import TranscriptView
+
+SEED = 1
+SHOWCASE = "Markdown"
+# The first question of the empty chat, word for word, so that the starter pair knows the answer.
+QUESTIONS = {
+    "en": "What is speculative decoding?",
+    "ko": "추측 디코딩이 뭐예요?",
+    "ja": "投機的デコーディングとは何ですか?",
+    "zh_CN": "什么是投机解码？",
+}
+_PATIENCE_S = 120
+
+
+class Stage:
+    def __init__(self, profile: Path, showcase: str) -> None:
+        self.paths = Paths.for_user(profile)
+        self._chats = {SHOWCASE: 1}
+        self._prepare(showcase)
+        self.qt = qt_application()
+        self.application = Application(self.paths)
+        opened: list[bool] = []
+        self.application.opened.connect(lambda: opened.append(True))
+        self.application.show()
+        self.until(lambda: bool(opened) and self.application.models.pair.state is PairState.READY)
+        for language, question in QUESTIONS.items():
+            self._ask(language, question)
+
+    def _prepare(self, showcase: str) -> None:
+        settings = Settings(self.paths.settings, self.paths.hub_token)
+        settings.seed, settings.language = SEED, "en"
+        settings.save()
+        self.paths.database.parent.mkdir(parents=True, exist_ok=True)
+        with closing(Database(self.paths.database)) as database, database.transaction():
+            now = time.time()
+            database.connection.execute(
+                "INSERT INTO chats (id, title, renamed, created_at, updated_at, leaf_id) VALUES (1, ?, 1, ?, ?, 2)",
+                (SHOWCASE, now, now),
+            )
+            thought = (
+                "The person wants to see everything.\n\n1. Headings and lists\n2. Code and formulas\n\n> Keep it short."
+            )
+            database.connection.executemany(
+                "INSERT INTO messages (id, chat_id, parent_id, role, text, thinking, thinking_s, created_at)"
+                " VALUES (?, 1, ?, ?, ?, ?, ?, ?)",
+                ((1, None, "user", "Show me everything", "", 0, now), (2, 1, "assistant", showcase, thought, 12, now)),
+            )
+
+    def _ask(self, language: str, question: str) -> None:
+        self.application.settings.language = language
+        self.application.chats.new_chat()
+        self.application.chats.send(question)
+        self.until(lambda: bool(self.application.chats.transcript.messages))
+        self.until(lambda: not self.application.chats.generating)
+        self._chats[language] = self.application.chats.chat_id
+        self.settle()
+
+    @property
+    def transcript(self) -> TranscriptView:
+        view = self.application.window.transcript
+        assert view is not None
+        return view
+
+    @property
+    def settings_window(self) -> SettingsWindow:
+        window = self.application.show_settings()
+        assert window is not None
+        return window
+
+    def look(self, language: str, appearance: str, scale: float) -> None:
+        settings = self.application.settings
+        settings.language, settings.appearance, settings.text_scale = language, appearance, scale
+        self.settle()
+
+    def open_chat(self, name: str) -> None:
+        """By the language of its question, or the showcase."""
+        self.application.chats.open_chat(self._chats[name])
+        self.settle()
+
+    def until(self, condition: Callable[[], bool]) -> None:
+        end_s = time.monotonic() + _PATIENCE_S
+        while not condition():
+            if time.monotonic() > end_s:
+                raise TimeoutError("the app did not get there")
+            QTest.qWait(10)
+
+    def settle(self) -> None:
+        """Until everything is stored, drawn and coloured."""
+        self.until(lambda: not self.application.storage.pending)
+        QCoreApplication.processEvents(QEventLoop.ProcessEventsFlag.AllEvents)
+        self.until(lambda: not any(_unfinished(part.widget) for part, _ in self.transcript.visible_parts.shown()))
+        QTest.qWait(30)
+
+    def put_away(self) -> None:
+        """Closes what a page has opened over the window."""
+        self.application.window.picker.hide()
+        self.application.window.sidebar.search.clear()
+        for widget in QApplication.topLevelWidgets():
+            if widget.isVisible() and widget is not self.application.window:
+                widget.close()
+        self.settle()
+
+    def close(self) -> None:
+        ended: list[bool] = []
+        self.application.ended.connect(lambda: ended.append(True))
+        self.application.window.close_at_once()
+        self.until(lambda: bool(ended))
+
+
+def _unfinished(widget: object) -> bool:
+    return bool(getattr(widget, "pending", None)) or (isinstance(widget, CodePart) and widget.is_coloring)
+
+
+def dialog() -> QWidget:
+    """The one that is open."""
+    found = QApplication.activeModalWidget() or QApplication.activePopupWidget()
+    assert found is not None
+    return found
