@@ -2345,8 +2345,8 @@
         <translation>このチャットをモデルの形式に変換できませんでした: %1</translation>
     </message>
     <message>
-        <source>Remove the system prompt, or choose another model.</source>
-        <translation>システムプロンプトを削除するか、別のモデルを選んでください。</translation>
+        <source>Begin with a message of yours, remove the system prompt, or choose another model.</source>
+        <translation>自分のメッセージから始めるか、システムプロンプトを削除するか、別のモデルを選んでください。</translation>
     </message>
     <message>
         <source>Repository not found</source>

@@ -2345,8 +2345,8 @@
         <translation>이 채팅을 모델의 형식으로 만들지 못했어요: %1</translation>
     </message>
     <message>
-        <source>Remove the system prompt, or choose another model.</source>
-        <translation>시스템 프롬프트를 지우거나 다른 모델을 선택해 주세요.</translation>
+        <source>Begin with a message of yours, remove the system prompt, or choose another model.</source>
+        <translation>내 메시지로 시작하거나, 시스템 프롬프트를 지우거나, 다른 모델을 선택해 주세요.</translation>
     </message>
     <message>
         <source>Repository not found</source>

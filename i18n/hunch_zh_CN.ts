@@ -2345,8 +2345,8 @@
         <translation>无法把这个对话转换成模型的格式：%1</translation>
     </message>
     <message>
-        <source>Remove the system prompt, or choose another model.</source>
-        <translation>请删除系统提示词，或选择其他模型。</translation>
+        <source>Begin with a message of yours, remove the system prompt, or choose another model.</source>
+        <translation>请以你的消息开头、删除系统提示词，或选择其他模型。</translation>
     </message>
     <message>
         <source>Repository not found</source>

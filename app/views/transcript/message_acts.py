@@ -14,6 +14,8 @@ from app.views.transcript.part_context import PartContext
 COPY_PLAIN, INSERT_BEFORE, INSERT_AFTER = "copy_plain", "insert_before", "insert_after"
 SWITCH_ROLE, DELETE_FOLLOWING = "switch_role", "delete_following"
 
+_SIDES_PX = 64
+
 Entry = tuple[str, str, bool]  # the act ("": a line), what it is called, whether it is possible
 
 
@@ -24,6 +26,9 @@ class MessageMenu(QMenu):
         super().__init__(parent)
         self.setFont(context.theme.ui_font())
         add_message_acts(self, context, message)
+        # Qt measures entries in fonts of several scripts too narrow.
+        widest = max(self.fontMetrics().horizontalAdvance(action.text()) for action in self.actions())
+        self.setMinimumWidth(widest + context.theme.px(_SIDES_PX))
 
 
 def add_message_acts(menu: QMenu, context: PartContext, message: TranscriptMessage) -> None:
