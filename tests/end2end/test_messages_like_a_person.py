@@ -51,8 +51,9 @@ class Person:
         self.wait(lambda: not self.application.storage.pending and not self.chats.generating)
 
     def ask(self, text: str) -> str:
+        count = len(self.texts)
         self.application.window.composer.send(text)
-        self.wait(lambda: self.chats.generating)
+        self.wait(lambda: len(self.texts) == count + 2)
         self.rest()
         return self.texts[-1]
 
