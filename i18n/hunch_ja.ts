@@ -2357,10 +2357,6 @@
         <translation>このチャットをモデルの形式に変換できませんでした: %1</translation>
     </message>
     <message>
-        <source>Remove the system prompt, or choose another model.</source>
-        <translation>システムプロンプトを削除するか、別のモデルを選んでください。</translation>
-    </message>
-    <message>
         <source>Repository not found</source>
         <translation>リポジトリが見つかりません</translation>
     </message>
@@ -2483,6 +2479,10 @@
     <message>
         <source>Choose the drafter that was made for this very main model.</source>
         <translation>このメインモデル専用に作られたドラフトモデルを選んでください。</translation>
+    </message>
+    <message>
+        <source>Begin with a message of yours, remove the system prompt, or choose another model.</source>
+        <translation>自分のメッセージから始めるか、システムプロンプトを削除するか、別のモデルを選んでください。</translation>
     </message>
     <message>
         <source>It expects a main model of %1 layers; this one has %2.</source>
