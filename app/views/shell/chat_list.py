@@ -6,6 +6,7 @@ Painting a row is in `chat_rows`. Signals are requests.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import (
@@ -222,16 +223,11 @@ class ChatList(QListView):
     def fill_move_menu(self, menu: QMenu, row: ConversationRow) -> None:
         """Where a chat or a folder can go."""
         if row.folder_id:
-            request, number = self.folder_move_requested, row.folder_id
+            request, number, move_to_new = self.folder_move_requested, row.folder_id, None
         else:
             request, number = self.move_requested, row.chat_id
-        fill_move_menu(
-            menu,
-            self._tree,
-            row,
-            lambda folder_id: request.emit(number, folder_id),
-            lambda: self.folder_requested.emit(row.folder_id and self._tree.parent(row.folder_id), row.chat_id),
-        )
+            move_to_new = lambda _checked=False: self.folder_requested.emit(None, row.chat_id)  # noqa: E731
+        fill_move_menu(menu, self._tree, row, partial(request.emit, number), move_to_new)
 
     # Renaming
 
