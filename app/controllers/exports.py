@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -18,6 +19,7 @@ from app.storage.worker import Deliver, Worker
 from app.system.limited_child import Stop, Stopped
 
 _CLOSE_S = 5.0
+_TELL_S = 0.1
 
 
 class ExportFormat(StrEnum):
@@ -82,9 +84,7 @@ class ExportController(QObject):
             numbers = portable.chat_ids(stores.database) if wanted.chat_id is None else [wanted.chat_id]
             chats = portable.chats(stores.database, numbers, identity)
 
-            def told(done: int) -> None:
-                self._deliver(lambda: self.progress.emit(done, len(numbers)))
-
+            told = self._teller(len(numbers))
             if wanted.form is ExportFormat.JSON:
                 return Exported(write_json(chats, wanted.path, stop, told), wanted.path)
             if wanted.chat_id is not None:
@@ -94,6 +94,18 @@ class ExportController(QObject):
             return Exported(len(numbers), made)
         finally:
             stores.database.close()
+
+    def _teller(self, total: int) -> Callable[[int], None]:
+        """Passes on how far it is, as often as somebody can read it."""
+        last_s = 0.0
+
+        def told(done: int) -> None:
+            nonlocal last_s
+            if time.monotonic() - last_s >= _TELL_S or done == total:
+                last_s = time.monotonic()
+                self._deliver(lambda: self.progress.emit(done, total))
+
+        return told
 
     def _write_one(self, chats: Iterator[PortableChat], words: MarkdownWords, path: Path) -> Exported:
         chat = next(chats, None)

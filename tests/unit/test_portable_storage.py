@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -254,6 +256,34 @@ def test_a_full_disk_and_a_folder_that_is_gone_say_why(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError) as gone:
         write_json([CHAT], tmp_path / "gone" / "x.json", Stop(), lambda _done: None)
     assert why_not_written(gone.value) is WhyNotWritten.GONE
+
+
+_FILL = """
+import resource, signal, sys
+from pathlib import Path
+from app.portable.problems import why_not_written
+from app.portable.writing import write_json
+from app.system.limited_child import Stop
+from tests.unit.test_portable_storage import CHAT
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+try:
+    write_json([CHAT] * 1000, Path(sys.argv[1]), Stop(), lambda done: None)
+except OSError as error:
+    print(why_not_written(error))
+"""
+
+
+def test_an_export_that_finds_no_room_leaves_the_file_that_was_there(tmp_path: Path) -> None:
+    """A limit on the size of files stands for the end of the disk: the write fails in the middle, as there."""
+    target = tmp_path / "chats.json"
+    target.write_text("before")
+    done = subprocess.run(
+        [sys.executable, "-c", _FILL, str(target)], capture_output=True, text=True, check=True, timeout=120
+    )
+    assert done.stdout.strip() == WhyNotWritten.FULL
+    assert target.read_text() == "before"
+    assert [path.name for path in tmp_path.iterdir()] == ["chats.json"]
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
