@@ -2050,6 +2050,14 @@
         <translation>続きを書く</translation>
     </message>
     <message>
+        <source>Show in Inspector</source>
+        <translation>インスペクタで表示</translation>
+    </message>
+    <message>
+        <source>Race…</source>
+        <translation>レース…</translation>
+    </message>
+    <message>
         <source>Insert Before</source>
         <translation type="unfinished"></translation>
     </message>
@@ -3823,6 +3831,10 @@
     <message>
         <source>%1 tok/pass, pays from %2</source>
         <translation>パスあたり %1 トークン（%2 以上で高速化）</translation>
+    </message>
+    <message>
+        <source>in company, so not drafted</source>
+        <translation>同時作成のため予測なし</translation>
     </message>
     <message>
         <source>draft at rest</source>

@@ -2050,6 +2050,14 @@
         <translation>이어 쓰기</translation>
     </message>
     <message>
+        <source>Show in Inspector</source>
+        <translation>인스펙터에서 보기</translation>
+    </message>
+    <message>
+        <source>Race…</source>
+        <translation>속도 대결…</translation>
+    </message>
+    <message>
         <source>Insert Before</source>
         <translation type="unfinished"></translation>
     </message>
@@ -3823,6 +3831,10 @@
     <message>
         <source>%1 tok/pass, pays from %2</source>
         <translation>패스당 %1토큰(%2부터 이득)</translation>
+    </message>
+    <message>
+        <source>in company, so not drafted</source>
+        <translation>동시 작성이라 추측 안 함</translation>
     </message>
     <message>
         <source>draft at rest</source>

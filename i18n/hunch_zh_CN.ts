@@ -2050,6 +2050,14 @@
         <translation>继续生成</translation>
     </message>
     <message>
+        <source>Show in Inspector</source>
+        <translation>在检查器中显示</translation>
+    </message>
+    <message>
+        <source>Race…</source>
+        <translation>竞速…</translation>
+    </message>
+    <message>
         <source>Insert Before</source>
         <translation type="unfinished"></translation>
     </message>
@@ -3823,6 +3831,10 @@
     <message>
         <source>%1 tok/pass, pays from %2</source>
         <translation>每轮 %1 token（≥ %2 才有收益）</translation>
+    </message>
+    <message>
+        <source>in company, so not drafted</source>
+        <translation>同时生成，未猜测</translation>
     </message>
     <message>
         <source>draft at rest</source>
