@@ -36,6 +36,9 @@ KEPT = frozenset(
         "pair_downloads",
         "recent_models",
         "recent_commands",
+        "presets",
+        "model_defaults",
+        "overlay_explained",
         "window_geometry",
         "settings_geometry",
     }

@@ -130,7 +130,7 @@ def _at_rest_text(stats: RequestStats) -> str:
     """For a draft that is loaded and does not draft; the tooltip says why."""
     drafting = stats.drafting
     if stats.shared_rounds and not stats.drafted and drafting is not DraftingState.NO_DRAFT:
-        return QCoreApplication.translate("ReplyStats", "in company, so not drafted")
+        return QCoreApplication.translate("ReplyStats", "no draft: several replies at once")
     if drafting is DraftingState.PARKED:
         return QCoreApplication.translate("ReplyStats", "draft at rest")
     if drafting is DraftingState.FAILED:
@@ -223,6 +223,7 @@ def status_text(status: ReplyStatus) -> str:
         ReplyStatus.QUEUED: QCoreApplication.translate("Requests", "Waiting"),
         ReplyStatus.READING: QCoreApplication.translate("Requests", "Reading"),
         ReplyStatus.STREAMING: QCoreApplication.translate("Requests", "Writing"),
+        ReplyStatus.STOPPING: QCoreApplication.translate("Requests", "Stopping…"),
         ReplyStatus.STOPPED: QCoreApplication.translate("Requests", "Stopped"),
         ReplyStatus.INTERRUPTED: QCoreApplication.translate("Requests", "Stopped"),
         ReplyStatus.MODEL_CHANGED: QCoreApplication.translate("Requests", "Model changed"),

@@ -68,34 +68,6 @@ def test_what_is_composed_is_kept_though_it_is_never_committed(tmp_path: Path, q
         assert harness.window.composer.edit.is_composing
 
 
-def test_editing_a_message_commits_and_sets_aside_what_is_composed(tmp_path: Path, qtbot: QtBot) -> None:
-    with open_app(tmp_path, qtbot) as harness:
-        harness.ask(qtbot, "first")
-        composer, view = harness.window.composer, harness.window.transcript
-        assert view is not None
-        compose(composer.edit, "다음")
-        view.edit_requested.emit(harness.chats.transcript.messages[0].id)
-        assert composer.text() == "first"
-        compose(composer.edit, "째")
-        QTest.mouseClick(composer.edit_line.close_button, Qt.MouseButton.LeftButton)
-        assert composer.text() == "다음"
-        assert not composer.edit.is_composing
-
-
-def test_a_message_that_is_edited_takes_what_is_composed_along(tmp_path: Path, qtbot: QtBot) -> None:
-    with open_app(tmp_path, qtbot) as harness:
-        harness.window.composer.send("첫")
-        harness.wait_until_quiet(qtbot)
-        view = harness.window.transcript
-        assert view is not None
-        view.edit_requested.emit(harness.chats.transcript.messages[0].id)
-        compose(harness.window.composer.edit, "째")
-        QTest.mouseClick(harness.window.composer.button, Qt.MouseButton.LeftButton)
-        harness.wait_until_quiet(qtbot)
-        assert harness.chats.transcript.messages[0].text == "첫째"
-        assert harness.window.composer.text() == ""
-
-
 def test_what_is_composed_while_a_message_is_stored_stays(tmp_path: Path, qtbot: QtBot) -> None:
     with open_app(tmp_path, qtbot) as harness:
         edit = harness.window.composer.edit

@@ -9,13 +9,14 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QInputMethodEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QMessageBox
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.view_models.transcript import ReplyStatus
 from app.views.transcript.editor_part import EditorPart
 from app.views.transcript.message_acts import MessageMenu
 from app.views.transcript.parts import PartKind
+from app.views.widgets.dialog import Dialog
 from engine import MessageRole
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import Script
@@ -227,9 +228,9 @@ def test_several_go_only_when_somebody_agrees(harness: AppHarness, qtbot: QtBot,
     for question in ("First", "Second"):
         harness.ask(qtbot, question)
     act(harness, 1, "Delete with All That Follows…")
-    box = next(each for each in harness.window.findChildren(QMessageBox) if each.isVisible())
-    assert "2" in box.text()
-    next(each for each in box.buttons() if each.text() == ("Delete" if agrees else "Cancel")).click()
+    dialog = next(each for each in harness.window.findChildren(Dialog) if each.isVisible())
+    assert "2" in dialog.title.text()
+    (dialog.act_button if agrees else dialog.cancel_button).click()
     harness.wait_until_quiet(qtbot)
     assert texts(harness) == (["First"] if agrees else ["First", "one", "Second", "two"])
     if agrees:

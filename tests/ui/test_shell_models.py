@@ -47,7 +47,11 @@ def click(listed: OptionList, value: str) -> None:
 
 def test_every_model_is_listed_and_the_loaded_one_is_ticked(harness: AppHarness) -> None:
     mains = harness.window.picker.mains
-    assert {option.text for option in options(mains)} == {"Main-8B", "Draft-1B", "Main-4B", "Stranger-1B", "Broken"}
+    names = [option.text for option in options(mains)]
+    drafts = names[names.index("Used as drafts") :]
+    assert set(names) == {"Main-8B", "Main-4B", "Stranger-1B", "Broken", *drafts}
+    assert "Draft-1B" in drafts
+    assert "Main-8B" not in drafts
     assert mains.checked == MAIN.folder
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QHideEvent, QPalette, QShowEvent
-from PySide6.QtWidgets import QGridLayout, QMessageBox, QWidget
+from PySide6.QtWidgets import QGridLayout, QWidget
 
 from app.controllers.statistics import Grouping, Statistics, Total
 from app.theme import FOOTER_PX, UI_PX, Theme
 from app.views.settings.speed_color import speed_color
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.cards import Card
+from app.views.widgets.dialog import Dialog, DialogText
 from app.views.widgets.fields import Segments
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.translated import Translated
@@ -75,13 +76,13 @@ class TotalsCard(Translated, Card):
             self._grid.addWidget(label, number, column)
 
     def _ask_to_clear(self) -> None:
-        box = QMessageBox(QMessageBox.Icon.Question, "Hunch", self.tr("Clear all statistics?"), parent=self)
-        box.setInformativeText(self.tr("Chats stay as they are, with the figures under their replies."))
-        clear = box.addButton(self.tr("Clear"), QMessageBox.ButtonRole.DestructiveRole)
-        box.addButton(self.tr("Cancel"), QMessageBox.ButtonRole.RejectRole)
-        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        clear.clicked.connect(self._statistics.clear)
-        box.open()
+        def text() -> DialogText:
+            stays = self.tr("Chats stay as they are, with the figures under their replies.")
+            return DialogText(self.tr("Clear all statistics?"), stays, "", self.tr("Clear"), self.tr("Cancel"))
+
+        dialog = Dialog(self.theme, self, text, danger=True)
+        dialog.accepted.connect(self._statistics.clear)
+        dialog.open()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -22,6 +22,7 @@ from app.views.shell.palette import CommandPalette
 from app.views.shell.palette_commands import PaletteCommands
 from app.views.shell.shortcuts import show_shortcuts
 from app.views.widgets.roles import install_roles
+from app.views.widgets.scrolling import EdgeFade
 
 if TYPE_CHECKING:
     from app.views.shell.main_window import MainWindow
@@ -55,6 +56,7 @@ class Comfort(QObject):
         self.commands = PaletteCommands(window.menu)
         self.palette.commands = self.commands.all
         self.palette.more_requested.connect(lambda: QTimer.singleShot(0, self, self._offer_settings))
+        EdgeFade(window.composer.edit, theme)
         self.menu_button: MenuButton | None = None
         if sys.platform != "darwin" and (row := window.header.layout()) is not None:
             self.menu_button = MenuButton(theme, window.menu, window)

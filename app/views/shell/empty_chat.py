@@ -16,7 +16,7 @@ from app.views.widgets.cards import Card
 from app.views.widgets.flow import Flow
 from app.views.widgets.labels import TextLabel, TextStyle, style_font
 from app.views.widgets.mark import Mark
-from app.views.widgets.scrolling import ThinScrollBars
+from app.views.widgets.scrolling import ThinScrollBars, keep_room_for_bar
 from app.views.widgets.translated import Translated
 from app.words.formats import fill
 
@@ -85,6 +85,7 @@ class EmptyChat(Translated, QScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.viewport().setAutoFillBackground(False)
         ThinScrollBars(self, self._theme)
+        keep_room_for_bar(self)
         content = QWidget()
         content.setAutoFillBackground(False)
         row = QHBoxLayout(content)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, Qt, Signal
+from PySide6.QtCore import QByteArray, Signal
 from PySide6.QtGui import QCloseEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
 
@@ -32,6 +32,7 @@ from app.views.shell.picker import Picker
 from app.views.shell.sidebar import Sidebar
 from app.views.shell.sidebar_wiring import SidebarWiring
 from app.views.widgets.banner import Banner, BannerText
+from app.views.widgets.scrolling import bar_room_px
 from app.views.widgets.translated import Translated
 from app.words.formats import fill
 from app.words.notices import NoticeAction
@@ -89,8 +90,9 @@ class MainWindow(Translated, QWidget):
         self.resize(1120, 760)
         self._stack = QStackedLayout()
         self._stack.addWidget(self.empty_chat)
-        self._foot = foot = QHBoxLayout()
-        foot.setContentsMargins(_SIDE_PX, 4, _SIDE_PX, 18)
+        foot = QHBoxLayout()
+        # A permanent scroll bar shifts the column of messages, and the composer stands below it from the start.
+        foot.setContentsMargins(_SIDE_PX, 4, _SIDE_PX + bar_room_px(self._theme, self), 18)
         foot.addStretch(1)
         foot.addWidget(self.composer, 1000)
         foot.addStretch(1)
@@ -178,7 +180,7 @@ class MainWindow(Translated, QWidget):
 
         view = TranscriptView(self._theme, chats.transcript, self)
         view.link_requested.connect(lambda link: ask_to_open(link, self._theme, self))
-        MessageWiring(view, chats, self)
+        MessageWiring(view, chats, self._theme, self)
         view.notice_action_requested.connect(self._follow_in_chat)
         view.verticalScrollBar().valueChanged.connect(lambda value: self.header.set_line(value > 0))
         self.transcript = view
@@ -186,10 +188,6 @@ class MainWindow(Translated, QWidget):
         self.inspector.bind(chats, view)
         self.overlay = OverlayWiring(self, self.menu, self.banner, self._settings, self._theme)
         self.overlay.bind(chats, view)
-        # A permanent scroll bar shifts the column of messages, and the composer must stand below it.
-        always = view.verticalScrollBarPolicy() == Qt.ScrollBarPolicy.ScrollBarAlwaysOn
-        bar_px = view.verticalScrollBar().sizeHint().width() if always else 0
-        self._foot.setContentsMargins(_SIDE_PX, 4, _SIDE_PX + bar_px, 18)
         self._stack.addWidget(view)
 
     def _bind_models(self, models: ModelController) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication, Qt
-from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtGui import QAccessible, QAction, QKeySequence
 from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QWidget
 
 from app.theme import Theme
@@ -38,6 +38,8 @@ def _words() -> DialogText:
 
 class ShortcutTable(QScrollArea):
     """Each menu as a heading, its entries with a key below it; scrolls by arrow keys."""
+
+    accessible_role = QAccessible.Role.Document
 
     def __init__(self, theme: Theme, menu: MenuBar) -> None:
         super().__init__()

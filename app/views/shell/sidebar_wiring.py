@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, Qt
-from PySide6.QtWidgets import QMessageBox, QWidget
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QWidget
 
 from app.controllers.chat import ChatController
 from app.theme import Theme
@@ -11,7 +11,10 @@ from app.views.shell.menu import MenuBar
 from app.views.shell.sidebar import Sidebar
 from app.views.shell.trash_menu import TrashMenu
 from app.views.shell.trash_window import TrashWindow
+from app.views.widgets.dialog import Dialog, DialogText
 from app.words.formats import fill
+
+_ASKS_PX = 560  # the question that has three buttons
 
 
 class SidebarWiring(QObject):
@@ -71,31 +74,29 @@ class SidebarWiring(QObject):
 
     # Deleting a folder
 
-    def delete_folder(self, folder_id: int) -> QMessageBox | None:
+    def delete_folder(self, folder_id: int) -> Dialog | None:
         """The open question; None for an empty folder, which is deleted at once: that can be undone."""
         chats, folders = self._chats.folders.contents(folder_id)
         if not chats and not folders:
             self._chats.folders.delete(folder_id, with_chats=False)
             return None
         name = self._chats.conversations.tree.folders[folder_id].name
-        box = QMessageBox(QMessageBox.Icon.Question, "Hunch", fill(self.tr("Delete the folder “%1”?"), name))
-        box.setParent(self._window, box.windowFlags())
-        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        box.setTextFormat(Qt.TextFormat.PlainText)
-        box.setInformativeText(self._contents(chats, folders))
-        up = box.addButton(self.tr("Move up what is in it"), QMessageBox.ButtonRole.AcceptRole)
-        all_of_it = box.addButton(self.tr("Delete all of it"), QMessageBox.ButtonRole.DestructiveRole)
-        box.addButton(QMessageBox.StandardButton.Cancel)
-        box.setDefaultButton(up)
-        up.clicked.connect(lambda: self._chats.folders.delete(folder_id, with_chats=False))
-        all_of_it.clicked.connect(lambda: self._chats.folders.delete(folder_id, with_chats=True))
-        box.open()
-        return box
+
+        def text() -> DialogText:
+            title = fill(self.tr("Delete the folder “%1”?"), name)
+            acts = self.tr("Move up what is in it"), self.tr("Cancel"), self.tr("Delete all of it")
+            return DialogText(title, self._contents(chats, folders), "", *acts)
+
+        dialog = Dialog(self._theme, self._window, text, width_px=_ASKS_PX)
+        dialog.accepted.connect(lambda: self._chats.folders.delete(folder_id, with_chats=False))
+        dialog.other_chosen.connect(lambda: self._chats.folders.delete(folder_id, with_chats=True))
+        dialog.open()
+        return dialog
 
     def _contents(self, chats: int, folders: int) -> str:
-        within = self.tr("%n chat(s)", "", chats)
+        within = self.tr("%Ln chat(s)", "", chats)
         if folders:
-            within = fill(self.tr("%1 and %2"), within, self.tr("%n folder(s)", "", folders))
+            within = fill(self.tr("%1 and %2"), within, self.tr("%Ln folder(s)", "", folders))
         sentence = fill(self.tr("It holds %1."), within)
         return f"{sentence} {self.tr('Chats that are deleted stay under Recently Deleted for 30 days.')}"
 

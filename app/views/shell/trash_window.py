@@ -6,13 +6,14 @@ from collections.abc import Callable
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QShowEvent
-from PySide6.QtWidgets import QMessageBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.controllers.deletions import Deletions
 from app.theme import Theme
 from app.view_models.trash_list import TrashListModel
 from app.views.shell.trash_list import TrashList
 from app.views.widgets.buttons import Emphasis, PillButton
+from app.views.widgets.dialog import Dialog, DialogText
 from app.views.widgets.flow import Flow
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.translated import Translated
@@ -70,26 +71,26 @@ class TrashWindow(Translated, QWidget):
         for deletion in chosen:
             self._deletions.restore(deletion, open_it=len(chosen) == 1)
 
-    def ask_to_forget(self) -> QMessageBox | None:
+    def ask_to_forget(self) -> Dialog | None:
         chosen = self.list.chosen()
         if not chosen:
             return None
-        question = self.tr("Delete %n item(s) for good?", "", len(chosen))
+        question = self.tr("Delete %Ln item(s) for good?", "", len(chosen))
         return self._ask(question, self.tr("Delete for good"), lambda: self._deletions.forget(chosen))
 
-    def ask_to_empty(self) -> QMessageBox:
+    def ask_to_empty(self) -> Dialog:
         question = self.tr("Delete everything in Recently Deleted for good?")
         return self._ask(question, self.tr("Empty"), self._deletions.empty)
 
-    def _ask(self, question: str, button: str, act: Callable[[], None]) -> QMessageBox:
-        box = QMessageBox(QMessageBox.Icon.Warning, self.windowTitle(), question, parent=self)
-        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        box.setInformativeText(self.tr("It also leaves the daily copies. This cannot be undone."))
-        box.addButton(button, QMessageBox.ButtonRole.AcceptRole)
-        box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
-        box.accepted.connect(act)
-        box.open()
-        return box
+    def _ask(self, question: str, button: str, act: Callable[[], None]) -> Dialog:
+        def text() -> DialogText:
+            warning = self.tr("It also leaves the daily copies. This cannot be undone.")
+            return DialogText(question, warning, "", button, self.tr("Cancel"))
+
+        dialog = Dialog(self._theme, self, text, danger=True)
+        dialog.accepted.connect(act)
+        dialog.open()
+        return dialog
 
     def _refresh_if_shown(self) -> None:
         if self.isVisible():

@@ -4,8 +4,11 @@ Here: scrolling, sticking to the end, keyboard and menu. Not here: what a messag
 where messages stand (`message_column.py`), which parts get widgets (`visible_parts.py`), selecting (`selection.py`).
 """
 
+from functools import partial
+
 from PySide6.QtCore import QEvent, QLocale, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import (
+    QAccessible,
     QContextMenuEvent,
     QFocusEvent,
     QKeyEvent,
@@ -48,8 +51,8 @@ _REQUESTS = ("link", "regenerate", "edit", "delete", "continue", "sibling", "not
 class TranscriptView(QAbstractScrollArea):
     """Shows a TranscriptModel. Its signals are requests, by message id."""
 
+    accessible_role = QAccessible.Role.Document
     link_requested = Signal(str)
-    copied = Signal(int)
     regenerate_requested = Signal(int)
     edit_requested = Signal(int)
     delete_requested = Signal(int)
@@ -71,6 +74,7 @@ class TranscriptView(QAbstractScrollArea):
         self._thought_bars = ThoughtBars(viewport)
         self._pointer = SelectionPointer(self._context, self.visible_parts, self.selection, bar, viewport)
         self.copier = Copier(self._context, model, self._column, self.selection, self._make_item)
+        self.copied = self.copier.message_copied
         self.link = FocusedLink(theme, viewport)
         self._selection_keys = SelectionKeys(self._context, self.selection, self._column, self)
         self._sideways = Sideways(theme, self.visible_parts, viewport.rect)
@@ -121,10 +125,10 @@ class TranscriptView(QAbstractScrollArea):
         context.fold_requested.connect(self.toggle_thinking)
         context.hovered.connect(lambda number: self._highlights.hover(self._model.row_of(number)))
         context.selecting.connect(self._hold.let_go)
-        self.copier.message_copied.connect(self.copied)
         self.selection.changed.connect(lambda: self.visible_parts.light(self.selection))
         context.formulas.drawn.connect(self._on_formula_drawn)
-        self._theme.changed.connect(self._on_theme_changed)
+        self._theme.changed.connect(self._restyle)
+        self._theme.changed.connect(self._rebuild)
 
     @property
     def items(self) -> list[MessageItem]:
@@ -135,19 +139,20 @@ class TranscriptView(QAbstractScrollArea):
     def _reset(self) -> None:
         """Another chat opens at its end; another branch of the same chat keeps the scroll position."""
         count = len(self._model.messages)
-        kept = self._column.keep_same(self._model.messages, self.column_px())
-        self._column.items += [self._make_item(row) for row in range(kept, count)]
+        width_px = self.column_px()
+        kept = self._column.keep_same(self._model.messages, width_px)
+        self._column.items += [self._make_item(row, width_px) for row in range(kept, count)]
         self._highlights.forget()
         self.selection.drop_lost()
         self._hold.follows_end = not kept or (self._hold.follows_end and kept >= count - 1)
         self._hold.drop_lost()
         self.arrange(0)
 
-    def _make_item(self, row: int) -> MessageItem:
+    def _make_item(self, row: int, width_px: int | None = None) -> MessageItem:
         message = self._model.messages[row]
-        name = message_name(message.from_user, row, len(self._model.messages))
+        name = partial(message_name, message.from_user, row, len(self._model.messages))
         item = MessageItem(message, name, self._theme, self.visible_parts.release)
-        item.estimate(self.column_px())
+        item.estimate(self.column_px() if width_px is None else width_px)
         return item
 
     def _on_inserted(self, row: int) -> None:
@@ -181,10 +186,6 @@ class TranscriptView(QAbstractScrollArea):
     def _on_formula_drawn(self, key: FormulaKey) -> None:
         if self.visible_parts.forget_waiting_for(key):
             self._later.start()
-
-    def _on_theme_changed(self) -> None:
-        self._restyle()
-        self._rebuild()
 
     def _rebuild(self) -> None:
         """Creates every item and widget anew, for new colours, sizes or words."""
@@ -240,7 +241,6 @@ class TranscriptView(QAbstractScrollArea):
         self.visible_parts.place(self._column, top, self.page_px(), self._left_px(), self.column_px())
         self._thought_bars.place(self.visible_parts.shown(), self._left_px() + self._theme.px(6))
         self.visible_parts.light(self.selection)
-        self.finder.light()
         self._link_keys.place()
         self._hold.settled(top)
         self._settling = False

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from PySide6.QtCore import QPoint, QRectF, Qt
+from PySide6.QtCore import QPoint, QRectF, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen, QShowEvent
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QVBoxLayout, QWidget
 
@@ -25,17 +25,22 @@ _FROM_TOP_PX = 64  # of its window
 
 @dataclass(frozen=True, slots=True)
 class DialogText:
-    """`act` and `cancel` are the words on its buttons; without one there is no such button."""
+    """`act`, `other` and `cancel` are the words on its buttons; without one there is no such button."""
 
     title: str
     sentence: str = ""
     detail: str = ""
     act: str = ""
     cancel: str = ""
+    other: str = ""  # a second thing that can be done
 
 
 class Dialog(Translated, QDialog):
-    """`text` is called again when the language changes. Emits `accepted` or `rejected`, as any dialog of Qt."""
+    """`text` is called again when the language changes. Emits `accepted` or `rejected`, as any dialog of Qt; for the
+    second thing, `other_chosen` and `rejected`.
+    """
+
+    other_chosen = Signal()
 
     def __init__(
         self,
@@ -56,11 +61,13 @@ class Dialog(Translated, QDialog):
         self.sentence = TextLabel(theme, TextStyle.BODY, self)
         self.detail = TextLabel(theme, TextStyle.SECONDARY, self)
         self.cancel_button = PillButton(theme, Emphasis.PLAIN, parent=self)
+        self.other_button = PillButton(theme, Emphasis.PLAIN, parent=self)
         self.act_button = PillButton(theme, Emphasis.DANGER if danger else Emphasis.PRIMARY, parent=self)
         self._first = self.cancel_button if danger else self.act_button
         self._arrange()
         self.act_button.clicked.connect(self.accept)
         self.cancel_button.clicked.connect(self.reject)
+        self.other_button.clicked.connect(self._choose_other)
         theme.changed.connect(self._fit)
         self._retranslate()
 
@@ -77,6 +84,7 @@ class Dialog(Translated, QDialog):
         buttons.setSpacing(8)
         buttons.addStretch(1)
         buttons.addWidget(self.cancel_button)
+        buttons.addWidget(self.other_button)
         buttons.addWidget(self.act_button)
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(24, 22, 24, 18)
@@ -97,11 +105,16 @@ class Dialog(Translated, QDialog):
             (self.sentence, text.sentence),
             (self.detail, text.detail),
             (self.act_button, text.act),
+            (self.other_button, text.other),
             (self.cancel_button, text.cancel),
         ):
             widget.setText(words)
             widget.setVisible(bool(words))
         self._fit()
+
+    def _choose_other(self) -> None:
+        self.other_chosen.emit()
+        self.reject()
 
     def _fit(self) -> None:
         """As wide as asked, and as high as its words need then; never larger than the screen."""
