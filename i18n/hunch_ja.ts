@@ -2063,11 +2063,11 @@
     </message>
     <message>
         <source>Show in Inspector</source>
-        <translation type="unfinished"></translation>
+        <translation>インスペクタで表示</translation>
     </message>
     <message>
         <source>Race…</source>
-        <translation type="unfinished">レース…</translation>
+        <translation>レース…</translation>
     </message>
     <message>
         <source>Insert Before</source>
@@ -4241,7 +4241,7 @@
     </message>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished">キャンセル</translation>
+        <translation>キャンセル</translation>
     </message>
     <message numerus="yes">
         <source>%Ln chat(s)</source>
@@ -4537,7 +4537,7 @@
     </message>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished">キャンセル</translation>
+        <translation>キャンセル</translation>
     </message>
     <message>
         <source>Recently Deleted</source>

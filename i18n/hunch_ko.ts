@@ -2063,11 +2063,11 @@
     </message>
     <message>
         <source>Show in Inspector</source>
-        <translation type="unfinished"></translation>
+        <translation>인스펙터에서 보기</translation>
     </message>
     <message>
         <source>Race…</source>
-        <translation type="unfinished">속도 대결…</translation>
+        <translation>속도 대결…</translation>
     </message>
     <message>
         <source>Insert Before</source>
@@ -4241,7 +4241,7 @@
     </message>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished">취소</translation>
+        <translation>취소</translation>
     </message>
     <message numerus="yes">
         <source>%Ln chat(s)</source>
@@ -4537,7 +4537,7 @@
     </message>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished">취소</translation>
+        <translation>취소</translation>
     </message>
     <message>
         <source>Recently Deleted</source>

@@ -2063,11 +2063,11 @@
     </message>
     <message>
         <source>Show in Inspector</source>
-        <translation type="unfinished"></translation>
+        <translation>在检查器中显示</translation>
     </message>
     <message>
         <source>Race…</source>
-        <translation type="unfinished">竞速…</translation>
+        <translation>竞速…</translation>
     </message>
     <message>
         <source>Insert Before</source>
@@ -4241,7 +4241,7 @@
     </message>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished">取消</translation>
+        <translation>取消</translation>
     </message>
     <message numerus="yes">
         <source>%Ln chat(s)</source>
@@ -4537,7 +4537,7 @@
     </message>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished">取消</translation>
+        <translation>取消</translation>
     </message>
     <message>
         <source>Recently Deleted</source>
