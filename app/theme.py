@@ -112,6 +112,7 @@ DARK = Palette(
 _MAC_CJK = {"ko": "Apple SD Gothic Neo", "ja": "Hiragino Sans", "zh": "PingFang SC"}
 _LINUX_CJK = {"ko": "Noto Sans CJK KR", "ja": "Noto Sans CJK JP", "zh": "Noto Sans CJK SC"}
 _LINUX_MONO_CJK = {"ko": "Noto Sans Mono CJK KR", "ja": "Noto Sans Mono CJK JP", "zh": "Noto Sans Mono CJK SC"}
+_APART = {"ko": 1, "ja": 2, "zh": 3}  # in weight
 
 _SCROLL_BAR = """
 QScrollBar { background: transparent; border: none; }
@@ -217,6 +218,9 @@ class Theme(QObject):
     def _font(self, families: list[str], px: float) -> QFont:
         font = QFont(families)
         # Points, because pixel sizes are whole numbers; on the Mac the two are the same.
+        # WORKAROUND: Qt keeps the fallbacks of a first family and weight, whatever other families are asked for later:
+        # after a switch of language, Han characters would stay as they were. Nobody sees such a small difference.
+        font.setWeight(QFont.Weight(QFont.Weight.Normal.value + _APART.get(self._language, 0)))
         font.setPointSizeF(px * self._scale * 72.0 / _dots_per_inch())
         return font
 
@@ -230,8 +234,9 @@ class Theme(QObject):
     def _mono_families(self) -> list[str]:
         fixed = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont).family()
         if sys.platform == "darwin":
-            return ["Menlo", fixed, _preferred(_MAC_CJK, self._language)]
-        return ["DejaVu Sans Mono", fixed, _preferred(_LINUX_MONO_CJK, self._language)]
+            return ["Menlo", _preferred(_MAC_CJK, self._language), fixed]
+        # The system's own comes last: it has Han characters of one language, whichever the window's is.
+        return ["DejaVu Sans Mono", _preferred(_LINUX_MONO_CJK, self._language), fixed]
 
     def _on_system_scheme_changed(self) -> None:
         if self._appearance == "auto":

@@ -95,9 +95,9 @@
     <name>KeptWords</name>
     <message numerus="yes">
         <source>%n message(s) deleted.</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>%n message deleted.</numerusform>
+            <numerusform>%n messages deleted.</numerusform>
         </translation>
     </message>
 </context>
@@ -105,9 +105,9 @@
     <name>MessageWiring</name>
     <message numerus="yes">
         <source>Delete this message and %n message(s) that follow?</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>Delete this message and the %n message that follows?</numerusform>
+            <numerusform>Delete this message and the %n messages that follow?</numerusform>
         </translation>
     </message>
 </context>
@@ -123,29 +123,39 @@
     </message>
 </context>
 <context>
+    <name>ProgressPart</name>
+    <message numerus="yes">
+        <source>Waiting for %n other reply(ies)…</source>
+        <translation>
+            <numerusform>Waiting for %n other reply…</numerusform>
+            <numerusform>Waiting for %n other replies…</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>SidebarWiring</name>
     <message numerus="yes">
-        <source>%n chat(s)</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <source>%Ln chat(s)</source>
+        <translation>
+            <numerusform>%Ln chat</numerusform>
+            <numerusform>%Ln chats</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>%n folder(s)</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <source>%Ln folder(s)</source>
+        <translation>
+            <numerusform>%Ln folder</numerusform>
+            <numerusform>%Ln folders</numerusform>
         </translation>
     </message>
 </context>
 <context>
     <name>TrashWindow</name>
     <message numerus="yes">
-        <source>Delete %n item(s) for good?</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <source>Delete %Ln item(s) for good?</source>
+        <translation>
+            <numerusform>Delete %Ln item for good?</numerusform>
+            <numerusform>Delete %Ln items for good?</numerusform>
         </translation>
     </message>
 </context>
@@ -156,6 +166,23 @@
         <translation>
             <numerusform>%n reply being written</numerusform>
             <numerusform>%n replies being written</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>_Counts</name>
+    <message numerus="yes">
+        <source>%Ln message(s)</source>
+        <translation>
+            <numerusform>%Ln message</numerusform>
+            <numerusform>%Ln messages</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln day(s) left</source>
+        <translation>
+            <numerusform>%Ln day left</numerusform>
+            <numerusform>%Ln days left</numerusform>
         </translation>
     </message>
 </context>

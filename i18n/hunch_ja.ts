@@ -305,6 +305,14 @@
         <translation>もう一方のキーは改行です。Shift と Return を同時に押すと、常に改行します。</translation>
     </message>
     <message>
+        <source>Automatic titles</source>
+        <translation>自動タイトル</translation>
+    </message>
+    <message>
+        <source>The main model names a chat after its first reply, when it has time.</source>
+        <translation>最初の回答が終わったあと、メインモデルの手が空いたときにチャットのタイトルを付けます。</translation>
+    </message>
+    <message>
         <source>Notifications</source>
         <translation>通知</translation>
     </message>
@@ -342,7 +350,7 @@
     </message>
     <message>
         <source>Folders</source>
-        <translation type="unfinished"></translation>
+        <translation>フォルダ</translation>
     </message>
     <message>
         <source>Today</source>
@@ -359,28 +367,28 @@
     <message>
         <source>%1 copy</source>
         <comment>the title of a chat&apos;s copy</comment>
-        <translation type="unfinished"></translation>
+        <translation>%1のコピー</translation>
     </message>
     <message>
         <source>%1 copy %2</source>
         <comment>the title of a second or later copy</comment>
-        <translation type="unfinished"></translation>
+        <translation>%1のコピー %2</translation>
     </message>
     <message>
         <source>New folder</source>
-        <translation type="unfinished"></translation>
+        <translation>新規フォルダ</translation>
     </message>
     <message>
         <source>%1 %2</source>
         <comment>the name of a second new folder: New folder 2</comment>
-        <translation type="unfinished"></translation>
+        <translation>%1 %2</translation>
     </message>
 </context>
 <context>
     <name>ChatList</name>
     <message>
         <source>New folder</source>
-        <translation type="unfinished"></translation>
+        <translation>新規フォルダ</translation>
     </message>
     <message>
         <source>Rename…</source>
@@ -388,15 +396,15 @@
     </message>
     <message>
         <source>New folder inside</source>
-        <translation type="unfinished"></translation>
+        <translation>この中に新規フォルダ</translation>
     </message>
     <message>
         <source>Move to</source>
-        <translation type="unfinished"></translation>
+        <translation>移動</translation>
     </message>
     <message>
         <source>Delete…</source>
-        <translation type="unfinished"></translation>
+        <translation>削除…</translation>
     </message>
     <message>
         <source>Unpin</source>
@@ -411,12 +419,16 @@
         <translation>複製</translation>
     </message>
     <message>
+        <source>Export…</source>
+        <translation>書き出す…</translation>
+    </message>
+    <message>
         <source>Name of the folder</source>
-        <translation type="unfinished"></translation>
+        <translation>フォルダ名</translation>
     </message>
     <message>
         <source>Title of the chat</source>
-        <translation type="unfinished">チャットのタイトル</translation>
+        <translation>チャットのタイトル</translation>
     </message>
     <message>
         <source>Delete</source>
@@ -427,140 +439,140 @@
     <name>ChatMenu</name>
     <message>
         <source>No folder</source>
-        <translation type="unfinished"></translation>
+        <translation>フォルダなし</translation>
     </message>
     <message>
         <source>New folder…</source>
-        <translation type="unfinished"></translation>
+        <translation>新規フォルダ…</translation>
     </message>
 </context>
 <context>
     <name>ChatRows</name>
     <message>
         <source>level %1</source>
-        <translation type="unfinished"></translation>
+        <translation>階層 %1</translation>
     </message>
     <message>
         <source>open folder</source>
-        <translation type="unfinished"></translation>
+        <translation>開いているフォルダ</translation>
     </message>
     <message>
         <source>closed folder</source>
-        <translation type="unfinished"></translation>
+        <translation>閉じているフォルダ</translation>
     </message>
     <message>
         <source>pinned</source>
-        <translation type="unfinished"></translation>
+        <translation>ピン留め済み</translation>
     </message>
     <message>
         <source>a reply is being written</source>
-        <translation type="unfinished"></translation>
+        <translation>回答を書いています</translation>
     </message>
     <message>
         <source>new reply</source>
-        <translation type="unfinished"></translation>
+        <translation>新しい回答</translation>
     </message>
 </context>
 <context>
     <name>ChatSettings</name>
     <message>
         <source>This model</source>
-        <translation type="unfinished"></translation>
+        <translation>このモデル</translation>
     </message>
     <message>
         <source>This chat</source>
-        <translation type="unfinished"></translation>
+        <translation>このチャット</translation>
     </message>
     <message>
         <source>Settings of</source>
-        <translation type="unfinished"></translation>
+        <translation>設定の対象</translation>
     </message>
     <message>
         <source>Chat settings</source>
-        <translation type="unfinished"></translation>
+        <translation>チャットの設定</translation>
     </message>
     <message>
         <source>Close</source>
-        <translation type="unfinished">閉じる</translation>
+        <translation>閉じる</translation>
     </message>
     <message>
         <source>All as in Settings</source>
-        <translation type="unfinished"></translation>
+        <translation>すべて設定どおり</translation>
     </message>
     <message>
         <source>Random</source>
-        <translation type="unfinished">ランダム</translation>
+        <translation>ランダム</translation>
     </message>
     <message>
         <source>No limit</source>
-        <translation type="unfinished">上限なし</translation>
+        <translation>上限なし</translation>
     </message>
     <message>
         <source>Only in this chat</source>
-        <translation type="unfinished"></translation>
+        <translation>このチャットのみ</translation>
     </message>
     <message>
         <source>With %1, unless a chat says otherwise</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 の既定値</translation>
     </message>
     <message>
         <source>From the preset</source>
-        <translation type="unfinished"></translation>
+        <translation>プリセットの値</translation>
     </message>
     <message>
         <source>As always with %1</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 の既定値</translation>
     </message>
     <message>
         <source>As in Settings</source>
-        <translation type="unfinished"></translation>
+        <translation>設定どおり</translation>
     </message>
     <message>
         <source>System prompt</source>
-        <translation type="unfinished">システムプロンプト</translation>
+        <translation>システムプロンプト</translation>
     </message>
     <message>
         <source>Temperature</source>
-        <translation type="unfinished">温度</translation>
+        <translation>温度</translation>
     </message>
     <message>
         <source>Top-p</source>
-        <translation type="unfinished">Top-p</translation>
+        <translation>Top-p</translation>
     </message>
     <message>
         <source>Top-k</source>
-        <translation type="unfinished">Top-k</translation>
+        <translation>Top-k</translation>
     </message>
     <message>
         <source>Min-p</source>
-        <translation type="unfinished">Min-p</translation>
+        <translation>Min-p</translation>
     </message>
     <message>
         <source>Repetition penalty</source>
-        <translation type="unfinished">繰り返しペナルティ</translation>
+        <translation>繰り返しペナルティ</translation>
     </message>
     <message>
         <source>Seed</source>
-        <translation type="unfinished">シード</translation>
+        <translation>シード</translation>
     </message>
     <message>
         <source>Longest reply</source>
-        <translation type="unfinished">回答の最大の長さ</translation>
+        <translation>回答の最大の長さ</translation>
     </message>
     <message>
         <source>Think first</source>
-        <translation type="unfinished">先に考える</translation>
+        <translation>先に考える</translation>
     </message>
     <message>
         <source>Drafting</source>
-        <translation type="unfinished">ドラフト</translation>
+        <translation>ドラフト</translation>
     </message>
 </context>
 <context>
     <name>ChatSettingsWiring</name>
     <message>
         <source>Chat Settings…</source>
-        <translation type="unfinished"></translation>
+        <translation>チャットの設定…</translation>
     </message>
 </context>
 <context>
@@ -886,75 +898,75 @@
     <name>EditorPart</name>
     <message>
         <source>You</source>
-        <translation type="unfinished">あなた</translation>
+        <translation>あなた</translation>
     </message>
     <message>
         <source>Model</source>
-        <translation type="unfinished">モデル</translation>
+        <translation>モデル</translation>
     </message>
     <message>
         <source>Whose words</source>
-        <translation type="unfinished"></translation>
+        <translation>発言者</translation>
     </message>
     <message>
         <source>What you said</source>
-        <translation type="unfinished"></translation>
+        <translation>自分の発言</translation>
     </message>
     <message>
         <source>What the model said</source>
-        <translation type="unfinished"></translation>
+        <translation>モデルの発言</translation>
     </message>
     <message>
         <source>New message</source>
-        <translation type="unfinished"></translation>
+        <translation>新しいメッセージ</translation>
     </message>
     <message>
         <source>Edited message</source>
-        <translation type="unfinished"></translation>
+        <translation>編集中のメッセージ</translation>
     </message>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished">キャンセル</translation>
+        <translation>キャンセル</translation>
     </message>
     <message>
         <source>Insert</source>
-        <translation type="unfinished"></translation>
+        <translation>挿入</translation>
     </message>
     <message>
         <source>Save</source>
-        <translation type="unfinished"></translation>
+        <translation>保存</translation>
     </message>
     <message>
         <source>Send</source>
-        <translation type="unfinished">送信</translation>
+        <translation>送信</translation>
     </message>
     <message>
         <source>Insert and continue</source>
-        <translation type="unfinished"></translation>
+        <translation>挿入して続きを書く</translation>
     </message>
     <message>
         <source>Save and continue</source>
-        <translation type="unfinished"></translation>
+        <translation>保存して続きを書く</translation>
     </message>
     <message>
         <source>Insert and send</source>
-        <translation type="unfinished"></translation>
+        <translation>挿入して送信</translation>
     </message>
     <message>
         <source>Save only</source>
-        <translation type="unfinished"></translation>
+        <translation>保存のみ</translation>
     </message>
     <message>
         <source>What follows stays as it is.</source>
-        <translation type="unfinished"></translation>
+        <translation>後に続くメッセージはそのまま残ります。</translation>
     </message>
     <message>
         <source>The model writes a new reply.</source>
-        <translation type="unfinished"></translation>
+        <translation>モデルが新しい回答を書きます。</translation>
     </message>
     <message>
         <source>The model goes on from the end of these words.</source>
-        <translation type="unfinished"></translation>
+        <translation>モデルがこの文の末尾から続きを書きます。</translation>
     </message>
 </context>
 <context>
@@ -1188,27 +1200,27 @@
     <name>FindBar</name>
     <message>
         <source>%1 of %2</source>
-        <translation type="unfinished">%1 / %2</translation>
+        <translation>%1 / %2</translation>
     </message>
     <message>
         <source>Not found</source>
-        <translation type="unfinished"></translation>
+        <translation>見つかりません</translation>
     </message>
     <message>
         <source>Find in chat</source>
-        <translation type="unfinished"></translation>
+        <translation>チャット内を検索</translation>
     </message>
     <message>
         <source>Previous match</source>
-        <translation type="unfinished"></translation>
+        <translation>前の一致箇所</translation>
     </message>
     <message>
         <source>Next match</source>
-        <translation type="unfinished"></translation>
+        <translation>次の一致箇所</translation>
     </message>
     <message>
         <source>Close</source>
-        <translation type="unfinished">閉じる</translation>
+        <translation>閉じる</translation>
     </message>
 </context>
 <context>
@@ -1456,201 +1468,201 @@
     <name>Inspector</name>
     <message>
         <source>No reply yet</source>
-        <translation type="unfinished"></translation>
+        <translation>まだ回答がありません</translation>
     </message>
     <message>
         <source>In company</source>
-        <translation type="unfinished"></translation>
+        <translation>複数の回答を同時に作成</translation>
     </message>
     <message>
         <source>Drafting is off</source>
-        <translation type="unfinished"></translation>
+        <translation>ドラフトはオフ</translation>
     </message>
     <message>
         <source>No draft</source>
-        <translation type="unfinished">ドラフトなし</translation>
+        <translation>ドラフトなし</translation>
     </message>
     <message>
         <source>The draft rests</source>
-        <translation type="unfinished"></translation>
+        <translation>ドラフトは休止中</translation>
     </message>
     <message>
         <source>Drafting not supported</source>
-        <translation type="unfinished"></translation>
+        <translation>ドラフトは使えません</translation>
     </message>
     <message>
         <source>The draft failed</source>
-        <translation type="unfinished"></translation>
+        <translation>ドラフトでエラー</translation>
     </message>
     <message>
         <source>Too short to judge</source>
-        <translation type="unfinished"></translation>
+        <translation>短すぎて判断できません</translation>
     </message>
     <message>
         <source>Compared with %1 tok/s without a draft, by plain passes measured during this reply.</source>
-        <translation type="unfinished"></translation>
+        <translation>ドラフトなしでは毎秒 %1 トークンです。この回答の間に測った通常のパスと比べています。</translation>
     </message>
     <message>
         <source>Ask something, and see here what the draft brings.</source>
-        <translation type="unfinished"></translation>
+        <translation>質問すると、ドラフトの効果がここに表示されます。</translation>
     </message>
     <message>
         <source>Of the draft&apos;s guesses %1 were right, so a pass of the main model brought %2 tokens; from %3 on it pays.</source>
-        <translation type="unfinished"></translation>
+        <translation>予測の %1 が当たり、メインモデルは 1 パスで平均 %2 トークンを書きました。%3 トークンから速くなります。</translation>
     </message>
     <message>
         <source>Of the draft&apos;s guesses %1 were right. A pass brought %2 tokens, about what it takes to pay (%3).</source>
-        <translation type="unfinished"></translation>
+        <translation>予測の %1 が当たりました。1 パスで平均 %2 トークンで、速くなる目安（%3）とほぼ同じです。</translation>
     </message>
     <message>
         <source>Only %1 of the draft&apos;s guesses were right. A pass brought %2 tokens; it would have taken %3 to pay.</source>
-        <translation type="unfinished"></translation>
+        <translation>予測は %1 しか当たりませんでした。1 パスで平均 %2 トークンで、速くなるには %3 トークンが必要でした。</translation>
     </message>
     <message>
         <source>Too little of it was drafted to say whether that paid.</source>
-        <translation type="unfinished"></translation>
+        <translation>予測した部分が少なく、速くなったかどうか判断できません。</translation>
     </message>
     <message>
         <source>The gain is too close to nothing to be certain of yet.</source>
-        <translation type="unfinished"></translation>
+        <translation>差が小さく、まだはっきりしません。</translation>
     </message>
     <message>
         <source>Several replies were written at once and shared each pass, so nothing was drafted.</source>
-        <translation type="unfinished"></translation>
+        <translation>複数の回答が同時に 1 つのパスを分け合ったため、予測は行われませんでした。</translation>
     </message>
     <message>
         <source>Accepted by position</source>
-        <translation type="unfinished"></translation>
+        <translation>位置別の受理率</translation>
     </message>
     <message>
         <source>position %1: %2</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 番目: %2</translation>
     </message>
     <message>
         <source>Accepted per pass</source>
-        <translation type="unfinished"></translation>
+        <translation>パスあたりの受理トークン</translation>
     </message>
     <message>
         <source>%1 accepted: %2 of the passes</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 個受理: パスの %2</translation>
     </message>
     <message>
         <source>Tokens per pass</source>
-        <translation type="unfinished">パスあたりのトークン</translation>
+        <translation>パスあたりのトークン</translation>
     </message>
     <message>
         <source>pays from %1</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 から速くなる</translation>
     </message>
     <message>
         <source>Where the time went</source>
-        <translation type="unfinished"></translation>
+        <translation>時間の内訳</translation>
     </message>
     <message>
         <source>draft</source>
-        <translation type="unfinished"></translation>
+        <translation>ドラフト</translation>
     </message>
     <message>
         <source>main model</source>
-        <translation type="unfinished"></translation>
+        <translation>メインモデル</translation>
     </message>
     <message>
         <source>other</source>
-        <translation type="unfinished"></translation>
+        <translation>その他</translation>
     </message>
     <message>
         <source>Tokens per pass over the reply</source>
-        <translation type="unfinished"></translation>
+        <translation>回答中のパスあたりのトークン</translation>
     </message>
     <message>
         <source>first %1, last %2, between %3 and %4</source>
-        <translation type="unfinished"></translation>
+        <translation>最初 %1、最後 %2、範囲 %3〜%4</translation>
     </message>
     <message>
         <source>%1 s saved</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 秒短縮</translation>
     </message>
     <message>
         <source>%1 s lost</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 秒の遅れ</translation>
     </message>
     <message>
         <source>What do these mean?</source>
-        <translation type="unfinished"></translation>
+        <translation>それぞれの意味</translation>
     </message>
     <message>
         <source>Pass</source>
-        <translation type="unfinished"></translation>
+        <translation>パス</translation>
     </message>
     <message>
         <source>The main model reads once over all guesses. It keeps those that it would have written itself, up to the first that it would not, and adds one token of its own.</source>
-        <translation type="unfinished"></translation>
+        <translation>メインモデルがすべての予測を一度に確認します。自分でも書いたはずのトークンを、最初に違うものが出るまで受理し、自分のトークンを 1 つ加えます。</translation>
     </message>
     <message>
         <source>Accept rate</source>
-        <translation type="unfinished">受理率</translation>
+        <translation>受理率</translation>
     </message>
     <message>
         <source>Of the tokens that the draft guessed and the main model checked, the share that it kept.</source>
-        <translation type="unfinished"></translation>
+        <translation>ドラフトが予測しメインモデルが確認したトークンのうち、受理された割合です。</translation>
     </message>
     <message>
         <source>How many tokens a pass of the main model brought on average, its own one included. Without a draft it is 1.</source>
-        <translation type="unfinished"></translation>
+        <translation>メインモデルの 1 パスで平均何トークン進んだかです。自分の 1 トークンも含みます。ドラフトなしでは 1 です。</translation>
     </message>
     <message>
         <source>Pays from</source>
-        <translation type="unfinished"></translation>
+        <translation>速くなる目安</translation>
     </message>
     <message>
         <source>How much longer a pass with drafting takes than a plain one. Where a pass brings more tokens than this, the draft makes the reply faster.</source>
-        <translation type="unfinished"></translation>
+        <translation>ドラフトを使うパスが通常のパスの何倍かかるかです。1 パスのトークンがこれより多ければ、回答は速くなります。</translation>
     </message>
     <message>
         <source>Faster, slower</source>
-        <translation type="unfinished"></translation>
+        <translation>速い、遅い</translation>
     </message>
     <message>
         <source>Tokens per pass divided by what it pays from: the speed with the draft against the speed without, measured on this Mac during the same reply.</source>
-        <translation type="unfinished"></translation>
+        <translation>パスあたりのトークンを、速くなる目安で割った値です。同じ回答の間にこの Mac で測った、ドラフトありとなしの速度の比です。</translation>
     </message>
     <message>
         <source>How often the first, second, third … guessed token was kept. A later one counts only if all before it were right.</source>
-        <translation type="unfinished"></translation>
+        <translation>1 番目、2 番目、3 番目… の予測がどれだけ受理されたかです。後ろの予測は、前がすべて当たったときだけ数えます。</translation>
     </message>
 </context>
 <context>
     <name>InspectorPanel</name>
     <message>
         <source>Speculation inspector</source>
-        <translation type="unfinished"></translation>
+        <translation>投機的デコーディングのインスペクタ</translation>
     </message>
     <message>
         <source>Speculation</source>
-        <translation type="unfinished">投機的デコーディング</translation>
+        <translation>投機的デコーディング</translation>
     </message>
     <message>
         <source>Turn off for this pair</source>
-        <translation type="unfinished"></translation>
+        <translation>このペアではオフにする</translation>
     </message>
     <message>
         <source>Race…</source>
-        <translation type="unfinished"></translation>
+        <translation>レース…</translation>
     </message>
     <message>
         <source>Write this reply once more without the draft and once with it, side by side</source>
-        <translation type="unfinished"></translation>
+        <translation>この回答をドラフトなしとありでもう一度ずつ書き、並べて比べます</translation>
     </message>
 </context>
 <context>
     <name>InspectorWiring</name>
     <message>
         <source>Show or hide the inspector</source>
-        <translation type="unfinished"></translation>
+        <translation>インスペクタを表示または隠す</translation>
     </message>
     <message>
         <source>Inspector</source>
-        <translation type="unfinished"></translation>
+        <translation>インスペクタ</translation>
     </message>
 </context>
 <context>
@@ -1774,13 +1786,13 @@
     </message>
     <message numerus="yes">
         <source>%n message(s) deleted.</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>メッセージ %n 件を削除しました。</numerusform>
         </translation>
     </message>
     <message>
         <source>Deleted the folder “%1”.</source>
-        <translation type="unfinished"></translation>
+        <translation>フォルダ「%1」を削除しました。</translation>
     </message>
 </context>
 <context>
@@ -1917,7 +1929,7 @@
     </message>
     <message>
         <source>New Folder</source>
-        <translation type="unfinished"></translation>
+        <translation>新規フォルダ</translation>
     </message>
     <message>
         <source>Quick Ask…</source>
@@ -1933,15 +1945,15 @@
     </message>
     <message>
         <source>Find in Chat…</source>
-        <translation type="unfinished"></translation>
+        <translation>チャット内を検索…</translation>
     </message>
     <message>
         <source>Find Next</source>
-        <translation type="unfinished"></translation>
+        <translation>次を検索</translation>
     </message>
     <message>
         <source>Find Previous</source>
-        <translation type="unfinished"></translation>
+        <translation>前を検索</translation>
     </message>
     <message>
         <source>Command Palette…</source>
@@ -1985,7 +1997,7 @@
     </message>
     <message>
         <source>Move Chat to</source>
-        <translation type="unfinished"></translation>
+        <translation>チャットを移動</translation>
     </message>
     <message>
         <source>Delete Chat</source>
@@ -2027,51 +2039,59 @@
     <name>MessageActs</name>
     <message>
         <source>Copy as Markdown</source>
-        <translation type="unfinished">Markdown としてコピー</translation>
+        <translation>Markdown としてコピー</translation>
     </message>
     <message>
         <source>Copy as Plain Text</source>
-        <translation type="unfinished"></translation>
+        <translation>プレーンテキストとしてコピー</translation>
     </message>
     <message>
         <source>Edit</source>
-        <translation type="unfinished">編集</translation>
+        <translation>編集</translation>
     </message>
     <message>
         <source>Write Again</source>
-        <translation type="unfinished"></translation>
+        <translation>書き直す</translation>
     </message>
     <message>
         <source>Write a Reply</source>
-        <translation type="unfinished"></translation>
+        <translation>回答を書く</translation>
     </message>
     <message>
         <source>Continue</source>
-        <translation type="unfinished">続きを書く</translation>
+        <translation>続きを書く</translation>
+    </message>
+    <message>
+        <source>Show in Inspector</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Race…</source>
+        <translation type="unfinished">レース…</translation>
     </message>
     <message>
         <source>Insert Before</source>
-        <translation type="unfinished"></translation>
+        <translation>前に挿入</translation>
     </message>
     <message>
         <source>Insert After</source>
-        <translation type="unfinished"></translation>
+        <translation>後に挿入</translation>
     </message>
     <message>
         <source>Make It Yours</source>
-        <translation type="unfinished"></translation>
+        <translation>自分の発言にする</translation>
     </message>
     <message>
         <source>Make It the Model&apos;s</source>
-        <translation type="unfinished"></translation>
+        <translation>モデルの発言にする</translation>
     </message>
     <message>
         <source>Delete</source>
-        <translation type="unfinished">削除</translation>
+        <translation>削除</translation>
     </message>
     <message>
         <source>Delete with All That Follows…</source>
-        <translation type="unfinished"></translation>
+        <translation>以降もすべて削除…</translation>
     </message>
 </context>
 <context>
@@ -2106,24 +2126,28 @@
     </message>
     <message>
         <source>More</source>
-        <translation type="unfinished"></translation>
+        <translation>その他</translation>
     </message>
 </context>
 <context>
     <name>MessageWiring</name>
     <message numerus="yes">
         <source>Delete this message and %n message(s) that follow?</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>このメッセージと後に続く %n 件を削除しますか？</numerusform>
         </translation>
     </message>
     <message>
         <source>Undo brings them back. They stay under Recently Deleted for 30 days.</source>
-        <translation type="unfinished"></translation>
+        <translation>取り消せば元に戻せます。「最近削除した項目」に 30 日間残ります。</translation>
     </message>
     <message>
         <source>Delete</source>
-        <translation type="unfinished">削除</translation>
+        <translation>削除</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>キャンセル</translation>
     </message>
 </context>
 <context>
@@ -2686,7 +2710,7 @@
     </message>
     <message>
         <source>Turn off for this pair</source>
-        <translation type="unfinished"></translation>
+        <translation>このペアではオフにする</translation>
     </message>
     <message>
         <source>Drafting is off.</source>
@@ -3183,69 +3207,69 @@
     <name>OptionField</name>
     <message>
         <source>As in Settings</source>
-        <translation type="unfinished"></translation>
+        <translation>設定どおり</translation>
     </message>
 </context>
 <context>
     <name>Overlay</name>
     <message>
         <source>Token %1 of %2 in the draft · pass %3</source>
-        <translation type="unfinished"></translation>
+        <translation>予測した %2 トークンの %1 番目 · パス %3</translation>
     </message>
     <message>
         <source>The draft wanted</source>
-        <translation type="unfinished"></translation>
+        <translation>ドラフトの予測</translation>
     </message>
     <message>
         <source>The main model wrote</source>
-        <translation type="unfinished"></translation>
+        <translation>メインモデルの選択</translation>
     </message>
     <message>
         <source>to end the reply</source>
-        <translation type="unfinished"></translation>
+        <translation>回答を終える</translation>
     </message>
     <message>
         <source>a part of another character</source>
-        <translation type="unfinished"></translation>
+        <translation>別の文字の一部</translation>
     </message>
     <message>
         <source>Tinted words are the draft&apos;s guesses that the main model kept; where it chose otherwise, there is a line.</source>
-        <translation type="unfinished"></translation>
+        <translation>色のついた部分はメインモデルが受理したドラフトの予測、下線は別の選択をした箇所です。</translation>
     </message>
 </context>
 <context>
     <name>OverlayWiring</name>
     <message>
         <source>Always show</source>
-        <translation type="unfinished"></translation>
+        <translation>常に表示</translation>
     </message>
     <message>
         <source>Drafted Text</source>
-        <translation type="unfinished"></translation>
+        <translation>予測されたテキスト</translation>
     </message>
     <message>
         <source>Not Marked</source>
-        <translation type="unfinished"></translation>
+        <translation>表示しない</translation>
     </message>
     <message>
         <source>Mark Corrections</source>
-        <translation type="unfinished"></translation>
+        <translation>修正箇所を表示</translation>
     </message>
     <message>
         <source>Mark Accepted and Corrections</source>
-        <translation type="unfinished"></translation>
+        <translation>受理された予測と修正箇所を表示</translation>
     </message>
     <message>
         <source>Switch Marks of Drafted Text</source>
-        <translation type="unfinished"></translation>
+        <translation>予測テキストの表示を切り替え</translation>
     </message>
     <message>
         <source>Next Correction</source>
-        <translation type="unfinished"></translation>
+        <translation>次の修正箇所</translation>
     </message>
     <message>
         <source>Previous Correction</source>
-        <translation type="unfinished"></translation>
+        <translation>前の修正箇所</translation>
     </message>
 </context>
 <context>
@@ -3260,7 +3284,11 @@
     </message>
     <message>
         <source>off for this pair</source>
-        <translation type="unfinished"></translation>
+        <translation>このペアではオフ</translation>
+    </message>
+    <message>
+        <source>several at once</source>
+        <translation>同時に回答中</translation>
     </message>
     <message>
         <source>off</source>
@@ -3599,39 +3627,49 @@
     <name>PresetRow</name>
     <message>
         <source>Save as Preset…</source>
-        <translation type="unfinished"></translation>
+        <translation>プリセットとして保存…</translation>
     </message>
     <message>
         <source>Save Changes to the Preset</source>
-        <translation type="unfinished"></translation>
+        <translation>変更をプリセットに保存</translation>
     </message>
     <message>
         <source>Rename…</source>
-        <translation type="unfinished">名前を変更…</translation>
+        <translation>名前を変更…</translation>
     </message>
     <message>
         <source>Delete Preset</source>
-        <translation type="unfinished"></translation>
+        <translation>プリセットを削除</translation>
     </message>
     <message>
         <source>No preset</source>
-        <translation type="unfinished"></translation>
+        <translation>プリセットなし</translation>
     </message>
     <message>
         <source>Preset</source>
-        <translation type="unfinished"></translation>
+        <translation>プリセット</translation>
     </message>
     <message>
         <source>Save, rename or delete presets</source>
-        <translation type="unfinished"></translation>
+        <translation>プリセットの保存、名前の変更、削除</translation>
     </message>
     <message>
         <source>Name of the preset</source>
-        <translation type="unfinished"></translation>
+        <translation>プリセットの名前</translation>
     </message>
 </context>
 <context>
     <name>ProgressPart</name>
+    <message>
+        <source>Stopping…</source>
+        <translation>停止中…</translation>
+    </message>
+    <message numerus="yes">
+        <source>Waiting for %n other reply(ies)…</source>
+        <translation>
+            <numerusform>ほかの回答 %n 件を待っています…</numerusform>
+        </translation>
+    </message>
     <message>
         <source>Reading the chat…</source>
         <translation>チャットを読んでいます…</translation>
@@ -3684,102 +3722,102 @@
     <name>Race</name>
     <message>
         <source>Without the draft</source>
-        <translation type="unfinished"></translation>
+        <translation>ドラフトなし</translation>
     </message>
     <message>
         <source>With the draft</source>
-        <translation type="unfinished"></translation>
+        <translation>ドラフトあり</translation>
     </message>
     <message>
         <source>waiting for its turn</source>
-        <translation type="unfinished"></translation>
+        <translation>順番を待っています</translation>
     </message>
     <message>
         <source>%1 tokens · %2 s · %3 tok/s</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 トークン · %2 秒 · 毎秒 %3 トークン</translation>
     </message>
     <message>
         <source>One prompt, written twice with the same seed. One after the other: at the same time the two would share their passes, and neither would draft.</source>
-        <translation type="unfinished"></translation>
+        <translation>同じプロンプトに同じシードで 2 回答えます。同時に書くとパスを分け合って予測できないため、順番に書きます。</translation>
     </message>
     <message>
         <source>The two are written one after the other.</source>
-        <translation type="unfinished"></translation>
+        <translation>順番に書いています。</translation>
     </message>
     <message>
         <source>A reply is being written; the race goes on after it.</source>
-        <translation type="unfinished"></translation>
+        <translation>回答を書いています。終わるとレースを再開します。</translation>
     </message>
     <message>
         <source>The race was stopped.</source>
-        <translation type="unfinished"></translation>
+        <translation>レースを停止しました。</translation>
     </message>
     <message>
         <source>The prompt could not be written; the log says why.</source>
-        <translation type="unfinished"></translation>
+        <translation>回答を書けませんでした。理由はログにあります。</translation>
     </message>
     <message>
         <source>The same words: all %1 tokens are identical.</source>
-        <translation type="unfinished"></translation>
+        <translation>結果は同じです。%1 トークンがすべて一致しました。</translation>
     </message>
     <message>
         <source>The words differ from token %1 on. That should not happen; please report it.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 番目のトークンから結果が異なります。起きてはならないことなので、ご報告ください。</translation>
     </message>
     <message>
         <source>Too short to tell a speed.</source>
-        <translation type="unfinished"></translation>
+        <translation>短すぎて速度がわかりません。</translation>
     </message>
     <message>
         <source>Both took the same time.</source>
-        <translation type="unfinished"></translation>
+        <translation>かかった時間は同じです。</translation>
     </message>
     <message>
         <source>The draft saved %1 s: %2× as fast.</source>
-        <translation type="unfinished"></translation>
+        <translation>ドラフトで %1 秒短縮。速さは %2 倍です。</translation>
     </message>
     <message>
         <source>The draft cost %1 s: %2 of the speed without it.</source>
-        <translation type="unfinished"></translation>
+        <translation>ドラフトで %1 秒余計にかかりました。ない場合の %2 の速さです。</translation>
     </message>
 </context>
 <context>
     <name>RaceWindow</name>
     <message>
         <source>Load a main model with a draft first.</source>
-        <translation type="unfinished">先にメインモデルとドラフトを読み込んでください。</translation>
+        <translation>先にメインモデルとドラフトを読み込んでください。</translation>
     </message>
     <message>
         <source>Stop</source>
-        <translation type="unfinished">停止</translation>
+        <translation>停止</translation>
     </message>
     <message>
         <source>Race again</source>
-        <translation type="unfinished"></translation>
+        <translation>もう一度レース</translation>
     </message>
     <message>
         <source>Race</source>
-        <translation type="unfinished"></translation>
+        <translation>レース</translation>
     </message>
     <message>
         <source>Close</source>
-        <translation type="unfinished">閉じる</translation>
+        <translation>閉じる</translation>
     </message>
     <message>
         <source>As in this chat</source>
-        <translation type="unfinished"></translation>
+        <translation>このチャットと同じ</translation>
     </message>
     <message>
         <source>Greedy</source>
-        <translation type="unfinished"></translation>
+        <translation>最有力のみ</translation>
     </message>
     <message>
         <source>Sampling</source>
-        <translation type="unfinished"></translation>
+        <translation>サンプリング</translation>
     </message>
     <message>
         <source>Greedy always takes the likeliest token; otherwise both draw with one seed.</source>
-        <translation type="unfinished"></translation>
+        <translation>「最有力のみ」は常に最も確率の高いトークンを選びます。それ以外では両方が同じシードで選びます。</translation>
     </message>
 </context>
 <context>
@@ -3806,7 +3844,7 @@
     </message>
     <message>
         <source>Turn off for this pair</source>
-        <translation type="unfinished"></translation>
+        <translation>このペアではオフにする</translation>
     </message>
     <message>
         <source>%1 tok/s</source>
@@ -3823,6 +3861,10 @@
     <message>
         <source>%1 tok/pass, pays from %2</source>
         <translation>パスあたり %1 トークン（%2 以上で高速化）</translation>
+    </message>
+    <message>
+        <source>no draft: several replies at once</source>
+        <translation>ドラフトなし：複数の回答を同時に生成</translation>
     </message>
     <message>
         <source>draft at rest</source>
@@ -3868,6 +3910,10 @@
         <translation>作成中</translation>
     </message>
     <message>
+        <source>Stopping…</source>
+        <translation>停止中…</translation>
+    </message>
+    <message>
         <source>Stopped</source>
         <translation>停止</translation>
     </message>
@@ -3905,51 +3951,51 @@
     </message>
     <message>
         <source>By position</source>
-        <translation type="unfinished"></translation>
+        <translation>位置別</translation>
     </message>
     <message>
         <source>Over the reply</source>
-        <translation type="unfinished"></translation>
+        <translation>回答中の推移</translation>
     </message>
     <message>
-        <source>Time spent drafting</source>
-        <translation type="unfinished"></translation>
+        <source>Draft time</source>
+        <translation>ドラフト時間</translation>
     </message>
     <message>
         <source>in company</source>
-        <translation type="unfinished"></translation>
+        <translation>同時作成</translation>
     </message>
     <message>
         <source>drafting off</source>
-        <translation type="unfinished"></translation>
+        <translation>ドラフトはオフ</translation>
     </message>
     <message>
         <source>no draft</source>
-        <translation type="unfinished"></translation>
+        <translation>ドラフトなし</translation>
     </message>
     <message>
         <source>draft rests</source>
-        <translation type="unfinished"></translation>
+        <translation>休止中</translation>
     </message>
     <message>
         <source>not supported</source>
-        <translation type="unfinished"></translation>
+        <translation>非対応</translation>
     </message>
     <message>
         <source>draft failed</source>
-        <translation type="unfinished">ドラフト失敗</translation>
+        <translation>ドラフト失敗</translation>
     </message>
     <message>
         <source>from this chat</source>
-        <translation type="unfinished"></translation>
+        <translation>チャットの文から</translation>
     </message>
     <message>
         <source>draft model</source>
-        <translation type="unfinished"></translation>
+        <translation>ドラフトモデル</translation>
     </message>
     <message>
         <source>Deleted chat</source>
-        <translation type="unfinished"></translation>
+        <translation>削除されたチャット</translation>
     </message>
     <message>
         <source>Tokens per second</source>
@@ -4055,11 +4101,11 @@
     <name>SettingsButton</name>
     <message>
         <source>Chat settings (changed here)</source>
-        <translation type="unfinished"></translation>
+        <translation>チャットの設定（このチャットで変更あり）</translation>
     </message>
     <message>
         <source>Chat settings</source>
-        <translation type="unfinished"></translation>
+        <translation>チャットの設定</translation>
     </message>
 </context>
 <context>
@@ -4183,35 +4229,39 @@
     <name>SidebarWiring</name>
     <message>
         <source>Delete the folder “%1”?</source>
-        <translation type="unfinished"></translation>
+        <translation>フォルダ「%1」を削除しますか？</translation>
     </message>
     <message>
         <source>Move up what is in it</source>
-        <translation type="unfinished"></translation>
+        <translation>中身を1つ上に移動</translation>
     </message>
     <message>
         <source>Delete all of it</source>
-        <translation type="unfinished"></translation>
+        <translation>中身も削除</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation type="unfinished">キャンセル</translation>
     </message>
     <message numerus="yes">
-        <source>%n chat(s)</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <source>%Ln chat(s)</source>
+        <translation>
+            <numerusform>チャット %Ln 件</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln folder(s)</source>
+        <translation>
+            <numerusform>フォルダ %Ln 個</numerusform>
         </translation>
     </message>
     <message>
         <source>%1 and %2</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message numerus="yes">
-        <source>%n folder(s)</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-        </translation>
+        <translation>%1と%2</translation>
     </message>
     <message>
         <source>It holds %1.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1が入っています。</translation>
     </message>
 </context>
 <context>
@@ -4257,23 +4307,23 @@
     </message>
     <message>
         <source>Totals</source>
-        <translation type="unfinished"></translation>
+        <translation>合計</translation>
     </message>
     <message>
         <source>Race with the latest reply…</source>
-        <translation type="unfinished"></translation>
+        <translation>最新の回答でレース…</translation>
     </message>
     <message>
         <source>Turn on</source>
-        <translation type="unfinished"></translation>
+        <translation>オンにする</translation>
     </message>
     <message>
         <source>Off for this pair</source>
-        <translation type="unfinished"></translation>
+        <translation>このペアではオフ</translation>
     </message>
     <message>
         <source>Drafting cost time with these two models, so you turned it off.</source>
-        <translation type="unfinished"></translation>
+        <translation>この 2 つのモデルではドラフトで遅くなったため、オフにしてあります。</translation>
     </message>
     <message>
         <source>Your words are the main model&apos;s words, with or without a draft; only the speed differs.</source>
@@ -4288,101 +4338,101 @@
     <name>SpeculationWiring</name>
     <message>
         <source>Drafting is off for this pair from the next reply on. Choosing Auto or Fixed turns it on again.</source>
-        <translation type="unfinished"></translation>
+        <translation>次の回答から、このペアではドラフトを使いません。「自動」か「固定」を選ぶと再びオンになります。</translation>
     </message>
     <message>
         <source>Undo</source>
-        <translation type="unfinished">取り消す</translation>
+        <translation>取り消す</translation>
     </message>
     <message>
         <source>Race…</source>
-        <translation type="unfinished"></translation>
+        <translation>レース…</translation>
     </message>
 </context>
 <context>
     <name>Totals</name>
     <message>
         <source>By pair</source>
-        <translation type="unfinished"></translation>
+        <translation>ペア別</translation>
     </message>
     <message>
         <source>By language</source>
-        <translation type="unfinished"></translation>
+        <translation>言語別</translation>
     </message>
     <message>
         <source>By content</source>
-        <translation type="unfinished"></translation>
+        <translation>内容別</translation>
     </message>
     <message>
         <source>Replies</source>
-        <translation type="unfinished"></translation>
+        <translation>回答</translation>
     </message>
     <message>
         <source>Time</source>
-        <translation type="unfinished"></translation>
+        <translation>時間</translation>
     </message>
     <message>
         <source>English</source>
-        <translation type="unfinished"></translation>
+        <translation>英語</translation>
     </message>
     <message>
         <source>Korean</source>
-        <translation type="unfinished"></translation>
+        <translation>韓国語</translation>
     </message>
     <message>
         <source>Japanese</source>
-        <translation type="unfinished"></translation>
+        <translation>日本語</translation>
     </message>
     <message>
         <source>Chinese</source>
-        <translation type="unfinished"></translation>
+        <translation>中国語</translation>
     </message>
     <message>
         <source>Prose</source>
-        <translation type="unfinished"></translation>
+        <translation>文章</translation>
     </message>
     <message>
         <source>Code</source>
-        <translation type="unfinished">コード</translation>
+        <translation>コード</translation>
     </message>
     <message>
         <source>Lists and tables</source>
-        <translation type="unfinished"></translation>
+        <translation>リストと表</translation>
     </message>
     <message>
         <source>Other</source>
-        <translation type="unfinished"></translation>
+        <translation>その他</translation>
     </message>
 </context>
 <context>
     <name>TotalsCard</name>
     <message>
         <source>Clear all statistics?</source>
-        <translation type="unfinished"></translation>
+        <translation>統計をすべて消去しますか？</translation>
     </message>
     <message>
         <source>Chats stay as they are, with the figures under their replies.</source>
-        <translation type="unfinished"></translation>
+        <translation>チャットと、回答の下の数値はそのまま残ります。</translation>
     </message>
     <message>
         <source>Clear</source>
-        <translation type="unfinished"></translation>
+        <translation>消去</translation>
     </message>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished">キャンセル</translation>
+        <translation>キャンセル</translation>
     </message>
     <message>
         <source>Totals</source>
-        <translation type="unfinished"></translation>
+        <translation>合計</translation>
     </message>
     <message>
         <source>Totals appear here once replies have been written.</source>
-        <translation type="unfinished"></translation>
+        <translation>回答が書かれると、ここに合計が表示されます。</translation>
     </message>
     <message>
         <source>Clear Statistics…</source>
-        <translation type="unfinished"></translation>
+        <translation>統計を消去…</translation>
     </message>
 </context>
 <context>
@@ -4435,23 +4485,19 @@
     <name>Trash</name>
     <message>
         <source>Messages in “%1”</source>
-        <translation type="unfinished">「%1」のメッセージ</translation>
+        <translation>「%1」のメッセージ</translation>
     </message>
     <message>
         <source>deleted today</source>
-        <translation type="unfinished"></translation>
+        <translation>今日削除</translation>
     </message>
     <message>
         <source>deleted yesterday</source>
-        <translation type="unfinished"></translation>
+        <translation>昨日削除</translation>
     </message>
     <message>
         <source>deleted on %1</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>%n day(s) left</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 に削除</translation>
     </message>
 </context>
 <context>
@@ -4462,60 +4508,64 @@
     </message>
     <message>
         <source>Show all…</source>
-        <translation type="unfinished"></translation>
+        <translation>すべて表示…</translation>
     </message>
 </context>
 <context>
     <name>TrashWindow</name>
     <message numerus="yes">
-        <source>Delete %n item(s) for good?</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <source>Delete %Ln item(s) for good?</source>
+        <translation>
+            <numerusform>%Ln 項目を完全に削除しますか？</numerusform>
         </translation>
     </message>
     <message>
         <source>Delete for good</source>
-        <translation type="unfinished"></translation>
+        <translation>完全に削除</translation>
     </message>
     <message>
         <source>Delete everything in Recently Deleted for good?</source>
-        <translation type="unfinished"></translation>
+        <translation>最近削除した項目をすべて完全に削除しますか？</translation>
     </message>
     <message>
         <source>Empty</source>
-        <translation type="unfinished"></translation>
+        <translation>空にする</translation>
     </message>
     <message>
         <source>It also leaves the daily copies. This cannot be undone.</source>
-        <translation type="unfinished"></translation>
+        <translation>毎日のコピーからも消え、元に戻せません。</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation type="unfinished">キャンセル</translation>
     </message>
     <message>
         <source>Recently Deleted</source>
-        <translation type="unfinished">最近削除した項目</translation>
+        <translation>最近削除した項目</translation>
     </message>
     <message>
         <source>What you delete stays here for 30 days. Then it is gone for good.</source>
-        <translation type="unfinished"></translation>
+        <translation>削除した項目はここに 30 日間残り、その後完全に消えます。</translation>
     </message>
     <message>
         <source>Nothing was deleted in the last 30 days.</source>
-        <translation type="unfinished"></translation>
+        <translation>この 30 日間に削除した項目はありません。</translation>
     </message>
     <message>
         <source>Recently deleted chats and messages</source>
-        <translation type="unfinished"></translation>
+        <translation>最近削除したチャットとメッセージ</translation>
     </message>
     <message>
         <source>Restore</source>
-        <translation type="unfinished"></translation>
+        <translation>復元</translation>
     </message>
     <message>
         <source>Delete for good…</source>
-        <translation type="unfinished"></translation>
+        <translation>完全に削除…</translation>
     </message>
     <message>
         <source>Empty…</source>
-        <translation type="unfinished"></translation>
+        <translation>空にする…</translation>
     </message>
 </context>
 <context>
@@ -4643,6 +4693,21 @@
     <message>
         <source>Best for this pair is to guess %1 ahead: %2 plain speed.</source>
         <translation>このペアには %1 トークン先までの予測が最適です。ドラフトなしの %2 の速さです。</translation>
+    </message>
+</context>
+<context>
+    <name>_Counts</name>
+    <message numerus="yes">
+        <source>%Ln message(s)</source>
+        <translation>
+            <numerusform>メッセージ %Ln 件</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln day(s) left</source>
+        <translation>
+            <numerusform>残り %Ln 日</numerusform>
+        </translation>
     </message>
 </context>
 </TS>

@@ -305,6 +305,14 @@
         <translation>다른 키는 줄을 바꿔요. Shift와 Return은 언제나 줄을 바꿔요.</translation>
     </message>
     <message>
+        <source>Automatic titles</source>
+        <translation>자동 제목</translation>
+    </message>
+    <message>
+        <source>The main model names a chat after its first reply, when it has time.</source>
+        <translation>첫 답변이 끝나면 메인 모델이 한가할 때 채팅 제목을 지어요.</translation>
+    </message>
+    <message>
         <source>Notifications</source>
         <translation>알림</translation>
     </message>
@@ -342,7 +350,7 @@
     </message>
     <message>
         <source>Folders</source>
-        <translation type="unfinished"></translation>
+        <translation>폴더</translation>
     </message>
     <message>
         <source>Today</source>
@@ -359,28 +367,28 @@
     <message>
         <source>%1 copy</source>
         <comment>the title of a chat&apos;s copy</comment>
-        <translation type="unfinished"></translation>
+        <translation>%1 사본</translation>
     </message>
     <message>
         <source>%1 copy %2</source>
         <comment>the title of a second or later copy</comment>
-        <translation type="unfinished"></translation>
+        <translation>%1 사본 %2</translation>
     </message>
     <message>
         <source>New folder</source>
-        <translation type="unfinished"></translation>
+        <translation>새 폴더</translation>
     </message>
     <message>
         <source>%1 %2</source>
         <comment>the name of a second new folder: New folder 2</comment>
-        <translation type="unfinished"></translation>
+        <translation>%1 %2</translation>
     </message>
 </context>
 <context>
     <name>ChatList</name>
     <message>
         <source>New folder</source>
-        <translation type="unfinished"></translation>
+        <translation>새 폴더</translation>
     </message>
     <message>
         <source>Rename…</source>
@@ -388,15 +396,15 @@
     </message>
     <message>
         <source>New folder inside</source>
-        <translation type="unfinished"></translation>
+        <translation>안에 새 폴더 만들기</translation>
     </message>
     <message>
         <source>Move to</source>
-        <translation type="unfinished"></translation>
+        <translation>이동</translation>
     </message>
     <message>
         <source>Delete…</source>
-        <translation type="unfinished"></translation>
+        <translation>삭제…</translation>
     </message>
     <message>
         <source>Unpin</source>
@@ -411,12 +419,16 @@
         <translation>복제</translation>
     </message>
     <message>
+        <source>Export…</source>
+        <translation>내보내기…</translation>
+    </message>
+    <message>
         <source>Name of the folder</source>
-        <translation type="unfinished"></translation>
+        <translation>폴더 이름</translation>
     </message>
     <message>
         <source>Title of the chat</source>
-        <translation type="unfinished">채팅 제목</translation>
+        <translation>채팅 제목</translation>
     </message>
     <message>
         <source>Delete</source>
@@ -427,140 +439,140 @@
     <name>ChatMenu</name>
     <message>
         <source>No folder</source>
-        <translation type="unfinished"></translation>
+        <translation>폴더 없음</translation>
     </message>
     <message>
         <source>New folder…</source>
-        <translation type="unfinished"></translation>
+        <translation>새 폴더…</translation>
     </message>
 </context>
 <context>
     <name>ChatRows</name>
     <message>
         <source>level %1</source>
-        <translation type="unfinished"></translation>
+        <translation>%1단계</translation>
     </message>
     <message>
         <source>open folder</source>
-        <translation type="unfinished"></translation>
+        <translation>열린 폴더</translation>
     </message>
     <message>
         <source>closed folder</source>
-        <translation type="unfinished"></translation>
+        <translation>닫힌 폴더</translation>
     </message>
     <message>
         <source>pinned</source>
-        <translation type="unfinished"></translation>
+        <translation>고정됨</translation>
     </message>
     <message>
         <source>a reply is being written</source>
-        <translation type="unfinished"></translation>
+        <translation>답변을 쓰는 중</translation>
     </message>
     <message>
         <source>new reply</source>
-        <translation type="unfinished"></translation>
+        <translation>새 답변</translation>
     </message>
 </context>
 <context>
     <name>ChatSettings</name>
     <message>
         <source>This model</source>
-        <translation type="unfinished"></translation>
+        <translation>이 모델</translation>
     </message>
     <message>
         <source>This chat</source>
-        <translation type="unfinished"></translation>
+        <translation>이 채팅</translation>
     </message>
     <message>
         <source>Settings of</source>
-        <translation type="unfinished"></translation>
+        <translation>설정 대상</translation>
     </message>
     <message>
         <source>Chat settings</source>
-        <translation type="unfinished"></translation>
+        <translation>채팅 설정</translation>
     </message>
     <message>
         <source>Close</source>
-        <translation type="unfinished">닫기</translation>
+        <translation>닫기</translation>
     </message>
     <message>
         <source>All as in Settings</source>
-        <translation type="unfinished"></translation>
+        <translation>모두 설정대로</translation>
     </message>
     <message>
         <source>Random</source>
-        <translation type="unfinished">무작위</translation>
+        <translation>무작위</translation>
     </message>
     <message>
         <source>No limit</source>
-        <translation type="unfinished">제한 없음</translation>
+        <translation>제한 없음</translation>
     </message>
     <message>
         <source>Only in this chat</source>
-        <translation type="unfinished"></translation>
+        <translation>이 채팅에만 적용</translation>
     </message>
     <message>
         <source>With %1, unless a chat says otherwise</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 모델의 기본값</translation>
     </message>
     <message>
         <source>From the preset</source>
-        <translation type="unfinished"></translation>
+        <translation>프리셋 값</translation>
     </message>
     <message>
         <source>As always with %1</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 모델의 기본값</translation>
     </message>
     <message>
         <source>As in Settings</source>
-        <translation type="unfinished"></translation>
+        <translation>설정대로</translation>
     </message>
     <message>
         <source>System prompt</source>
-        <translation type="unfinished">시스템 프롬프트</translation>
+        <translation>시스템 프롬프트</translation>
     </message>
     <message>
         <source>Temperature</source>
-        <translation type="unfinished">온도</translation>
+        <translation>온도</translation>
     </message>
     <message>
         <source>Top-p</source>
-        <translation type="unfinished">Top-p</translation>
+        <translation>Top-p</translation>
     </message>
     <message>
         <source>Top-k</source>
-        <translation type="unfinished">Top-k</translation>
+        <translation>Top-k</translation>
     </message>
     <message>
         <source>Min-p</source>
-        <translation type="unfinished">Min-p</translation>
+        <translation>Min-p</translation>
     </message>
     <message>
         <source>Repetition penalty</source>
-        <translation type="unfinished">반복 페널티</translation>
+        <translation>반복 페널티</translation>
     </message>
     <message>
         <source>Seed</source>
-        <translation type="unfinished">시드</translation>
+        <translation>시드</translation>
     </message>
     <message>
         <source>Longest reply</source>
-        <translation type="unfinished">답변 최대 길이</translation>
+        <translation>답변 최대 길이</translation>
     </message>
     <message>
         <source>Think first</source>
-        <translation type="unfinished">먼저 생각하기</translation>
+        <translation>먼저 생각하기</translation>
     </message>
     <message>
         <source>Drafting</source>
-        <translation type="unfinished">초안</translation>
+        <translation>초안</translation>
     </message>
 </context>
 <context>
     <name>ChatSettingsWiring</name>
     <message>
         <source>Chat Settings…</source>
-        <translation type="unfinished"></translation>
+        <translation>채팅 설정…</translation>
     </message>
 </context>
 <context>
@@ -886,75 +898,75 @@
     <name>EditorPart</name>
     <message>
         <source>You</source>
-        <translation type="unfinished">나</translation>
+        <translation>나</translation>
     </message>
     <message>
         <source>Model</source>
-        <translation type="unfinished">모델</translation>
+        <translation>모델</translation>
     </message>
     <message>
         <source>Whose words</source>
-        <translation type="unfinished"></translation>
+        <translation>누구의 말</translation>
     </message>
     <message>
         <source>What you said</source>
-        <translation type="unfinished"></translation>
+        <translation>내가 한 말</translation>
     </message>
     <message>
         <source>What the model said</source>
-        <translation type="unfinished"></translation>
+        <translation>모델이 한 말</translation>
     </message>
     <message>
         <source>New message</source>
-        <translation type="unfinished"></translation>
+        <translation>새 메시지</translation>
     </message>
     <message>
         <source>Edited message</source>
-        <translation type="unfinished"></translation>
+        <translation>편집 중인 메시지</translation>
     </message>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished">취소</translation>
+        <translation>취소</translation>
     </message>
     <message>
         <source>Insert</source>
-        <translation type="unfinished"></translation>
+        <translation>삽입</translation>
     </message>
     <message>
         <source>Save</source>
-        <translation type="unfinished"></translation>
+        <translation>저장</translation>
     </message>
     <message>
         <source>Send</source>
-        <translation type="unfinished">보내기</translation>
+        <translation>보내기</translation>
     </message>
     <message>
         <source>Insert and continue</source>
-        <translation type="unfinished"></translation>
+        <translation>삽입하고 이어 쓰기</translation>
     </message>
     <message>
         <source>Save and continue</source>
-        <translation type="unfinished"></translation>
+        <translation>저장하고 이어 쓰기</translation>
     </message>
     <message>
         <source>Insert and send</source>
-        <translation type="unfinished"></translation>
+        <translation>삽입하고 보내기</translation>
     </message>
     <message>
         <source>Save only</source>
-        <translation type="unfinished"></translation>
+        <translation>저장만 하기</translation>
     </message>
     <message>
         <source>What follows stays as it is.</source>
-        <translation type="unfinished"></translation>
+        <translation>뒤의 메시지는 그대로 남아요.</translation>
     </message>
     <message>
         <source>The model writes a new reply.</source>
-        <translation type="unfinished"></translation>
+        <translation>모델이 새 답변을 써요.</translation>
     </message>
     <message>
         <source>The model goes on from the end of these words.</source>
-        <translation type="unfinished"></translation>
+        <translation>모델이 이 글 끝에서 이어 써요.</translation>
     </message>
 </context>
 <context>
@@ -1188,27 +1200,27 @@
     <name>FindBar</name>
     <message>
         <source>%1 of %2</source>
-        <translation type="unfinished">%2 중 %1</translation>
+        <translation>%2 중 %1</translation>
     </message>
     <message>
         <source>Not found</source>
-        <translation type="unfinished"></translation>
+        <translation>찾을 수 없음</translation>
     </message>
     <message>
         <source>Find in chat</source>
-        <translation type="unfinished"></translation>
+        <translation>채팅에서 찾기</translation>
     </message>
     <message>
         <source>Previous match</source>
-        <translation type="unfinished"></translation>
+        <translation>이전 결과</translation>
     </message>
     <message>
         <source>Next match</source>
-        <translation type="unfinished"></translation>
+        <translation>다음 결과</translation>
     </message>
     <message>
         <source>Close</source>
-        <translation type="unfinished">닫기</translation>
+        <translation>닫기</translation>
     </message>
 </context>
 <context>
@@ -1456,201 +1468,201 @@
     <name>Inspector</name>
     <message>
         <source>No reply yet</source>
-        <translation type="unfinished"></translation>
+        <translation>아직 답변이 없어요</translation>
     </message>
     <message>
         <source>In company</source>
-        <translation type="unfinished"></translation>
+        <translation>여러 답변 동시 작성</translation>
     </message>
     <message>
         <source>Drafting is off</source>
-        <translation type="unfinished"></translation>
+        <translation>초안 모델을 쓰지 않음</translation>
     </message>
     <message>
         <source>No draft</source>
-        <translation type="unfinished">초안 없음</translation>
+        <translation>초안 없음</translation>
     </message>
     <message>
         <source>The draft rests</source>
-        <translation type="unfinished"></translation>
+        <translation>초안 모델이 쉬는 중</translation>
     </message>
     <message>
         <source>Drafting not supported</source>
-        <translation type="unfinished"></translation>
+        <translation>초안 모델을 쓸 수 없음</translation>
     </message>
     <message>
         <source>The draft failed</source>
-        <translation type="unfinished"></translation>
+        <translation>초안 모델 오류</translation>
     </message>
     <message>
         <source>Too short to judge</source>
-        <translation type="unfinished"></translation>
+        <translation>판단하기엔 짧아요</translation>
     </message>
     <message>
         <source>Compared with %1 tok/s without a draft, by plain passes measured during this reply.</source>
-        <translation type="unfinished"></translation>
+        <translation>초안 모델 없이는 초당 %1 토큰이에요. 이 답변을 쓰는 동안 잰 일반 패스와 비교했어요.</translation>
     </message>
     <message>
         <source>Ask something, and see here what the draft brings.</source>
-        <translation type="unfinished"></translation>
+        <translation>질문을 하면 초안 모델이 얼마나 도움이 됐는지 여기에 보여요.</translation>
     </message>
     <message>
         <source>Of the draft&apos;s guesses %1 were right, so a pass of the main model brought %2 tokens; from %3 on it pays.</source>
-        <translation type="unfinished"></translation>
+        <translation>추측의 %1가 맞아서 메인 모델이 패스마다 평균 %2 토큰을 썼어요. %3 토큰부터 이득이에요.</translation>
     </message>
     <message>
         <source>Of the draft&apos;s guesses %1 were right. A pass brought %2 tokens, about what it takes to pay (%3).</source>
-        <translation type="unfinished"></translation>
+        <translation>추측의 %1가 맞았어요. 패스마다 평균 %2 토큰을 썼는데, 이득이 나는 기준(%3)과 비슷해요.</translation>
     </message>
     <message>
         <source>Only %1 of the draft&apos;s guesses were right. A pass brought %2 tokens; it would have taken %3 to pay.</source>
-        <translation type="unfinished"></translation>
+        <translation>추측의 %1만 맞았어요. 패스마다 평균 %2 토큰이었고, 이득이 나려면 %3 토큰이 필요해요.</translation>
     </message>
     <message>
         <source>Too little of it was drafted to say whether that paid.</source>
-        <translation type="unfinished"></translation>
+        <translation>미리 추측한 부분이 적어서 이득이었는지 알 수 없어요.</translation>
     </message>
     <message>
         <source>The gain is too close to nothing to be certain of yet.</source>
-        <translation type="unfinished"></translation>
+        <translation>차이가 너무 작아서 아직 확실하지 않아요.</translation>
     </message>
     <message>
         <source>Several replies were written at once and shared each pass, so nothing was drafted.</source>
-        <translation type="unfinished"></translation>
+        <translation>여러 답변을 동시에 쓰며 패스를 함께 써서 미리 추측하지 않았어요.</translation>
     </message>
     <message>
         <source>Accepted by position</source>
-        <translation type="unfinished"></translation>
+        <translation>위치별 수락률</translation>
     </message>
     <message>
         <source>position %1: %2</source>
-        <translation type="unfinished"></translation>
+        <translation>%1번째: %2</translation>
     </message>
     <message>
         <source>Accepted per pass</source>
-        <translation type="unfinished"></translation>
+        <translation>패스당 수락된 토큰</translation>
     </message>
     <message>
         <source>%1 accepted: %2 of the passes</source>
-        <translation type="unfinished"></translation>
+        <translation>%1개 수락: 패스의 %2</translation>
     </message>
     <message>
         <source>Tokens per pass</source>
-        <translation type="unfinished">패스당 토큰</translation>
+        <translation>패스당 토큰</translation>
     </message>
     <message>
         <source>pays from %1</source>
-        <translation type="unfinished"></translation>
+        <translation>%1부터 이득</translation>
     </message>
     <message>
         <source>Where the time went</source>
-        <translation type="unfinished"></translation>
+        <translation>시간이 쓰인 곳</translation>
     </message>
     <message>
         <source>draft</source>
-        <translation type="unfinished"></translation>
+        <translation>초안</translation>
     </message>
     <message>
         <source>main model</source>
-        <translation type="unfinished"></translation>
+        <translation>메인 모델</translation>
     </message>
     <message>
         <source>other</source>
-        <translation type="unfinished"></translation>
+        <translation>기타</translation>
     </message>
     <message>
         <source>Tokens per pass over the reply</source>
-        <translation type="unfinished"></translation>
+        <translation>답변 중 패스당 토큰</translation>
     </message>
     <message>
         <source>first %1, last %2, between %3 and %4</source>
-        <translation type="unfinished"></translation>
+        <translation>처음 %1, 끝 %2, 범위 %3~%4</translation>
     </message>
     <message>
         <source>%1 s saved</source>
-        <translation type="unfinished"></translation>
+        <translation>%1초 절약</translation>
     </message>
     <message>
         <source>%1 s lost</source>
-        <translation type="unfinished"></translation>
+        <translation>%1초 손해</translation>
     </message>
     <message>
         <source>What do these mean?</source>
-        <translation type="unfinished"></translation>
+        <translation>무슨 뜻인가요?</translation>
     </message>
     <message>
         <source>Pass</source>
-        <translation type="unfinished"></translation>
+        <translation>패스</translation>
     </message>
     <message>
         <source>The main model reads once over all guesses. It keeps those that it would have written itself, up to the first that it would not, and adds one token of its own.</source>
-        <translation type="unfinished"></translation>
+        <translation>메인 모델이 추측을 한 번에 모두 확인해요. 자신도 그렇게 썼을 토큰은 처음으로 다른 것이 나올 때까지 받아들이고, 자기 토큰을 하나 더해요.</translation>
     </message>
     <message>
         <source>Accept rate</source>
-        <translation type="unfinished">수락률</translation>
+        <translation>수락률</translation>
     </message>
     <message>
         <source>Of the tokens that the draft guessed and the main model checked, the share that it kept.</source>
-        <translation type="unfinished"></translation>
+        <translation>초안 모델이 추측하고 메인 모델이 확인한 토큰 가운데 받아들인 비율이에요.</translation>
     </message>
     <message>
         <source>How many tokens a pass of the main model brought on average, its own one included. Without a draft it is 1.</source>
-        <translation type="unfinished"></translation>
+        <translation>메인 모델이 패스마다 평균 몇 토큰을 썼는지예요. 자기 토큰도 포함해요. 초안 모델이 없으면 1이에요.</translation>
     </message>
     <message>
         <source>Pays from</source>
-        <translation type="unfinished"></translation>
+        <translation>이득이 나는 기준</translation>
     </message>
     <message>
         <source>How much longer a pass with drafting takes than a plain one. Where a pass brings more tokens than this, the draft makes the reply faster.</source>
-        <translation type="unfinished"></translation>
+        <translation>초안 모델을 쓰는 패스가 일반 패스보다 몇 배 오래 걸리는지예요. 패스당 토큰이 이보다 많으면 답변이 빨라져요.</translation>
     </message>
     <message>
         <source>Faster, slower</source>
-        <translation type="unfinished"></translation>
+        <translation>빠름, 느림</translation>
     </message>
     <message>
         <source>Tokens per pass divided by what it pays from: the speed with the draft against the speed without, measured on this Mac during the same reply.</source>
-        <translation type="unfinished"></translation>
+        <translation>패스당 토큰을 이득이 나는 기준으로 나눈 값이에요. 같은 답변을 쓰는 동안 이 Mac에서 잰, 초안 모델이 있을 때와 없을 때의 속도 비예요.</translation>
     </message>
     <message>
         <source>How often the first, second, third … guessed token was kept. A later one counts only if all before it were right.</source>
-        <translation type="unfinished"></translation>
+        <translation>첫 번째, 두 번째, 세 번째… 추측이 얼마나 자주 수락됐는지예요. 뒤의 추측은 앞이 모두 맞아야 인정돼요.</translation>
     </message>
 </context>
 <context>
     <name>InspectorPanel</name>
     <message>
         <source>Speculation inspector</source>
-        <translation type="unfinished"></translation>
+        <translation>추측 디코딩 인스펙터</translation>
     </message>
     <message>
         <source>Speculation</source>
-        <translation type="unfinished">추측 디코딩</translation>
+        <translation>추측 디코딩</translation>
     </message>
     <message>
         <source>Turn off for this pair</source>
-        <translation type="unfinished"></translation>
+        <translation>이 쌍에서 끄기</translation>
     </message>
     <message>
         <source>Race…</source>
-        <translation type="unfinished"></translation>
+        <translation>속도 대결…</translation>
     </message>
     <message>
         <source>Write this reply once more without the draft and once with it, side by side</source>
-        <translation type="unfinished"></translation>
+        <translation>이 답변을 초안 모델 없이 한 번, 초안 모델로 한 번 더 써서 나란히 비교해요</translation>
     </message>
 </context>
 <context>
     <name>InspectorWiring</name>
     <message>
         <source>Show or hide the inspector</source>
-        <translation type="unfinished"></translation>
+        <translation>인스펙터 보기/가리기</translation>
     </message>
     <message>
         <source>Inspector</source>
-        <translation type="unfinished"></translation>
+        <translation>인스펙터</translation>
     </message>
 </context>
 <context>
@@ -1774,13 +1786,13 @@
     </message>
     <message numerus="yes">
         <source>%n message(s) deleted.</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>메시지 %n개를 삭제했어요.</numerusform>
         </translation>
     </message>
     <message>
         <source>Deleted the folder “%1”.</source>
-        <translation type="unfinished"></translation>
+        <translation>‘%1’ 폴더를 삭제했어요.</translation>
     </message>
 </context>
 <context>
@@ -1917,7 +1929,7 @@
     </message>
     <message>
         <source>New Folder</source>
-        <translation type="unfinished"></translation>
+        <translation>새 폴더</translation>
     </message>
     <message>
         <source>Quick Ask…</source>
@@ -1933,15 +1945,15 @@
     </message>
     <message>
         <source>Find in Chat…</source>
-        <translation type="unfinished"></translation>
+        <translation>채팅에서 찾기…</translation>
     </message>
     <message>
         <source>Find Next</source>
-        <translation type="unfinished"></translation>
+        <translation>다음 찾기</translation>
     </message>
     <message>
         <source>Find Previous</source>
-        <translation type="unfinished"></translation>
+        <translation>이전 찾기</translation>
     </message>
     <message>
         <source>Command Palette…</source>
@@ -1985,7 +1997,7 @@
     </message>
     <message>
         <source>Move Chat to</source>
-        <translation type="unfinished"></translation>
+        <translation>채팅 이동</translation>
     </message>
     <message>
         <source>Delete Chat</source>
@@ -2027,51 +2039,59 @@
     <name>MessageActs</name>
     <message>
         <source>Copy as Markdown</source>
-        <translation type="unfinished">마크다운으로 복사</translation>
+        <translation>마크다운으로 복사</translation>
     </message>
     <message>
         <source>Copy as Plain Text</source>
-        <translation type="unfinished"></translation>
+        <translation>일반 텍스트로 복사</translation>
     </message>
     <message>
         <source>Edit</source>
-        <translation type="unfinished">편집</translation>
+        <translation>편집</translation>
     </message>
     <message>
         <source>Write Again</source>
-        <translation type="unfinished"></translation>
+        <translation>다시 쓰기</translation>
     </message>
     <message>
         <source>Write a Reply</source>
-        <translation type="unfinished"></translation>
+        <translation>답변 쓰기</translation>
     </message>
     <message>
         <source>Continue</source>
-        <translation type="unfinished">이어 쓰기</translation>
+        <translation>이어 쓰기</translation>
+    </message>
+    <message>
+        <source>Show in Inspector</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Race…</source>
+        <translation type="unfinished">속도 대결…</translation>
     </message>
     <message>
         <source>Insert Before</source>
-        <translation type="unfinished"></translation>
+        <translation>앞에 삽입</translation>
     </message>
     <message>
         <source>Insert After</source>
-        <translation type="unfinished"></translation>
+        <translation>뒤에 삽입</translation>
     </message>
     <message>
         <source>Make It Yours</source>
-        <translation type="unfinished"></translation>
+        <translation>내 메시지로 바꾸기</translation>
     </message>
     <message>
         <source>Make It the Model&apos;s</source>
-        <translation type="unfinished"></translation>
+        <translation>모델의 답변으로 바꾸기</translation>
     </message>
     <message>
         <source>Delete</source>
-        <translation type="unfinished">삭제</translation>
+        <translation>삭제</translation>
     </message>
     <message>
         <source>Delete with All That Follows…</source>
-        <translation type="unfinished"></translation>
+        <translation>뒤의 메시지까지 모두 삭제…</translation>
     </message>
 </context>
 <context>
@@ -2106,24 +2126,28 @@
     </message>
     <message>
         <source>More</source>
-        <translation type="unfinished"></translation>
+        <translation>더 보기</translation>
     </message>
 </context>
 <context>
     <name>MessageWiring</name>
     <message numerus="yes">
         <source>Delete this message and %n message(s) that follow?</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>이 메시지와 뒤따르는 메시지 %n개를 삭제할까요?</numerusform>
         </translation>
     </message>
     <message>
         <source>Undo brings them back. They stay under Recently Deleted for 30 days.</source>
-        <translation type="unfinished"></translation>
+        <translation>실행 취소로 되돌릴 수 있어요. 최근 삭제한 항목에 30일 동안 남아 있어요.</translation>
     </message>
     <message>
         <source>Delete</source>
-        <translation type="unfinished">삭제</translation>
+        <translation>삭제</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>취소</translation>
     </message>
 </context>
 <context>
@@ -2686,7 +2710,7 @@
     </message>
     <message>
         <source>Turn off for this pair</source>
-        <translation type="unfinished"></translation>
+        <translation>이 쌍에서 끄기</translation>
     </message>
     <message>
         <source>Drafting is off.</source>
@@ -3183,69 +3207,69 @@
     <name>OptionField</name>
     <message>
         <source>As in Settings</source>
-        <translation type="unfinished"></translation>
+        <translation>설정대로</translation>
     </message>
 </context>
 <context>
     <name>Overlay</name>
     <message>
         <source>Token %1 of %2 in the draft · pass %3</source>
-        <translation type="unfinished"></translation>
+        <translation>추측한 토큰 %2개 중 %1번째 · 패스 %3</translation>
     </message>
     <message>
         <source>The draft wanted</source>
-        <translation type="unfinished"></translation>
+        <translation>초안 모델의 추측</translation>
     </message>
     <message>
         <source>The main model wrote</source>
-        <translation type="unfinished"></translation>
+        <translation>메인 모델의 선택</translation>
     </message>
     <message>
         <source>to end the reply</source>
-        <translation type="unfinished"></translation>
+        <translation>답변 끝내기</translation>
     </message>
     <message>
         <source>a part of another character</source>
-        <translation type="unfinished"></translation>
+        <translation>다른 글자의 일부</translation>
     </message>
     <message>
         <source>Tinted words are the draft&apos;s guesses that the main model kept; where it chose otherwise, there is a line.</source>
-        <translation type="unfinished"></translation>
+        <translation>색칠된 말은 초안 모델이 맞힌 추측이고, 밑줄은 메인 모델이 다르게 쓴 곳이에요.</translation>
     </message>
 </context>
 <context>
     <name>OverlayWiring</name>
     <message>
         <source>Always show</source>
-        <translation type="unfinished"></translation>
+        <translation>항상 보기</translation>
     </message>
     <message>
         <source>Drafted Text</source>
-        <translation type="unfinished"></translation>
+        <translation>추측한 텍스트</translation>
     </message>
     <message>
         <source>Not Marked</source>
-        <translation type="unfinished"></translation>
+        <translation>표시 안 함</translation>
     </message>
     <message>
         <source>Mark Corrections</source>
-        <translation type="unfinished"></translation>
+        <translation>다르게 쓴 곳 표시</translation>
     </message>
     <message>
         <source>Mark Accepted and Corrections</source>
-        <translation type="unfinished"></translation>
+        <translation>수락된 추측과 다르게 쓴 곳 표시</translation>
     </message>
     <message>
         <source>Switch Marks of Drafted Text</source>
-        <translation type="unfinished"></translation>
+        <translation>추측한 텍스트 표시 전환</translation>
     </message>
     <message>
         <source>Next Correction</source>
-        <translation type="unfinished"></translation>
+        <translation>다음 다르게 쓴 곳</translation>
     </message>
     <message>
         <source>Previous Correction</source>
-        <translation type="unfinished"></translation>
+        <translation>이전 다르게 쓴 곳</translation>
     </message>
 </context>
 <context>
@@ -3260,7 +3284,11 @@
     </message>
     <message>
         <source>off for this pair</source>
-        <translation type="unfinished"></translation>
+        <translation>이 쌍에서 꺼짐</translation>
+    </message>
+    <message>
+        <source>several at once</source>
+        <translation>동시 답변 중</translation>
     </message>
     <message>
         <source>off</source>
@@ -3599,39 +3627,49 @@
     <name>PresetRow</name>
     <message>
         <source>Save as Preset…</source>
-        <translation type="unfinished"></translation>
+        <translation>프리셋으로 저장…</translation>
     </message>
     <message>
         <source>Save Changes to the Preset</source>
-        <translation type="unfinished"></translation>
+        <translation>변경 사항을 프리셋에 저장</translation>
     </message>
     <message>
         <source>Rename…</source>
-        <translation type="unfinished">이름 변경…</translation>
+        <translation>이름 변경…</translation>
     </message>
     <message>
         <source>Delete Preset</source>
-        <translation type="unfinished"></translation>
+        <translation>프리셋 삭제</translation>
     </message>
     <message>
         <source>No preset</source>
-        <translation type="unfinished"></translation>
+        <translation>프리셋 없음</translation>
     </message>
     <message>
         <source>Preset</source>
-        <translation type="unfinished"></translation>
+        <translation>프리셋</translation>
     </message>
     <message>
         <source>Save, rename or delete presets</source>
-        <translation type="unfinished"></translation>
+        <translation>프리셋 저장, 이름 변경, 삭제</translation>
     </message>
     <message>
         <source>Name of the preset</source>
-        <translation type="unfinished"></translation>
+        <translation>프리셋 이름</translation>
     </message>
 </context>
 <context>
     <name>ProgressPart</name>
+    <message>
+        <source>Stopping…</source>
+        <translation>멈추는 중…</translation>
+    </message>
+    <message numerus="yes">
+        <source>Waiting for %n other reply(ies)…</source>
+        <translation>
+            <numerusform>다른 답변 %n개를 기다리는 중…</numerusform>
+        </translation>
+    </message>
     <message>
         <source>Reading the chat…</source>
         <translation>채팅을 읽는 중…</translation>
@@ -3684,102 +3722,102 @@
     <name>Race</name>
     <message>
         <source>Without the draft</source>
-        <translation type="unfinished"></translation>
+        <translation>초안 모델 없이</translation>
     </message>
     <message>
         <source>With the draft</source>
-        <translation type="unfinished"></translation>
+        <translation>초안 모델로</translation>
     </message>
     <message>
         <source>waiting for its turn</source>
-        <translation type="unfinished"></translation>
+        <translation>차례를 기다리는 중</translation>
     </message>
     <message>
         <source>%1 tokens · %2 s · %3 tok/s</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 토큰 · %2초 · 초당 %3 토큰</translation>
     </message>
     <message>
         <source>One prompt, written twice with the same seed. One after the other: at the same time the two would share their passes, and neither would draft.</source>
-        <translation type="unfinished"></translation>
+        <translation>같은 프롬프트에 같은 시드로 두 번 답해요. 동시에 쓰면 패스를 나눠 써서 미리 추측할 수 없으니 차례로 써요.</translation>
     </message>
     <message>
         <source>The two are written one after the other.</source>
-        <translation type="unfinished"></translation>
+        <translation>차례로 쓰고 있어요.</translation>
     </message>
     <message>
         <source>A reply is being written; the race goes on after it.</source>
-        <translation type="unfinished"></translation>
+        <translation>답변을 쓰고 있어요. 끝나면 대결을 이어가요.</translation>
     </message>
     <message>
         <source>The race was stopped.</source>
-        <translation type="unfinished"></translation>
+        <translation>대결을 멈췄어요.</translation>
     </message>
     <message>
         <source>The prompt could not be written; the log says why.</source>
-        <translation type="unfinished"></translation>
+        <translation>답변을 쓰지 못했어요. 이유는 로그에 있어요.</translation>
     </message>
     <message>
         <source>The same words: all %1 tokens are identical.</source>
-        <translation type="unfinished"></translation>
+        <translation>결과가 같아요. 토큰 %1개가 모두 일치해요.</translation>
     </message>
     <message>
         <source>The words differ from token %1 on. That should not happen; please report it.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1번째 토큰부터 결과가 달라요. 있어서는 안 되는 일이니 알려 주세요.</translation>
     </message>
     <message>
         <source>Too short to tell a speed.</source>
-        <translation type="unfinished"></translation>
+        <translation>너무 짧아서 속도를 알 수 없어요.</translation>
     </message>
     <message>
         <source>Both took the same time.</source>
-        <translation type="unfinished"></translation>
+        <translation>걸린 시간이 같아요.</translation>
     </message>
     <message>
         <source>The draft saved %1 s: %2× as fast.</source>
-        <translation type="unfinished"></translation>
+        <translation>초안 모델 덕분에 %1초 줄었어요. %2배 속도예요.</translation>
     </message>
     <message>
         <source>The draft cost %1 s: %2 of the speed without it.</source>
-        <translation type="unfinished"></translation>
+        <translation>초안 모델 때문에 %1초 더 걸렸어요. 없을 때 속도의 %2예요.</translation>
     </message>
 </context>
 <context>
     <name>RaceWindow</name>
     <message>
         <source>Load a main model with a draft first.</source>
-        <translation type="unfinished">먼저 메인 모델과 초안 모델을 불러오세요.</translation>
+        <translation>먼저 메인 모델과 초안 모델을 불러오세요.</translation>
     </message>
     <message>
         <source>Stop</source>
-        <translation type="unfinished">중지</translation>
+        <translation>중지</translation>
     </message>
     <message>
         <source>Race again</source>
-        <translation type="unfinished"></translation>
+        <translation>다시 대결</translation>
     </message>
     <message>
         <source>Race</source>
-        <translation type="unfinished"></translation>
+        <translation>속도 대결</translation>
     </message>
     <message>
         <source>Close</source>
-        <translation type="unfinished">닫기</translation>
+        <translation>닫기</translation>
     </message>
     <message>
         <source>As in this chat</source>
-        <translation type="unfinished"></translation>
+        <translation>이 채팅과 같게</translation>
     </message>
     <message>
         <source>Greedy</source>
-        <translation type="unfinished"></translation>
+        <translation>가장 유력한 토큰만</translation>
     </message>
     <message>
         <source>Sampling</source>
-        <translation type="unfinished"></translation>
+        <translation>샘플링</translation>
     </message>
     <message>
         <source>Greedy always takes the likeliest token; otherwise both draw with one seed.</source>
-        <translation type="unfinished"></translation>
+        <translation>‘가장 유력한 토큰만’은 늘 확률이 가장 높은 토큰을 골라요. 아니면 둘 다 같은 시드로 뽑아요.</translation>
     </message>
 </context>
 <context>
@@ -3806,7 +3844,7 @@
     </message>
     <message>
         <source>Turn off for this pair</source>
-        <translation type="unfinished"></translation>
+        <translation>이 쌍에서 끄기</translation>
     </message>
     <message>
         <source>%1 tok/s</source>
@@ -3823,6 +3861,10 @@
     <message>
         <source>%1 tok/pass, pays from %2</source>
         <translation>패스당 %1토큰(%2부터 이득)</translation>
+    </message>
+    <message>
+        <source>no draft: several replies at once</source>
+        <translation>초안 없음: 여러 답변을 함께 씀</translation>
     </message>
     <message>
         <source>draft at rest</source>
@@ -3868,6 +3910,10 @@
         <translation>쓰는 중</translation>
     </message>
     <message>
+        <source>Stopping…</source>
+        <translation>멈추는 중…</translation>
+    </message>
+    <message>
         <source>Stopped</source>
         <translation>중지됨</translation>
     </message>
@@ -3905,51 +3951,51 @@
     </message>
     <message>
         <source>By position</source>
-        <translation type="unfinished"></translation>
+        <translation>위치별</translation>
     </message>
     <message>
         <source>Over the reply</source>
-        <translation type="unfinished"></translation>
+        <translation>답변 중 변화</translation>
     </message>
     <message>
-        <source>Time spent drafting</source>
-        <translation type="unfinished"></translation>
+        <source>Draft time</source>
+        <translation>초안 시간</translation>
     </message>
     <message>
         <source>in company</source>
-        <translation type="unfinished"></translation>
+        <translation>동시 작성</translation>
     </message>
     <message>
         <source>drafting off</source>
-        <translation type="unfinished"></translation>
+        <translation>초안 끔</translation>
     </message>
     <message>
         <source>no draft</source>
-        <translation type="unfinished"></translation>
+        <translation>초안 없음</translation>
     </message>
     <message>
         <source>draft rests</source>
-        <translation type="unfinished"></translation>
+        <translation>초안 쉬는 중</translation>
     </message>
     <message>
         <source>not supported</source>
-        <translation type="unfinished"></translation>
+        <translation>지원 안 됨</translation>
     </message>
     <message>
         <source>draft failed</source>
-        <translation type="unfinished">초안 모델 오류</translation>
+        <translation>초안 모델 오류</translation>
     </message>
     <message>
         <source>from this chat</source>
-        <translation type="unfinished"></translation>
+        <translation>이 채팅의 글</translation>
     </message>
     <message>
         <source>draft model</source>
-        <translation type="unfinished"></translation>
+        <translation>초안 모델</translation>
     </message>
     <message>
         <source>Deleted chat</source>
-        <translation type="unfinished"></translation>
+        <translation>삭제된 채팅</translation>
     </message>
     <message>
         <source>Tokens per second</source>
@@ -4055,11 +4101,11 @@
     <name>SettingsButton</name>
     <message>
         <source>Chat settings (changed here)</source>
-        <translation type="unfinished"></translation>
+        <translation>채팅 설정(이 채팅에서 바꿈)</translation>
     </message>
     <message>
         <source>Chat settings</source>
-        <translation type="unfinished"></translation>
+        <translation>채팅 설정</translation>
     </message>
 </context>
 <context>
@@ -4183,35 +4229,39 @@
     <name>SidebarWiring</name>
     <message>
         <source>Delete the folder “%1”?</source>
-        <translation type="unfinished"></translation>
+        <translation>‘%1’ 폴더를 삭제할까요?</translation>
     </message>
     <message>
         <source>Move up what is in it</source>
-        <translation type="unfinished"></translation>
+        <translation>내용을 위로 옮기기</translation>
     </message>
     <message>
         <source>Delete all of it</source>
-        <translation type="unfinished"></translation>
+        <translation>내용까지 삭제</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation type="unfinished">취소</translation>
     </message>
     <message numerus="yes">
-        <source>%n chat(s)</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <source>%Ln chat(s)</source>
+        <translation>
+            <numerusform>채팅 %Ln개</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln folder(s)</source>
+        <translation>
+            <numerusform>폴더 %Ln개</numerusform>
         </translation>
     </message>
     <message>
         <source>%1 and %2</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message numerus="yes">
-        <source>%n folder(s)</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-        </translation>
+        <translation>%1, %2</translation>
     </message>
     <message>
         <source>It holds %1.</source>
-        <translation type="unfinished"></translation>
+        <translation>이 폴더에 %1가 있어요.</translation>
     </message>
 </context>
 <context>
@@ -4257,23 +4307,23 @@
     </message>
     <message>
         <source>Totals</source>
-        <translation type="unfinished"></translation>
+        <translation>합계</translation>
     </message>
     <message>
         <source>Race with the latest reply…</source>
-        <translation type="unfinished"></translation>
+        <translation>마지막 답변으로 속도 대결…</translation>
     </message>
     <message>
         <source>Turn on</source>
-        <translation type="unfinished"></translation>
+        <translation>켜기</translation>
     </message>
     <message>
         <source>Off for this pair</source>
-        <translation type="unfinished"></translation>
+        <translation>이 쌍에서 꺼짐</translation>
     </message>
     <message>
         <source>Drafting cost time with these two models, so you turned it off.</source>
-        <translation type="unfinished"></translation>
+        <translation>이 두 모델로는 초안 모델이 시간을 더 써서 꺼 두었어요.</translation>
     </message>
     <message>
         <source>Your words are the main model&apos;s words, with or without a draft; only the speed differs.</source>
@@ -4288,101 +4338,101 @@
     <name>SpeculationWiring</name>
     <message>
         <source>Drafting is off for this pair from the next reply on. Choosing Auto or Fixed turns it on again.</source>
-        <translation type="unfinished"></translation>
+        <translation>다음 답변부터 이 쌍에서는 초안 모델을 쓰지 않아요. 자동이나 고정 개수를 고르면 다시 켜져요.</translation>
     </message>
     <message>
         <source>Undo</source>
-        <translation type="unfinished">실행 취소</translation>
+        <translation>실행 취소</translation>
     </message>
     <message>
         <source>Race…</source>
-        <translation type="unfinished"></translation>
+        <translation>속도 대결…</translation>
     </message>
 </context>
 <context>
     <name>Totals</name>
     <message>
         <source>By pair</source>
-        <translation type="unfinished"></translation>
+        <translation>쌍별</translation>
     </message>
     <message>
         <source>By language</source>
-        <translation type="unfinished"></translation>
+        <translation>언어별</translation>
     </message>
     <message>
         <source>By content</source>
-        <translation type="unfinished"></translation>
+        <translation>내용별</translation>
     </message>
     <message>
         <source>Replies</source>
-        <translation type="unfinished"></translation>
+        <translation>답변</translation>
     </message>
     <message>
         <source>Time</source>
-        <translation type="unfinished"></translation>
+        <translation>시간</translation>
     </message>
     <message>
         <source>English</source>
-        <translation type="unfinished"></translation>
+        <translation>영어</translation>
     </message>
     <message>
         <source>Korean</source>
-        <translation type="unfinished"></translation>
+        <translation>한국어</translation>
     </message>
     <message>
         <source>Japanese</source>
-        <translation type="unfinished"></translation>
+        <translation>일본어</translation>
     </message>
     <message>
         <source>Chinese</source>
-        <translation type="unfinished"></translation>
+        <translation>중국어</translation>
     </message>
     <message>
         <source>Prose</source>
-        <translation type="unfinished"></translation>
+        <translation>글</translation>
     </message>
     <message>
         <source>Code</source>
-        <translation type="unfinished">코드</translation>
+        <translation>코드</translation>
     </message>
     <message>
         <source>Lists and tables</source>
-        <translation type="unfinished"></translation>
+        <translation>목록과 표</translation>
     </message>
     <message>
         <source>Other</source>
-        <translation type="unfinished"></translation>
+        <translation>기타</translation>
     </message>
 </context>
 <context>
     <name>TotalsCard</name>
     <message>
         <source>Clear all statistics?</source>
-        <translation type="unfinished"></translation>
+        <translation>통계를 모두 지울까요?</translation>
     </message>
     <message>
         <source>Chats stay as they are, with the figures under their replies.</source>
-        <translation type="unfinished"></translation>
+        <translation>채팅과 답변 아래의 수치는 그대로 남아요.</translation>
     </message>
     <message>
         <source>Clear</source>
-        <translation type="unfinished"></translation>
+        <translation>지우기</translation>
     </message>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished">취소</translation>
+        <translation>취소</translation>
     </message>
     <message>
         <source>Totals</source>
-        <translation type="unfinished"></translation>
+        <translation>합계</translation>
     </message>
     <message>
         <source>Totals appear here once replies have been written.</source>
-        <translation type="unfinished"></translation>
+        <translation>답변을 쓰면 여기에 합계가 나와요.</translation>
     </message>
     <message>
         <source>Clear Statistics…</source>
-        <translation type="unfinished"></translation>
+        <translation>통계 지우기…</translation>
     </message>
 </context>
 <context>
@@ -4435,23 +4485,19 @@
     <name>Trash</name>
     <message>
         <source>Messages in “%1”</source>
-        <translation type="unfinished">‘%1’의 메시지</translation>
+        <translation>‘%1’의 메시지</translation>
     </message>
     <message>
         <source>deleted today</source>
-        <translation type="unfinished"></translation>
+        <translation>오늘 삭제</translation>
     </message>
     <message>
         <source>deleted yesterday</source>
-        <translation type="unfinished"></translation>
+        <translation>어제 삭제</translation>
     </message>
     <message>
         <source>deleted on %1</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>%n day(s) left</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 삭제</translation>
     </message>
 </context>
 <context>
@@ -4462,60 +4508,64 @@
     </message>
     <message>
         <source>Show all…</source>
-        <translation type="unfinished"></translation>
+        <translation>모두 보기…</translation>
     </message>
 </context>
 <context>
     <name>TrashWindow</name>
     <message numerus="yes">
-        <source>Delete %n item(s) for good?</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <source>Delete %Ln item(s) for good?</source>
+        <translation>
+            <numerusform>항목 %Ln개를 완전히 삭제할까요?</numerusform>
         </translation>
     </message>
     <message>
         <source>Delete for good</source>
-        <translation type="unfinished"></translation>
+        <translation>완전히 삭제</translation>
     </message>
     <message>
         <source>Delete everything in Recently Deleted for good?</source>
-        <translation type="unfinished"></translation>
+        <translation>최근 삭제한 항목을 모두 완전히 삭제할까요?</translation>
     </message>
     <message>
         <source>Empty</source>
-        <translation type="unfinished"></translation>
+        <translation>비우기</translation>
     </message>
     <message>
         <source>It also leaves the daily copies. This cannot be undone.</source>
-        <translation type="unfinished"></translation>
+        <translation>매일 만드는 사본에서도 지워지고, 되돌릴 수 없어요.</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation type="unfinished">취소</translation>
     </message>
     <message>
         <source>Recently Deleted</source>
-        <translation type="unfinished">최근 삭제한 항목</translation>
+        <translation>최근 삭제한 항목</translation>
     </message>
     <message>
         <source>What you delete stays here for 30 days. Then it is gone for good.</source>
-        <translation type="unfinished"></translation>
+        <translation>삭제한 항목은 여기에 30일 동안 남아 있다가 완전히 지워져요.</translation>
     </message>
     <message>
         <source>Nothing was deleted in the last 30 days.</source>
-        <translation type="unfinished"></translation>
+        <translation>최근 30일 동안 삭제한 항목이 없어요.</translation>
     </message>
     <message>
         <source>Recently deleted chats and messages</source>
-        <translation type="unfinished"></translation>
+        <translation>최근 삭제한 채팅과 메시지</translation>
     </message>
     <message>
         <source>Restore</source>
-        <translation type="unfinished"></translation>
+        <translation>복구</translation>
     </message>
     <message>
         <source>Delete for good…</source>
-        <translation type="unfinished"></translation>
+        <translation>완전히 삭제…</translation>
     </message>
     <message>
         <source>Empty…</source>
-        <translation type="unfinished"></translation>
+        <translation>비우기…</translation>
     </message>
 </context>
 <context>
@@ -4643,6 +4693,21 @@
     <message>
         <source>Best for this pair is to guess %1 ahead: %2 plain speed.</source>
         <translation>이 쌍은 토큰 %1개씩 미리 추측하는 것이 가장 좋아요. 초안 없이 쓸 때의 %2예요.</translation>
+    </message>
+</context>
+<context>
+    <name>_Counts</name>
+    <message numerus="yes">
+        <source>%Ln message(s)</source>
+        <translation>
+            <numerusform>메시지 %Ln개</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln day(s) left</source>
+        <translation>
+            <numerusform>%Ln일 남음</numerusform>
+        </translation>
     </message>
 </context>
 </TS>

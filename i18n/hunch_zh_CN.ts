@@ -305,6 +305,14 @@
         <translation>另一个键用于换行。同时按 Shift 和回车键始终是换行。</translation>
     </message>
     <message>
+        <source>Automatic titles</source>
+        <translation>自动标题</translation>
+    </message>
+    <message>
+        <source>The main model names a chat after its first reply, when it has time.</source>
+        <translation>首次回复完成后，主模型会在空闲时为对话起标题。</translation>
+    </message>
+    <message>
         <source>Notifications</source>
         <translation>通知</translation>
     </message>
@@ -342,7 +350,7 @@
     </message>
     <message>
         <source>Folders</source>
-        <translation type="unfinished"></translation>
+        <translation>文件夹</translation>
     </message>
     <message>
         <source>Today</source>
@@ -359,28 +367,28 @@
     <message>
         <source>%1 copy</source>
         <comment>the title of a chat&apos;s copy</comment>
-        <translation type="unfinished"></translation>
+        <translation>%1 副本</translation>
     </message>
     <message>
         <source>%1 copy %2</source>
         <comment>the title of a second or later copy</comment>
-        <translation type="unfinished"></translation>
+        <translation>%1 副本 %2</translation>
     </message>
     <message>
         <source>New folder</source>
-        <translation type="unfinished"></translation>
+        <translation>新建文件夹</translation>
     </message>
     <message>
         <source>%1 %2</source>
         <comment>the name of a second new folder: New folder 2</comment>
-        <translation type="unfinished"></translation>
+        <translation>%1 %2</translation>
     </message>
 </context>
 <context>
     <name>ChatList</name>
     <message>
         <source>New folder</source>
-        <translation type="unfinished"></translation>
+        <translation>新建文件夹</translation>
     </message>
     <message>
         <source>Rename…</source>
@@ -388,15 +396,15 @@
     </message>
     <message>
         <source>New folder inside</source>
-        <translation type="unfinished"></translation>
+        <translation>在其中新建文件夹</translation>
     </message>
     <message>
         <source>Move to</source>
-        <translation type="unfinished"></translation>
+        <translation>移到</translation>
     </message>
     <message>
         <source>Delete…</source>
-        <translation type="unfinished"></translation>
+        <translation>删除…</translation>
     </message>
     <message>
         <source>Unpin</source>
@@ -411,12 +419,16 @@
         <translation>创建副本</translation>
     </message>
     <message>
+        <source>Export…</source>
+        <translation>导出…</translation>
+    </message>
+    <message>
         <source>Name of the folder</source>
-        <translation type="unfinished"></translation>
+        <translation>文件夹名称</translation>
     </message>
     <message>
         <source>Title of the chat</source>
-        <translation type="unfinished">对话标题</translation>
+        <translation>对话标题</translation>
     </message>
     <message>
         <source>Delete</source>
@@ -427,140 +439,140 @@
     <name>ChatMenu</name>
     <message>
         <source>No folder</source>
-        <translation type="unfinished"></translation>
+        <translation>不放入文件夹</translation>
     </message>
     <message>
         <source>New folder…</source>
-        <translation type="unfinished"></translation>
+        <translation>新建文件夹…</translation>
     </message>
 </context>
 <context>
     <name>ChatRows</name>
     <message>
         <source>level %1</source>
-        <translation type="unfinished"></translation>
+        <translation>第 %1 级</translation>
     </message>
     <message>
         <source>open folder</source>
-        <translation type="unfinished"></translation>
+        <translation>展开的文件夹</translation>
     </message>
     <message>
         <source>closed folder</source>
-        <translation type="unfinished"></translation>
+        <translation>收起的文件夹</translation>
     </message>
     <message>
         <source>pinned</source>
-        <translation type="unfinished"></translation>
+        <translation>已置顶</translation>
     </message>
     <message>
         <source>a reply is being written</source>
-        <translation type="unfinished"></translation>
+        <translation>正在生成回复</translation>
     </message>
     <message>
         <source>new reply</source>
-        <translation type="unfinished"></translation>
+        <translation>有新回复</translation>
     </message>
 </context>
 <context>
     <name>ChatSettings</name>
     <message>
         <source>This model</source>
-        <translation type="unfinished"></translation>
+        <translation>此模型</translation>
     </message>
     <message>
         <source>This chat</source>
-        <translation type="unfinished"></translation>
+        <translation>此对话</translation>
     </message>
     <message>
         <source>Settings of</source>
-        <translation type="unfinished"></translation>
+        <translation>设置对象</translation>
     </message>
     <message>
         <source>Chat settings</source>
-        <translation type="unfinished"></translation>
+        <translation>对话设置</translation>
     </message>
     <message>
         <source>Close</source>
-        <translation type="unfinished">关闭</translation>
+        <translation>关闭</translation>
     </message>
     <message>
         <source>All as in Settings</source>
-        <translation type="unfinished"></translation>
+        <translation>全部沿用设置</translation>
     </message>
     <message>
         <source>Random</source>
-        <translation type="unfinished">随机</translation>
+        <translation>随机</translation>
     </message>
     <message>
         <source>No limit</source>
-        <translation type="unfinished">不限</translation>
+        <translation>不限</translation>
     </message>
     <message>
         <source>Only in this chat</source>
-        <translation type="unfinished"></translation>
+        <translation>仅此对话</translation>
     </message>
     <message>
         <source>With %1, unless a chat says otherwise</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 的默认值</translation>
     </message>
     <message>
         <source>From the preset</source>
-        <translation type="unfinished"></translation>
+        <translation>来自预设</translation>
     </message>
     <message>
         <source>As always with %1</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 的默认值</translation>
     </message>
     <message>
         <source>As in Settings</source>
-        <translation type="unfinished"></translation>
+        <translation>沿用设置</translation>
     </message>
     <message>
         <source>System prompt</source>
-        <translation type="unfinished">系统提示词</translation>
+        <translation>系统提示词</translation>
     </message>
     <message>
         <source>Temperature</source>
-        <translation type="unfinished">温度</translation>
+        <translation>温度</translation>
     </message>
     <message>
         <source>Top-p</source>
-        <translation type="unfinished">Top-p</translation>
+        <translation>Top-p</translation>
     </message>
     <message>
         <source>Top-k</source>
-        <translation type="unfinished">Top-k</translation>
+        <translation>Top-k</translation>
     </message>
     <message>
         <source>Min-p</source>
-        <translation type="unfinished">Min-p</translation>
+        <translation>Min-p</translation>
     </message>
     <message>
         <source>Repetition penalty</source>
-        <translation type="unfinished">重复惩罚</translation>
+        <translation>重复惩罚</translation>
     </message>
     <message>
         <source>Seed</source>
-        <translation type="unfinished">种子</translation>
+        <translation>种子</translation>
     </message>
     <message>
         <source>Longest reply</source>
-        <translation type="unfinished">回复最大长度</translation>
+        <translation>回复最大长度</translation>
     </message>
     <message>
         <source>Think first</source>
-        <translation type="unfinished">先思考</translation>
+        <translation>先思考</translation>
     </message>
     <message>
         <source>Drafting</source>
-        <translation type="unfinished">草稿</translation>
+        <translation>草稿</translation>
     </message>
 </context>
 <context>
     <name>ChatSettingsWiring</name>
     <message>
         <source>Chat Settings…</source>
-        <translation type="unfinished"></translation>
+        <translation>对话设置…</translation>
     </message>
 </context>
 <context>
@@ -886,75 +898,75 @@
     <name>EditorPart</name>
     <message>
         <source>You</source>
-        <translation type="unfinished">你</translation>
+        <translation>你</translation>
     </message>
     <message>
         <source>Model</source>
-        <translation type="unfinished">模型</translation>
+        <translation>模型</translation>
     </message>
     <message>
         <source>Whose words</source>
-        <translation type="unfinished"></translation>
+        <translation>谁说的</translation>
     </message>
     <message>
         <source>What you said</source>
-        <translation type="unfinished"></translation>
+        <translation>我说的话</translation>
     </message>
     <message>
         <source>What the model said</source>
-        <translation type="unfinished"></translation>
+        <translation>模型说的话</translation>
     </message>
     <message>
         <source>New message</source>
-        <translation type="unfinished"></translation>
+        <translation>新消息</translation>
     </message>
     <message>
         <source>Edited message</source>
-        <translation type="unfinished"></translation>
+        <translation>正在编辑的消息</translation>
     </message>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished">取消</translation>
+        <translation>取消</translation>
     </message>
     <message>
         <source>Insert</source>
-        <translation type="unfinished"></translation>
+        <translation>插入</translation>
     </message>
     <message>
         <source>Save</source>
-        <translation type="unfinished"></translation>
+        <translation>保存</translation>
     </message>
     <message>
         <source>Send</source>
-        <translation type="unfinished">发送</translation>
+        <translation>发送</translation>
     </message>
     <message>
         <source>Insert and continue</source>
-        <translation type="unfinished"></translation>
+        <translation>插入并继续生成</translation>
     </message>
     <message>
         <source>Save and continue</source>
-        <translation type="unfinished"></translation>
+        <translation>保存并继续生成</translation>
     </message>
     <message>
         <source>Insert and send</source>
-        <translation type="unfinished"></translation>
+        <translation>插入并发送</translation>
     </message>
     <message>
         <source>Save only</source>
-        <translation type="unfinished"></translation>
+        <translation>仅保存</translation>
     </message>
     <message>
         <source>What follows stays as it is.</source>
-        <translation type="unfinished"></translation>
+        <translation>后面的消息保持不变。</translation>
     </message>
     <message>
         <source>The model writes a new reply.</source>
-        <translation type="unfinished"></translation>
+        <translation>模型会生成新的回复。</translation>
     </message>
     <message>
         <source>The model goes on from the end of these words.</source>
-        <translation type="unfinished"></translation>
+        <translation>模型会从这段文字的末尾继续生成。</translation>
     </message>
 </context>
 <context>
@@ -1188,27 +1200,27 @@
     <name>FindBar</name>
     <message>
         <source>%1 of %2</source>
-        <translation type="unfinished">%1 / %2</translation>
+        <translation>%1 / %2</translation>
     </message>
     <message>
         <source>Not found</source>
-        <translation type="unfinished"></translation>
+        <translation>未找到</translation>
     </message>
     <message>
         <source>Find in chat</source>
-        <translation type="unfinished"></translation>
+        <translation>在对话中查找</translation>
     </message>
     <message>
         <source>Previous match</source>
-        <translation type="unfinished"></translation>
+        <translation>上一个匹配项</translation>
     </message>
     <message>
         <source>Next match</source>
-        <translation type="unfinished"></translation>
+        <translation>下一个匹配项</translation>
     </message>
     <message>
         <source>Close</source>
-        <translation type="unfinished">关闭</translation>
+        <translation>关闭</translation>
     </message>
 </context>
 <context>
@@ -1456,201 +1468,201 @@
     <name>Inspector</name>
     <message>
         <source>No reply yet</source>
-        <translation type="unfinished"></translation>
+        <translation>还没有回复</translation>
     </message>
     <message>
         <source>In company</source>
-        <translation type="unfinished"></translation>
+        <translation>多个回复同时生成</translation>
     </message>
     <message>
         <source>Drafting is off</source>
-        <translation type="unfinished"></translation>
+        <translation>未使用草稿模型</translation>
     </message>
     <message>
         <source>No draft</source>
-        <translation type="unfinished">不用草稿模型</translation>
+        <translation>不用草稿模型</translation>
     </message>
     <message>
         <source>The draft rests</source>
-        <translation type="unfinished"></translation>
+        <translation>草稿模型暂停中</translation>
     </message>
     <message>
         <source>Drafting not supported</source>
-        <translation type="unfinished"></translation>
+        <translation>不支持草稿模型</translation>
     </message>
     <message>
         <source>The draft failed</source>
-        <translation type="unfinished"></translation>
+        <translation>草稿模型出错</translation>
     </message>
     <message>
         <source>Too short to judge</source>
-        <translation type="unfinished"></translation>
+        <translation>太短，无法判断</translation>
     </message>
     <message>
         <source>Compared with %1 tok/s without a draft, by plain passes measured during this reply.</source>
-        <translation type="unfinished"></translation>
+        <translation>不用草稿模型时为每秒 %1 token，依据生成本回复时测得的普通轮次。</translation>
     </message>
     <message>
         <source>Ask something, and see here what the draft brings.</source>
-        <translation type="unfinished"></translation>
+        <translation>提一个问题，就能在这里看到草稿模型的效果。</translation>
     </message>
     <message>
         <source>Of the draft&apos;s guesses %1 were right, so a pass of the main model brought %2 tokens; from %3 on it pays.</source>
-        <translation type="unfinished"></translation>
+        <translation>猜测有 %1 正确，主模型每轮平均写出 %2 个 token；从 %3 个起就有收益。</translation>
     </message>
     <message>
         <source>Of the draft&apos;s guesses %1 were right. A pass brought %2 tokens, about what it takes to pay (%3).</source>
-        <translation type="unfinished"></translation>
+        <translation>猜测有 %1 正确。每轮平均 %2 个 token，与产生收益所需的数量（%3）相近。</translation>
     </message>
     <message>
         <source>Only %1 of the draft&apos;s guesses were right. A pass brought %2 tokens; it would have taken %3 to pay.</source>
-        <translation type="unfinished"></translation>
+        <translation>只有 %1 的猜测正确。每轮平均 %2 个 token，而要有收益需要 %3 个。</translation>
     </message>
     <message>
         <source>Too little of it was drafted to say whether that paid.</source>
-        <translation type="unfinished"></translation>
+        <translation>猜测的部分太少，无法判断是否有收益。</translation>
     </message>
     <message>
         <source>The gain is too close to nothing to be certain of yet.</source>
-        <translation type="unfinished"></translation>
+        <translation>差别太小，暂时无法确定。</translation>
     </message>
     <message>
         <source>Several replies were written at once and shared each pass, so nothing was drafted.</source>
-        <translation type="unfinished"></translation>
+        <translation>多个回复同时生成并共用每一轮，因此没有提前猜测。</translation>
     </message>
     <message>
         <source>Accepted by position</source>
-        <translation type="unfinished"></translation>
+        <translation>各位置的接受率</translation>
     </message>
     <message>
         <source>position %1: %2</source>
-        <translation type="unfinished"></translation>
+        <translation>第 %1 个：%2</translation>
     </message>
     <message>
         <source>Accepted per pass</source>
-        <translation type="unfinished"></translation>
+        <translation>每轮接受的 token</translation>
     </message>
     <message>
         <source>%1 accepted: %2 of the passes</source>
-        <translation type="unfinished"></translation>
+        <translation>接受 %1 个：占 %2 的轮次</translation>
     </message>
     <message>
         <source>Tokens per pass</source>
-        <translation type="unfinished">每轮 token&#xa0;数</translation>
+        <translation>每轮 token&#xa0;数</translation>
     </message>
     <message>
         <source>pays from %1</source>
-        <translation type="unfinished"></translation>
+        <translation>从 %1 起有收益</translation>
     </message>
     <message>
         <source>Where the time went</source>
-        <translation type="unfinished"></translation>
+        <translation>时间去向</translation>
     </message>
     <message>
         <source>draft</source>
-        <translation type="unfinished"></translation>
+        <translation>草稿</translation>
     </message>
     <message>
         <source>main model</source>
-        <translation type="unfinished"></translation>
+        <translation>主模型</translation>
     </message>
     <message>
         <source>other</source>
-        <translation type="unfinished"></translation>
+        <translation>其他</translation>
     </message>
     <message>
         <source>Tokens per pass over the reply</source>
-        <translation type="unfinished"></translation>
+        <translation>回复过程中的每轮 token 数</translation>
     </message>
     <message>
         <source>first %1, last %2, between %3 and %4</source>
-        <translation type="unfinished"></translation>
+        <translation>开始 %1，结束 %2，范围 %3 至 %4</translation>
     </message>
     <message>
         <source>%1 s saved</source>
-        <translation type="unfinished"></translation>
+        <translation>节省 %1 秒</translation>
     </message>
     <message>
         <source>%1 s lost</source>
-        <translation type="unfinished"></translation>
+        <translation>多用 %1 秒</translation>
     </message>
     <message>
         <source>What do these mean?</source>
-        <translation type="unfinished"></translation>
+        <translation>这些数字是什么意思？</translation>
     </message>
     <message>
         <source>Pass</source>
-        <translation type="unfinished"></translation>
+        <translation>轮次</translation>
     </message>
     <message>
         <source>The main model reads once over all guesses. It keeps those that it would have written itself, up to the first that it would not, and adds one token of its own.</source>
-        <translation type="unfinished"></translation>
+        <translation>主模型一次检查全部猜测，保留自己也会写出的 token，直到第一个不同之处，然后再加上自己的一个 token。</translation>
     </message>
     <message>
         <source>Accept rate</source>
-        <translation type="unfinished">接受率</translation>
+        <translation>接受率</translation>
     </message>
     <message>
         <source>Of the tokens that the draft guessed and the main model checked, the share that it kept.</source>
-        <translation type="unfinished"></translation>
+        <translation>草稿模型猜测、主模型检查过的 token 中，被保留的比例。</translation>
     </message>
     <message>
         <source>How many tokens a pass of the main model brought on average, its own one included. Without a draft it is 1.</source>
-        <translation type="unfinished"></translation>
+        <translation>主模型每轮平均写出多少 token，包括自己的那一个。不用草稿模型时为 1。</translation>
     </message>
     <message>
         <source>Pays from</source>
-        <translation type="unfinished"></translation>
+        <translation>收益起点</translation>
     </message>
     <message>
         <source>How much longer a pass with drafting takes than a plain one. Where a pass brings more tokens than this, the draft makes the reply faster.</source>
-        <translation type="unfinished"></translation>
+        <translation>使用草稿模型的一轮耗时是普通一轮的多少倍。每轮 token 数超过它，回复就会更快。</translation>
     </message>
     <message>
         <source>Faster, slower</source>
-        <translation type="unfinished"></translation>
+        <translation>更快、更慢</translation>
     </message>
     <message>
         <source>Tokens per pass divided by what it pays from: the speed with the draft against the speed without, measured on this Mac during the same reply.</source>
-        <translation type="unfinished"></translation>
+        <translation>每轮 token 数除以收益起点：在这台 Mac 上生成同一回复时测得的，用与不用草稿模型的速度之比。</translation>
     </message>
     <message>
         <source>How often the first, second, third … guessed token was kept. A later one counts only if all before it were right.</source>
-        <translation type="unfinished"></translation>
+        <translation>第一个、第二个、第三个……猜测被保留的频率。只有前面全部正确，后面的才算数。</translation>
     </message>
 </context>
 <context>
     <name>InspectorPanel</name>
     <message>
         <source>Speculation inspector</source>
-        <translation type="unfinished"></translation>
+        <translation>投机解码检查器</translation>
     </message>
     <message>
         <source>Speculation</source>
-        <translation type="unfinished">投机解码</translation>
+        <translation>投机解码</translation>
     </message>
     <message>
         <source>Turn off for this pair</source>
-        <translation type="unfinished"></translation>
+        <translation>对此模型对关闭</translation>
     </message>
     <message>
         <source>Race…</source>
-        <translation type="unfinished"></translation>
+        <translation>竞速…</translation>
     </message>
     <message>
         <source>Write this reply once more without the draft and once with it, side by side</source>
-        <translation type="unfinished"></translation>
+        <translation>不用与使用草稿模型各重写一次此回复，并排比较</translation>
     </message>
 </context>
 <context>
     <name>InspectorWiring</name>
     <message>
         <source>Show or hide the inspector</source>
-        <translation type="unfinished"></translation>
+        <translation>显示或隐藏检查器</translation>
     </message>
     <message>
         <source>Inspector</source>
-        <translation type="unfinished"></translation>
+        <translation>检查器</translation>
     </message>
 </context>
 <context>
@@ -1774,13 +1786,13 @@
     </message>
     <message numerus="yes">
         <source>%n message(s) deleted.</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>已删除 %n 条消息。</numerusform>
         </translation>
     </message>
     <message>
         <source>Deleted the folder “%1”.</source>
-        <translation type="unfinished"></translation>
+        <translation>已删除文件夹“%1”。</translation>
     </message>
 </context>
 <context>
@@ -1917,7 +1929,7 @@
     </message>
     <message>
         <source>New Folder</source>
-        <translation type="unfinished"></translation>
+        <translation>新建文件夹</translation>
     </message>
     <message>
         <source>Quick Ask…</source>
@@ -1933,15 +1945,15 @@
     </message>
     <message>
         <source>Find in Chat…</source>
-        <translation type="unfinished"></translation>
+        <translation>在对话中查找…</translation>
     </message>
     <message>
         <source>Find Next</source>
-        <translation type="unfinished"></translation>
+        <translation>查找下一个</translation>
     </message>
     <message>
         <source>Find Previous</source>
-        <translation type="unfinished"></translation>
+        <translation>查找上一个</translation>
     </message>
     <message>
         <source>Command Palette…</source>
@@ -1985,7 +1997,7 @@
     </message>
     <message>
         <source>Move Chat to</source>
-        <translation type="unfinished"></translation>
+        <translation>将对话移到</translation>
     </message>
     <message>
         <source>Delete Chat</source>
@@ -2027,51 +2039,59 @@
     <name>MessageActs</name>
     <message>
         <source>Copy as Markdown</source>
-        <translation type="unfinished">拷贝为 Markdown</translation>
+        <translation>拷贝为 Markdown</translation>
     </message>
     <message>
         <source>Copy as Plain Text</source>
-        <translation type="unfinished"></translation>
+        <translation>拷贝为纯文本</translation>
     </message>
     <message>
         <source>Edit</source>
-        <translation type="unfinished">编辑</translation>
+        <translation>编辑</translation>
     </message>
     <message>
         <source>Write Again</source>
-        <translation type="unfinished"></translation>
+        <translation>重新生成</translation>
     </message>
     <message>
         <source>Write a Reply</source>
-        <translation type="unfinished"></translation>
+        <translation>生成回复</translation>
     </message>
     <message>
         <source>Continue</source>
-        <translation type="unfinished">继续生成</translation>
+        <translation>继续生成</translation>
+    </message>
+    <message>
+        <source>Show in Inspector</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Race…</source>
+        <translation type="unfinished">竞速…</translation>
     </message>
     <message>
         <source>Insert Before</source>
-        <translation type="unfinished"></translation>
+        <translation>在前面插入</translation>
     </message>
     <message>
         <source>Insert After</source>
-        <translation type="unfinished"></translation>
+        <translation>在后面插入</translation>
     </message>
     <message>
         <source>Make It Yours</source>
-        <translation type="unfinished"></translation>
+        <translation>改为我的消息</translation>
     </message>
     <message>
         <source>Make It the Model&apos;s</source>
-        <translation type="unfinished"></translation>
+        <translation>改为模型的回复</translation>
     </message>
     <message>
         <source>Delete</source>
-        <translation type="unfinished">删除</translation>
+        <translation>删除</translation>
     </message>
     <message>
         <source>Delete with All That Follows…</source>
-        <translation type="unfinished"></translation>
+        <translation>连同后续消息一起删除…</translation>
     </message>
 </context>
 <context>
@@ -2106,24 +2126,28 @@
     </message>
     <message>
         <source>More</source>
-        <translation type="unfinished"></translation>
+        <translation>更多</translation>
     </message>
 </context>
 <context>
     <name>MessageWiring</name>
     <message numerus="yes">
         <source>Delete this message and %n message(s) that follow?</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>要删除此消息及其后的 %n 条消息吗？</numerusform>
         </translation>
     </message>
     <message>
         <source>Undo brings them back. They stay under Recently Deleted for 30 days.</source>
-        <translation type="unfinished"></translation>
+        <translation>撤销即可恢复。它们会在“最近删除”中保留 30 天。</translation>
     </message>
     <message>
         <source>Delete</source>
-        <translation type="unfinished">删除</translation>
+        <translation>删除</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
     </message>
 </context>
 <context>
@@ -2686,7 +2710,7 @@
     </message>
     <message>
         <source>Turn off for this pair</source>
-        <translation type="unfinished"></translation>
+        <translation>对此模型对关闭</translation>
     </message>
     <message>
         <source>Drafting is off.</source>
@@ -3183,69 +3207,69 @@
     <name>OptionField</name>
     <message>
         <source>As in Settings</source>
-        <translation type="unfinished"></translation>
+        <translation>沿用设置</translation>
     </message>
 </context>
 <context>
     <name>Overlay</name>
     <message>
         <source>Token %1 of %2 in the draft · pass %3</source>
-        <translation type="unfinished"></translation>
+        <translation>草稿 %2 个 token 中的第 %1 个 · 第 %3 轮</translation>
     </message>
     <message>
         <source>The draft wanted</source>
-        <translation type="unfinished"></translation>
+        <translation>草稿模型的猜测</translation>
     </message>
     <message>
         <source>The main model wrote</source>
-        <translation type="unfinished"></translation>
+        <translation>主模型的选择</translation>
     </message>
     <message>
         <source>to end the reply</source>
-        <translation type="unfinished"></translation>
+        <translation>结束回复</translation>
     </message>
     <message>
         <source>a part of another character</source>
-        <translation type="unfinished"></translation>
+        <translation>另一个字的一部分</translation>
     </message>
     <message>
         <source>Tinted words are the draft&apos;s guesses that the main model kept; where it chose otherwise, there is a line.</source>
-        <translation type="unfinished"></translation>
+        <translation>着色的文字是被主模型保留的草稿猜测；主模型另作选择的地方有下划线。</translation>
     </message>
 </context>
 <context>
     <name>OverlayWiring</name>
     <message>
         <source>Always show</source>
-        <translation type="unfinished"></translation>
+        <translation>始终显示</translation>
     </message>
     <message>
         <source>Drafted Text</source>
-        <translation type="unfinished"></translation>
+        <translation>草稿文字</translation>
     </message>
     <message>
         <source>Not Marked</source>
-        <translation type="unfinished"></translation>
+        <translation>不标记</translation>
     </message>
     <message>
         <source>Mark Corrections</source>
-        <translation type="unfinished"></translation>
+        <translation>标记改写处</translation>
     </message>
     <message>
         <source>Mark Accepted and Corrections</source>
-        <translation type="unfinished"></translation>
+        <translation>标记接受的猜测与改写处</translation>
     </message>
     <message>
         <source>Switch Marks of Drafted Text</source>
-        <translation type="unfinished"></translation>
+        <translation>切换草稿文字标记</translation>
     </message>
     <message>
         <source>Next Correction</source>
-        <translation type="unfinished"></translation>
+        <translation>下一处改写</translation>
     </message>
     <message>
         <source>Previous Correction</source>
-        <translation type="unfinished"></translation>
+        <translation>上一处改写</translation>
     </message>
 </context>
 <context>
@@ -3260,7 +3284,11 @@
     </message>
     <message>
         <source>off for this pair</source>
-        <translation type="unfinished"></translation>
+        <translation>对此模型对已关闭</translation>
+    </message>
+    <message>
+        <source>several at once</source>
+        <translation>多条回复同时生成</translation>
     </message>
     <message>
         <source>off</source>
@@ -3599,39 +3627,49 @@
     <name>PresetRow</name>
     <message>
         <source>Save as Preset…</source>
-        <translation type="unfinished"></translation>
+        <translation>存为预设…</translation>
     </message>
     <message>
         <source>Save Changes to the Preset</source>
-        <translation type="unfinished"></translation>
+        <translation>将更改存入预设</translation>
     </message>
     <message>
         <source>Rename…</source>
-        <translation type="unfinished">重命名…</translation>
+        <translation>重命名…</translation>
     </message>
     <message>
         <source>Delete Preset</source>
-        <translation type="unfinished"></translation>
+        <translation>删除预设</translation>
     </message>
     <message>
         <source>No preset</source>
-        <translation type="unfinished"></translation>
+        <translation>无预设</translation>
     </message>
     <message>
         <source>Preset</source>
-        <translation type="unfinished"></translation>
+        <translation>预设</translation>
     </message>
     <message>
         <source>Save, rename or delete presets</source>
-        <translation type="unfinished"></translation>
+        <translation>保存、重命名或删除预设</translation>
     </message>
     <message>
         <source>Name of the preset</source>
-        <translation type="unfinished"></translation>
+        <translation>预设名称</translation>
     </message>
 </context>
 <context>
     <name>ProgressPart</name>
+    <message>
+        <source>Stopping…</source>
+        <translation>正在停止…</translation>
+    </message>
+    <message numerus="yes">
+        <source>Waiting for %n other reply(ies)…</source>
+        <translation>
+            <numerusform>正在等待其他 %n 条回复…</numerusform>
+        </translation>
+    </message>
     <message>
         <source>Reading the chat…</source>
         <translation>正在读取对话…</translation>
@@ -3684,102 +3722,102 @@
     <name>Race</name>
     <message>
         <source>Without the draft</source>
-        <translation type="unfinished"></translation>
+        <translation>不用草稿模型</translation>
     </message>
     <message>
         <source>With the draft</source>
-        <translation type="unfinished"></translation>
+        <translation>使用草稿模型</translation>
     </message>
     <message>
         <source>waiting for its turn</source>
-        <translation type="unfinished"></translation>
+        <translation>等待轮到</translation>
     </message>
     <message>
         <source>%1 tokens · %2 s · %3 tok/s</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 token · %2 秒 · 每秒 %3 token</translation>
     </message>
     <message>
         <source>One prompt, written twice with the same seed. One after the other: at the same time the two would share their passes, and neither would draft.</source>
-        <translation type="unfinished"></translation>
+        <translation>同一个提示词用相同种子写两遍。先后进行：若同时生成，两者会共用轮次，都无法提前猜测。</translation>
     </message>
     <message>
         <source>The two are written one after the other.</source>
-        <translation type="unfinished"></translation>
+        <translation>正在先后生成。</translation>
     </message>
     <message>
         <source>A reply is being written; the race goes on after it.</source>
-        <translation type="unfinished"></translation>
+        <translation>正在生成回复；完成后继续竞速。</translation>
     </message>
     <message>
         <source>The race was stopped.</source>
-        <translation type="unfinished"></translation>
+        <translation>竞速已停止。</translation>
     </message>
     <message>
         <source>The prompt could not be written; the log says why.</source>
-        <translation type="unfinished"></translation>
+        <translation>无法生成回复；原因见日志。</translation>
     </message>
     <message>
         <source>The same words: all %1 tokens are identical.</source>
-        <translation type="unfinished"></translation>
+        <translation>结果相同：%1 个 token 完全一致。</translation>
     </message>
     <message>
         <source>The words differ from token %1 on. That should not happen; please report it.</source>
-        <translation type="unfinished"></translation>
+        <translation>从第 %1 个 token 起结果不同。这不应发生，请反馈此问题。</translation>
     </message>
     <message>
         <source>Too short to tell a speed.</source>
-        <translation type="unfinished"></translation>
+        <translation>太短，无法判断速度。</translation>
     </message>
     <message>
         <source>Both took the same time.</source>
-        <translation type="unfinished"></translation>
+        <translation>两者用时相同。</translation>
     </message>
     <message>
         <source>The draft saved %1 s: %2× as fast.</source>
-        <translation type="unfinished"></translation>
+        <translation>草稿模型节省了 %1 秒：速度为 %2 倍。</translation>
     </message>
     <message>
         <source>The draft cost %1 s: %2 of the speed without it.</source>
-        <translation type="unfinished"></translation>
+        <translation>草稿模型多用了 %1 秒：速度为不用时的 %2。</translation>
     </message>
 </context>
 <context>
     <name>RaceWindow</name>
     <message>
         <source>Load a main model with a draft first.</source>
-        <translation type="unfinished">请先加载主模型和草稿模型。</translation>
+        <translation>请先加载主模型和草稿模型。</translation>
     </message>
     <message>
         <source>Stop</source>
-        <translation type="unfinished">停止</translation>
+        <translation>停止</translation>
     </message>
     <message>
         <source>Race again</source>
-        <translation type="unfinished"></translation>
+        <translation>再次竞速</translation>
     </message>
     <message>
         <source>Race</source>
-        <translation type="unfinished"></translation>
+        <translation>竞速</translation>
     </message>
     <message>
         <source>Close</source>
-        <translation type="unfinished">关闭</translation>
+        <translation>关闭</translation>
     </message>
     <message>
         <source>As in this chat</source>
-        <translation type="unfinished"></translation>
+        <translation>与此对话相同</translation>
     </message>
     <message>
         <source>Greedy</source>
-        <translation type="unfinished"></translation>
+        <translation>贪心</translation>
     </message>
     <message>
         <source>Sampling</source>
-        <translation type="unfinished"></translation>
+        <translation>采样</translation>
     </message>
     <message>
         <source>Greedy always takes the likeliest token; otherwise both draw with one seed.</source>
-        <translation type="unfinished"></translation>
+        <translation>贪心总是选取概率最高的 token；否则两者使用同一个种子采样。</translation>
     </message>
 </context>
 <context>
@@ -3806,7 +3844,7 @@
     </message>
     <message>
         <source>Turn off for this pair</source>
-        <translation type="unfinished"></translation>
+        <translation>对此模型对关闭</translation>
     </message>
     <message>
         <source>%1 tok/s</source>
@@ -3823,6 +3861,10 @@
     <message>
         <source>%1 tok/pass, pays from %2</source>
         <translation>每轮 %1 token（≥ %2 才有收益）</translation>
+    </message>
+    <message>
+        <source>no draft: several replies at once</source>
+        <translation>未用草稿模型：多条回复同时生成</translation>
     </message>
     <message>
         <source>draft at rest</source>
@@ -3868,6 +3910,10 @@
         <translation>正在生成</translation>
     </message>
     <message>
+        <source>Stopping…</source>
+        <translation>正在停止…</translation>
+    </message>
+    <message>
         <source>Stopped</source>
         <translation>已停止</translation>
     </message>
@@ -3905,51 +3951,51 @@
     </message>
     <message>
         <source>By position</source>
-        <translation type="unfinished"></translation>
+        <translation>各位置</translation>
     </message>
     <message>
         <source>Over the reply</source>
-        <translation type="unfinished"></translation>
+        <translation>过程变化</translation>
     </message>
     <message>
-        <source>Time spent drafting</source>
-        <translation type="unfinished"></translation>
+        <source>Draft time</source>
+        <translation>草稿用时</translation>
     </message>
     <message>
         <source>in company</source>
-        <translation type="unfinished"></translation>
+        <translation>同时生成</translation>
     </message>
     <message>
         <source>drafting off</source>
-        <translation type="unfinished"></translation>
+        <translation>草稿已关</translation>
     </message>
     <message>
         <source>no draft</source>
-        <translation type="unfinished"></translation>
+        <translation>无草稿模型</translation>
     </message>
     <message>
         <source>draft rests</source>
-        <translation type="unfinished"></translation>
+        <translation>草稿暂停</translation>
     </message>
     <message>
         <source>not supported</source>
-        <translation type="unfinished"></translation>
+        <translation>不支持</translation>
     </message>
     <message>
         <source>draft failed</source>
-        <translation type="unfinished">草稿模型出错</translation>
+        <translation>草稿模型出错</translation>
     </message>
     <message>
         <source>from this chat</source>
-        <translation type="unfinished"></translation>
+        <translation>取自本对话</translation>
     </message>
     <message>
         <source>draft model</source>
-        <translation type="unfinished"></translation>
+        <translation>草稿模型</translation>
     </message>
     <message>
         <source>Deleted chat</source>
-        <translation type="unfinished"></translation>
+        <translation>已删除的对话</translation>
     </message>
     <message>
         <source>Tokens per second</source>
@@ -4055,11 +4101,11 @@
     <name>SettingsButton</name>
     <message>
         <source>Chat settings (changed here)</source>
-        <translation type="unfinished"></translation>
+        <translation>对话设置（此对话有更改）</translation>
     </message>
     <message>
         <source>Chat settings</source>
-        <translation type="unfinished"></translation>
+        <translation>对话设置</translation>
     </message>
 </context>
 <context>
@@ -4183,35 +4229,39 @@
     <name>SidebarWiring</name>
     <message>
         <source>Delete the folder “%1”?</source>
-        <translation type="unfinished"></translation>
+        <translation>删除文件夹“%1”？</translation>
     </message>
     <message>
         <source>Move up what is in it</source>
-        <translation type="unfinished"></translation>
+        <translation>将内容移到上一级</translation>
     </message>
     <message>
         <source>Delete all of it</source>
-        <translation type="unfinished"></translation>
+        <translation>连同内容删除</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation type="unfinished">取消</translation>
     </message>
     <message numerus="yes">
-        <source>%n chat(s)</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <source>%Ln chat(s)</source>
+        <translation>
+            <numerusform>%Ln 个对话</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln folder(s)</source>
+        <translation>
+            <numerusform>%Ln 个文件夹</numerusform>
         </translation>
     </message>
     <message>
         <source>%1 and %2</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message numerus="yes">
-        <source>%n folder(s)</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-        </translation>
+        <translation>%1和%2</translation>
     </message>
     <message>
         <source>It holds %1.</source>
-        <translation type="unfinished"></translation>
+        <translation>其中有%1。</translation>
     </message>
 </context>
 <context>
@@ -4257,23 +4307,23 @@
     </message>
     <message>
         <source>Totals</source>
-        <translation type="unfinished"></translation>
+        <translation>总计</translation>
     </message>
     <message>
         <source>Race with the latest reply…</source>
-        <translation type="unfinished"></translation>
+        <translation>用最新回复竞速…</translation>
     </message>
     <message>
         <source>Turn on</source>
-        <translation type="unfinished"></translation>
+        <translation>开启</translation>
     </message>
     <message>
         <source>Off for this pair</source>
-        <translation type="unfinished"></translation>
+        <translation>对此模型对已关闭</translation>
     </message>
     <message>
         <source>Drafting cost time with these two models, so you turned it off.</source>
-        <translation type="unfinished"></translation>
+        <translation>这两个模型使用草稿反而更慢，因此已关闭。</translation>
     </message>
     <message>
         <source>Your words are the main model&apos;s words, with or without a draft; only the speed differs.</source>
@@ -4288,101 +4338,101 @@
     <name>SpeculationWiring</name>
     <message>
         <source>Drafting is off for this pair from the next reply on. Choosing Auto or Fixed turns it on again.</source>
-        <translation type="unfinished"></translation>
+        <translation>从下一个回复起，此模型对不再使用草稿模型。选择“自动”或“固定”即可重新开启。</translation>
     </message>
     <message>
         <source>Undo</source>
-        <translation type="unfinished">撤销</translation>
+        <translation>撤销</translation>
     </message>
     <message>
         <source>Race…</source>
-        <translation type="unfinished"></translation>
+        <translation>竞速…</translation>
     </message>
 </context>
 <context>
     <name>Totals</name>
     <message>
         <source>By pair</source>
-        <translation type="unfinished"></translation>
+        <translation>按模型对</translation>
     </message>
     <message>
         <source>By language</source>
-        <translation type="unfinished"></translation>
+        <translation>按语言</translation>
     </message>
     <message>
         <source>By content</source>
-        <translation type="unfinished"></translation>
+        <translation>按内容</translation>
     </message>
     <message>
         <source>Replies</source>
-        <translation type="unfinished"></translation>
+        <translation>回复</translation>
     </message>
     <message>
         <source>Time</source>
-        <translation type="unfinished"></translation>
+        <translation>时间</translation>
     </message>
     <message>
         <source>English</source>
-        <translation type="unfinished"></translation>
+        <translation>英语</translation>
     </message>
     <message>
         <source>Korean</source>
-        <translation type="unfinished"></translation>
+        <translation>韩语</translation>
     </message>
     <message>
         <source>Japanese</source>
-        <translation type="unfinished"></translation>
+        <translation>日语</translation>
     </message>
     <message>
         <source>Chinese</source>
-        <translation type="unfinished"></translation>
+        <translation>中文</translation>
     </message>
     <message>
         <source>Prose</source>
-        <translation type="unfinished"></translation>
+        <translation>文章</translation>
     </message>
     <message>
         <source>Code</source>
-        <translation type="unfinished">代码</translation>
+        <translation>代码</translation>
     </message>
     <message>
         <source>Lists and tables</source>
-        <translation type="unfinished"></translation>
+        <translation>列表与表格</translation>
     </message>
     <message>
         <source>Other</source>
-        <translation type="unfinished"></translation>
+        <translation>其他</translation>
     </message>
 </context>
 <context>
     <name>TotalsCard</name>
     <message>
         <source>Clear all statistics?</source>
-        <translation type="unfinished"></translation>
+        <translation>清除全部统计？</translation>
     </message>
     <message>
         <source>Chats stay as they are, with the figures under their replies.</source>
-        <translation type="unfinished"></translation>
+        <translation>对话以及回复下方的数据保持不变。</translation>
     </message>
     <message>
         <source>Clear</source>
-        <translation type="unfinished"></translation>
+        <translation>清除</translation>
     </message>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished">取消</translation>
+        <translation>取消</translation>
     </message>
     <message>
         <source>Totals</source>
-        <translation type="unfinished"></translation>
+        <translation>总计</translation>
     </message>
     <message>
         <source>Totals appear here once replies have been written.</source>
-        <translation type="unfinished"></translation>
+        <translation>生成回复后，这里会显示总计。</translation>
     </message>
     <message>
         <source>Clear Statistics…</source>
-        <translation type="unfinished"></translation>
+        <translation>清除统计…</translation>
     </message>
 </context>
 <context>
@@ -4435,23 +4485,19 @@
     <name>Trash</name>
     <message>
         <source>Messages in “%1”</source>
-        <translation type="unfinished">“%1”中的消息</translation>
+        <translation>“%1”中的消息</translation>
     </message>
     <message>
         <source>deleted today</source>
-        <translation type="unfinished"></translation>
+        <translation>今天删除</translation>
     </message>
     <message>
         <source>deleted yesterday</source>
-        <translation type="unfinished"></translation>
+        <translation>昨天删除</translation>
     </message>
     <message>
         <source>deleted on %1</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>%n day(s) left</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 删除</translation>
     </message>
 </context>
 <context>
@@ -4462,60 +4508,64 @@
     </message>
     <message>
         <source>Show all…</source>
-        <translation type="unfinished"></translation>
+        <translation>显示全部…</translation>
     </message>
 </context>
 <context>
     <name>TrashWindow</name>
     <message numerus="yes">
-        <source>Delete %n item(s) for good?</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <source>Delete %Ln item(s) for good?</source>
+        <translation>
+            <numerusform>永久删除 %Ln 项？</numerusform>
         </translation>
     </message>
     <message>
         <source>Delete for good</source>
-        <translation type="unfinished"></translation>
+        <translation>永久删除</translation>
     </message>
     <message>
         <source>Delete everything in Recently Deleted for good?</source>
-        <translation type="unfinished"></translation>
+        <translation>永久删除“最近删除”中的所有内容？</translation>
     </message>
     <message>
         <source>Empty</source>
-        <translation type="unfinished"></translation>
+        <translation>清空</translation>
     </message>
     <message>
         <source>It also leaves the daily copies. This cannot be undone.</source>
-        <translation type="unfinished"></translation>
+        <translation>每日副本中的内容也会删除，且无法撤销。</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation type="unfinished">取消</translation>
     </message>
     <message>
         <source>Recently Deleted</source>
-        <translation type="unfinished">最近删除</translation>
+        <translation>最近删除</translation>
     </message>
     <message>
         <source>What you delete stays here for 30 days. Then it is gone for good.</source>
-        <translation type="unfinished"></translation>
+        <translation>删除的内容会在这里保留 30 天，之后将永久删除。</translation>
     </message>
     <message>
         <source>Nothing was deleted in the last 30 days.</source>
-        <translation type="unfinished"></translation>
+        <translation>最近 30 天没有删除任何内容。</translation>
     </message>
     <message>
         <source>Recently deleted chats and messages</source>
-        <translation type="unfinished"></translation>
+        <translation>最近删除的对话和消息</translation>
     </message>
     <message>
         <source>Restore</source>
-        <translation type="unfinished"></translation>
+        <translation>恢复</translation>
     </message>
     <message>
         <source>Delete for good…</source>
-        <translation type="unfinished"></translation>
+        <translation>永久删除…</translation>
     </message>
     <message>
         <source>Empty…</source>
-        <translation type="unfinished"></translation>
+        <translation>清空…</translation>
     </message>
 </context>
 <context>
@@ -4643,6 +4693,21 @@
     <message>
         <source>Best for this pair is to guess %1 ahead: %2 plain speed.</source>
         <translation>这个模型对每次提前猜测 %1 个 token 最好：速度是不用草稿时的 %2。</translation>
+    </message>
+</context>
+<context>
+    <name>_Counts</name>
+    <message numerus="yes">
+        <source>%Ln message(s)</source>
+        <translation>
+            <numerusform>%Ln 条消息</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln day(s) left</source>
+        <translation>
+            <numerusform>剩余 %Ln 天</numerusform>
+        </translation>
     </message>
 </context>
 </TS>

@@ -21,8 +21,10 @@ from app.controllers.folders import Folders
 from app.controllers.message_changes import MessageChanges
 from app.controllers.messages import storable
 from app.controllers.models import ModelController
+from app.controllers.places import Places
 from app.controllers.replies import Replies
 from app.controllers.reply_requests import ReplyRequests
+from app.controllers.titles import Titles
 from app.controllers.unseen import Unseen
 from app.settings import Settings
 from app.storage import Asked, Attachments, ChatSummary, Question, Storage, StoredMessage, exchange
@@ -44,6 +46,7 @@ class ChatController(QObject):
     message_sent = Signal(int, str)  # the chat that it was written in (0: a new one), its text, now on disk
     message_refused = Signal(int, str)  # likewise, but it is not on disk
     unsent_restored = Signal(object)  # chat → text that was typed there in an earlier run
+    chat_left = Signal(int)  # the open chat is about to leave the screen
     chat_deleted = Signal(int, str)  # chat, title; undo_delete brings it back
     reply_ended = Signal(int, int)  # chat, message
 
@@ -84,6 +87,10 @@ class ChatController(QObject):
         self.options = ChatOptions(storage, self.changes, settings, self)
         self.requests_for_replies = ReplyRequests(storage, models, self.options, self._replies)
         self.edits = MessageChanges(self, storage)
+        self.places = Places(storage)
+        self.titles = Titles(engine, bridge, storage, settings, models, self)
+        self.titles.titled.connect(self._refresh_titles)
+        self.replies.stored_end.connect(self.titles.on_reply)
         self.visit = 0  # counts what was shown, so that late answers know whether they are still wanted
         self.conversations.refresh()
 
@@ -238,8 +245,10 @@ class ChatController(QObject):
 
     def close(self) -> None:
         """Has stored what is not kept yet, and running replies as interrupted. Call it before the engine closes."""
+        self.chat_left.emit(self.chat_id)
         self.options.keep()
         self.edits.keep()
+        self.titles.close()
         self._replies.close()
 
     # Small parts
@@ -285,6 +294,7 @@ class ChatController(QObject):
         return self.edits.row(self._replies.row(stored))
 
     def _show(self, chat_id: int) -> None:
+        self.chat_left.emit(self.chat_id)
         summary = self._chats.summary(chat_id)
         self.visit += 1
         self.chat_id, self.title = (summary.id, summary.title) if summary else (0, "")

@@ -22,8 +22,11 @@ from engine import (
     model_name,
 )
 
-# States that hold for the draft itself; the others hold for one request only.
-_LASTING = (DraftingState.ACTIVE, DraftingState.PARKED, DraftingState.UNSUPPORTED, DraftingState.FAILED)
+# States that hold for the draft itself, or for all replies under way; the others hold for one request only.
+_LASTING = (
+    *(DraftingState.ACTIVE, DraftingState.PARKED, DraftingState.UNSUPPORTED, DraftingState.FAILED),
+    DraftingState.BATCHED,
+)
 
 
 LEAST_PROGRESS = 0.01
@@ -80,8 +83,10 @@ class LoadedPair:
         else:
             self._apply_draft_event(event)
 
-    def apply_drafting(self, drafting: DraftingState) -> bool:
-        """Takes over the drafting state of a request; returns whether it changed."""
+    def apply_drafting(self, drafting: DraftingState, *, running: bool = True) -> bool:
+        """Takes over the drafting state of a request; returns whether it changed. `running`: a reply still is."""
+        if drafting is DraftingState.BATCHED and not running:
+            drafting = DraftingState.ACTIVE  # nobody is in company any more
         if self.draft is None or drafting not in _LASTING or drafting is self._drafting:
             return False
         self._drafting = drafting

@@ -172,7 +172,7 @@ class PairLoading(QObject):
             case ModelLoading() | ModelReady() | ModelFailed() | ModelUnloaded():
                 self._on_model_event(event)
             case TextDelta(stats=stats) | Finished(stats=stats) | Failed(stats=stats):
-                if self._loaded.apply_drafting(stats.drafting):
+                if self._loaded.apply_drafting(stats.drafting, running=bool(self._engine.state().running)):
                     self.changed.emit()
             case DrafterExamined(folder=folder, poor=True) if folder == self._loaded.draft_folder:
                 self.problem_raised.emit(event)

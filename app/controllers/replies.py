@@ -51,6 +51,7 @@ class LiveReply:
     thinking_s: float = 0.0
     status: ReplyStatus = ReplyStatus.QUEUED
     progress: float | None = None
+    waits_for: int = 0  # replies before it in the line
     stats: RequestStats = field(default_factory=RequestStats)
     drafted: DraftedText = field(default_factory=DraftedText)
     began_at: tuple[int, int] = (0, 0)  # characters of answer and thinking that were there before the request
@@ -67,7 +68,9 @@ class LiveReply:
             self.text += delta.text
         thinking = delta.kind is SpanKind.THINKING
         self.drafted.add(delta.marks, self.began_at[thinking], thinking=thinking)
-        self.status, self.progress = ReplyStatus.STREAMING, None
+        self.progress = None
+        if self.status is not ReplyStatus.STOPPING:
+            self.status = ReplyStatus.STREAMING
         self.stats, self.unsaved = delta.stats, True
 
 
@@ -113,6 +116,7 @@ class Replies(QObject):
         self._refused: set[int] = set()  # of these: those that were refused at least once
         self._timer = QTimer(self, interval=SAVE_INTERVAL_MS)
         self._timer.timeout.connect(self.save)
+        self._timer.timeout.connect(self._show_line)
         self._retry = QTimer(self, interval=RETRY_INTERVAL_MS, singleShot=True)
         self._retry.timeout.connect(self.store_ends)
         bridge.event_arrived.connect(self._on_event)
@@ -130,6 +134,9 @@ class Replies(QObject):
         for reply in self._live.values():
             if reply.chat_id == chat_id and only(reply.message_id):
                 self._engine.cancel(reply.request)
+                reply.status = ReplyStatus.STOPPING
+                self._change_row(reply, status=reply.status)
+                self._put_in_table(reply)
 
     def chats(self) -> set[int]:
         return {reply.chat_id for reply in self._live.values()}
@@ -156,6 +163,7 @@ class Replies(QObject):
             thinking_s=live.thinking_s,
             status=live.status,
             progress=live.progress,
+            waits_for=live.waits_for,
             stats=live.stats,
             drafted=live.drafted,
         )
@@ -222,6 +230,14 @@ class Replies(QObject):
         reply.progress = event.done_tokens / event.total_tokens if event.total_tokens else None
         self._change_row(reply, status=reply.status, progress=reply.progress)
         self._put_in_table(reply)
+
+    def _show_line(self) -> None:
+        """How many replies come before those that still wait; not at once, because most wait for a step only."""
+        state = self._engine.state()
+        for reply in self._live.values():
+            if reply.status is ReplyStatus.QUEUED and reply.request in state.queued:
+                reply.waits_for = state.queued.index(reply.request) + len(state.running)
+                self._change_row(reply, waits_for=reply.waits_for)
 
     def _on_text(self, reply: LiveReply, delta: TextDelta) -> None:
         began = reply.status is not ReplyStatus.STREAMING

@@ -11,8 +11,8 @@ from time import thread_time
 from app.markup.highlight import Span, spans
 
 _NEW_THING = re.compile(r"\n\s*\n(?=[^\s}\])])")
-_LONG_TAIL = 1500  # beyond it any line may be the place
-_LONGEST_TAIL = 6000  # beyond it new lines stay plain
+_LONG_TAIL = 600  # beyond it any line may be the place
+_LONGEST_TAIL = 3000  # beyond it new lines stay plain
 _MOST_S = 0.010  # for one reading
 _PAIRS = (("/*", "*/"), ("<!--", "-->"))
 _SAME_AT_BOTH_ENDS = ('"""', "'''", "`")
@@ -26,14 +26,13 @@ class GrowingCode:
 
     def spans(self, code: str) -> tuple[int, list[Span]]:
         """The colours from a place on, and that place; above it nothing has changed."""
-        self._start = max(self._start, self._safe_place(code))
-        tail = code[self._start :]
-        if self._given_up or len(tail) > _LONGEST_TAIL:
+        start, self._start = self._start, self._safe_place(code)
+        if self._given_up or len(code) - start > _LONGEST_TAIL:
             return len(code), []
         started_s = thread_time()
-        found = [span._replace(start=span.start + self._start) for span in spans(tail, self._language)]
+        found = [span._replace(start=span.start + start) for span in spans(code[start:], self._language)]
         self._given_up = thread_time() - started_s > _MOST_S
-        return self._start, found
+        return start, found
 
     def _safe_place(self, code: str) -> int:
         """The last one below the one that is known, or that one."""

@@ -6,6 +6,7 @@ Not here: what the options mean (controllers/chat_options.py).
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -38,14 +39,24 @@ class ChatStates:
                 if options.get("preset") == preset_id:
                     self.put_options(row["id"], dict(values) | options, ["preset"])
 
-    def place(self, chat_id: int) -> tuple[int, int] | None:
-        """The message at the upper edge of the window, and how many pixels of it were above that edge."""
-        row = self._db.row("SELECT place FROM chats WHERE id = ?", (chat_id,))
-        stored = as_json_object(row["place"]) if row is not None else None
-        place = (stored or {}).get("message"), (stored or {}).get("offset")
-        return place if all(type(each) is int for each in place) else None  # type: ignore[return-value]
+    def has_open_title(self, chat_id: int) -> bool:
+        """Nobody has chosen its title yet, neither the person nor a model."""
+        row = self._db.row("SELECT renamed FROM chats WHERE id = ? AND deleted_at IS NULL", (chat_id,))
+        return row is not None and row["renamed"] == 0
 
-    def put_place(self, chat_id: int, place: tuple[int, int] | None) -> None:
-        """None: at its end."""
-        text = None if place is None else json.dumps({"message": place[0], "offset": place[1]})
+    def set_title(self, chat_id: int, title: str) -> None:
+        """By a model; a title that the person has chosen meanwhile stays."""
+        self._db.execute("UPDATE chats SET title = ?, renamed = 2 WHERE id = ? AND renamed = 0", (title, chat_id))
+
+    def place(self, chat_id: int) -> tuple[int, float] | None:
+        """A message, and how far into it its reader was. None: at the end of the chat."""
+        row = self._db.row("SELECT place FROM chats WHERE id = ?", (chat_id,))
+        stored = (as_json_object(row["place"]) if row is not None else None) or {}
+        message, offset = stored.get("message"), stored.get("offset")
+        if type(message) is not int or type(offset) is not float or not math.isfinite(offset):
+            return None
+        return message, offset
+
+    def put_place(self, chat_id: int, place: tuple[int, float] | None) -> None:
+        text = None if place is None else json.dumps({"message": place[0], "offset": float(place[1])})
         self._db.execute("UPDATE chats SET place = ? WHERE id = ?", (text, chat_id))

@@ -55,7 +55,7 @@ class ChatStore:
 
     def set_title_from_text(self, chat_id: int, title: str) -> None:
         """Sets the title unless the person has chosen one."""
-        self._db.execute("UPDATE chats SET title = ? WHERE id = ? AND NOT renamed", (title, chat_id))
+        self._db.execute("UPDATE chats SET title = ?, renamed = 0 WHERE id = ? AND renamed != 1", (title, chat_id))
 
     def pin(self, chat_id: int, pinned: bool) -> None:
         self._db.execute("UPDATE chats SET pinned = ? WHERE id = ?", (int(pinned), chat_id))

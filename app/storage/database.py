@@ -10,13 +10,12 @@ import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from app.storage import copies, rescue
-from app.storage.codec import as_text
 from app.storage.problems import is_damage
 
 # Written pages go to the database itself this often: what is only in the log is lost with the first bad byte there.
@@ -39,6 +38,9 @@ _PRAGMAS = (
 
 Schema = dict[str, str]  # the name of a table or index, and how it was made
 
+# Of bytes that are not UTF-8 each is a sign. Without a function of our own: a chat has many thousands of texts.
+_READ_TEXT = partial(str, encoding="utf-8", errors="replace")
+
 
 class DatabaseTooNew(Exception):
     """The file was written by a newer version of the app."""
@@ -54,7 +56,7 @@ class Connection:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.connection = connection
         connection.row_factory = sqlite3.Row
-        connection.text_factory = as_text
+        connection.text_factory = _READ_TEXT
 
     def close(self) -> None:
         self.connection.close()
@@ -164,7 +166,7 @@ def _is_senseless(error: sqlite3.DatabaseError) -> bool:
 
 def _has_no_fault(path: Path) -> bool:
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        connection.text_factory = as_text
+        connection.text_factory = _READ_TEXT
         connection.execute(f"PRAGMA busy_timeout = {_BUSY_MS}")
         # MEASURED: half a second for 200,000 messages; without its look at the indexes it takes a third of one.
         if connection.execute("PRAGMA integrity_check(1)").fetchone()[0] != "ok":

@@ -5,6 +5,7 @@ Where a chat came from is kept among the notes of the file, so that importing it
 
 from __future__ import annotations
 
+import heapq
 import json
 import sqlite3
 import time
@@ -17,6 +18,7 @@ from app.storage.attachments import Attachments, attachments_from_json, attachme
 from app.storage.codec import as_text
 from app.storage.database import Connection
 from app.storage.storage import Stores
+from app.storage.tree import Tree, read_tree
 
 ROLES = ("user", "assistant", "system")
 LATEST_S = 4e10  # a later moment has no date
@@ -126,17 +128,36 @@ def _chat(database: Connection, row: sqlite3.Row, origin: str, folder: tuple[str
 
 
 def _messages(database: Connection, chat_id: int) -> Iterator[PortableMessage]:
-    """Those that can be read; what comes after one that cannot begins a branch of its own."""
-    known: set[int] = set()
-    sql = "SELECT id FROM messages WHERE chat_id = ? AND deleted_at IS NULL ORDER BY id"
-    for number in [row["id"] for row in database.rows(sql, (chat_id,))]:
-        try:
-            row = database.row("SELECT * FROM messages WHERE id = ?", (number,))
-        except sqlite3.DatabaseError:
-            continue
-        if row is not None and row["role"] in ROLES:
-            yield _message(row, row["parent_id"] if row["parent_id"] in known else None)
-            known.add(number)
+    """Those that can be read; what follows one that cannot follows the one before it."""
+    shown_as: dict[int | None, int | None] = {None: None}
+    for number, parent in _parents_first(read_tree(database, chat_id)):
+        row = _row(database, number)
+        shown_as[number] = shown_as[parent] if row is None else number
+        if row is not None:
+            yield _message(row, shown_as[parent])
+
+
+def _row(database: Connection, number: int) -> sqlite3.Row | None:
+    try:
+        row = database.row("SELECT * FROM messages WHERE id = ?", (number,))
+    except sqlite3.DatabaseError:
+        return None
+    return row if row is not None and row["role"] in ROLES else None
+
+
+def _parents_first(tree: Tree) -> Iterator[tuple[int, int | None]]:
+    """As they were made as far as that goes. What damage cut off begins a branch of its own."""
+    given: set[int] = set()
+    for starts in (tree.versions.get(None, ()), *([number] for number in sorted(tree.parents))):
+        waiting = [number for number in starts if number not in given]
+        while waiting:
+            number = heapq.heappop(waiting)
+            parent = tree.parents[number]
+            yield number, parent if parent in given else None
+            given.add(number)
+            for below in tree.versions.get(number, ()):
+                if below not in given:
+                    heapq.heappush(waiting, below)
 
 
 def _message(row: sqlite3.Row, parent: int | None) -> PortableMessage:

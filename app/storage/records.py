@@ -13,11 +13,13 @@ from engine import EngineError, MessageRole, RequestStats
 class ReplyStatus(StrEnum):
     """How far a reply is: stored as text, and the same value up to the screen. A person's own messages are DONE.
 
-    The database has STREAMING for every reply under way; QUEUED, READING, UNSAVED and UNREADABLE are only shown.
+    The database has STREAMING for every reply under way; QUEUED, READING, STOPPING, UNSAVED and UNREADABLE are only
+    shown.
     """
 
     QUEUED = "queued"
     READING = "reading"  # the model reads the prompt
+    STOPPING = "stopping"  # asked to, and at the end of its present step
     STREAMING = "streaming"  # found at start, it means that the app ended in the middle
     DONE = "done"
     LENGTH = "length"  # ended at the limit on reply tokens
@@ -37,7 +39,7 @@ class ReplyStatus(StrEnum):
 
     @property
     def under_way(self) -> bool:
-        return self in (ReplyStatus.QUEUED, ReplyStatus.READING, ReplyStatus.STREAMING)
+        return self in (ReplyStatus.QUEUED, ReplyStatus.READING, ReplyStatus.STREAMING, ReplyStatus.STOPPING)
 
 
 @dataclass(frozen=True, slots=True)

@@ -259,6 +259,7 @@ class Storage:
 
         def change(stores: Stores) -> Purged:
             purged = choose(stores.trash)
+            self._checkpoint()
             self._forget_in_copies(purged)
             return purged
 

@@ -85,6 +85,11 @@ class PairView:
     loaded_share: float = 0.0  # of the model that is being loaded
     off_for_pair: bool = False  # drafting was turned off for these two
 
+    @property
+    def in_company(self) -> bool:
+        """Several replies share each forward, so nothing is drafted."""
+        return self.drafting is DraftingState.BATCHED
+
 
 class DraftGroup(StrEnum):
     RECOMMENDED = "recommended"

@@ -63,7 +63,6 @@ class TranscriptMessage:
     siblings: int = 1
     edit: MessageEdit | None = None
     waits_for: int = 0  # replies before it in the line
-    company: int = 0  # other replies that are being written
     attachments: Attachments = ()
 
     @property

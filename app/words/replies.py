@@ -112,7 +112,7 @@ def details_text(stats: RequestStats) -> str:
         rate = formats.percent(stats.accept_rate)
         parts.append(formats.fill(QCoreApplication.translate("ReplyStats", "%1 accepted"), rate))
         parts.append(_per_pass_text(stats))
-    if at_rest := _at_rest_text(stats.drafting):
+    if at_rest := _at_rest_text(stats):
         parts.append(at_rest)
     return SEPARATOR.join(parts)
 
@@ -126,8 +126,11 @@ def _per_pass_text(stats: RequestStats) -> str:
     return formats.fill(needed, each, formats.number(stats.break_even, 1))
 
 
-def _at_rest_text(drafting: DraftingState) -> str:
+def _at_rest_text(stats: RequestStats) -> str:
     """For a draft that is loaded and does not draft; the tooltip says why."""
+    drafting = stats.drafting
+    if stats.shared_rounds and not stats.drafted and drafting is not DraftingState.NO_DRAFT:
+        return QCoreApplication.translate("ReplyStats", "no draft: several replies at once")
     if drafting is DraftingState.PARKED:
         return QCoreApplication.translate("ReplyStats", "draft at rest")
     if drafting is DraftingState.FAILED:
@@ -220,6 +223,7 @@ def status_text(status: ReplyStatus) -> str:
         ReplyStatus.QUEUED: QCoreApplication.translate("Requests", "Waiting"),
         ReplyStatus.READING: QCoreApplication.translate("Requests", "Reading"),
         ReplyStatus.STREAMING: QCoreApplication.translate("Requests", "Writing"),
+        ReplyStatus.STOPPING: QCoreApplication.translate("Requests", "Stopping…"),
         ReplyStatus.STOPPED: QCoreApplication.translate("Requests", "Stopped"),
         ReplyStatus.INTERRUPTED: QCoreApplication.translate("Requests", "Stopped"),
         ReplyStatus.MODEL_CHANGED: QCoreApplication.translate("Requests", "Model changed"),

@@ -39,7 +39,7 @@ def column_name(column: RequestColumn) -> str:
         RequestColumn.TOKENS_PER_PASS: QCoreApplication.translate("Requests", "Tokens per pass"),
         RequestColumn.POSITIONS: QCoreApplication.translate("Requests", "By position"),
         RequestColumn.OVER_TIME: QCoreApplication.translate("Requests", "Over the reply"),
-        RequestColumn.TIME: QCoreApplication.translate("Requests", "Time spent drafting"),
+        RequestColumn.TIME: QCoreApplication.translate("Requests", "Draft time"),
         RequestColumn.SPEED: QCoreApplication.translate("Requests", "Tokens per second"),
     }[column]
 

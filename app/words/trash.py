@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from datetime import date, datetime
 
-from PySide6.QtCore import QCoreApplication, QDate, QLocale
+from PySide6.QtCore import QCoreApplication, QDate, QLocale, QObject
 
 from app.storage import Deletion
 from app.storage.trash import KEPT_S
@@ -22,8 +22,19 @@ def deletion_title(deletion: Deletion) -> str:
 
 def deletion_detail(deletion: Deletion) -> str:
     """When it was deleted, how many messages it has, and how many days are left."""
-    messages = QCoreApplication.translate("Trash", "%n message(s)", "", deletion.messages)
-    return " · ".join((_when(deletion.mark), messages, _left(deletion.mark)))
+    counts = _Counts()
+    days = max(0, round((deletion.mark + KEPT_S - time.time()) / _DAY_S))
+    return " · ".join((_when(deletion.mark), counts.messages(deletion.messages), counts.days_left(days)))
+
+
+class _Counts(QObject):
+    """Plural forms are only read from the source where an object says them."""
+
+    def messages(self, number: int) -> str:
+        return self.tr("%Ln message(s)", "", number)
+
+    def days_left(self, number: int) -> str:
+        return self.tr("%Ln day(s) left", "", number)
 
 
 def _when(mark: float) -> str:
@@ -35,11 +46,6 @@ def _when(mark: float) -> str:
     form = QLocale.FormatType.ShortFormat
     written = QLocale().toString(QDate(day.year, day.month, day.day), form)
     return fill(QCoreApplication.translate("Trash", "deleted on %1"), written)
-
-
-def _left(mark: float) -> str:
-    days = max(0, round((mark + KEPT_S - time.time()) / _DAY_S))
-    return QCoreApplication.translate("Trash", "%n day(s) left", "", days)
 
 
 def _day(moment: float) -> date:

@@ -138,6 +138,7 @@ class Request:
     stop: tuple[str, ...] = ()
     thinking: bool = False  # for models whose template can switch it
     trace: bool = False  # Finished tells each round
+    transient: bool = False  # of no chat: takes no kept cache, leaves none, and drafts nothing
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,7 +104,7 @@ class Reply:
         self._trace: list[RoundTrace] = []  # filled where it was asked for
         self._reason: FinishReason | None = None  # set with INTERRUPTED or COMPLETE
         self._drafting: Drafting | None = None
-        self._sequence = store.take(model, prompt)
+        self._sequence = Sequence(model, prompt) if request.transient else store.take(model, prompt)
         self._sequence.padded_width = history.costs.padded
         self._sequence.rounding = history.costs.calibration.rounding
         exact = needs_checkpoints(self._sequence.caches)  # others go back to anywhere
@@ -145,7 +145,8 @@ class Reply:
 
     @property
     def may_draft(self) -> bool:
-        return self.request.speculation.mode is not SpeculationMode.OFF and self._sequence.caches.can_roll_back
+        drafts = self.request.speculation.mode is not SpeculationMode.OFF and not self.request.transient
+        return drafts and self._sequence.caches.can_roll_back
 
     @property
     def sequence(self) -> Sequence:
@@ -354,7 +355,8 @@ class Reply:
         self._tell()
         self._drop_drafting()
         self._sequence.discard_in_flight()
-        self._store.put(self._sequence)
+        if not self.request.transient:
+            self._store.put(self._sequence)
         finished = Finished(
             self.id, self._reason, self._stats.freeze(), tuple(self._emitted), self._seed, tuple(self._trace)
         )

@@ -21,9 +21,10 @@ from PySide6.QtTest import QTest
 
 from app import bridge
 from app.application import Application, qt_application
+from app.settings import Settings
 from app.system.paths import Paths
 from app.view_models.model_list import PairState
-from engine import Event, Failed, Finished, Request
+from engine import ChatEngine, Event, Failed, Finished, Request
 from tests.bench.app_chats import LONG_CHAT, SHORT_CHAT, reply_text
 from tests.helpers.fake_engine import FakeEngine, Script, model_info
 
@@ -95,8 +96,8 @@ def window(folder: Path, spawned: str) -> dict[str, float]:
 def _scripted(folder: Path) -> tuple[Open, FakeEngine]:
     """The real app over a scripted engine: what is measured is the window's part."""
     starter = Path("resources/starter").resolve()
-    models = {str(starter / part): model_info(str(starter / part), 6_000_000) for part in ("main", "draft")}
-    engine = FakeEngine(models)
+    sizes = {str(starter / "main"): 6_000_000, str(starter / "draft"): 1_000_000}
+    engine = FakeEngine({folder: model_info(folder, parameters) for folder, parameters in sizes.items()})
     opened = Open(folder, engine)
     opened.application.settings.max_tokens = 10 * _TOKENS
     opened.wait()
@@ -149,15 +150,20 @@ def stream(folder: Path) -> dict[str, object]:
     return {"update_ms": updates}
 
 
-def share(folder: Path, runs: str) -> dict[str, object]:
+def share(folder: Path, runs: str, main: str, draft: str) -> dict[str, object]:
     """The real engine's rate with the window's updates, beside the same request whose events go nowhere; in turns."""
+    paths = Paths.for_user(folder)
+    settings = Settings(paths.settings, paths.hub_token)
+    settings.main_folder, settings.draft_folder, settings.seed = main, draft, 1
+    settings.save()
     opened = Open(folder, None)
     opened.wait()
     chats, engine = opened.application.chats, opened.application.engine
     rates: dict[str, list[float]] = {"window": [], "alone": []}
     for _ in range(int(runs) + 1):
         rates["window"].append(_with_window(opened))
-        asked = chats._request(chats._messages.branch(chats.transcript.messages[-2].id))
+        asked = chats.requests_for_replies.request_of(chats.transcript.messages[-1].id)
+        assert asked is not None
         rates["alone"].append(_alone(opened, engine, asked))
     _end(opened)
     return {side: figures[1:] for side, figures in rates.items()}
@@ -180,9 +186,9 @@ def _with_window(opened: Open) -> float:
     return finished[0].stats.tokens_per_second or 0.0
 
 
-def _alone(opened: Open, engine: object, request: Request) -> float:
+def _alone(opened: Open, engine: ChatEngine, request: Request) -> float:
     finished: list[Finished] = []
-    engine.submit(request, lambda event: finished.append(event) if isinstance(event, Finished) else None)  # type: ignore[attr-defined]
+    engine.submit(request, lambda event: finished.append(event) if isinstance(event, Finished) else None)
     while not finished:
         time.sleep(0.02)  # the event loop stands still: the window takes nothing
     opened.settle()
@@ -207,6 +213,5 @@ def _rss_mb() -> float:
 
 if __name__ == "__main__":
     what, where, *more = sys.argv[1:]
-    sys.stdout.write(
-        json.dumps({"window": window, "chat": chat, "stream": stream, "share": share}[what](Path(where), *more))
-    )
+    measures: dict[str, Callable[..., object]] = {"window": window, "chat": chat, "stream": stream, "share": share}
+    sys.stdout.write(json.dumps(measures[what](Path(where), *more)))

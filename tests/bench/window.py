@@ -17,8 +17,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from app.settings import Settings
-from app.system.paths import Paths
 from tests.bench.app_chats import LONG_CHAT, MESSAGES, SHORT_CHAT, fill
 from tests.bench.rows import Measure, Row
 from tests.bench.stage import Stage
@@ -81,11 +79,7 @@ def app_stream_update_ms_p99(stage: Stage, runs: int) -> Row:
 def app_stream_decode_share(stage: Stage, runs: int) -> Row:
     """By the clock, in turns: on a machine with other work the medians of few runs differ by several percent."""
     with tempfile.TemporaryDirectory() as folder:
-        paths = Paths.for_user(Path(folder))
-        settings = Settings(paths.settings, paths.hub_token)
-        settings.main_folder, settings.draft_folder, settings.seed = str(stage.main), str(stage.draft), 1
-        settings.save()
-        found = child("share", Path(folder), str(runs))
+        found = child("share", Path(folder), str(runs), str(stage.main), str(stage.draft))
     shares = [window / alone for window, alone in zip(found["window"], found["alone"], strict=True)]
     detail = f"{statistics.median(found['window']):.1f} / {statistics.median(found['alone']):.1f} tok/s, in turns"
     return Row("app.stream.decode_share", statistics.median(shares), "ratio", "≥ 0.97", detail)

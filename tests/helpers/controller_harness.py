@@ -69,6 +69,7 @@ class ControllerHarness:
         self.qtbot = qtbot
         self.paths = Paths.for_user(folder)
         self.settings = Settings(self.paths.settings, self.paths.hub_token)
+        self.settings.automatic_titles = False  # a request more, which takes a script
         self.bridge = EngineBridge()
         self.engine = FakeEngine(models)
         self.store = FakeModelStore(self.bridge.post, installed)

@@ -31,7 +31,7 @@ def main() -> int:
     parser.add_argument("--page", default="", help="only pages whose name contains this")
     parser.add_argument("--language", choices=LANGUAGES, action="append", help="only this language")
     options = parser.parse_args()
-    languages = options.language or LANGUAGES
+    languages: list[str] = options.language or list(LANGUAGES)
     pages = [name for name in PAGES if options.page in name]
     with tempfile.TemporaryDirectory(prefix="hunch-screenshots-", ignore_cleanup_errors=True) as profile:
         stage = Stage(Path(profile), SHOWCASE.read_text("utf-8"))

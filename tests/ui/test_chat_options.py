@@ -29,13 +29,16 @@ CHAT, MODEL = Scope.CHAT, Scope.MODEL
 @pytest.fixture
 def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[ControllerHarness]:
     with open_harness(tmp_path, qtbot) as harness:
-        harness.settings.automatic_titles = False
         harness.load_pair()
         yield harness
 
 
 def last(harness: ControllerHarness) -> Request:
     return harness.engine.requests[-1]
+
+
+def differs(harness: ControllerHarness) -> bool:
+    return harness.controller.options.differs
 
 
 def test_each_layer_wins_over_the_one_below(tmp_path: Path) -> None:
@@ -72,13 +75,13 @@ def test_a_chat_has_its_own_and_others_do_not(harness: ControllerHarness) -> Non
     options.put(CHAT, "system_prompt", "Be brief.")
     options.put(CHAT, "speculation_mode", "fixed")
     options.put(CHAT, "speculation_tokens", 7)
-    assert options.differs
+    assert differs(harness)
     harness.say("Two")
     request = last(harness)
     assert (request.sampling.temperature, request.messages[0].content) == (1.5, "Be brief.")
     assert (request.speculation.mode, request.speculation.tokens) == (SpeculationMode.FIXED, 7)
     harness.chat.new_chat()
-    assert not harness.chat.options.differs
+    assert not differs(harness)
     harness.say("Three")
     assert (last(harness).sampling.temperature, last(harness).messages[0].role) == (0.7, MessageRole.USER)
     harness.chat.open_chat(first)
@@ -95,7 +98,7 @@ def test_options_are_there_after_a_restart_and_unknown_ones_stay(tmp_path: Path,
         harness.change(lambda stores: stores.states.put_options(chat, {"origin": "x", "temperature": "hot"}))
     with open_harness(tmp_path, qtbot) as harness:
         harness.chat.open_chat(chat)
-        assert not harness.controller.options.differs
+        assert not differs(harness)
         harness.controller.options.put(CHAT, "top_k", 9)
     with open_harness(tmp_path, qtbot) as harness:
         stored = harness.storage.read.states.options(chat)
@@ -122,7 +125,7 @@ def test_a_new_chat_is_made_with_what_was_set_before_its_first_message(harness: 
     assert last(harness).sampling.seed == 42
     assert harness.storage.read.states.options(harness.chat.chat_id) == {"seed": 42}
     harness.chat.new_chat()
-    assert not harness.controller.options.differs
+    assert not differs(harness)
 
 
 def test_a_preset_is_saved_chosen_changed_renamed_and_deleted(harness: ControllerHarness) -> None:
@@ -154,7 +157,7 @@ def test_a_preset_is_saved_chosen_changed_renamed_and_deleted(harness: Controlle
 def test_defaults_of_a_model_hold_in_every_chat_with_it(harness: ControllerHarness) -> None:
     options = harness.controller.options
     options.put(MODEL, "temperature", 0.3)
-    assert not options.differs
+    assert not differs(harness)
     harness.say("One")
     assert last(harness).sampling.temperature == 0.3
     options.put(CHAT, "temperature", 0.9)

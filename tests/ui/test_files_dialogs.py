@@ -80,27 +80,27 @@ def test_a_chat_is_exported_as_markdown_and_the_banner_says_where(
     assert app.window.banner.sentence.text() == "Exported to “out.md”."
 
 
-def test_everything_is_exported_as_one_file_and_comes_back_in_another_profile(
-    app: AppHarness, qtbot: QtBot, tmp_path: Path
-) -> None:
-    app.ask(qtbot, "One")
-    app.chats.regenerate(app.chats.transcript.messages[1].id)
-    app.wait_until_quiet(qtbot)
-    app.chats.new_chat()
-    app.ask(qtbot, "Two")
-    export(app, qtbot, ExportFormat.JSON, tmp_path / "all.json", every=True)
-    dialog = look(app, qtbot, tmp_path / "all.json")
-    assert dialog.words.text() == "2 chats · 5 messages · 2 already here"
-    assert not dialog.go_button.isEnabled()
-    dialog.reject()
-    with open_app(tmp_path / "other", qtbot) as other:
-        dialog = look(other, qtbot, tmp_path / "all.json")
-        with qtbot.waitSignal(files(other).imports.imported):
-            dialog.go_button.click()
-        assert titles(other) == ["One", "Two"]
-        other.chats.open_chat(other.application.storage.read.chats.find("One")[0].id)
-        assert (other.chats.transcript.messages[1].sibling, other.chats.transcript.messages[1].siblings) == (2, 2)
-        assert other.chats.transcript.messages[1].stats is not None
+def test_everything_is_exported_as_one_file_and_comes_back_in_another_profile(tmp_path: Path, qtbot: QtBot) -> None:
+    path = tmp_path / "all.json"
+    with open_app(tmp_path / "one", qtbot) as app:
+        app.ask(qtbot, "One")
+        app.chats.regenerate(app.chats.transcript.messages[1].id)
+        app.wait_until_quiet(qtbot)
+        app.chats.new_chat()
+        app.ask(qtbot, "Two")
+        export(app, qtbot, ExportFormat.JSON, path, every=True)
+        dialog = look(app, qtbot, path)
+        assert dialog.sentence.text() == "2 chats · 5 messages · 2 already here"
+        assert not dialog.act_button.isEnabled()
+        dialog.reject()
+    with open_app(tmp_path / "other", qtbot) as app:
+        dialog = look(app, qtbot, path)
+        with qtbot.waitSignal(files(app).imports.imported):
+            dialog.act_button.click()
+        assert titles(app) == ["One", "Two"]
+        app.chats.open_chat(app.application.storage.read.chats.find("One")[0].id)
+        reply = app.chats.transcript.messages[1]
+        assert (reply.sibling, reply.siblings, reply.stats is not None) == (2, 2, True)
 
 
 def test_all_chats_become_a_folder_of_files(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
@@ -119,19 +119,28 @@ def test_an_export_that_cannot_be_written_says_why_and_can_go_elsewhere(
     app.ask(qtbot, "One")
     dialog = export(app, qtbot, ExportFormat.JSON, tmp_path / "gone" / "x.json")
     assert (
-        dialog.words.text() == f"Not exported. The folder {tmp_path / 'gone'} is no longer there. Choose another place."
+        dialog.sentence.text()
+        == f"Not exported. The folder {tmp_path / 'gone'} is no longer there. Choose another place."
     )
-    assert dialog.go_button.isEnabled()
+    assert dialog.act_button.isEnabled()
     with qtbot.waitSignal(files(app).exports.finished):
         dialog.export_to(str(tmp_path / "x.json"))
     assert (tmp_path / "x.json").exists()
+
+
+def test_a_chat_is_exported_from_the_list(app: AppHarness, qtbot: QtBot) -> None:
+    app.ask(qtbot, "Ducks")
+    app.window.sidebar.chats.export_requested.emit(app.chats.chat_id, "Ducks")
+    (dialog,) = app.window.findChildren(ExportDialog)
+    assert dialog.title.text() == "Export “Ducks”"
+    dialog.reject()
 
 
 def test_where_to_is_asked_with_a_name_from_the_title(app: AppHarness, qtbot: QtBot) -> None:
     app.ask(qtbot, "a/b: c?")
     app.window.menu.export_chat.trigger()
     (dialog,) = app.window.findChildren(ExportDialog)
-    dialog.go_button.click()
+    dialog.act_button.click()
     (chooser,) = dialog.findChildren(QFileDialog)
     assert chooser.acceptMode() is QFileDialog.AcceptMode.AcceptSave
     assert not chooser.testOption(QFileDialog.Option.DontConfirmOverwrite)
@@ -145,11 +154,11 @@ def test_an_import_shows_what_there_is_then_does_it_and_can_be_undone(
 ) -> None:
     path = conversations(tmp_path, 3)
     dialog = look(app, qtbot, path)
-    assert dialog.words.text() == "3 chats · 3 messages · 1 unreadable"
+    assert dialog.sentence.text() == "3 chats · 3 messages · 1 unreadable"
     assert dialog.problems.toPlainText() == "conversations.json: not a file with chats that Hunch knows"
     assert titles(app) == []
     with qtbot.waitSignal(files(app).imports.imported):
-        dialog.go_button.click()
+        dialog.act_button.click()
     assert titles(app) == ["Chat 0", "Chat 1", "Chat 2"]
     banner = app.window.banner
     assert banner.sentence.text() == "Chats imported: 3"
@@ -167,7 +176,7 @@ def test_what_is_here_already_comes_again_only_when_it_is_asked_for(
         dialog = look(app, qtbot, path)
         dialog.again.setChecked(again)
         with qtbot.waitSignal(files(app).imports.imported):
-            dialog.go_button.click()
+            dialog.act_button.click()
         assert len(titles(app)) == expected
 
 
@@ -176,7 +185,7 @@ def test_an_import_that_is_cancelled_leaves_nothing(
 ) -> None:
     monkeypatch.setattr(importing, "STEP_CHATS", 2)
     dialog = look(app, qtbot, conversations(tmp_path, 9))
-    dialog.go_button.click()
+    dialog.act_button.click()
     with qtbot.waitSignal(files(app).imports.cancelled):
         dialog.reject()
     assert titles(app) == []
@@ -192,12 +201,12 @@ def test_a_disk_that_refuses_can_be_tried_again(app: AppHarness, qtbot: QtBot, t
 
     change("CREATE TEMP TRIGGER full BEFORE INSERT ON messages BEGIN SELECT RAISE(ABORT, 'no'); END")
     with qtbot.waitSignal(files(app).imports.not_stored):
-        dialog.go_button.click()
-    assert dialog.words.text().startswith("Not saved. ")
-    assert dialog.go_button.text() == "Try again"
+        dialog.act_button.click()
+    assert dialog.sentence.text().startswith("Not saved. ")
+    assert dialog.act_button.text() == "Try again"
     change("DROP TRIGGER full")
     with qtbot.waitSignal(files(app).imports.imported):
-        dialog.go_button.click()
+        dialog.act_button.click()
     assert len(titles(app)) == 3
 
 

@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.theme import Theme
 from app.views.shell.inspector import InspectorPanel
+from app.views.widgets.labels import TextLabel
 from app.words import speculation
 from engine import DraftingState, RequestStats
 from tests.helpers.app_harness import AppHarness, open_app
@@ -127,6 +129,35 @@ def test_it_gives_way_in_a_narrow_window_and_comes_back(app: AppHarness, qtbot: 
     qtbot.waitUntil(lambda: not wiring.panel.isVisible())
     window.resize(1200, 700)
     qtbot.waitUntil(wiring.panel.isVisible)
+
+
+def test_in_the_smallest_window_the_sidebar_makes_room(app: AppHarness, qtbot: QtBot) -> None:
+    wiring, window = app.window.inspector, app.window
+    window.resize(window.minimumSize())
+    wiring.set_wanted(True)
+    assert wiring.panel.isVisible()
+    assert not window.sidebar.isVisible()
+    QApplication.processEvents()
+    assert window.rect().contains(wiring.panel.geometry())
+
+
+@pytest.mark.parametrize("scale", [1.0, 2.0])
+@pytest.mark.parametrize("language", ["en", "ko", "ja", "zh_CN"])
+def test_nothing_is_cut_off(app: AppHarness, qtbot: QtBot, language: str, scale: float) -> None:
+    settings, window, wiring = app.application.settings, app.window, app.window.inspector
+    window.resize(1500, 900)
+    settings.language, settings.text_scale = language, scale
+    wiring.set_wanted(True)
+    wiring.panel.show_reply(COST, running=False)
+    wiring.panel.meanings.button.setChecked(True)
+    QApplication.processEvents()
+    content = wiring.panel.area.widget()
+    assert content is not None
+    assert content.width() <= wiring.panel.area.viewport().width()
+    assert window.rect().contains(wiring.panel.geometry())
+    for label in content.findChildren(TextLabel):
+        if label.isVisible():
+            assert label.heightForWidth(label.width()) <= label.height() + 1, label.text()
 
 
 def test_it_follows_the_latest_reply_and_the_one_in_focus(app: AppHarness, qtbot: QtBot) -> None:

@@ -228,9 +228,9 @@ def test_several_go_only_when_somebody_agrees(harness: AppHarness, qtbot: QtBot,
     for question in ("First", "Second"):
         harness.ask(qtbot, question)
     act(harness, 1, "Delete with All That Follows…")
-    box = next(each for each in harness.window.findChildren(Dialog) if each.isVisible())
-    assert "2" in box.title.text()
-    (box.act_button if agrees else box.cancel_button).click()
+    dialog = next(each for each in harness.window.findChildren(Dialog) if each.isVisible())
+    assert "2" in dialog.title.text()
+    (dialog.act_button if agrees else dialog.cancel_button).click()
     harness.wait_until_quiet(qtbot)
     assert texts(harness) == (["First"] if agrees else ["First", "one", "Second", "two"])
     if agrees:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
@@ -15,6 +15,9 @@ from app.storage import ReplyStatus
 from app.view_models.race import RaceState
 from app.views.settings.speculation import SpeculationPage
 from app.views.shell.race_words import verdict
+from app.views.transcript.message_acts import RACE
+from app.views.transcript.message_footer import MessageFooter
+from app.views.transcript.parts import as_widget
 from app.words.requests import RequestColumn
 from engine import SpeculationMode
 from tests.helpers.app_harness import AppHarness, open_app
@@ -129,6 +132,34 @@ def test_turning_off_can_be_undone_from_its_banner(app: AppHarness, qtbot: QtBot
     assert app.application.speculation.switch.is_off
     app.window.banner.button.click()
     assert not app.application.speculation.switch.is_off
+
+
+# From a message
+
+
+def test_a_click_on_the_figures_opens_the_inspector_with_them(app: AppHarness, qtbot: QtBot) -> None:
+    app.ask(qtbot, "One?")
+    app.ask(qtbot, "Two?")
+    first = app.chats.transcript.messages[1].id
+    view = app.window.transcript
+    assert view is not None
+    footers = [
+        as_widget(part.widget)
+        for part, _ in view.visible_parts.shown()
+        if part.message_id == first and isinstance(part.widget, MessageFooter)
+    ]
+    QTest.mouseClick(footers[0], Qt.MouseButton.LeftButton, pos=QPoint(8, 8))
+    assert app.window.inspector.panel.isVisible()
+    assert app.window.inspector.message_id == first
+
+
+def test_the_menu_of_a_message_begins_a_race(app: AppHarness, qtbot: QtBot) -> None:
+    app.ask(qtbot, "One?")
+    view = app.window.transcript
+    assert view is not None
+    view.act_requested.emit(app.chats.transcript.messages[-1].id, RACE)
+    race = app.application.speculation.race
+    qtbot.waitUntil(lambda: race.view.state is RaceState.DONE)
 
 
 # Races

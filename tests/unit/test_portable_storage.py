@@ -178,12 +178,35 @@ def test_damaged_rows_do_not_stop_an_export(tmp_path: Path) -> None:
         stores.database.execute("UPDATE messages SET role = 'nobody' WHERE text = 'Three.'")
         stores.database.execute("UPDATE messages SET stats = '{\"a\": NaN}', attachments = '[' WHERE text = 'Four.'")
         (found,) = all_chats(stores)
-        assert [(each.text, each.parent is None) for each in found.messages] == [
-            ("How many?", True),
-            ("Four.", False),
-            ("Sure?", True),
+        first = found.messages[0].number
+        assert [(each.text, each.parent) for each in found.messages] == [
+            ("How many?", None),
+            ("Four.", first),
+            ("Sure?", first),
         ]
         json.loads(own.line_of(found))
+
+
+def test_a_message_that_was_inserted_later_comes_before_what_follows_it(tmp_path: Path) -> None:
+    with database(tmp_path) as stores:
+        portable.add(stores, CHAT)
+        stores.database.execute(
+            "INSERT INTO messages (chat_id, parent_id, role, text, created_at) VALUES (1, 2, 'user', 'Inserted', 1.0)"
+        )
+        stores.database.execute("UPDATE messages SET parent_id = 5 WHERE id = 4")
+        (found,) = all_chats(stores)
+        assert [(each.number, each.parent) for each in found.messages] == [(1, None), (2, 1), (3, 1), (5, 2), (4, 5)]
+        portable.add(stores, replace(own.chat_of(loads(own.line_of(found))), origin="copy"))
+        assert [each.text for each in branch(all_chats(stores)[0])] == ["How many?", "Three.", "Inserted", "Sure?"]
+
+
+def test_a_circle_of_parents_loses_no_word(tmp_path: Path) -> None:
+    with database(tmp_path) as stores:
+        portable.add(stores, CHAT)
+        stores.database.execute("UPDATE messages SET parent_id = 4 WHERE id = 1")
+        (found,) = all_chats(stores)
+        assert sorted(each.text for each in found.messages) == sorted(each.text for each in CHAT.messages)
+        own.chat_of(loads(own.line_of(found)))
 
 
 def test_markdown_has_the_branch_on_screen() -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 
 import pytest
 
 from app.storage import Database, Stores
-from app.view_models.conversation_rows import FolderTree
+from app.view_models.conversation_rows import FolderTree, rows_of
 
 
 @pytest.fixture
@@ -137,3 +138,18 @@ def test_what_is_deleted_for_good_leaves_nothing(stores: Stores) -> None:
     assert stores.trash.empty().chats == (kept,)
     assert stores.database.rows("SELECT * FROM messages") == []
     assert not stores.trash.empty()
+
+
+def test_any_depth_is_listed(stores: Stores) -> None:
+    depth, parent = 3000, None
+    with stores.database.transaction():
+        for number in range(1, depth + 1):
+            stores.database.execute("INSERT INTO folders VALUES (?, ?, ?, 1, 1.0)", (number, str(number), parent))
+            parent = number
+    chat = stores.chats.create("Deep")
+    stores.folders.put_chat(chat, depth)
+    listing = stores.chats.listing(9)
+    tree = FolderTree(listing.folders)
+    rows = rows_of(listing, tree, (), date(2026, 11, 21), searching=False)
+    assert (len(rows), rows[-1].chat_id, rows[-1].depth) == (depth + 2, chat, depth)
+    assert tree.holds(1, depth)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import sqlite3
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
+from queue import SimpleQueue
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.storage import Database, ReplyStatus, ReplyText, Stores
+from app.storage import ChatSummary, Database, ReplyStatus, ReplyText, Storage, Stores
 from app.storage.database import Reader, address_of
 from app.storage.search_index import Progress, SearchIndex, forget_index, index_path, open_index
 from app.storage.searching import MATCHES, Searching
@@ -182,3 +183,71 @@ def test_deleted_chats_and_messages_are_not_found(stores: Stores, path: Path) ->
         stores.trash.restore_chat(gone)
         assert [number for number, _ in found(path, "needle", index)] == [gone]
     assert stores.chats.summary(chat) is not None
+
+
+class Owner:
+    """The thread that owns the storage: what is delivered to it is done when it waits."""
+
+    def __init__(self, path: Path) -> None:
+        self.answers: list[object] = []
+        self._calls: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self.storage = Storage(path, self._calls.put)
+        self.storage.open(self.answers.append, self.answers.append)
+        self.settle()
+
+    def settle(self) -> None:
+        while self.storage.pending:
+            self._calls.get(timeout=30)()
+
+    def write(self, change: Callable[[Stores], object]) -> None:
+        self.storage.write(change, self.answers.append, self.answers.append)
+        self.settle()
+
+    def search(self, query: str) -> list[str]:
+        found: list[ChatSummary] = []
+        self.storage.search(query, 10, found.extend)
+        self.settle()
+        return [chat.title for chat in found]
+
+
+@pytest.fixture
+def owner(path: Path) -> Iterator[Owner]:
+    owner = Owner(path)
+    yield owner
+    owner.storage.close()
+
+
+def files_with(path: Path, words: str) -> list[str]:
+    return [file.name for file in path.parent.rglob("*") if file.is_file() and words.encode() in file.read_bytes()]
+
+
+def test_the_storage_keeps_the_index_by_itself(owner: Owner, path: Path) -> None:
+    owner.write(lambda stores: chat_of(stores, "first words", title="First"))
+    owner.storage.settle()
+    owner.settle()
+    assert index_path(path).exists()
+    owner.write(lambda stores: chat_of(stores, "second words", title="Second"))
+    assert (owner.search("words"), owner.search("first")) == (["Second", "First"], ["First"])
+
+
+def test_a_search_goes_on_without_an_index_that_cannot_be_read(owner: Owner, path: Path) -> None:
+    owner.write(lambda stores: chat_of(stores, "words", title="Chat"))
+    owner.storage.settle()
+    owner.settle()
+    with closing(sqlite3.connect(index_path(path))) as raw:
+        raw.execute("DROP TABLE pieces")
+    assert owner.search("words") == ["Chat"]
+
+
+def test_what_is_deleted_for_good_is_in_no_file(owner: Owner, path: Path) -> None:
+    owner.write(lambda stores: chat_of(stores, "zanzibar", title="Gone"))
+    owner.write(lambda stores: chat_of(stores, "other words", title="Kept"))
+    owner.storage.settle()  # makes the daily copy and the index
+    owner.settle()
+    owner.write(lambda stores: stores.trash.put_chat(1))
+    owner.storage.forget(lambda trash: trash.empty(), owner.answers.append, owner.answers.append)
+    owner.settle()
+    assert not index_path(path).exists()
+    assert all("-wal" in name for name in files_with(path, "zanzibar"))
+    owner.storage.close()
+    assert files_with(path, "zanzibar") == []

@@ -17,14 +17,17 @@ class ChatCard(Translated, Card):
         super().__init__(theme)
         self._settings = settings
         self.send_key = ChoiceButton(theme)
+        self.titles = Switch(theme)
         self.notifications = Switch(theme)
         self.words = Switch(theme)
         self._key_row = Row(theme, self.send_key)
+        self._titles_row = Row(theme, self.titles)
         self._notifications_row = Row(theme, self.notifications)
         self._words_row = Row(theme, self.words)
-        for row in (self._key_row, self._notifications_row, self._words_row):
+        for row in (self._key_row, self._titles_row, self._notifications_row, self._words_row):
             self.add(row)
         self.send_key.chosen.connect(lambda value: setattr(settings, "send_key", value))
+        self.titles.toggled.connect(lambda on: setattr(settings, "automatic_titles", on))
         self.notifications.toggled.connect(lambda on: setattr(settings, "notifications", on))
         self.words.toggled.connect(lambda on: setattr(settings, "notification_words", on))
         settings.changed.connect(self._show)
@@ -32,6 +35,7 @@ class ChatCard(Translated, Card):
 
     def _show(self) -> None:
         self.send_key.set_value(self._settings.send_key)
+        self.titles.setChecked(self._settings.automatic_titles)
         self.notifications.setChecked(self._settings.notifications)
         self.words.setChecked(self._settings.notification_words)
         self.words.setEnabled(self._settings.notifications)
@@ -39,6 +43,9 @@ class ChatCard(Translated, Card):
     def _retranslate(self) -> None:
         self._key_row.set_words(
             self.tr("Send with"), self.tr("The other key begins a new line, as Shift and Return always do.")
+        )
+        self._titles_row.set_words(
+            self.tr("Automatic titles"), self.tr("The main model names a chat after its first reply, when it has time.")
         )
         self._notifications_row.set_words(
             self.tr("Notifications"), self.tr("When a reply is done while you are in another app.")

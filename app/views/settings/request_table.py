@@ -24,9 +24,9 @@ from app.words.requests import RequestColumn
 from app.words.speculation import MOST_POSITIONS
 
 _ROW_PX = 42
-_FIRST_COLUMN_PX = 180
-_NUMBER_COLUMN_PX = 70
-_STATE_COLUMN_PX = 104
+_FIRST_COLUMN_PX = 140
+_NUMBER_COLUMN_PX = 62
+_STATE_COLUMN_PX = 92
 _PICTURES = (RequestColumn.POSITIONS, RequestColumn.OVER_TIME)
 _HEADER_SIDES_PX = 8
 _SHOWN_ROWS = 12

@@ -36,7 +36,8 @@ class TotalsCard(Translated, Card):
         self._grid.setVerticalSpacing(8)
         self._grid.setColumnStretch(0, 1)
         for widget in (self.groups, self.nothing, self._grid_widget, self.clear_button):
-            self.column.addWidget(widget, 0, Qt.AlignmentFlag.AlignLeft if widget is self.clear_button else _NO_SIDE)
+            aside = widget in (self.groups, self.clear_button)
+            self.column.addWidget(widget, 0, Qt.AlignmentFlag.AlignLeft if aside else _NO_SIDE)
         self.groups.chosen.connect(lambda _group: self._show())
         self.clear_button.clicked.connect(self._ask_to_clear)
         statistics.totals_changed.connect(self._show)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QFileDialog, QWidget
 
@@ -12,10 +14,12 @@ from app.theme import Theme
 from app.view_models.transcript import Attachment
 from app.views.shell.attachment_dialog import AttachmentDialog
 from app.views.shell.composer import Composer
-from app.views.transcript import TranscriptView
 from app.views.widgets.banner import Banner, BannerText
 from app.views.widgets.drop_target import DropTarget
 from app.words.notices_for_files import not_attached
+
+if TYPE_CHECKING:
+    from app.views.transcript import TranscriptView
 
 
 class AttachmentWiring(QObject):
@@ -32,6 +36,7 @@ class AttachmentWiring(QObject):
         super().__init__(window)
         self._window, self._theme, self._composer, self._banner = window, theme, composer, banner
         self._chats, self._attached = chats, attached
+        self.model = attached.model
         self.drop_target = DropTarget(theme, window)
         self._connect_composer()
         for given in (self.drop_target.files_dropped, composer.edit.files_given):

@@ -6,6 +6,7 @@ Painting a row is in `chat_rows`. Signals are requests.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import (
@@ -40,6 +41,7 @@ class ChatList(QListView):
     renamed = Signal(int, str)
     pin_requested = Signal(int, bool)
     duplicate_requested = Signal(int)
+    export_requested = Signal(int, str)  # chat, title
     delete_requested = Signal(int)
     move_requested = Signal(int, object)  # chat, folder or None
     folder_renamed = Signal(int, str)
@@ -215,20 +217,17 @@ class ChatList(QListView):
         pin.triggered.connect(lambda: self.pin_requested.emit(row.chat_id, not row.pinned))
         duplicate = menu.addAction(self.tr("Duplicate"))
         duplicate.triggered.connect(lambda: self.duplicate_requested.emit(row.chat_id))
+        export = menu.addAction(self.tr("Export…"))
+        export.triggered.connect(lambda: self.export_requested.emit(row.chat_id, row.title))
 
     def fill_move_menu(self, menu: QMenu, row: ConversationRow) -> None:
         """Where a chat or a folder can go."""
         if row.folder_id:
-            request, number = self.folder_move_requested, row.folder_id
+            request, number, move_to_new = self.folder_move_requested, row.folder_id, None
         else:
             request, number = self.move_requested, row.chat_id
-        fill_move_menu(
-            menu,
-            self._tree,
-            row,
-            lambda folder_id: request.emit(number, folder_id),
-            lambda: self.folder_requested.emit(row.folder_id and self._tree.parent(row.folder_id), row.chat_id),
-        )
+            move_to_new = lambda _checked=False: self.folder_requested.emit(None, row.chat_id)  # noqa: E731
+        fill_move_menu(menu, self._tree, row, partial(request.emit, number), move_to_new)
 
     # Renaming
 

@@ -22,7 +22,7 @@ def list_menu(theme: Theme, parent: QWidget) -> QMenu:
 
 
 def fill_move_menu(
-    menu: QMenu, tree: FolderTree, row: ConversationRow, move: Move, move_to_new: Callable[[], None]
+    menu: QMenu, tree: FolderTree, row: ConversationRow, move: Move, move_to_new: Callable[[], None] | None
 ) -> None:
     """Every folder, but those that it cannot go into: the one that it is in, itself, and what is in it."""
     menu.clear()
@@ -35,5 +35,6 @@ def fill_move_menu(
         action = menu.addAction(_INDENT * tree.depths[folder.id] + folder.name.replace("&", "&&"))
         action.setEnabled(folder.id != row.inside and not (row.folder_id and tree.holds(row.folder_id, folder.id)))
         action.triggered.connect(lambda _checked=False, number=folder.id: move(number))
-    menu.addSeparator()
-    menu.addAction(QCoreApplication.translate("ChatMenu", "New folder…")).triggered.connect(move_to_new)
+    if move_to_new is not None:
+        menu.addSeparator()
+        menu.addAction(QCoreApplication.translate("ChatMenu", "New folder…")).triggered.connect(move_to_new)

@@ -15,6 +15,7 @@ from app.theme import Theme
 from app.views.shell.file_dialog import FileDialog
 from app.views.shell.kept_words import problem_text
 from app.views.widgets.banner import Banner, BannerText
+from app.views.widgets.dialog import DialogText
 from app.views.widgets.fields import Segments
 from app.words.formats import count, fill
 from app.words.notices import Notice
@@ -31,7 +32,6 @@ class ExportDialog(FileDialog):
         self, theme: Theme, parent: QWidget, exports: ExportController, banner: Banner, chat_id: int | None, title: str
     ) -> None:
         super().__init__(theme, parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._exports, self._banner = exports, banner
         self._chat_id, self._title = chat_id, title
         self._is_writing = False
@@ -39,31 +39,24 @@ class ExportDialog(FileDialog):
         self._problem: Notice | None = None
         self.form = Segments(theme, self)
         self.form.set_value(ExportFormat.MARKDOWN)
-        self.body.addWidget(self.form, 0, Qt.AlignmentFlag.AlignLeft)
+        self.content.addWidget(self.form, 0, Qt.AlignmentFlag.AlignLeft)
         self.form.chosen.connect(self._on_form)
-        self.go_button.clicked.connect(self._ask_where)
+        self.act_button.clicked.connect(self._ask_where)
         exports.progress.connect(self._on_progress)
         exports.finished.connect(self._on_finished)
         exports.failed.connect(self._on_failed)
         exports.cancelled.connect(self._end)
-        self._retranslate()
+        self.form.set_choices([(ExportFormat.MARKDOWN, "Markdown"), (ExportFormat.JSON, "JSON")])
+        self.begin()
 
     # Words
 
-    def _retranslate(self) -> None:
+    def words(self) -> DialogText:
         every = self._chat_id is None
-        self.setWindowTitle(self.tr("Export"))
-        self.title.setText(self.tr("Export all chats") if every else fill(self.tr("Export “%1”"), self._title))
+        title = self.tr("Export all chats") if every else fill(self.tr("Export “%1”"), self._title)
         self.form.setAccessibleName(self.tr("Format"))
-        self.form.set_choices([(ExportFormat.MARKDOWN, "Markdown"), (ExportFormat.JSON, "JSON")])
-        self.cancel_button.setText(self.tr("Cancel"))
-        self.go_button.setText(self.tr("Export…"))
-        self._show_words()
-
-    def _show_words(self) -> None:
-        self.words.setText(self._sentence())
-        self.bar.setAccessibleName(self.words.text())
-        self.fit()
+        act = "" if self._is_writing else self.tr("Export…")
+        return DialogText(title, self._sentence(), act=act, cancel=self.tr("Cancel"))
 
     def _sentence(self) -> str:
         if self._problem is not None:
@@ -79,7 +72,7 @@ class ExportDialog(FileDialog):
 
     def _on_form(self, _form: object) -> None:
         self._problem = None
-        self._show_words()
+        self._retranslate()
 
     # Where to
 
@@ -115,11 +108,11 @@ class ExportDialog(FileDialog):
     def export_to(self, chosen: str) -> None:
         path = Path(chosen) / self._file_name() if self._is_folder() else Path(chosen)
         self._is_writing, self._done = True, (0, 0)
-        self.go_button.setEnabled(False)
+        self.act_button.setEnabled(False)
         self.form.setEnabled(False)
         self.bar.set_share(0)
         self.bar.show()
-        self._show_words()
+        self._retranslate()
         self._exports.export(Wanted(self._chat_id, self._form(), path), markdown_words())
 
     # What comes of it
@@ -127,7 +120,7 @@ class ExportDialog(FileDialog):
     def _on_progress(self, done: int, total: int) -> None:
         self._done = done, total
         self.bar.set_share(done / max(1, total))
-        self._show_words()
+        self._retranslate()
 
     def _on_finished(self, exported: Exported) -> None:
         path = exported.path
@@ -141,10 +134,10 @@ class ExportDialog(FileDialog):
             words = problem_text(problem)
             self._problem = Notice(words.title, words.sentence, words.hint)
         self._is_writing = False
-        self.go_button.setEnabled(True)
+        self.act_button.setEnabled(True)
         self.form.setEnabled(True)
         self.bar.hide()
-        self._show_words()
+        self._retranslate()
 
     def reject(self) -> None:
         if self._is_writing:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QRectF, Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QHBoxLayout, QSizePolicy, QWidget
 
 from app.theme import RADIUS_CARD, Theme
 from app.views.widgets.buttons import IconButton
@@ -17,13 +17,13 @@ _WIDTH_PX, _SIDE_PX = 380, 12
 
 
 class FindBar(Translated, QWidget):
-    """Stays at the upper right of what it is laid over."""
+    """Stays at the upper right of an area, which leaves it room, so that it hides nothing."""
 
     words_changed = Signal(str)
     step_requested = Signal(int)
     closed = Signal()
 
-    def __init__(self, theme: Theme, over: QWidget) -> None:
+    def __init__(self, theme: Theme, over: QAbstractScrollArea) -> None:
         super().__init__(over)
         self._theme = theme
         self._over = over
@@ -76,6 +76,7 @@ class FindBar(Translated, QWidget):
     def leave(self) -> None:
         if self.isVisible():
             self.hide()
+            self._over.setViewportMargins(0, 0, 0, 0)
             self.closed.emit()
 
     def show_count(self, number: int, total: int, reading: bool) -> None:
@@ -100,9 +101,11 @@ class FindBar(Translated, QWidget):
 
     def place(self) -> None:
         width = min(self._theme.px(_WIDTH_PX), self._over.width() - 2 * _SIDE_PX)
-        bar = 14  # the scroll bar beside it
-        self.resize(width, self.sizeHint().height())
-        self.move(self._over.width() - width - _SIDE_PX - bar, _SIDE_PX // 2)
+        bar = self._over.verticalScrollBar().sizeHint().width()
+        height = self.sizeHint().height()
+        self.setGeometry(self._over.width() - width - _SIDE_PX - bar, _SIDE_PX // 2, width, height)
+        if self.isVisible() and self._over.viewportMargins().top() != height + _SIDE_PX:
+            self._over.setViewportMargins(0, height + _SIDE_PX, 0, 0)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if watched is self._over and event.type() == QEvent.Type.Resize:

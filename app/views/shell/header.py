@@ -130,6 +130,8 @@ class PairChip(Translated, PaintedButton):
         if self._pair.off_for_pair:
             return self.tr("off for this pair")
         tokens = self._pair.speculation.tokens
+        if self._pair.in_company and self._pair.speculation.mode != "off":
+            return self.tr("several at once")
         return {
             "off": self.tr("off"),
             "auto": self.tr("auto"),

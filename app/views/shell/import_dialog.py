@@ -14,6 +14,7 @@ from app.views.shell.file_dialog import FileDialog
 from app.views.shell.kept_words import problem_text
 from app.views.widgets.banner import Banner, BannerText
 from app.views.widgets.buttons import Emphasis, PillButton
+from app.views.widgets.dialog import DialogText
 from app.views.widgets.fields import Switch
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.scrolling import ThinScrollBars
@@ -34,20 +35,19 @@ class _Stage(StrEnum):
 class ImportDialog(FileDialog):
     def __init__(self, theme: Theme, parent: QWidget, imports: ImportController, banner: Banner) -> None:
         super().__init__(theme, parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._imports, self._banner = imports, banner
         self._stage = _Stage.CHOOSING
         self._preview: Preview | None = None
         self._refusal = ""
         self.folder_button = PillButton(theme, Emphasis.PLAIN, parent=self)
-        self.feet.insertWidget(1, self.folder_button)
+        self.content.addWidget(self.folder_button, 0, Qt.AlignmentFlag.AlignLeft)
         self.problems = QPlainTextEdit(self)
         self.again = Switch(theme, self)
         self.again_words = TextLabel(theme, TextStyle.BODY, self)
-        self._arrange()
+        self._place_parts()
         self.folder_button.clicked.connect(lambda: self._choose(folder=True))
-        self.go_button.clicked.connect(self._on_go)
-        self.again.toggled.connect(lambda _on: self._show_stage())
+        self.act_button.clicked.connect(self._on_go)
+        self.again.toggled.connect(lambda _on: self._retranslate())
         imports.progress.connect(self.bar.set_share)
         imports.previewed.connect(self._on_previewed)
         imports.imported.connect(self._on_imported)
@@ -55,55 +55,54 @@ class ImportDialog(FileDialog):
         imports.cancelled.connect(self._on_cancelled)
         theme.changed.connect(self._restyle_list)
         self._restyle_list()
-        self._retranslate()
+        self.begin()
 
-    def _arrange(self) -> None:
+    def _place_parts(self) -> None:
         self.problems.setReadOnly(True)
         self.problems.setFrameShape(QFrame.Shape.NoFrame)
         self.problems.setTabChangesFocus(True)
-        ThinScrollBars(self.problems, self._theme)
+        ThinScrollBars(self.problems, self.theme)
         row = QHBoxLayout()
         row.setSpacing(10)
         row.addWidget(self.again, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self.again_words, 1)
-        self.body.addWidget(self.problems)
-        self.body.addLayout(row)
+        self.content.addWidget(self.problems)
+        self.content.addLayout(row)
 
     def _restyle_list(self) -> None:
         palette = QPalette(self.problems.palette())
-        palette.setColor(QPalette.ColorRole.Base, self._theme.palette.surface)
-        palette.setColor(QPalette.ColorRole.Text, self._theme.palette.secondary)
+        palette.setColor(QPalette.ColorRole.Base, self.theme.palette.surface)
+        palette.setColor(QPalette.ColorRole.Text, self.theme.palette.secondary)
         self.problems.setPalette(palette)
-        self.problems.setFont(self._theme.ui_font(FOOTER_PX))
-        self.problems.setFixedHeight(self._theme.px(_LIST_PX))
+        self.problems.setFont(self.theme.ui_font(FOOTER_PX))
+        self._fit_list()
+
+    def _fit_list(self) -> None:
+        lines = self.problems.document().blockCount() + 1
+        height = lines * self.problems.fontMetrics().lineSpacing()
+        self.problems.setFixedHeight(min(height, self.theme.px(_LIST_PX)))
 
     # Words
 
-    def _retranslate(self) -> None:
-        self.setWindowTitle(self.tr("Import"))
-        self.title.setText(self.tr("Import chats"))
+    def words(self) -> DialogText:
+        stage = self._stage
+        self._show_parts()
         self.problems.setAccessibleName(self.tr("What cannot be imported"))
         self.again_words.setText(self.tr("Also import chats that are here already, as copies"))
         self.again.setAccessibleName(self.again_words.text())
         self.folder_button.setText(self.tr("Choose folder…"))
-        self.cancel_button.setText(self.tr("Cancel"))
-        self._show_stage()
+        act = "" if stage in (_Stage.READING, _Stage.IMPORTING) else self._go_words()
+        return DialogText(self.tr("Import chats"), self._sentence(), act=act, cancel=self.tr("Cancel"))
 
-    def _show_stage(self) -> None:
+    def _show_parts(self) -> None:
         stage, preview = self._stage, self._preview
-        self.words.setText(self._sentence())
         self.bar.setVisible(stage in (_Stage.READING, _Stage.IMPORTING))
-        self.bar.setAccessibleName(self.words.text())
         self.folder_button.setVisible(stage is _Stage.CHOOSING)
-        lists = stage is _Stage.PREVIEW and preview is not None and bool(preview.found.problems)
-        self.problems.setVisible(lists)
-        doubles = stage is _Stage.PREVIEW and preview is not None and preview.here > 0
+        shown = preview if stage is _Stage.PREVIEW else None
+        self.problems.setVisible(shown is not None and bool(shown.found.problems))
         for widget in (self.again, self.again_words):
-            widget.setVisible(doubles)
-        self.go_button.setText(self._go_words())
-        self.go_button.setVisible(stage not in (_Stage.READING, _Stage.IMPORTING))
-        self.go_button.setEnabled(stage is not _Stage.PREVIEW or self._new_chats() > 0)
-        self.fit()
+            widget.setVisible(shown is not None and shown.here > 0)
+        self.act_button.setEnabled(stage is not _Stage.PREVIEW or self._new_chats() > 0)
 
     def _go_words(self) -> str:
         if self._stage is _Stage.PREVIEW:
@@ -168,15 +167,16 @@ class ImportDialog(FileDialog):
     def _set_stage(self, stage: _Stage) -> None:
         self._stage = stage
         self.bar.set_share(0)
-        self._show_stage()
+        self._retranslate()
 
     # What comes of it
 
     def _on_previewed(self, preview: Preview) -> None:
         self._preview = preview
         self.problems.setPlainText("\n".join(map(not_imported, preview.found.problems)))
+        self._fit_list()
         self._set_stage(_Stage.PREVIEW)
-        (self.go_button if self.go_button.isEnabled() else self.cancel_button).setFocus()
+        (self.act_button if self.act_button.isEnabled() else self.cancel_button).setFocus()
 
     def _on_refused(self, problem: Problem) -> None:
         words = problem_text(problem)

@@ -5,6 +5,8 @@ Every figure has a place of its own, so that none moves sideways as it changes.
 
 from __future__ import annotations
 
+import math
+
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
@@ -177,9 +179,14 @@ class PassColumns(Chart):
             high = max(self.theme.px(2), share / highest * column.height())
             bar = QRectF(column.left() + width * 0.18, column.bottom() - high, width * 0.64, high)
             self.bar(painter, bar, colors.draft if share else colors.hover)
-            painter.setPen(colors.faint)
-            below = QRectF(column.left(), column.bottom(), width, line)
-            painter.drawText(below, Qt.AlignmentFlag.AlignCenter, formats.count(number))
+            if number % self._named_every(width) == 0:
+                painter.setPen(colors.faint)
+                below = QRectF(column.center().x() - width, column.bottom(), 2 * width, line)
+                painter.drawText(below, Qt.AlignmentFlag.AlignCenter, formats.count(number))
+
+    def _named_every(self, width: float) -> int:
+        """Not every column has room for its number."""
+        return max(1, math.ceil(self.theme.px(20) / width))
 
 
 class PassMeter(Chart):

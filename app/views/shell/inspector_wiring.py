@@ -82,18 +82,20 @@ class InspectorWiring(QObject):
 
     def set_wanted(self, wanted: bool) -> None:
         self._settings.inspector_visible = wanted
-        if wanted and not self._fits(with_sidebar=True):
+        if wanted and not self._fits():
             self._window.show_sidebar(False)
         self._fit()
 
-    def _fits(self, *, with_sidebar: bool) -> bool:
-        sidebar = self._window.sidebar
-        taken = sidebar.width() if with_sidebar and sidebar.isVisibleTo(self._window) else 0
-        left = self._window.width() - taken - self.panel.width()
-        return left >= min(self._theme.px(_CHAT_NEEDS_PX), self._window.minimumWidth() - self.panel.width())
+    def _fits(self) -> bool:
+        """Beside the sidebar the chat keeps its usual room; without it, what its own parts need."""
+        sidebar, window, usual_px = self._window.sidebar, self._window, self._theme.px(_CHAT_NEEDS_PX)
+        if sidebar.isVisibleTo(window):
+            return window.width() - sidebar.width() - self.panel.width() >= usual_px
+        least_px = max(part.minimumSizeHint().width() for part in (window.header, window.composer))
+        return window.width() - self.panel.width() >= min(usual_px, least_px)
 
     def _fit(self) -> None:
-        shown = bool(self._settings.inspector_visible) and self._fits(with_sidebar=True)
+        shown = bool(self._settings.inspector_visible) and self._fits()
         self.panel.setVisible(shown)
         for toggle in (self.button, self.action):
             toggle.setChecked(shown)

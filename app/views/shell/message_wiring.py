@@ -22,16 +22,19 @@ _INSERTS = {"insert_before": EditKind.BEFORE, "insert_after": EditKind.AFTER}
 class MessageWiring(QObject):
     def __init__(self, view: TranscriptView, chats: ChatController, theme: Theme, window: QWidget) -> None:
         super().__init__(window)
-        self._theme = theme
         self._view = view
         self._chats = chats
+        self._theme = theme
         self._window = window
+        self._chat_id = chats.chat_id
         view.regenerate_requested.connect(chats.regenerate)
         view.continue_requested.connect(chats.continue_reply)
         view.sibling_requested.connect(self._show_version)
         view.edit_requested.connect(lambda message_id: self._begin(message_id, EditKind.EDIT))
         view.delete_requested.connect(chats.edits.delete)
         view.act_requested.connect(self._act)
+        chats.chat_left.connect(lambda chat_id: chats.places.put(chat_id, view.place()))
+        chats.current_chat_changed.connect(self._on_chat)
         editing = view.editing
         editing.typed.connect(chats.edits.type)
         editing.role_chosen.connect(chats.edits.set_role)
@@ -39,6 +42,15 @@ class MessageWiring(QObject):
         editing.cancelled.connect(self._cancel)
         editing.saved.connect(lambda message_id, then: chats.edits.save(message_id, Then(then)))
         chats.edits.saved.connect(lambda _message_id: view.setFocus())
+
+    def _on_chat(self, chat_id: int, _title: str) -> None:
+        """Another chat opens where its reader left it; a change of the title moves nothing."""
+        from app.views.transcript.reading_places import ReadingPlace  # not before the first frame
+
+        if chat_id != self._chat_id:
+            self._chat_id = chat_id
+            place = self._chats.places.of(chat_id)
+            self._view.go_to(None if place is None else ReadingPlace(*place))
 
     def _begin(self, message_id: int, kind: EditKind) -> None:
         self._chats.edits.begin(message_id, kind)
@@ -68,12 +80,14 @@ class MessageWiring(QObject):
         if not following:
             self._chats.edits.delete(message_id)
             return
-
-        def text() -> DialogText:
-            title = self.tr("Delete this message and %n message(s) that follow?", "", following)
-            stays = self.tr("Undo brings them back. They stay under Recently Deleted for 30 days.")
-            return DialogText(title, stays, "", self.tr("Delete"), self.tr("Cancel"))
-
-        dialog = Dialog(self._theme, self._window, text, danger=True)
+        dialog = Dialog(self._theme, self._window, lambda: self._question(following), danger=True)
         dialog.accepted.connect(lambda: self._chats.edits.delete(message_id, following=True))
         dialog.open()
+
+    def _question(self, following: int) -> DialogText:
+        return DialogText(
+            self.tr("Delete this message and %n message(s) that follow?", "", following),
+            self.tr("Undo brings them back. They stay under Recently Deleted for 30 days."),
+            act=self.tr("Delete"),
+            cancel=self.tr("Cancel"),
+        )

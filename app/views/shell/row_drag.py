@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
+from uuid import uuid4
+
 from PySide6.QtCore import QByteArray, QMimeData
 from PySide6.QtGui import QDropEvent
 
 from app.view_models.conversation_rows import ConversationRow, FolderTree
 
 _KIND = "application/x-hunch-row"
+_TOKEN = uuid4().hex  # of this run: what another program drags here under the same name is not taken
 
 
 def carried(row: ConversationRow) -> QMimeData:
     """Of this app alone: other programs are given nothing."""
     data = QMimeData()
-    data.setData(_KIND, QByteArray(f"{row.chat_id} {row.folder_id}".encode()))
+    data.setData(_KIND, QByteArray(f"{_TOKEN} {row.chat_id} {row.folder_id}".encode()))
     return data
 
 
 def dragged(event: QDropEvent) -> tuple[int, int] | None:
     """The chat or the folder (the other number is 0) of a drag that began in the list."""
-    data = event.mimeData()
-    if event.source() is None or not data.hasFormat(_KIND):
+    token, _, numbers = bytes(event.mimeData().data(_KIND).data()).decode("ascii", "replace").partition(" ")
+    if token != _TOKEN:
         return None
-    chat_id, folder_id = bytes(data.data(_KIND).data()).split()
+    chat_id, folder_id = numbers.split()
     return int(chat_id), int(folder_id)
 
 

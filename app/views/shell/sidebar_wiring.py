@@ -94,9 +94,9 @@ class SidebarWiring(QObject):
         return dialog
 
     def _contents(self, chats: int, folders: int) -> str:
-        within = self.tr("%n chat(s)", "", chats)
+        within = self.tr("%Ln chat(s)", "", chats)
         if folders:
-            within = fill(self.tr("%1 and %2"), within, self.tr("%n folder(s)", "", folders))
+            within = fill(self.tr("%1 and %2"), within, self.tr("%Ln folder(s)", "", folders))
         sentence = fill(self.tr("It holds %1."), within)
         return f"{sentence} {self.tr('Chats that are deleted stay under Recently Deleted for 30 days.')}"
 

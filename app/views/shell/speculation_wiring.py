@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from app.views.shell.main_window import MainWindow
     from app.views.shell.race_window import RaceWindow
 
-RACE = "Ctrl+Shift+R"
+RACE_KEY = "Ctrl+Shift+R"
+_RACE, _INSPECT = "race", "inspect"  # acts of the transcript, which is imported after the first frame
 
 
 class SpeculationWiring(QObject):
@@ -31,7 +32,8 @@ class SpeculationWiring(QObject):
         parts.statistics.not_cleared.connect(window.show_problem)
         assert window.transcript is not None
         window.transcript.notice_action_requested.connect(self._follow)
-        self.race = window.menu.add("chat", RACE)
+        window.transcript.act_requested.connect(self._act)
+        self.race = window.menu.add("chat", RACE_KEY)
         self.race.triggered.connect(lambda: self.open_race(self._shown_reply()))
         parts.race_wanted.connect(lambda: self.open_race(self._shown_reply()))
         window.installEventFilter(self)
@@ -54,6 +56,12 @@ class SpeculationWiring(QObject):
     def _follow(self, _message_id: int, action: NoticeAction) -> None:
         if action is NoticeAction.TURN_OFF_PAIR:
             self.turn_off()
+
+    def _act(self, message_id: int, act: str) -> None:
+        if act == _RACE:
+            self.open_race(message_id)
+        elif act == _INSPECT:
+            self._window.inspector.inspect(message_id)
 
     # Races
 

@@ -75,7 +75,7 @@ class TrashWindow(Translated, QWidget):
         chosen = self.list.chosen()
         if not chosen:
             return None
-        question = self.tr("Delete %n item(s) for good?", "", len(chosen))
+        question = self.tr("Delete %Ln item(s) for good?", "", len(chosen))
         return self._ask(question, self.tr("Delete for good"), lambda: self._deletions.forget(chosen))
 
     def ask_to_empty(self) -> Dialog:

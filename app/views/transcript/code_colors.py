@@ -15,7 +15,7 @@ from app.markup.growing_code import GrowingCode
 from app.markup.highlight import Role, Span, spans
 from app.theme import Palette
 
-_SLICE_S = 0.004
+_SLICE_S = 0.002
 _LINES_PER_STEP = 20
 
 _Colored = tuple[tuple[int, int, Role], ...]  # start, length and role on one line
@@ -44,7 +44,7 @@ class CodeColors(QObject):
         self._growing = GrowingCode(language)
 
     def grow(self, code: str) -> None:
-        """Colours what was added to code that goes on."""
+        """Colours the lines that were added to code that goes on."""
         start, found = self._growing.spans(code)
         end = self._document.characterCount()
         self._apply(_by_lines(self._document, _units(code, start), end, _in_qt_units(code, found)))

@@ -3,7 +3,7 @@
 While its fence is open, text is only added to it.
 """
 
-from PySide6.QtCore import QRectF, Qt, QTimer
+from PySide6.QtCore import QRect, QRectF, Qt, QTimer
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleAnnouncementEvent,
@@ -41,6 +41,7 @@ class CodePart(SelectableInside, Translated, QWidget):
         self._part: Part | None = None
         self._left_out: int | None = None  # characters, of the last copy; None while that is not told
         self._shown = ""
+        self.setAttribute(Qt.WidgetAttribute.WA_StaticContents)
         self.text = ReadOnlyText(context, self)
         self._colors = CodeColors(self.text.document(), context.theme.palette, self)
         self.text.setLineWrapMode(ReadOnlyText.LineWrapMode.NoWrap)
@@ -67,17 +68,19 @@ class CodePart(SelectableInside, Translated, QWidget):
         code = block.text.removesuffix("\n")
         grows = self._block is not None and bool(self._shown) and code.startswith(self._shown)
         goes_on = grows and self._block is not None and not self._block.closed
+        added = code[len(self._shown) :] if goes_on else code
         if goes_on:
-            self._append(code[len(self._shown) :])
+            self._append(added)
         else:
             self._replace(code)
             self._colors.begin(block.language)
         self._shown, self._block = code, block
-        self.update()
-        if goes_on and not block.closed:
-            self._colors.grow(code)
-        else:
+        # Where it only grows, what is new is painted by itself; of the rest, the foot of the card that was.
+        self.update(QRect(0, self.height() - RADIUS_CARD, self.width(), RADIUS_CARD) if goes_on else self.rect())
+        if not goes_on or block.closed:
             self._colors.color(code, block.language)
+        elif "\n" in added or block.text.endswith("\n"):  # a line is complete
+            self._colors.grow(code)
 
     @property
     def is_coloring(self) -> bool:

@@ -22,9 +22,10 @@ from app.markup.document import DocumentBuilder
 from app.markup.folding import fold, occurrences
 from app.markup.visible_text import VisibleText
 from app.view_models.transcript import TranscriptModel
+from app.views.transcript.body import Unread, blocks_of
 from app.views.transcript.found_part import bring_into_sight
 from app.views.transcript.message_column import MessageColumn
-from app.views.transcript.message_item import MessageItem, Unread, blocks_of
+from app.views.transcript.message_item import MessageItem
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Bubble, Part
 from app.views.transcript.selection import Address
@@ -32,7 +33,8 @@ from app.views.transcript.sight import Sight
 from app.views.transcript.visible_parts import VisibleParts
 
 _SLICE_S = 0.004
-_CLEAR_PX = 64  # at the edges of the page: the bar that one searches with stands there
+_TOP: Address = (-1, 0, 0)
+_CLEAR_PX = 24  # what is found stands that far from the edges of the page
 # What Markdown hides: it may stand between letters that are read side by side.
 _HIDDEN = re.compile(r"\]\([^)\n]*\)|\]\[[^\]\n]*\]|[\[\]*_`~\\$\s]")
 
@@ -77,8 +79,10 @@ class Finder(QObject):
         self.query = ""
         self._found: dict[int, dict[Address, _Read]] = {}  # by message
         self._waiting: list[int] = []  # messages to be read, the next one last
-        self._wanted: int | None = None  # a message whose first one is to be shown
+        self._from: tuple[int, Address] | None = None  # where the search began: a part of a message
+        self._wanted: int | None = None  # a message whose first one is to be shown, and no other's
         self.current: Place | None = None
+        self._seeks = False  # until it knows which one is to be the current one
         self._is_lit = False
         self._timer = QTimer(self, interval=0)
         self._timer.timeout.connect(self._read_a_slice)
@@ -88,15 +92,17 @@ class Finder(QObject):
         model.message_changed.connect(self._read_again)
         model.messages_removed.connect(lambda _first, _count: self._read_all())
         context.fold_requested.connect(self._on_folded)
+        parts.placed.connect(self.light)
 
     # What is asked
 
     def find(self, query: str, message_id: int | None = None) -> None:
-        """Goes to the first from the top of what is in sight on, or to the first of the message."""
+        """Goes to the first of the message; without one, from the current one or else what is in sight on."""
         query = query.strip("\n")
         if query == self.query and message_id is None:
             return
-        self.query, self._wanted = query, message_id
+        self._from = self._start(message_id)
+        self.query, self._wanted, self._seeks = query, message_id, bool(query)
         self._found.clear()
         self.current = None
         self._read_all()
@@ -130,9 +136,12 @@ class Finder(QObject):
         return bool(self._waiting)
 
     def _places(self) -> Iterator[Place]:
-        for message in self._model.messages:
-            for address, read in sorted(self._found.get(message.id, {}).items()):
-                yield from (Place(message.id, address, number) for number in range(read.count))
+        return (place for message in self._model.messages for place in self._places_in(message.id))
+
+    def _places_in(self, message_id: int) -> Iterator[Place]:
+        for address in sorted(self._found.get(message_id, {})):
+            count = self._found[message_id][address].count
+            yield from (Place(message_id, address, number) for number in range(count))
 
     # Reading
 
@@ -144,11 +153,18 @@ class Finder(QObject):
         self._waiting = [message.id for message in reversed(order)]
         self._timer.start()
 
+    def _start(self, message_id: int | None) -> tuple[int, Address] | None:
+        if message_id is not None:
+            return message_id, _TOP
+        if self.current is not None:
+            return self.current.message_id, self.current.address
+        shown = [(place.top(), part) for part, place in self._parts.shown() if place.bottom() > 0 and part.address]
+        first = min(shown, key=lambda each: each[0], default=None)
+        return None if first is None else (first[1].message_id, first[1].address or _TOP)
+
     def _first_row(self) -> int:
-        row = None if self._wanted is None else self._model.row_of(self._wanted)
-        if row is not None:
-            return row
-        return next(iter(self._column.rows_between(self._sight.top_px(), self._sight.top_px() + 1)), 0)
+        row = None if self._from is None else self._model.row_of(self._from[0])
+        return 0 if row is None else row
 
     def _read_again(self, row: int) -> None:
         message_id = self._model.messages[row].id
@@ -171,6 +187,7 @@ class Finder(QObject):
             self._read_one()
         if not self._waiting:
             self._timer.stop()
+            self._end_seeking()
             self._drop_lost()
             self.light()
         self.changed.emit()
@@ -182,12 +199,20 @@ class Finder(QObject):
             return
         before = self._found.get(message_id, {})
         self._found[message_id] = dict(self._counted(row, before)) if self._may_have(row) else {}
-        if (
-            self.current is None
-            and self._wanted in (None, message_id)
-            and any(read.count for read in self._found[message_id].values())
-        ):
-            self._go_to(next(place for place in self._places() if place.message_id == message_id))
+        if self._seeks and self._wanted in (None, message_id):
+            first = self._from[1] if self._from is not None and self._from[0] == message_id else _TOP
+            self._go_to_first(place for place in self._places_in(message_id) if place.address >= first)
+
+    def _go_to_first(self, places: Iterator[Place]) -> None:
+        place = next(places, None)
+        if place is not None:
+            self._go_to(place)
+
+    def _end_seeking(self) -> None:
+        """All has been read: what there is may be before the start. What comes later moves nobody."""
+        if self._seeks and self._wanted is None:
+            self._go_to_first(self._places())
+        self._seeks = False
 
     def _may_have(self, row: int) -> bool:
         """Whether the message is worth cutting into parts."""
@@ -234,7 +259,7 @@ class Finder(QObject):
     # Showing
 
     def _go_to(self, place: Place) -> None:
-        self.current, self._wanted = place, None
+        self.current, self._wanted, self._seeks = place, None, False
         self.light()
         row = self._model.row_of(place.message_id)
         if row is not None:
@@ -249,7 +274,7 @@ class Finder(QObject):
         return stretches[place.number][0] if place.number < len(stretches) else 0
 
     def light(self) -> None:
-        """Lights what is in sight. The view calls it when parts have come, gone, or been written anew."""
+        """Lights what is in sight: parts may have come, gone, or been written anew."""
         if not self.query and not self._is_lit:
             return
         self._is_lit = bool(self.query)

@@ -13,6 +13,7 @@ from app.views.transcript.part_context import PartContext
 # The acts beyond those that have a signal of their own.
 COPY_PLAIN, INSERT_BEFORE, INSERT_AFTER = "copy_plain", "insert_before", "insert_after"
 SWITCH_ROLE, DELETE_FOLLOWING = "switch_role", "delete_following"
+INSPECT, RACE = "inspect", "race"
 
 Entry = tuple[str, str, bool]  # the act ("": a line), what it is called, whether it is possible
 
@@ -67,6 +68,9 @@ def _entries(message: TranscriptMessage) -> Iterator[Entry]:
     yield "regenerate", answer if message.from_user else again, message.edit is None
     if not message.from_user:
         yield "continue", QCoreApplication.translate("MessageActs", "Continue"), free and has_words
+        yield "", "", False
+        yield INSPECT, QCoreApplication.translate("MessageActs", "Show in Inspector"), message.stats is not None
+        yield RACE, QCoreApplication.translate("MessageActs", "Race…"), free
     yield "", "", False
     yield INSERT_BEFORE, QCoreApplication.translate("MessageActs", "Insert Before"), free
     yield INSERT_AFTER, QCoreApplication.translate("MessageActs", "Insert After"), free

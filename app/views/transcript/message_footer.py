@@ -6,12 +6,12 @@ It always takes its height, so that nothing moves when the icons appear on hover
 from dataclasses import dataclass
 
 from PySide6.QtCore import QRect, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
 from app.theme import FOOTER_PX
 from app.view_models.transcript import ReplyStatus, RequestStats
-from app.views.transcript.message_acts import MessageMenu
+from app.views.transcript.message_acts import INSPECT, MessageMenu
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Part
 from app.views.widgets.buttons import IconButton, PaintedButton
@@ -191,6 +191,12 @@ class MessageFooter(Translated, QWidget):
             menu = MessageMenu(self._context, message, self)
             menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
             menu.popup(button.mapToGlobal(button.rect().bottomLeft()))
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """A click on the figures shows them whole, in the inspector."""
+        if self._line is not None and event.button() is Qt.MouseButton.LeftButton:
+            self._context.act_requested.emit(self._message_id, INSPECT)
+        super().mouseReleaseEvent(event)
 
     # Words
 

@@ -46,7 +46,7 @@ class Overlay(QObject):
         self.mode = OverlayMode.OFF
         self.shown_once = 0
         self.card = OverlayCard(theme, view.viewport())
-        view.settled.connect(self.show)
+        view.visible_parts.placed.connect(self.show)
         model.was_reset.connect(self._starts.clear)
         view.verticalScrollBar().valueChanged.connect(self.hide_card)
 

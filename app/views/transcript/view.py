@@ -1,9 +1,10 @@
 """The transcript: a scrolling column of messages in which only what is in sight has widgets.
 
 Here: scrolling, sticking to the end, keyboard and menu. Not here: what a message consists of (`message_item.py`),
-where messages stand (`message_column.py`), which parts get widgets (`visible_parts.py`), what is selected
-(`selection.py`, `pointer.py`).
+where messages stand (`message_column.py`), which parts get widgets (`visible_parts.py`), selecting (`selection.py`).
 """
+
+from functools import partial
 
 from PySide6.QtCore import QEvent, QLocale, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import (
@@ -52,7 +53,6 @@ class TranscriptView(QAbstractScrollArea):
 
     accessible_role = QAccessible.Role.Document
     link_requested = Signal(str)
-    copied = Signal(int)
     regenerate_requested = Signal(int)
     edit_requested = Signal(int)
     delete_requested = Signal(int)
@@ -61,7 +61,6 @@ class TranscriptView(QAbstractScrollArea):
     notice_action_requested = Signal(int, object)  # message id, NoticeAction
     act_requested = Signal(int, str)  # message id, one of those in message_acts.py
     attachment_requested = Signal(int, int)  # message id, which of its attachments
-    settled = Signal()  # what is in sight has its widgets, in their places
 
     def __init__(self, theme: Theme, model: TranscriptModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -75,6 +74,7 @@ class TranscriptView(QAbstractScrollArea):
         self._thought_bars = ThoughtBars(viewport)
         self._pointer = SelectionPointer(self._context, self.visible_parts, self.selection, bar, viewport)
         self.copier = Copier(self._context, model, self._column, self.selection, self._make_item)
+        self.copied = self.copier.message_copied
         self.link = FocusedLink(theme, viewport)
         self._selection_keys = SelectionKeys(self._context, self.selection, self._column, self)
         self._sideways = Sideways(theme, self.visible_parts, viewport.rect)
@@ -98,14 +98,11 @@ class TranscriptView(QAbstractScrollArea):
         self._restyle()
         self._reset()
 
-    # Set-up
-
     def _set_up(self) -> None:
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        hides_itself = self.style().styleHint(QStyle.StyleHint.SH_ScrollBar_Transient, None, self.verticalScrollBar())
-        if not hides_itself:
+        if not self.style().styleHint(QStyle.StyleHint.SH_ScrollBar_Transient, None, self.verticalScrollBar()):
             # A bar that comes and goes would move the whole column sideways.
             self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
         self.viewport().setMouseTracking(True)
@@ -128,10 +125,10 @@ class TranscriptView(QAbstractScrollArea):
         context.fold_requested.connect(self.toggle_thinking)
         context.hovered.connect(lambda number: self._highlights.hover(self._model.row_of(number)))
         context.selecting.connect(self._hold.let_go)
-        self.copier.message_copied.connect(self.copied)
         self.selection.changed.connect(lambda: self.visible_parts.light(self.selection))
         context.formulas.drawn.connect(self._on_formula_drawn)
-        self._theme.changed.connect(self._on_theme_changed)
+        self._theme.changed.connect(self._restyle)
+        self._theme.changed.connect(self._rebuild)
 
     @property
     def items(self) -> list[MessageItem]:
@@ -142,19 +139,20 @@ class TranscriptView(QAbstractScrollArea):
     def _reset(self) -> None:
         """Another chat opens at its end; another branch of the same chat keeps the scroll position."""
         count = len(self._model.messages)
-        kept = self._column.keep_same(self._model.messages, self.column_px())
-        self._column.items += [self._make_item(row) for row in range(kept, count)]
+        width_px = self.column_px()
+        kept = self._column.keep_same(self._model.messages, width_px)
+        self._column.items += [self._make_item(row, width_px) for row in range(kept, count)]
         self._highlights.forget()
         self.selection.drop_lost()
         self._hold.follows_end = not kept or (self._hold.follows_end and kept >= count - 1)
         self._hold.drop_lost()
         self.arrange(0)
 
-    def _make_item(self, row: int) -> MessageItem:
+    def _make_item(self, row: int, width_px: int | None = None) -> MessageItem:
         message = self._model.messages[row]
-        name = message_name(message.from_user, row, len(self._model.messages))
+        name = partial(message_name, message.from_user, row, len(self._model.messages))
         item = MessageItem(message, name, self._theme, self.visible_parts.release)
-        item.estimate(self.column_px())
+        item.estimate(self.column_px() if width_px is None else width_px)
         return item
 
     def _on_inserted(self, row: int) -> None:
@@ -188,10 +186,6 @@ class TranscriptView(QAbstractScrollArea):
     def _on_formula_drawn(self, key: FormulaKey) -> None:
         if self.visible_parts.forget_waiting_for(key):
             self._later.start()
-
-    def _on_theme_changed(self) -> None:
-        self._restyle()
-        self._rebuild()
 
     def _rebuild(self) -> None:
         """Creates every item and widget anew, for new colours, sizes or words."""
@@ -247,8 +241,6 @@ class TranscriptView(QAbstractScrollArea):
         self.visible_parts.place(self._column, top, self.page_px(), self._left_px(), self.column_px())
         self._thought_bars.place(self.visible_parts.shown(), self._left_px() + self._theme.px(6))
         self.visible_parts.light(self.selection)
-        self.settled.emit()
-        self.finder.light()
         self._link_keys.place()
         self._hold.settled(top)
         self._settling = False

@@ -6,7 +6,7 @@ Not here: which stretch is visible (`view.py`) and the layout of the messages (`
 
 from collections.abc import Callable, Iterator
 
-from PySide6.QtCore import QEvent, QObject, QRect
+from PySide6.QtCore import QEvent, QObject, QRect, Signal
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.markup.formula import FormulaKey
@@ -41,6 +41,8 @@ _MAKERS: dict[PartKind, Callable[[PartContext, QWidget], PartWidget]] = {
 
 
 class VisibleParts(QObject):
+    placed = Signal()  # what is in sight has its widgets, in their places
+
     def __init__(self, context: PartContext, viewport: QWidget) -> None:
         super().__init__(viewport)
         self._context = context
@@ -112,6 +114,7 @@ class VisibleParts(QObject):
                 wanted[key] = part
                 as_widget(part.widget).move(left_px, -2 * page_px)  # type: ignore[arg-type]
         self._live = wanted
+        self.placed.emit()
 
     def light(self, selection: TranscriptSelection) -> None:
         """Shows what is selected in each part."""

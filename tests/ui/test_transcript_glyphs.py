@@ -1,0 +1,134 @@
+"""Han characters as the language of the window writes them, and colours of code while it is written."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtGui import QFontInfo, QRawFont, QTextBlock, QTextCursor
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app.theme import Theme
+from app.view_models.transcript import ReplyStatus
+from app.views.transcript.code_part import CodePart
+from app.views.transcript.parts import PartKind
+from tests.helpers.transcript_harness import TranscriptHarness, question, reply
+
+HAN = "直骨今"  # drawn differently in Korean, Japanese and Chinese
+LANGUAGES = ("ko", "ja", "zh_CN")
+
+
+def first_family(language: str) -> str:
+    theme = Theme()
+    theme.set_language(language)
+    return QFontInfo(theme.reply_font()).family()
+
+
+def families_of(harness: TranscriptHarness) -> set[str]:
+    """Of the fonts whose glyphs are on the screen for these characters, in text, bubble and code."""
+    found: set[str] = set()
+    for part, _ in harness.view.visible_parts.shown():
+        document = part.selectable.document_of() if part.selectable else None
+        block = document.begin() if document else QTextBlock()
+        while block.isValid():
+            at = block.text().find(HAN)
+            if at >= 0:
+                found |= {family_of(run.rawFont()) for run in block.layout().glyphRuns(at, len(HAN))}
+            block = block.next()
+    return found
+
+
+def family_of(font: QRawFont) -> str:
+    return font.familyName()
+
+
+def test_glyphs_follow_the_language_at_once(qtbot: QtBot) -> None:
+    families = {language: first_family(language) for language in LANGUAGES}
+    if len(set(families.values())) < len(LANGUAGES):
+        pytest.skip("this machine has no fonts for each of the languages")
+    text = f"{HAN} **{HAN}** *{HAN}* `{HAN}`\n\n- {HAN}\n\n| {HAN} |\n|---|\n| {HAN} |\n\n```\n{HAN}\n```"
+    harness = TranscriptHarness([question(1, HAN), reply(2, text)])
+    qtbot.addWidget(harness.view)
+    for language in (*LANGUAGES, *LANGUAGES):
+        harness.theme.set_language(language)
+        QApplication.processEvents()
+        end = families[language].rsplit(" ", 1)[1]  # KR, JP, SC; code has the same in a fixed width
+        shown = families_of(harness)
+        assert shown
+        assert {family.rsplit(" ", 1)[1] for family in shown} == {end}, shown
+
+
+def colored_words(part: CodePart) -> dict[str, str]:
+    result: dict[str, str] = {}
+    block = part.text.document().begin()
+    while block.isValid():
+        for each in block.layout().formats():
+            units = block.text().encode("utf-16-le")[2 * each.start : 2 * (each.start + each.length)]
+            result[units.decode("utf-16-le")] = each.format.foreground().color().name()
+        block = block.next()
+    return result
+
+
+def open_code(qtbot: QtBot, text: str, step: int = 3) -> tuple[TranscriptHarness, CodePart]:
+    harness = TranscriptHarness([reply(1, "", ReplyStatus.STREAMING)])
+    qtbot.addWidget(harness.view)
+    for start in range(0, len(text), step):
+        harness.model.append_text(1, text[start : start + step])
+    part = harness.parts(PartKind.CODE)[0].widget
+    assert isinstance(part, CodePart)
+    return harness, part
+
+
+def test_a_diff_has_colours_of_its_own_while_it_is_open(qtbot: QtBot) -> None:
+    harness, part = open_code(qtbot, "```diff\n@@ -1 +1 @@\n-old\n+new\n same\n")
+    colors, found = harness.theme.palette, colored_words(part)
+    assert found["-old"] == colors.fault.name()
+    assert found["+new"] == colors.gain.name()
+    assert " same" not in found
+
+
+CODE = '''import os
+
+
+def f(x):
+    """Doc 😀 with
+
+    import in it"""
+    y = '😀' + "b"  # note
+    return x
+
+
+class A:
+    pass
+'''
+
+
+@pytest.mark.parametrize("step", [1, 7, 50, 1000])
+def test_open_code_has_the_colours_that_it_keeps(qtbot: QtBot, step: int) -> None:
+    harness, part = open_code(qtbot, f"```python\n{CODE}", step)
+    before = colored_words(part)
+    assert len(before) > 8
+    harness.model.append_text(1, "```\n")
+    qtbot.waitUntil(lambda: not part.is_coloring)
+    assert colored_words(part) == before
+
+
+def test_code_that_comes_back_into_sight_has_its_colours(qtbot: QtBot) -> None:
+    harness, _ = open_code(qtbot, f"{'word ' * 3000}\n\n```python\n{CODE * 20}", 4000)
+    harness.scroll_to(0)
+    harness.scroll_to(harness.bottom)
+    part = harness.parts(PartKind.CODE)[0].widget
+    assert isinstance(part, CodePart)
+    qtbot.waitUntil(lambda: not part.is_coloring)
+    cursor = QTextCursor(part.text.document())
+    assert cursor.block().layout().formats()
+
+
+def test_a_long_thing_without_a_pause_is_not_read_again_as_a_whole(qtbot: QtBot) -> None:
+    """The lines far below a place to begin at stay plain; they take their colours when the code is complete."""
+    harness, part = open_code(qtbot, "```python\nx = [\n" + "    '" + "a" * 60 + "',\n" * 1, 5)
+    for number in range(150):
+        harness.model.append_text(1, f"    {number},\n")
+    harness.model.append_text(1, "]\n```\n")
+    qtbot.waitUntil(lambda: not part.is_coloring)
+    last = part.text.document().findBlockByNumber(140)
+    assert last.layout().formats()
