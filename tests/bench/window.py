@@ -1,6 +1,7 @@
 """What the app's window takes: from the start to the first frame, for each update, to open, to scroll, to hold.
 
-Each figure comes from a process of its own (`app_child.py`): the real app, offscreen, on a profile with real chats.
+Each figure comes from a process of its own (`app_child.py`, `first_frame.py`): the real app, offscreen, on a profile
+with real chats.
 """
 
 from __future__ import annotations
@@ -25,9 +26,14 @@ _LIMIT_S = 300
 
 
 def child(what: str, profile: Path, *more: str) -> Any:
+    return _told(["tests.bench.app_child", what, str(profile), *more], profile)
+
+
+def _told(program: Sequence[str], profile: Path) -> Any:
     environment = os.environ | {"HOME": str(profile), "LANG": "C.UTF-8"}
-    program = [sys.executable, "-m", "tests.bench.app_child", what, str(profile), *more]
-    ended = subprocess.run(program, capture_output=True, text=True, env=environment, timeout=_LIMIT_S, check=True)
+    ended = subprocess.run(
+        [sys.executable, "-m", *program], capture_output=True, text=True, env=environment, timeout=_LIMIT_S, check=True
+    )
     return json.loads(ended.stdout)
 
 
@@ -57,7 +63,7 @@ def app_window_ms(stage: Stage, runs: int) -> Row:
     cpu, wall = [], []
     with tempfile.TemporaryDirectory() as folder:
         for _ in range(runs + 2):
-            found = child("window", Path(folder), str(time.clock_gettime(time.CLOCK_MONOTONIC)))
+            found = _told(["tests.bench.first_frame", folder, str(time.monotonic())], Path(folder))
             cpu.append(found["cpu_ms"])
             wall.append(found["wall_ms"])
     detail = f"CPU time of {runs} starts; by the clock {statistics.median(wall[2:]):.0f} ms"
