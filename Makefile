@@ -16,9 +16,9 @@ help: ## What there is
 run: venv ## Open the app
 	@$(PYTHON) -m app $(ARGS)
 
-test: dev ## Run the tests
+test: dev ## Run the tests, in two processes
 	@$(PYTHON) -m app.system.platform_check
-	@$(PYTHON) -m pytest $(ARGS)
+	@$(PYTHON) -m pytest --numprocesses 2 --dist loadfile $(ARGS)
 
 families: dev ## Examine every model family of mlx-lm; some minutes
 	@$(PYTHON) -m pytest tests/families -m "families or not families" -q $(ARGS)

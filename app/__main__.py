@@ -10,6 +10,7 @@ from pathlib import Path
 
 STARTED_AT = time.perf_counter()
 _TRY_MODEL = "--try-model"  # engine.TRY_MODEL, which is not imported for it
+_CHILDREN = ("--read-pdf", "--read-chats")  # as in app.system.limited_child
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -18,6 +19,10 @@ def main(arguments: list[str] | None = None) -> int:
         from engine import try_model
 
         try_model(Path(arguments[1]))
+    if arguments[:1] and arguments[0] in _CHILDREN:
+        from app.system.limited_child import run_child
+
+        return run_child(arguments[0], arguments[1:])
     options = _parse(arguments)
     alone = not _has_display()
     if alone:

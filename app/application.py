@@ -16,15 +16,16 @@ from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QObject, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QApplication, QMessageBox
+from PySide6.QtWidgets import QApplication
 
 from app.bridge import EngineBridge, GuiCalls
 from app.controllers.chat import ChatController
-from app.controllers.models import ModelController, StarterPair
-from app.controllers.tuning import TuningController
+from app.controllers.files import FileControllers
+from app.controllers.models import ModelController
+from app.controllers.pair_loading import StarterPair
+from app.controllers.speculation import SpeculationParts
 from app.settings import STARTER_FOLDER, Settings
 from app.storage import DatabaseTooNew, Opened, Rescued, Storage
-from app.storage.pair_records import PairRecords
 from app.system.crash_marker import SessionMark
 from app.system.deadline import end_process_after
 from app.system.gui_gc import GuiThreadGarbage
@@ -33,12 +34,16 @@ from app.system.only_instance import OnlyInstance
 from app.system.paths import APP_NAME, Paths
 from app.system.secrets import Secrets, system_keychain
 from app.system.unix_signals import Interrupts
-from app.theme import Appearance, Theme
+from app.theme import Appearance, Motion, Theme, use_fusion
 from app.view_models.model_list import PairState
+from app.views.shell import start_notices
+from app.views.shell.about import show_about
+from app.views.shell.file_wiring import FileWiring
 from app.views.shell.kept_words import problem_text
 from app.views.shell.main_window import MainWindow
+from app.views.shell.speculation_wiring import SpeculationWiring
 from app.views.widgets.banner import BannerText
-from app.words.formats import count, fill
+from app.views.widgets.dialog import Dialog, DialogText
 from app.words.languages import Translation, compiled_sentences
 from engine import Catalog, ChatEngine, Engine, ModelLibrary, ModelStore, Sink, load_catalog, write_atomically
 
@@ -123,7 +128,7 @@ class Application(QObject):
         window.settings_requested.connect(self.show_settings)
         window.draft_search_requested.connect(self._find_draft)
         window.log_requested.connect(lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str(self.paths.logs))))
-        window.about_requested.connect(self._show_about)
+        window.about_requested.connect(lambda: show_about(self.theme, window))
         window.closed.connect(self.close)
 
     # Start
@@ -168,9 +173,13 @@ class Application(QObject):
         self.models = ModelController(self.engine, self.store, self.bridge, self.settings, starter, self)
         self.models.library.catalog = open_catalog()
         self.chats = ChatController(self.engine, self.bridge, self.storage, self.settings, self.models, self)
-        self._steps[:0] = [self.chats.close, self.bridge.close]
-        self._make_tuning()
+        files = FileControllers(self.engine, self.bridge, self.storage, self.models, self.chats, self.calls.post)
+        self._steps[:0] = [self.chats.close, files.close, self.bridge.close]
+        self._make_speculation()
         self.window.bind(self.chats, self.models)
+        self.window.speculation = SpeculationWiring(self.window, self.speculation, self.theme)
+        self.window.comfort.commands.settings = self.settings_window
+        self.file_wiring = FileWiring(self.window, self.theme, files)
         self.window.empty_chat.bind(self.models)
         self.models.pair_changed.connect(self._mark_loading)
         self.models.chat_wanted.connect(self.come_to_front, Qt.ConnectionType.QueuedConnection)  # after the click
@@ -181,12 +190,9 @@ class Application(QObject):
         self.is_open = True
         self.opened.emit()
 
-    def _make_tuning(self) -> None:
-        records = PairRecords(self.paths.pairs)
-        self.models.checks.gain_of = lambda main, draft: records.get(main, draft).gain
-        self.tuning = TuningController(
-            self.engine, self.bridge, self.models, records, lambda: self.translation.language, self
-        )
+    def _make_speculation(self) -> None:
+        parts = self.engine, self.bridge, self.storage, self.chats, self.models
+        self.speculation = SpeculationParts(*parts, self.paths.pairs, lambda: self.translation.language)
 
     def _mark_loading(self) -> None:
         pair = self.models.pair
@@ -194,60 +200,34 @@ class Application(QObject):
 
     def _show_last_session_notice(self, rescued: Rescued | None) -> None:
         if not self.storage.keeps:
-            self.window.banner.show_warning(self._not_kept_text)
+            self.window.banner.show_warning(start_notices.not_kept)
         elif rescued is not None:
-            self.window.banner.show_warning(lambda: self._repaired_text(rescued))
+            self.window.banner.show_warning(lambda: self._repaired(rescued))
             self.storage.write(lambda stores: stores.forget_rescue(), _ignore, _ignore)
         elif self.settings.set_aside:
-            self.window.banner.show_warning(self._set_aside_text)
+            self.window.banner.show_warning(lambda: start_notices.set_aside(self.settings.set_aside))
         elif self.mark.ended_badly:
             self._show_crash_notice(self.mark.was_loading)
 
-    def _repaired_text(self, rescued: Rescued) -> BannerText:
-        sentence = self.tr(
-            "The file with your chats was damaged. %1 messages were saved, %2 of them from daily copies."
-        )
-        hint = self.tr("The damaged file is kept for 30 days as %1 in %2, with what you had deleted from your chats.")
-        hint = fill(hint, rescued.damaged_file, str(self.paths.data))
-        figures = count(rescued.saved_messages), count(rescued.from_copies)
-        return BannerText(fill(sentence, *figures), self.tr("Chats repaired"), hint)
-
-    def _not_kept_text(self) -> BannerText:
-        sentence = self.tr("The chats on your disk stay as they are. What is written now is gone when Hunch is closed.")
-        return BannerText(sentence, self.tr("Chatting without saving"))
-
-    def _set_aside_text(self) -> BannerText:
-        sentence = self.tr("Your settings could not be read, so the usual ones are used. The old file is kept as %1.")
-        return BannerText(fill(sentence, self.settings.set_aside), self.tr("Settings put aside"))
+    def _repaired(self, rescued: Rescued) -> BannerText:
+        figures = rescued.saved_messages, rescued.from_copies
+        return start_notices.repaired(*figures, rescued.damaged_file, str(self.paths.data))
 
     def _show_not_saved(self) -> None:
-        self.window.banner.show_warning(
-            lambda: BannerText(
-                self.tr("Your settings could not be written to the disk. They hold until Hunch is closed."),
-                self.tr("Settings not saved"),
-            )
-        )
+        self.window.banner.show_warning(start_notices.not_saved)
 
     def _show_crash_notice(self, was_loading: str) -> None:
         if was_loading and was_loading != str(self._starter / "main"):
             self.settings.main_folder = self.settings.draft_folder = STARTER_FOLDER
-            self.window.banner.show_warning(lambda: self._replaced_text(Path(was_loading).name))
+            self.window.banner.show_warning(lambda: start_notices.replaced(Path(was_loading).name))
         else:
-            self.window.banner.show_info(self._crashed_text, self.window.log_requested.emit)
-
-    def _replaced_text(self, model: str) -> BannerText:
-        sentence = self.tr("Hunch ended while it loaded %1, so the starter pair is loaded this time.")
-        return BannerText(fill(sentence, model), self.tr("Another model is loaded"))
-
-    def _crashed_text(self) -> BannerText:
-        sentence = self.tr("Hunch did not end properly last time. Your chats are kept.")
-        return BannerText(sentence, button=self.tr("Show Log"))
+            self.window.banner.show_info(start_notices.crashed, self.window.log_requested.emit)
 
     def _refuse_newer_database(self) -> None:
         sentence = self.tr("Your chats were written by a newer version of Hunch. Open them with that one.")
-        box = QMessageBox(QMessageBox.Icon.Warning, APP_NAME, sentence, QMessageBox.StandardButton.Close, self.window)
-        box.finished.connect(self.window.close)
-        box.open()
+        dialog = Dialog(self.theme, self.window, lambda: DialogText(APP_NAME, sentence, act=self.tr("Close")))
+        dialog.finished.connect(self.window.close)
+        dialog.open()
 
     # While it runs
 
@@ -260,17 +240,19 @@ class Application(QObject):
         window.composer.edit.setFocus()
 
     def show_settings(self, page: str = "") -> SettingsWindow | None:
-        if not self.is_open:
-            return None
+        window = self.settings_window() if self.is_open else None
+        if window is not None:
+            if page:
+                window.show_page(page)
+            window.come_to_front()
+        return window
+
+    def settings_window(self) -> SettingsWindow:
         if self._settings_window is None:
             from app.views.settings.window import SettingsWindow
 
-            self._settings_window = SettingsWindow(self.theme, self.settings, self.chats, self.models, self.tuning)
-        if page:
-            self._settings_window.show_page(page)
-        self._settings_window.show()
-        self._settings_window.raise_()
-        self._settings_window.activateWindow()
+            parts = self.theme, self.settings, self.chats, self.models, self.speculation, self.paths
+            self._settings_window = SettingsWindow(*parts)
         return self._settings_window
 
     def _find_draft(self) -> None:
@@ -282,23 +264,21 @@ class Application(QObject):
     def _on_setting(self, name: str) -> None:
         if name == "language":
             self.translation.switch(self.settings.language)
-        if name in ("language", "appearance", "text_scale"):
+        if name in ("language", "appearance", "text_scale", "motion", "use_fusion"):
             self._apply_looks()
 
     def _apply_looks(self) -> None:
         self.theme.set_language(self.translation.language)
         self.theme.set_appearance(cast(Appearance, self.settings.appearance))  # the option allows no other value
         self.theme.set_scale(self.settings.text_scale)
+        self.theme.set_motion(cast(Motion, self.settings.motion))
+        use_fusion(self.settings.use_fusion)
 
     def _show_unexpected_error(self, summary: str) -> None:
         self.window.banner.show_warning(
             lambda: BannerText(summary, self.tr("Something went wrong in Hunch"), button=self.tr("Show Log")),
             self.window.log_requested.emit,
         )
-
-    def _show_about(self) -> None:
-        sentence = self.tr("Chat with language models on your own Mac. A small draft guesses, the main model checks.")
-        QMessageBox.about(self.window, APP_NAME, sentence)
 
     # End
 

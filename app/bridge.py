@@ -131,7 +131,7 @@ def _source(event: Event) -> tuple[str, int] | None:
 
 def _joined(first: Event, second: Event) -> Event | None:
     if isinstance(first, TextDelta) and isinstance(second, TextDelta) and first.kind is second.kind:
-        return replace(second, text=first.text + second.text)
+        return replace(second, text=first.text + second.text, marks=first.marks + second.marks)
     if isinstance(first, PromptProgress) and isinstance(second, PromptProgress):
         return second
     if isinstance(first, DownloadProgress) and isinstance(second, DownloadProgress):

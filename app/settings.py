@@ -26,6 +26,24 @@ STARTER_FOLDER = "starter"
 STARTER_TEMPERATURE = 0.2
 SAVE_DELAY_MS = 250
 
+# What "reset all settings" leaves as it is.
+KEPT = frozenset(
+    {
+        "system_prompt",
+        "main_folder",
+        "draft_folder",
+        "model_folders",
+        "pair_downloads",
+        "recent_models",
+        "recent_commands",
+        "presets",
+        "model_defaults",
+        "overlay_explained",
+        "window_geometry",
+        "settings_geometry",
+    }
+)
+
 T = TypeVar("T")
 
 
@@ -92,6 +110,21 @@ def _texts(value: Any) -> tuple[str, ...]:
     return tuple(_text(each) for each in value)
 
 
+def _presets(value: Any) -> tuple[dict[str, Any], ...]:
+    """Those that are presets: with an id, a name and values. What the values mean is decided where they are used."""
+    if not isinstance(value, list | tuple):
+        raise TypeError(value)
+    kinds = {"id": str, "name": str, "values": dict}
+    whole = [each for each in value if isinstance(each, dict)]
+    return tuple(each for each in whole if all(isinstance(each.get(name), kind) for name, kind in kinds.items()))
+
+
+def _values_by_name(value: Any) -> dict[str, dict[str, Any]]:
+    if not isinstance(value, dict):
+        raise TypeError(value)
+    return {str(name): values for name, values in value.items() if isinstance(values, dict)}
+
+
 def _flag(value: Any) -> bool:
     if not isinstance(value, bool):
         raise TypeError(value)
@@ -122,6 +155,9 @@ class Settings(QObject):
     max_tokens = Option[int | None](None, _optional(_whole(1, 1_000_000)))  # None: as far as the context goes
     thinking = Option(False, _flag)
     system_prompt = Option("", _text)
+    presets = Option[tuple[dict[str, Any], ...]]((), _presets)
+    model_defaults = Option[dict[str, dict[str, Any]]]({}, _values_by_name)  # by main_folder
+    automatic_titles = Option(True, _flag)
     hub_endpoint = Option("", _text)  # "": the public hub
     hub_mirrors = Option[tuple[str, ...]]((), _texts)  # asked where the hub cannot be reached
     hub_proxy = Option("", _text)  # "": what the environment says
@@ -133,7 +169,18 @@ class Settings(QObject):
     model_folders = Option[tuple[str, ...]]((), _texts)
     unload_after_min = Option(0, _whole(0, 24 * 60))  # minutes without a reply; 0: never
     window_geometry = Option("", _text)  # base64 of what Qt saves
+    settings_geometry = Option("", _text)
+    motion = Option("auto", _one_of("auto", "on", "off"))  # whether anything moves; "auto": as the system says
+    use_fusion = Option(False, _flag)  # Qt's own style instead of the system's
+    send_key = Option("return", _one_of("return", "control_return"))
+    notifications = Option(True, _flag)  # of replies that end while another app is used
+    notification_words = Option(False, _flag)  # with the chat's title and the first words of the reply
+    tray_icon = Option(False, _flag)
+    recent_commands = Option[tuple[str, ...]]((), _texts)  # of the command palette, the last used first
     sidebar_visible = Option(True, _flag)
+    inspector_visible = Option(False, _flag)
+    overlay = Option("off", _one_of("off", "corrections", "accepted"))  # which drafted text is marked in replies
+    overlay_explained = Option(False, _flag)  # the first reply has shown it once
 
     def __init__(self, file: Path, secrets: Secrets | Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -159,6 +206,11 @@ class Settings(QObject):
 
     def reset(self, name: str) -> None:
         self.put(name, self.options()[name].default)
+
+    def reset_all(self) -> None:
+        """Everything but what somebody wrote or fetched, and where things are (KEPT)."""
+        for name in self.options().keys() - KEPT:
+            self.reset(name)
 
     def sampling(self) -> Sampling:
         """The sampling options; the starter pair gets STARTER_TEMPERATURE while the temperature is at its default."""

@@ -8,11 +8,12 @@ import sys
 from dataclasses import dataclass
 from typing import Literal
 
-from PySide6.QtCore import QLocale, QObject, Qt, Signal
+from PySide6.QtCore import QLocale, QObject, QSettings, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPalette
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QStyle
 
 Appearance = Literal["auto", "light", "dark"]
+Motion = Literal["auto", "on", "off"]
 
 UI_PX = 13.0
 REPLY_PX = 14.5
@@ -27,6 +28,8 @@ COLUMN_PX = 760  # the transcript and the composer below it, at most; grows with
 RADIUS_ROW = 6
 RADIUS_CARD = 10
 RADIUS_BUBBLE = 14
+
+MOTION_MS = 150  # of whatever fades or slides
 
 SCALE_MIN = 0.85
 SCALE_MAX = 2.0
@@ -55,6 +58,7 @@ class Palette:
     code_string: QColor
     code_number: QColor
     code_name: QColor
+    found: QColor  # behind words that a search has found
 
 
 LIGHT = Palette(
@@ -78,6 +82,7 @@ LIGHT = Palette(
     code_string=QColor("#1B774A"),
     code_number=QColor("#8A5800"),
     code_name=QColor("#2F4BD8"),
+    found=QColor("#FFE29A"),
 )
 
 DARK = Palette(
@@ -100,6 +105,7 @@ DARK = Palette(
     code_string=QColor("#7FD6A8"),
     code_number=QColor("#F2B544"),
     code_name=QColor("#9DB0FF"),
+    found=QColor("#5C4A14"),
 )
 
 # Han characters are drawn differently in Korean, Japanese and Chinese; the interface language decides.
@@ -120,6 +126,9 @@ QScrollBar::add-page, QScrollBar::sub-page { background: none; }
 """
 
 
+_SYSTEM_STYLE = "system_style"
+
+
 class Theme(QObject):
     """What the window looks like now. Emits `changed` after a new appearance, text scale or language."""
 
@@ -129,6 +138,7 @@ class Theme(QObject):
         super().__init__(parent)
         self._appearance: Appearance = "auto"
         self._scale = 1.0
+        self._motion: Motion = "auto"
         self._language = QLocale.system().name()[:2]
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_system_scheme_changed)
         self._apply()
@@ -146,6 +156,15 @@ class Theme(QObject):
     @property
     def scale(self) -> float:
         return self._scale
+
+    @property
+    def motion_ms(self) -> int:
+        """How long an animation takes; 0 where nothing should move."""
+        moves = self._motion == "on" or (self._motion == "auto" and system_wants_motion())
+        return MOTION_MS if moves else 0
+
+    def set_motion(self, motion: Motion) -> None:
+        self._motion = motion
 
     def set_appearance(self, appearance: Appearance) -> None:
         if appearance == self._appearance:
@@ -259,6 +278,28 @@ def qt_palette(colors: Palette) -> QPalette:
     for name in (role.WindowText, role.Text, role.ButtonText):
         result.setColor(QPalette.ColorGroup.Disabled, name, colors.faint)
     return result
+
+
+def system_wants_motion() -> bool:
+    """What the system's accessibility settings say, where they can be asked; yes where they cannot."""
+    if sys.platform == "darwin":
+        reduced = QSettings("apple.com", "universalaccess").value("reduceMotion", False, bool)
+        return not reduced
+    style = QApplication.style()
+    return style is None or style.styleHint(QStyle.StyleHint.SH_Widget_Animation_Duration) > 0
+
+
+def use_fusion(wanted: bool) -> None:
+    """Draws standard controls with Qt's own style instead of the system's, or no longer."""
+    app = QApplication.instance()
+    if not isinstance(app, QApplication):
+        return
+    now = app.style().name().lower()
+    system = app.property(_SYSTEM_STYLE) or now  # before anybody changed it
+    app.setProperty(_SYSTEM_STYLE, system)
+    style = "fusion" if wanted else system
+    if style != now:
+        app.setStyle(style)
 
 
 def _preferred(families: dict[str, str], language: str) -> str:

@@ -2,13 +2,165 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="ja" sourcelanguage="en">
 <context>
+    <name>About</name>
+    <message>
+        <source>Hunch %1</source>
+        <translation>Hunch %1</translation>
+    </message>
+    <message>
+        <source>Chat with language models on your own Mac. A small draft guesses, the main model checks.</source>
+        <translation>自分の Mac で言語モデルとチャットできます。小さなドラフトが予測し、メインモデルが確かめます。</translation>
+    </message>
+    <message>
+        <source>Free software under the Apache License 2.0. Built on MLX and Qt.</source>
+        <translation>Apache License 2.0 のフリーソフトウェアです。MLX と Qt で作られています。</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>閉じる</translation>
+    </message>
+</context>
+<context>
+    <name>AdvancedPage</name>
+    <message>
+        <source>Reset all settings?</source>
+        <translation>すべての設定をリセットしますか？</translation>
+    </message>
+    <message>
+        <source>Language, appearance, sampling, speculation and the hub&apos;s address go back to how they were at first.</source>
+        <translation>言語、外観、サンプリング、投機的デコーディング、ハブのアドレスが最初の状態に戻ります。</translation>
+    </message>
+    <message>
+        <source>Chats, models and the system prompt stay as they are.</source>
+        <translation>チャット、モデル、システムプロンプトはそのまま残ります。</translation>
+    </message>
+    <message>
+        <source>Reset</source>
+        <translation>リセット</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>キャンセル</translation>
+    </message>
+    <message>
+        <source>Show in Finder</source>
+        <translation>Finder に表示</translation>
+    </message>
+    <message>
+        <source>Show folder</source>
+        <translation>フォルダを表示</translation>
+    </message>
+    <message>
+        <source>Reset…</source>
+        <translation>リセット…</translation>
+    </message>
+    <message>
+        <source>Data folder</source>
+        <translation>データフォルダ</translation>
+    </message>
+    <message>
+        <source>Log</source>
+        <translation>ログ</translation>
+    </message>
+    <message>
+        <source>What went wrong, without a word of your chats.</source>
+        <translation>起きた問題の記録です。チャットの内容は含まれません。</translation>
+    </message>
+    <message>
+        <source>Reset all settings</source>
+        <translation>すべての設定をリセット</translation>
+    </message>
+    <message>
+        <source>Chats and models stay.</source>
+        <translation>チャットとモデルは残ります。</translation>
+    </message>
+    <message>
+        <source>Use Fusion style</source>
+        <translation>Fusion スタイルを使う</translation>
+    </message>
+    <message>
+        <source>Draws standard controls with Qt&apos;s own style instead of the system&apos;s. For faults in the drawing.</source>
+        <translation>標準のコントロールをシステムではなく Qt 独自のスタイルで描きます。表示が乱れるときに使います。</translation>
+    </message>
+</context>
+<context>
+    <name>Announcements</name>
+    <message>
+        <source>The reply is done.</source>
+        <translation>回答が終わりました。</translation>
+    </message>
+    <message>
+        <source>A reply in another chat is done.</source>
+        <translation>別のチャットの回答が終わりました。</translation>
+    </message>
+</context>
+<context>
+    <name>AppearancePage</name>
+    <message>
+        <source>Language</source>
+        <translation>言語</translation>
+    </message>
+    <message>
+        <source>Changes at once, menus included.</source>
+        <translation>メニューも含めてすぐに切り替わります。</translation>
+    </message>
+    <message>
+        <source>Appearance</source>
+        <translation>外観</translation>
+    </message>
+    <message>
+        <source>Light, dark, or as the system has it.</source>
+        <translation>ライト、ダーク、またはシステムに合わせます。</translation>
+    </message>
+    <message>
+        <source>Text size</source>
+        <translation>文字サイズ</translation>
+    </message>
+    <message>
+        <source>For everything in the window.</source>
+        <translation>ウインドウ全体に適用されます。</translation>
+    </message>
+    <message>
+        <source>Animations</source>
+        <translation>アニメーション</translation>
+    </message>
+    <message>
+        <source>Auto follows the system&apos;s setting to reduce motion.</source>
+        <translation>「自動」はシステムの「視差効果を減らす」の設定に従います。</translation>
+    </message>
+    <message>
+        <source>Match system</source>
+        <translation>システムに合わせる</translation>
+    </message>
+    <message>
+        <source>Auto</source>
+        <translation>自動</translation>
+    </message>
+    <message>
+        <source>Light</source>
+        <translation>ライト</translation>
+    </message>
+    <message>
+        <source>Dark</source>
+        <translation>ダーク</translation>
+    </message>
+    <message>
+        <source>On</source>
+        <translation>オン</translation>
+    </message>
+    <message>
+        <source>Off</source>
+        <translation>オフ</translation>
+    </message>
+</context>
+<context>
     <name>Application</name>
     <message>
         <source>Chat without saving</source>
         <translation>保存せずにチャット</translation>
     </message>
     <message>
-        <source>The file with your chats was damaged. %1 messages were saved, %2 of them from daily copies.</source>
+        <source>The file with your chats was damaged. Messages saved: %1, of them from daily copies: %2.</source>
         <translation>チャットのファイルが破損していました。メッセージ %1 件を復元しました（うち %2 件は毎日のコピーから）。</translation>
     </message>
     <message>
@@ -64,12 +216,75 @@
         <translation>チャットは、より新しいバージョンの Hunch で保存されています。そのバージョンで開いてください。</translation>
     </message>
     <message>
+        <source>Close</source>
+        <translation>閉じる</translation>
+    </message>
+    <message>
         <source>Something went wrong in Hunch</source>
         <translation>Hunch で問題が起きました</translation>
     </message>
+</context>
+<context>
+    <name>AttachmentChip</name>
     <message>
-        <source>Chat with language models on your own Mac. A small draft guesses, the main model checks.</source>
-        <translation>自分の Mac で言語モデルとチャットできます。小さなドラフトが予測し、メインモデルが確かめます。</translation>
+        <source>Remove %1</source>
+        <translation>%1 を外す</translation>
+    </message>
+    <message>
+        <source>Pasted text</source>
+        <translation>ペーストしたテキスト</translation>
+    </message>
+    <message>
+        <source>not imported</source>
+        <translation>取り込まれていません</translation>
+    </message>
+    <message>
+        <source>Reading…</source>
+        <translation>読み込み中…</translation>
+    </message>
+    <message>
+        <source>Reading… %1</source>
+        <translation>読み込み中… %1</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln token(s)</source>
+        <translation>
+            <numerusform>%Ln トークン</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Open</source>
+        <translation>開く</translation>
+    </message>
+    <message>
+        <source>Put into the Message</source>
+        <translation>メッセージに入れる</translation>
+    </message>
+    <message>
+        <source>Remove</source>
+        <translation>外す</translation>
+    </message>
+</context>
+<context>
+    <name>AttachmentDialog</name>
+    <message>
+        <source>This file was not part of the chats that were imported.</source>
+        <translation>取り込んだチャットに、このファイルは含まれていませんでした。</translation>
+    </message>
+    <message>
+        <source>Put into the Message</source>
+        <translation>メッセージに入れる</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>閉じる</translation>
+    </message>
+</context>
+<context>
+    <name>AttachmentWiring</name>
+    <message>
+        <source>Attach Files</source>
+        <translation>ファイルを添付</translation>
     </message>
 </context>
 <context>
@@ -77,6 +292,49 @@
     <message>
         <source>Close</source>
         <translation>閉じる</translation>
+    </message>
+</context>
+<context>
+    <name>ChatCard</name>
+    <message>
+        <source>Send with</source>
+        <translation>送信キー</translation>
+    </message>
+    <message>
+        <source>The other key begins a new line, as Shift and Return always do.</source>
+        <translation>もう一方のキーは改行です。Shift と Return を同時に押すと、常に改行します。</translation>
+    </message>
+    <message>
+        <source>Automatic titles</source>
+        <translation>自動タイトル</translation>
+    </message>
+    <message>
+        <source>The main model names a chat after its first reply, when it has time.</source>
+        <translation>最初の回答が終わったあと、メインモデルの手が空いたときにチャットのタイトルを付けます。</translation>
+    </message>
+    <message>
+        <source>Notifications</source>
+        <translation>通知</translation>
+    </message>
+    <message>
+        <source>When a reply is done while you are in another app.</source>
+        <translation>ほかのアプリを使っている間に回答が終わったときに知らせます。</translation>
+    </message>
+    <message>
+        <source>Words in notifications</source>
+        <translation>通知に内容を表示</translation>
+    </message>
+    <message>
+        <source>The title of the chat and how the reply begins.</source>
+        <translation>チャットのタイトルと回答の冒頭を表示します。</translation>
+    </message>
+    <message>
+        <source>Ctrl+Return</source>
+        <translation>Ctrl+Return</translation>
+    </message>
+    <message>
+        <source>Return</source>
+        <translation>Return</translation>
     </message>
 </context>
 <context>
@@ -91,6 +349,10 @@
         <translation>ピン留め</translation>
     </message>
     <message>
+        <source>Folders</source>
+        <translation>フォルダ</translation>
+    </message>
+    <message>
         <source>Today</source>
         <translation>今日</translation>
     </message>
@@ -102,12 +364,47 @@
         <source>Previous 7 days</source>
         <translation>過去 7 日間</translation>
     </message>
+    <message>
+        <source>%1 copy</source>
+        <comment>the title of a chat&apos;s copy</comment>
+        <translation>%1のコピー</translation>
+    </message>
+    <message>
+        <source>%1 copy %2</source>
+        <comment>the title of a second or later copy</comment>
+        <translation>%1のコピー %2</translation>
+    </message>
+    <message>
+        <source>New folder</source>
+        <translation>新規フォルダ</translation>
+    </message>
+    <message>
+        <source>%1 %2</source>
+        <comment>the name of a second new folder: New folder 2</comment>
+        <translation>%1 %2</translation>
+    </message>
 </context>
 <context>
     <name>ChatList</name>
     <message>
+        <source>New folder</source>
+        <translation>新規フォルダ</translation>
+    </message>
+    <message>
         <source>Rename…</source>
         <translation>名前を変更…</translation>
+    </message>
+    <message>
+        <source>New folder inside</source>
+        <translation>この中に新規フォルダ</translation>
+    </message>
+    <message>
+        <source>Move to</source>
+        <translation>移動</translation>
+    </message>
+    <message>
+        <source>Delete…</source>
+        <translation>削除…</translation>
     </message>
     <message>
         <source>Unpin</source>
@@ -122,8 +419,160 @@
         <translation>複製</translation>
     </message>
     <message>
+        <source>Export…</source>
+        <translation>書き出す…</translation>
+    </message>
+    <message>
+        <source>Name of the folder</source>
+        <translation>フォルダ名</translation>
+    </message>
+    <message>
+        <source>Title of the chat</source>
+        <translation>チャットのタイトル</translation>
+    </message>
+    <message>
         <source>Delete</source>
         <translation>削除</translation>
+    </message>
+</context>
+<context>
+    <name>ChatMenu</name>
+    <message>
+        <source>No folder</source>
+        <translation>フォルダなし</translation>
+    </message>
+    <message>
+        <source>New folder…</source>
+        <translation>新規フォルダ…</translation>
+    </message>
+</context>
+<context>
+    <name>ChatRows</name>
+    <message>
+        <source>level %1</source>
+        <translation>階層 %1</translation>
+    </message>
+    <message>
+        <source>open folder</source>
+        <translation>開いているフォルダ</translation>
+    </message>
+    <message>
+        <source>closed folder</source>
+        <translation>閉じているフォルダ</translation>
+    </message>
+    <message>
+        <source>pinned</source>
+        <translation>ピン留め済み</translation>
+    </message>
+    <message>
+        <source>a reply is being written</source>
+        <translation>回答を書いています</translation>
+    </message>
+    <message>
+        <source>new reply</source>
+        <translation>新しい回答</translation>
+    </message>
+</context>
+<context>
+    <name>ChatSettings</name>
+    <message>
+        <source>This model</source>
+        <translation>このモデル</translation>
+    </message>
+    <message>
+        <source>This chat</source>
+        <translation>このチャット</translation>
+    </message>
+    <message>
+        <source>Settings of</source>
+        <translation>設定の対象</translation>
+    </message>
+    <message>
+        <source>Chat settings</source>
+        <translation>チャットの設定</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>閉じる</translation>
+    </message>
+    <message>
+        <source>All as in Settings</source>
+        <translation>すべて設定どおり</translation>
+    </message>
+    <message>
+        <source>Random</source>
+        <translation>ランダム</translation>
+    </message>
+    <message>
+        <source>No limit</source>
+        <translation>上限なし</translation>
+    </message>
+    <message>
+        <source>Only in this chat</source>
+        <translation>このチャットのみ</translation>
+    </message>
+    <message>
+        <source>With %1, unless a chat says otherwise</source>
+        <translation>%1 の既定値</translation>
+    </message>
+    <message>
+        <source>From the preset</source>
+        <translation>プリセットの値</translation>
+    </message>
+    <message>
+        <source>As always with %1</source>
+        <translation>%1 の既定値</translation>
+    </message>
+    <message>
+        <source>As in Settings</source>
+        <translation>設定どおり</translation>
+    </message>
+    <message>
+        <source>System prompt</source>
+        <translation>システムプロンプト</translation>
+    </message>
+    <message>
+        <source>Temperature</source>
+        <translation>温度</translation>
+    </message>
+    <message>
+        <source>Top-p</source>
+        <translation>Top-p</translation>
+    </message>
+    <message>
+        <source>Top-k</source>
+        <translation>Top-k</translation>
+    </message>
+    <message>
+        <source>Min-p</source>
+        <translation>Min-p</translation>
+    </message>
+    <message>
+        <source>Repetition penalty</source>
+        <translation>繰り返しペナルティ</translation>
+    </message>
+    <message>
+        <source>Seed</source>
+        <translation>シード</translation>
+    </message>
+    <message>
+        <source>Longest reply</source>
+        <translation>回答の最大の長さ</translation>
+    </message>
+    <message>
+        <source>Think first</source>
+        <translation>先に考える</translation>
+    </message>
+    <message>
+        <source>Drafting</source>
+        <translation>ドラフト</translation>
+    </message>
+</context>
+<context>
+    <name>ChatSettingsWiring</name>
+    <message>
+        <source>Chat Settings…</source>
+        <translation>チャットの設定…</translation>
     </message>
 </context>
 <context>
@@ -144,6 +593,29 @@
     </message>
 </context>
 <context>
+    <name>CommandPalette</name>
+    <message>
+        <source>Command palette</source>
+        <translation>コマンドパレット</translation>
+    </message>
+    <message>
+        <source>Search commands, chats, models and settings</source>
+        <translation>コマンド、チャット、モデル、設定を検索</translation>
+    </message>
+    <message>
+        <source>Command</source>
+        <translation>コマンド</translation>
+    </message>
+    <message>
+        <source>Commands</source>
+        <translation>コマンド</translation>
+    </message>
+    <message>
+        <source>Nothing has these words.</source>
+        <translation>見つかりませんでした。</translation>
+    </message>
+</context>
+<context>
     <name>Composer</name>
     <message>
         <source>Ask anything</source>
@@ -152,6 +624,10 @@
     <message>
         <source>Message</source>
         <translation>メッセージ</translation>
+    </message>
+    <message>
+        <source>Attach files</source>
+        <translation>ファイルを添付</translation>
     </message>
     <message>
         <source>Stop</source>
@@ -401,6 +877,13 @@
     </message>
 </context>
 <context>
+    <name>DropSign</name>
+    <message>
+        <source>Drop files to attach them</source>
+        <translation>ファイルをドロップして添付</translation>
+    </message>
+</context>
+<context>
     <name>EditLine</name>
     <message>
         <source>Editing a message</source>
@@ -409,6 +892,81 @@
     <message>
         <source>Cancel editing</source>
         <translation>編集をキャンセル</translation>
+    </message>
+</context>
+<context>
+    <name>EditorPart</name>
+    <message>
+        <source>You</source>
+        <translation>あなた</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>モデル</translation>
+    </message>
+    <message>
+        <source>Whose words</source>
+        <translation>発言者</translation>
+    </message>
+    <message>
+        <source>What you said</source>
+        <translation>自分の発言</translation>
+    </message>
+    <message>
+        <source>What the model said</source>
+        <translation>モデルの発言</translation>
+    </message>
+    <message>
+        <source>New message</source>
+        <translation>新しいメッセージ</translation>
+    </message>
+    <message>
+        <source>Edited message</source>
+        <translation>編集中のメッセージ</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>キャンセル</translation>
+    </message>
+    <message>
+        <source>Insert</source>
+        <translation>挿入</translation>
+    </message>
+    <message>
+        <source>Save</source>
+        <translation>保存</translation>
+    </message>
+    <message>
+        <source>Send</source>
+        <translation>送信</translation>
+    </message>
+    <message>
+        <source>Insert and continue</source>
+        <translation>挿入して続きを書く</translation>
+    </message>
+    <message>
+        <source>Save and continue</source>
+        <translation>保存して続きを書く</translation>
+    </message>
+    <message>
+        <source>Insert and send</source>
+        <translation>挿入して送信</translation>
+    </message>
+    <message>
+        <source>Save only</source>
+        <translation>保存のみ</translation>
+    </message>
+    <message>
+        <source>What follows stays as it is.</source>
+        <translation>後に続くメッセージはそのまま残ります。</translation>
+    </message>
+    <message>
+        <source>The model writes a new reply.</source>
+        <translation>モデルが新しい回答を書きます。</translation>
+    </message>
+    <message>
+        <source>The model goes on from the end of these words.</source>
+        <translation>モデルがこの文の末尾から続きを書きます。</translation>
     </message>
 </context>
 <context>
@@ -464,6 +1022,208 @@
     </message>
 </context>
 <context>
+    <name>ExportDialog</name>
+    <message>
+        <source>Export</source>
+        <translation>書き出す</translation>
+    </message>
+    <message>
+        <source>Export all chats</source>
+        <translation>すべてのチャットを書き出す</translation>
+    </message>
+    <message>
+        <source>Export “%1”</source>
+        <translation>“%1” を書き出す</translation>
+    </message>
+    <message>
+        <source>Format</source>
+        <translation>形式</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>キャンセル</translation>
+    </message>
+    <message>
+        <source>Export…</source>
+        <translation>書き出す…</translation>
+    </message>
+    <message>
+        <source>Writing chat %1 of %2…</source>
+        <translation>%2 件中 %1 件目のチャットを書き出し中…</translation>
+    </message>
+    <message>
+        <source>Writing…</source>
+        <translation>書き出し中…</translation>
+    </message>
+    <message>
+        <source>Everything, to be imported again: all versions, thinking, statistics and attachments.</source>
+        <translation>すべての版、思考、統計、添付ファイルを含み、あとで取り込めます。</translation>
+    </message>
+    <message>
+        <source>To read: a new folder with a file for each chat, with what is shown on the screen.</source>
+        <translation>読むための形式です。新しいフォルダに、画面に表示されている内容をチャットごとのファイルとして書き出します。</translation>
+    </message>
+    <message>
+        <source>To read: what is shown on the screen, with thinking and statistics.</source>
+        <translation>読むための形式です。画面に表示されている内容を、思考と統計とともに書き出します。</translation>
+    </message>
+    <message>
+        <source>Export here</source>
+        <translation>ここに書き出す</translation>
+    </message>
+    <message>
+        <source>Hunch chats %1</source>
+        <comment>the name of a file; a date</comment>
+        <translation>Hunch のチャット %1</translation>
+    </message>
+</context>
+<context>
+    <name>Files</name>
+    <message>
+        <source>Files not attached: %1</source>
+        <translation>添付できなかったファイル：%1 個</translation>
+    </message>
+    <message>
+        <source>And %1 more.</source>
+        <translation>ほかに %1 個あります。</translation>
+    </message>
+    <message>
+        <source>%1 is not attached</source>
+        <translation>%1 を添付できませんでした</translation>
+    </message>
+    <message>
+        <source>Not attached</source>
+        <translation>添付できませんでした</translation>
+    </message>
+    <message>
+        <source>Hunch cannot look at images yet.</source>
+        <translation>Hunch はまだ画像を見ることができません。</translation>
+    </message>
+    <message>
+        <source>There is no text in this file that Hunch could read.</source>
+        <translation>このファイルには Hunch が読めるテキストがありません。</translation>
+    </message>
+    <message>
+        <source>It is a folder.</source>
+        <translation>これはフォルダです。</translation>
+    </message>
+    <message>
+        <source>The file is empty.</source>
+        <translation>ファイルが空です。</translation>
+    </message>
+    <message>
+        <source>The file is larger than %1.</source>
+        <translation>ファイルが %1 を超えています。</translation>
+    </message>
+    <message>
+        <source>Its text is longer than %1 characters.</source>
+        <translation>テキストが %1 文字を超えています。</translation>
+    </message>
+    <message>
+        <source>At most %1 files go with a message.</source>
+        <translation>1 件のメッセージに添付できるファイルは %1 個までです。</translation>
+    </message>
+    <message>
+        <source>The file is no longer there.</source>
+        <translation>ファイルが見つかりません。</translation>
+    </message>
+    <message>
+        <source>Hunch may not read this file.</source>
+        <translation>Hunch にこのファイルを読む権限がありません。</translation>
+    </message>
+    <message>
+        <source>The file cannot be read.</source>
+        <translation>ファイルを読み込めません。</translation>
+    </message>
+    <message>
+        <source>The PDF is protected by a password.</source>
+        <translation>パスワードで保護された PDF です。</translation>
+    </message>
+    <message>
+        <source>The PDF holds pictures of pages, but no text.</source>
+        <translation>この PDF にはページの画像だけがあり、テキストがありません。</translation>
+    </message>
+    <message>
+        <source>The PDF is damaged.</source>
+        <translation>PDF が破損しています。</translation>
+    </message>
+    <message>
+        <source>The PDF takes too much time or memory to read.</source>
+        <translation>PDF の読み込みに時間またはメモリがかかりすぎます。</translation>
+    </message>
+    <message>
+        <source>Describe what is in it, or paste its text.</source>
+        <translation>内容を文章で説明するか、テキストをペーストしてください。</translation>
+    </message>
+    <message>
+        <source>Save it as text or PDF, and attach that.</source>
+        <translation>テキストか PDF で保存してから添付してください。</translation>
+    </message>
+    <message>
+        <source>Attach the files in it.</source>
+        <translation>中のファイルを添付してください。</translation>
+    </message>
+    <message>
+        <source>Attach the part that matters.</source>
+        <translation>必要な部分だけを添付してください。</translation>
+    </message>
+    <message>
+        <source>Send these first, or remove some.</source>
+        <translation>先に送信するか、いくつか外してください。</translation>
+    </message>
+    <message>
+        <source>Allow it in the system&apos;s settings, then try again.</source>
+        <translation>システム設定で許可してから、もう一度お試しください。</translation>
+    </message>
+    <message>
+        <source>Check the disk, then try again.</source>
+        <translation>ディスクを確認してから、もう一度お試しください。</translation>
+    </message>
+    <message>
+        <source>Save it without the password, and attach that.</source>
+        <translation>パスワードなしで保存してから添付してください。</translation>
+    </message>
+    <message>
+        <source>Have its text recognized first, for example in Preview.</source>
+        <translation>先にプレビューなどで文字を認識させてください。</translation>
+    </message>
+    <message>
+        <source>Open it in another app and save it anew.</source>
+        <translation>別のアプリで開き、保存し直してください。</translation>
+    </message>
+    <message>
+        <source>Attach fewer of its pages.</source>
+        <translation>ページ数を減らして添付してください。</translation>
+    </message>
+</context>
+<context>
+    <name>FindBar</name>
+    <message>
+        <source>%1 of %2</source>
+        <translation>%1 / %2</translation>
+    </message>
+    <message>
+        <source>Not found</source>
+        <translation>見つかりません</translation>
+    </message>
+    <message>
+        <source>Find in chat</source>
+        <translation>チャット内を検索</translation>
+    </message>
+    <message>
+        <source>Previous match</source>
+        <translation>前の一致箇所</translation>
+    </message>
+    <message>
+        <source>Next match</source>
+        <translation>次の一致箇所</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>閉じる</translation>
+    </message>
+</context>
+<context>
     <name>FoldPart</name>
     <message>
         <source>Hide thinking</source>
@@ -514,24 +1274,16 @@
         </translation>
     </message>
     <message>
-        <source>Language</source>
-        <translation>言語</translation>
+        <source>Icon in the menu bar</source>
+        <translation>メニューバーのアイコン</translation>
     </message>
     <message>
-        <source>Changes at once, menus included.</source>
-        <translation>メニューも含めてすぐに切り替わります。</translation>
+        <source>Icon beside the clock</source>
+        <translation>時計の横のアイコン</translation>
     </message>
     <message>
-        <source>Appearance</source>
-        <translation>外観</translation>
-    </message>
-    <message>
-        <source>Text size</source>
-        <translation>文字サイズ</translation>
-    </message>
-    <message>
-        <source>For everything in the window.</source>
-        <translation>ウインドウ全体に適用されます。</translation>
+        <source>Says which models are loaded and what they are writing, and opens Quick Ask.</source>
+        <translation>読み込まれているモデルと書いている回答を示し、クイック質問を開きます。</translation>
     </message>
     <message>
         <source>Unload idle models</source>
@@ -540,22 +1292,6 @@
     <message>
         <source>After this time without a reply. The next message loads them again.</source>
         <translation>この時間、回答がなければメモリから外します。次のメッセージで読み込み直します。</translation>
-    </message>
-    <message>
-        <source>Match system</source>
-        <translation>システムに合わせる</translation>
-    </message>
-    <message>
-        <source>Auto</source>
-        <translation>自動</translation>
-    </message>
-    <message>
-        <source>Light</source>
-        <translation>ライト</translation>
-    </message>
-    <message>
-        <source>Dark</source>
-        <translation>ダーク</translation>
     </message>
 </context>
 <context>
@@ -653,6 +1389,280 @@
     <message>
         <source>Hunch asks no hub. Installed models work as usual.</source>
         <translation>ハブに接続しません。インストール済みのモデルは通常どおり使えます。</translation>
+    </message>
+</context>
+<context>
+    <name>ImportDialog</name>
+    <message>
+        <source>Import</source>
+        <translation>取り込む</translation>
+    </message>
+    <message>
+        <source>Import chats</source>
+        <translation>チャットを取り込む</translation>
+    </message>
+    <message>
+        <source>What cannot be imported</source>
+        <translation>取り込めないもの</translation>
+    </message>
+    <message>
+        <source>Also import chats that are here already, as copies</source>
+        <translation>すでにあるチャットも複製として取り込む</translation>
+    </message>
+    <message>
+        <source>Choose folder…</source>
+        <translation>フォルダを選択…</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>キャンセル</translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation>もう一度試す</translation>
+    </message>
+    <message>
+        <source>Choose files…</source>
+        <translation>ファイルを選択…</translation>
+    </message>
+    <message>
+        <source>Looking into the files…</source>
+        <translation>ファイルを確認中…</translation>
+    </message>
+    <message>
+        <source>Importing…</source>
+        <translation>取り込み中…</translation>
+    </message>
+    <message>
+        <source>Chats from Hunch (JSON), ChatGPT (the archive of its export, or conversations.json in it) and LM Studio (files or its folder “conversations”). You see what is in them before anything changes.</source>
+        <translation>Hunch（JSON）、ChatGPT（エクスポートのアーカイブ、またはその中の conversations.json）、LM Studio（ファイルまたは “conversations” フォルダ）のチャットを取り込めます。取り込む前に内容を確認できます。</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln chat(s)</source>
+        <translation>
+            <numerusform>チャット %Ln 件</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln message(s)</source>
+        <translation>
+            <numerusform>メッセージ %Ln 件</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln already here</source>
+        <comment>chats</comment>
+        <translation>
+            <numerusform>既存 %Ln 件</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln unreadable</source>
+        <comment>chats or files</comment>
+        <translation>
+            <numerusform>読み込めないもの %Ln 件</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>Inspector</name>
+    <message>
+        <source>No reply yet</source>
+        <translation>まだ回答がありません</translation>
+    </message>
+    <message>
+        <source>In company</source>
+        <translation>複数の回答を同時に作成</translation>
+    </message>
+    <message>
+        <source>Drafting is off</source>
+        <translation>ドラフトはオフ</translation>
+    </message>
+    <message>
+        <source>No draft</source>
+        <translation>ドラフトなし</translation>
+    </message>
+    <message>
+        <source>The draft rests</source>
+        <translation>ドラフトは休止中</translation>
+    </message>
+    <message>
+        <source>Drafting not supported</source>
+        <translation>ドラフトは使えません</translation>
+    </message>
+    <message>
+        <source>The draft failed</source>
+        <translation>ドラフトでエラー</translation>
+    </message>
+    <message>
+        <source>Too short to judge</source>
+        <translation>短すぎて判断できません</translation>
+    </message>
+    <message>
+        <source>Compared with %1 tok/s without a draft, by plain passes measured during this reply.</source>
+        <translation>ドラフトなしでは毎秒 %1 トークンです。この回答の間に測った通常のパスと比べています。</translation>
+    </message>
+    <message>
+        <source>Ask something, and see here what the draft brings.</source>
+        <translation>質問すると、ドラフトの効果がここに表示されます。</translation>
+    </message>
+    <message>
+        <source>Of the draft&apos;s guesses %1 were right, so a pass of the main model brought %2 tokens; from %3 on it pays.</source>
+        <translation>予測の %1 が当たり、メインモデルは 1 パスで平均 %2 トークンを書きました。%3 トークンから速くなります。</translation>
+    </message>
+    <message>
+        <source>Of the draft&apos;s guesses %1 were right. A pass brought %2 tokens, about what it takes to pay (%3).</source>
+        <translation>予測の %1 が当たりました。1 パスで平均 %2 トークンで、速くなる目安（%3）とほぼ同じです。</translation>
+    </message>
+    <message>
+        <source>Only %1 of the draft&apos;s guesses were right. A pass brought %2 tokens; it would have taken %3 to pay.</source>
+        <translation>予測は %1 しか当たりませんでした。1 パスで平均 %2 トークンで、速くなるには %3 トークンが必要でした。</translation>
+    </message>
+    <message>
+        <source>Too little of it was drafted to say whether that paid.</source>
+        <translation>予測した部分が少なく、速くなったかどうか判断できません。</translation>
+    </message>
+    <message>
+        <source>The gain is too close to nothing to be certain of yet.</source>
+        <translation>差が小さく、まだはっきりしません。</translation>
+    </message>
+    <message>
+        <source>Several replies were written at once and shared each pass, so nothing was drafted.</source>
+        <translation>複数の回答が同時に 1 つのパスを分け合ったため、予測は行われませんでした。</translation>
+    </message>
+    <message>
+        <source>Accepted by position</source>
+        <translation>位置別の受理率</translation>
+    </message>
+    <message>
+        <source>position %1: %2</source>
+        <translation>%1 番目: %2</translation>
+    </message>
+    <message>
+        <source>Accepted per pass</source>
+        <translation>パスあたりの受理トークン</translation>
+    </message>
+    <message>
+        <source>%1 accepted: %2 of the passes</source>
+        <translation>%1 個受理: パスの %2</translation>
+    </message>
+    <message>
+        <source>Tokens per pass</source>
+        <translation>パスあたりのトークン</translation>
+    </message>
+    <message>
+        <source>pays from %1</source>
+        <translation>%1 から速くなる</translation>
+    </message>
+    <message>
+        <source>Where the time went</source>
+        <translation>時間の内訳</translation>
+    </message>
+    <message>
+        <source>draft</source>
+        <translation>ドラフト</translation>
+    </message>
+    <message>
+        <source>main model</source>
+        <translation>メインモデル</translation>
+    </message>
+    <message>
+        <source>other</source>
+        <translation>その他</translation>
+    </message>
+    <message>
+        <source>Tokens per pass over the reply</source>
+        <translation>回答中のパスあたりのトークン</translation>
+    </message>
+    <message>
+        <source>first %1, last %2, between %3 and %4</source>
+        <translation>最初 %1、最後 %2、範囲 %3〜%4</translation>
+    </message>
+    <message>
+        <source>%1 s saved</source>
+        <translation>%1 秒短縮</translation>
+    </message>
+    <message>
+        <source>%1 s lost</source>
+        <translation>%1 秒の遅れ</translation>
+    </message>
+    <message>
+        <source>What do these mean?</source>
+        <translation>それぞれの意味</translation>
+    </message>
+    <message>
+        <source>Pass</source>
+        <translation>パス</translation>
+    </message>
+    <message>
+        <source>The main model reads once over all guesses. It keeps those that it would have written itself, up to the first that it would not, and adds one token of its own.</source>
+        <translation>メインモデルがすべての予測を一度に確認します。自分でも書いたはずのトークンを、最初に違うものが出るまで受理し、自分のトークンを 1 つ加えます。</translation>
+    </message>
+    <message>
+        <source>Accept rate</source>
+        <translation>受理率</translation>
+    </message>
+    <message>
+        <source>Of the tokens that the draft guessed and the main model checked, the share that it kept.</source>
+        <translation>ドラフトが予測しメインモデルが確認したトークンのうち、受理された割合です。</translation>
+    </message>
+    <message>
+        <source>How many tokens a pass of the main model brought on average, its own one included. Without a draft it is 1.</source>
+        <translation>メインモデルの 1 パスで平均何トークン進んだかです。自分の 1 トークンも含みます。ドラフトなしでは 1 です。</translation>
+    </message>
+    <message>
+        <source>Pays from</source>
+        <translation>速くなる目安</translation>
+    </message>
+    <message>
+        <source>How much longer a pass with drafting takes than a plain one. Where a pass brings more tokens than this, the draft makes the reply faster.</source>
+        <translation>ドラフトを使うパスが通常のパスの何倍かかるかです。1 パスのトークンがこれより多ければ、回答は速くなります。</translation>
+    </message>
+    <message>
+        <source>Faster, slower</source>
+        <translation>速い、遅い</translation>
+    </message>
+    <message>
+        <source>Tokens per pass divided by what it pays from: the speed with the draft against the speed without, measured on this Mac during the same reply.</source>
+        <translation>パスあたりのトークンを、速くなる目安で割った値です。同じ回答の間にこの Mac で測った、ドラフトありとなしの速度の比です。</translation>
+    </message>
+    <message>
+        <source>How often the first, second, third … guessed token was kept. A later one counts only if all before it were right.</source>
+        <translation>1 番目、2 番目、3 番目… の予測がどれだけ受理されたかです。後ろの予測は、前がすべて当たったときだけ数えます。</translation>
+    </message>
+</context>
+<context>
+    <name>InspectorPanel</name>
+    <message>
+        <source>Speculation inspector</source>
+        <translation>投機的デコーディングのインスペクタ</translation>
+    </message>
+    <message>
+        <source>Speculation</source>
+        <translation>投機的デコーディング</translation>
+    </message>
+    <message>
+        <source>Turn off for this pair</source>
+        <translation>このペアではオフにする</translation>
+    </message>
+    <message>
+        <source>Race…</source>
+        <translation>レース…</translation>
+    </message>
+    <message>
+        <source>Write this reply once more without the draft and once with it, side by side</source>
+        <translation>この回答をドラフトなしとありでもう一度ずつ書き、並べて比べます</translation>
+    </message>
+</context>
+<context>
+    <name>InspectorWiring</name>
+    <message>
+        <source>Show or hide the inspector</source>
+        <translation>インスペクタを表示または隠す</translation>
+    </message>
+    <message>
+        <source>Inspector</source>
+        <translation>インスペクタ</translation>
     </message>
 </context>
 <context>
@@ -774,9 +1784,15 @@
         <source>Undo</source>
         <translation>取り消す</translation>
     </message>
+    <message numerus="yes">
+        <source>%n message(s) deleted.</source>
+        <translation>
+            <numerusform>メッセージ %n 件を削除しました。</numerusform>
+        </translation>
+    </message>
     <message>
-        <source>Message deleted.</source>
-        <translation>メッセージを削除しました。</translation>
+        <source>Deleted the folder “%1”.</source>
+        <translation>フォルダ「%1」を削除しました。</translation>
     </message>
 </context>
 <context>
@@ -784,6 +1800,14 @@
     <message>
         <source>Open %1?</source>
         <translation>%1 を開きますか？</translation>
+    </message>
+    <message>
+        <source>Open</source>
+        <translation>開く</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>キャンセル</translation>
     </message>
 </context>
 <context>
@@ -856,6 +1880,22 @@
         <translation>新しいチャット</translation>
     </message>
     <message>
+        <source>Attach…</source>
+        <translation>添付…</translation>
+    </message>
+    <message>
+        <source>Import…</source>
+        <translation>取り込む…</translation>
+    </message>
+    <message>
+        <source>Export…</source>
+        <translation>書き出す…</translation>
+    </message>
+    <message>
+        <source>Export All…</source>
+        <translation>すべて書き出す…</translation>
+    </message>
+    <message>
         <source>Close Window</source>
         <translation>ウインドウを閉じる</translation>
     </message>
@@ -888,12 +1928,48 @@
         <translation>文字を大きく</translation>
     </message>
     <message>
+        <source>New Folder</source>
+        <translation>新規フォルダ</translation>
+    </message>
+    <message>
+        <source>Quick Ask…</source>
+        <translation>クイック質問…</translation>
+    </message>
+    <message>
+        <source>Paste and Match Style</source>
+        <translation>ペーストしてスタイルを合わせる</translation>
+    </message>
+    <message>
+        <source>Find</source>
+        <translation>検索</translation>
+    </message>
+    <message>
+        <source>Find in Chat…</source>
+        <translation>チャット内を検索…</translation>
+    </message>
+    <message>
+        <source>Find Next</source>
+        <translation>次を検索</translation>
+    </message>
+    <message>
+        <source>Find Previous</source>
+        <translation>前を検索</translation>
+    </message>
+    <message>
+        <source>Command Palette…</source>
+        <translation>コマンドパレット…</translation>
+    </message>
+    <message>
         <source>Smaller Text</source>
         <translation>文字を小さく</translation>
     </message>
     <message>
         <source>Usual Text Size</source>
         <translation>文字を標準サイズに</translation>
+    </message>
+    <message>
+        <source>Enter or Leave Full Screen</source>
+        <translation>フルスクリーンの開始または終了</translation>
     </message>
     <message>
         <source>Stop Reply</source>
@@ -904,12 +1980,24 @@
         <translation>モデルを選択…</translation>
     </message>
     <message>
+        <source>Next Chat</source>
+        <translation>次のチャット</translation>
+    </message>
+    <message>
+        <source>Previous Chat</source>
+        <translation>前のチャット</translation>
+    </message>
+    <message>
         <source>Rename Chat…</source>
         <translation>チャットの名前を変更…</translation>
     </message>
     <message>
         <source>Duplicate Chat</source>
         <translation>チャットを複製</translation>
+    </message>
+    <message>
+        <source>Move Chat to</source>
+        <translation>チャットを移動</translation>
     </message>
     <message>
         <source>Delete Chat</source>
@@ -928,8 +2016,82 @@
         <translation>拡大／縮小</translation>
     </message>
     <message>
+        <source>Show Chat Window</source>
+        <translation>チャットウインドウを表示</translation>
+    </message>
+    <message>
+        <source>Keyboard Shortcuts</source>
+        <translation>キーボードショートカット</translation>
+    </message>
+    <message>
         <source>Show Log</source>
         <translation>ログを表示</translation>
+    </message>
+</context>
+<context>
+    <name>MenuButton</name>
+    <message>
+        <source>Menu</source>
+        <translation>メニュー</translation>
+    </message>
+</context>
+<context>
+    <name>MessageActs</name>
+    <message>
+        <source>Copy as Markdown</source>
+        <translation>Markdown としてコピー</translation>
+    </message>
+    <message>
+        <source>Copy as Plain Text</source>
+        <translation>プレーンテキストとしてコピー</translation>
+    </message>
+    <message>
+        <source>Edit</source>
+        <translation>編集</translation>
+    </message>
+    <message>
+        <source>Write Again</source>
+        <translation>書き直す</translation>
+    </message>
+    <message>
+        <source>Write a Reply</source>
+        <translation>回答を書く</translation>
+    </message>
+    <message>
+        <source>Continue</source>
+        <translation>続きを書く</translation>
+    </message>
+    <message>
+        <source>Show in Inspector</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Race…</source>
+        <translation type="unfinished">レース…</translation>
+    </message>
+    <message>
+        <source>Insert Before</source>
+        <translation>前に挿入</translation>
+    </message>
+    <message>
+        <source>Insert After</source>
+        <translation>後に挿入</translation>
+    </message>
+    <message>
+        <source>Make It Yours</source>
+        <translation>自分の発言にする</translation>
+    </message>
+    <message>
+        <source>Make It the Model&apos;s</source>
+        <translation>モデルの発言にする</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>削除</translation>
+    </message>
+    <message>
+        <source>Delete with All That Follows…</source>
+        <translation>以降もすべて削除…</translation>
     </message>
 </context>
 <context>
@@ -961,6 +2123,31 @@
     <message>
         <source>Delete message</source>
         <translation>メッセージを削除</translation>
+    </message>
+    <message>
+        <source>More</source>
+        <translation>その他</translation>
+    </message>
+</context>
+<context>
+    <name>MessageWiring</name>
+    <message numerus="yes">
+        <source>Delete this message and %n message(s) that follow?</source>
+        <translation>
+            <numerusform>このメッセージと後に続く %n 件を削除しますか？</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Undo brings them back. They stay under Recently Deleted for 30 days.</source>
+        <translation>取り消せば元に戻せます。「最近削除した項目」に 30 日間残ります。</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>削除</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>キャンセル</translation>
     </message>
 </context>
 <context>
@@ -1522,6 +2709,10 @@
         <translation>新しいチャット</translation>
     </message>
     <message>
+        <source>Turn off for this pair</source>
+        <translation>このペアではオフにする</translation>
+    </message>
+    <message>
         <source>Drafting is off.</source>
         <translation>ドラフトはオフです。</translation>
     </message>
@@ -1942,6 +3133,10 @@
         <translation>削除</translation>
     </message>
     <message>
+        <source>Cancel</source>
+        <translation>キャンセル</translation>
+    </message>
+    <message>
         <source>Folder with models</source>
         <translation>モデルのあるフォルダ</translation>
     </message>
@@ -1979,6 +3174,13 @@
     </message>
 </context>
 <context>
+    <name>Notifications</name>
+    <message>
+        <source>The reply is done.</source>
+        <translation>回答が終わりました。</translation>
+    </message>
+</context>
+<context>
     <name>OfferRow</name>
     <message>
         <source>Install both</source>
@@ -2002,6 +3204,75 @@
     </message>
 </context>
 <context>
+    <name>OptionField</name>
+    <message>
+        <source>As in Settings</source>
+        <translation>設定どおり</translation>
+    </message>
+</context>
+<context>
+    <name>Overlay</name>
+    <message>
+        <source>Token %1 of %2 in the draft · pass %3</source>
+        <translation>予測した %2 トークンの %1 番目 · パス %3</translation>
+    </message>
+    <message>
+        <source>The draft wanted</source>
+        <translation>ドラフトの予測</translation>
+    </message>
+    <message>
+        <source>The main model wrote</source>
+        <translation>メインモデルの選択</translation>
+    </message>
+    <message>
+        <source>to end the reply</source>
+        <translation>回答を終える</translation>
+    </message>
+    <message>
+        <source>a part of another character</source>
+        <translation>別の文字の一部</translation>
+    </message>
+    <message>
+        <source>Tinted words are the draft&apos;s guesses that the main model kept; where it chose otherwise, there is a line.</source>
+        <translation>色のついた部分はメインモデルが受理したドラフトの予測、下線は別の選択をした箇所です。</translation>
+    </message>
+</context>
+<context>
+    <name>OverlayWiring</name>
+    <message>
+        <source>Always show</source>
+        <translation>常に表示</translation>
+    </message>
+    <message>
+        <source>Drafted Text</source>
+        <translation>予測されたテキスト</translation>
+    </message>
+    <message>
+        <source>Not Marked</source>
+        <translation>表示しない</translation>
+    </message>
+    <message>
+        <source>Mark Corrections</source>
+        <translation>修正箇所を表示</translation>
+    </message>
+    <message>
+        <source>Mark Accepted and Corrections</source>
+        <translation>受理された予測と修正箇所を表示</translation>
+    </message>
+    <message>
+        <source>Switch Marks of Drafted Text</source>
+        <translation>予測テキストの表示を切り替え</translation>
+    </message>
+    <message>
+        <source>Next Correction</source>
+        <translation>次の修正箇所</translation>
+    </message>
+    <message>
+        <source>Previous Correction</source>
+        <translation>前の修正箇所</translation>
+    </message>
+</context>
+<context>
     <name>PairChip</name>
     <message>
         <source>Models: %1</source>
@@ -2010,6 +3281,14 @@
     <message>
         <source>Not in memory; your next message loads it again.</source>
         <translation>メモリにありません。次のメッセージで読み込み直します。</translation>
+    </message>
+    <message>
+        <source>off for this pair</source>
+        <translation>このペアではオフ</translation>
+    </message>
+    <message>
+        <source>several at once</source>
+        <translation>同時に回答中</translation>
     </message>
     <message>
         <source>off</source>
@@ -2127,6 +3406,25 @@
     </message>
 </context>
 <context>
+    <name>PaletteCommands</name>
+    <message>
+        <source>Chat</source>
+        <translation>チャット</translation>
+    </message>
+    <message>
+        <source>Use %1</source>
+        <translation>%1 を使う</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>モデル</translation>
+    </message>
+    <message>
+        <source>Settings: %1</source>
+        <translation>設定: %1</translation>
+    </message>
+</context>
+<context>
     <name>Picker</name>
     <message>
         <source>Nothing is installed yet.</source>
@@ -2143,6 +3441,10 @@
     <message>
         <source>Compare the two…</source>
         <translation>2 つを比較…</translation>
+    </message>
+    <message>
+        <source>Used as drafts</source>
+        <translation>ドラフトとして使うモデル</translation>
     </message>
     <message>
         <source>checking it first</source>
@@ -2194,7 +3496,180 @@
     </message>
 </context>
 <context>
+    <name>Portable</name>
+    <message>
+        <source>There is no room left on the disk with %1.</source>
+        <translation>%1 のあるディスクに空き容量がありません。</translation>
+    </message>
+    <message>
+        <source>Free some space, or choose another place.</source>
+        <translation>空き容量を増やすか、別の場所を選んでください。</translation>
+    </message>
+    <message>
+        <source>Hunch may not write to %1.</source>
+        <translation>Hunch に %1 へ書き込む権限がありません。</translation>
+    </message>
+    <message>
+        <source>Choose another place.</source>
+        <translation>別の場所を選んでください。</translation>
+    </message>
+    <message>
+        <source>The folder %1 is no longer there.</source>
+        <translation>フォルダ %1 が見つかりません。</translation>
+    </message>
+    <message>
+        <source>It could not be written to the disk with %1.</source>
+        <translation>%1 のあるディスクに書き込めませんでした。</translation>
+    </message>
+    <message>
+        <source>Check the disk, or choose another place.</source>
+        <translation>ディスクを確認するか、別の場所を選んでください。</translation>
+    </message>
+    <message>
+        <source>Not exported</source>
+        <translation>書き出せませんでした</translation>
+    </message>
+    <message>
+        <source>Exported to “%1”.</source>
+        <translation>“%1” に書き出しました。</translation>
+    </message>
+    <message>
+        <source>Show</source>
+        <translation>表示</translation>
+    </message>
+    <message>
+        <source>Chats imported: %1</source>
+        <translation>チャットを %1 件取り込みました。</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>取り消す</translation>
+    </message>
+    <message>
+        <source>not a file with chats that Hunch knows</source>
+        <translation>Hunch が対応しているチャットのファイルではありません</translation>
+    </message>
+    <message>
+        <source>no messages in it</source>
+        <translation>メッセージがありません</translation>
+    </message>
+    <message>
+        <source>damaged, or no JSON</source>
+        <translation>破損しているか、JSON ではありません</translation>
+    </message>
+    <message>
+        <source>not complete; its end is missing</source>
+        <translation>末尾が欠けています</translation>
+    </message>
+    <message>
+        <source>too large</source>
+        <translation>大きすぎます</translation>
+    </message>
+    <message>
+        <source>damaged: nested too deep</source>
+        <translation>破損：入れ子が深すぎます</translation>
+    </message>
+    <message>
+        <source>damaged: the same entry twice</source>
+        <translation>破損：同じ項目が重複しています</translation>
+    </message>
+    <message>
+        <source>damaged: its messages form a circle</source>
+        <translation>破損：メッセージが循環しています</translation>
+    </message>
+    <message>
+        <source>damaged: an entry of the wrong kind</source>
+        <translation>破損：項目の種類が正しくありません</translation>
+    </message>
+    <message>
+        <source>written by a newer version of Hunch</source>
+        <translation>新しいバージョンの Hunch で作成されています</translation>
+    </message>
+    <message>
+        <source>protected by a password</source>
+        <translation>パスワードで保護されています</translation>
+    </message>
+    <message>
+        <source>no longer there</source>
+        <translation>見つかりません</translation>
+    </message>
+    <message>
+        <source>Hunch may not read it</source>
+        <translation>Hunch に読む権限がありません</translation>
+    </message>
+    <message>
+        <source>the disk could not read it</source>
+        <translation>ディスクから読み込めません</translation>
+    </message>
+    <message>
+        <source>reading it took too much time or memory</source>
+        <translation>読み込みに時間またはメモリがかかりすぎます</translation>
+    </message>
+    <message>
+        <source>You</source>
+        <comment>who wrote a message</comment>
+        <translation>あなた</translation>
+    </message>
+    <message>
+        <source>Reply</source>
+        <translation>回答</translation>
+    </message>
+    <message>
+        <source>Thinking</source>
+        <translation>思考</translation>
+    </message>
+    <message>
+        <source>Attachment</source>
+        <translation>添付ファイル</translation>
+    </message>
+</context>
+<context>
+    <name>PresetRow</name>
+    <message>
+        <source>Save as Preset…</source>
+        <translation>プリセットとして保存…</translation>
+    </message>
+    <message>
+        <source>Save Changes to the Preset</source>
+        <translation>変更をプリセットに保存</translation>
+    </message>
+    <message>
+        <source>Rename…</source>
+        <translation>名前を変更…</translation>
+    </message>
+    <message>
+        <source>Delete Preset</source>
+        <translation>プリセットを削除</translation>
+    </message>
+    <message>
+        <source>No preset</source>
+        <translation>プリセットなし</translation>
+    </message>
+    <message>
+        <source>Preset</source>
+        <translation>プリセット</translation>
+    </message>
+    <message>
+        <source>Save, rename or delete presets</source>
+        <translation>プリセットの保存、名前の変更、削除</translation>
+    </message>
+    <message>
+        <source>Name of the preset</source>
+        <translation>プリセットの名前</translation>
+    </message>
+</context>
+<context>
     <name>ProgressPart</name>
+    <message>
+        <source>Stopping…</source>
+        <translation>停止中…</translation>
+    </message>
+    <message numerus="yes">
+        <source>Waiting for %n other reply(ies)…</source>
+        <translation>
+            <numerusform>ほかの回答 %n 件を待っています…</numerusform>
+        </translation>
+    </message>
     <message>
         <source>Reading the chat…</source>
         <translation>チャットを読んでいます…</translation>
@@ -2205,10 +3680,144 @@
     </message>
 </context>
 <context>
-    <name>RenameField</name>
+    <name>QuickAsk</name>
     <message>
-        <source>Title of the chat</source>
-        <translation>チャットのタイトル</translation>
+        <source>Stop</source>
+        <translation>停止</translation>
+    </message>
+    <message>
+        <source>Send</source>
+        <translation>送信</translation>
+    </message>
+    <message>
+        <source>Quick Ask</source>
+        <translation>クイック質問</translation>
+    </message>
+    <message>
+        <source>Ask anything</source>
+        <translation>何でも聞いてください</translation>
+    </message>
+    <message>
+        <source>Question</source>
+        <translation>質問</translation>
+    </message>
+    <message>
+        <source>Answer</source>
+        <translation>回答</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>閉じる</translation>
+    </message>
+    <message>
+        <source>Kept as a chat in Hunch.</source>
+        <translation>Hunch のチャットとして残ります。</translation>
+    </message>
+    <message>
+        <source>Open in Hunch</source>
+        <translation>Hunch で開く</translation>
+    </message>
+</context>
+<context>
+    <name>Race</name>
+    <message>
+        <source>Without the draft</source>
+        <translation>ドラフトなし</translation>
+    </message>
+    <message>
+        <source>With the draft</source>
+        <translation>ドラフトあり</translation>
+    </message>
+    <message>
+        <source>waiting for its turn</source>
+        <translation>順番を待っています</translation>
+    </message>
+    <message>
+        <source>%1 tokens · %2 s · %3 tok/s</source>
+        <translation>%1 トークン · %2 秒 · 毎秒 %3 トークン</translation>
+    </message>
+    <message>
+        <source>One prompt, written twice with the same seed. One after the other: at the same time the two would share their passes, and neither would draft.</source>
+        <translation>同じプロンプトに同じシードで 2 回答えます。同時に書くとパスを分け合って予測できないため、順番に書きます。</translation>
+    </message>
+    <message>
+        <source>The two are written one after the other.</source>
+        <translation>順番に書いています。</translation>
+    </message>
+    <message>
+        <source>A reply is being written; the race goes on after it.</source>
+        <translation>回答を書いています。終わるとレースを再開します。</translation>
+    </message>
+    <message>
+        <source>The race was stopped.</source>
+        <translation>レースを停止しました。</translation>
+    </message>
+    <message>
+        <source>The prompt could not be written; the log says why.</source>
+        <translation>回答を書けませんでした。理由はログにあります。</translation>
+    </message>
+    <message>
+        <source>The same words: all %1 tokens are identical.</source>
+        <translation>結果は同じです。%1 トークンがすべて一致しました。</translation>
+    </message>
+    <message>
+        <source>The words differ from token %1 on. That should not happen; please report it.</source>
+        <translation>%1 番目のトークンから結果が異なります。起きてはならないことなので、ご報告ください。</translation>
+    </message>
+    <message>
+        <source>Too short to tell a speed.</source>
+        <translation>短すぎて速度がわかりません。</translation>
+    </message>
+    <message>
+        <source>Both took the same time.</source>
+        <translation>かかった時間は同じです。</translation>
+    </message>
+    <message>
+        <source>The draft saved %1 s: %2× as fast.</source>
+        <translation>ドラフトで %1 秒短縮。速さは %2 倍です。</translation>
+    </message>
+    <message>
+        <source>The draft cost %1 s: %2 of the speed without it.</source>
+        <translation>ドラフトで %1 秒余計にかかりました。ない場合の %2 の速さです。</translation>
+    </message>
+</context>
+<context>
+    <name>RaceWindow</name>
+    <message>
+        <source>Load a main model with a draft first.</source>
+        <translation>先にメインモデルとドラフトを読み込んでください。</translation>
+    </message>
+    <message>
+        <source>Stop</source>
+        <translation>停止</translation>
+    </message>
+    <message>
+        <source>Race again</source>
+        <translation>もう一度レース</translation>
+    </message>
+    <message>
+        <source>Race</source>
+        <translation>レース</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>閉じる</translation>
+    </message>
+    <message>
+        <source>As in this chat</source>
+        <translation>このチャットと同じ</translation>
+    </message>
+    <message>
+        <source>Greedy</source>
+        <translation>最有力のみ</translation>
+    </message>
+    <message>
+        <source>Sampling</source>
+        <translation>サンプリング</translation>
+    </message>
+    <message>
+        <source>Greedy always takes the likeliest token; otherwise both draw with one seed.</source>
+        <translation>「最有力のみ」は常に最も確率の高いトークンを選びます。それ以外では両方が同じシードで選びます。</translation>
     </message>
 </context>
 <context>
@@ -2234,8 +3843,8 @@
         <translation>%1 遅い</translation>
     </message>
     <message>
-        <source>Change drafting…</source>
-        <translation>ドラフトの設定を変更…</translation>
+        <source>Turn off for this pair</source>
+        <translation>このペアではオフにする</translation>
     </message>
     <message>
         <source>%1 tok/s</source>
@@ -2252,6 +3861,10 @@
     <message>
         <source>%1 tok/pass, pays from %2</source>
         <translation>パスあたり %1 トークン（%2 以上で高速化）</translation>
+    </message>
+    <message>
+        <source>no draft: several replies at once</source>
+        <translation>ドラフトなし：複数の回答を同時に生成</translation>
     </message>
     <message>
         <source>draft at rest</source>
@@ -2274,7 +3887,7 @@
         <translation>ここではドラフトを使うと %1 遅くなるため、休止しています。</translation>
     </message>
     <message>
-        <source>The main model kept %1 of %2 drafted tokens, in %3 passes.</source>
+        <source>Drafted tokens that the main model kept: %1 of %2. Passes: %3.</source>
         <translation>%3 回のパスで、ドラフトの %2 トークンのうち %1 を受理しました。</translation>
     </message>
     <message>
@@ -2295,6 +3908,10 @@
     <message>
         <source>Writing</source>
         <translation>作成中</translation>
+    </message>
+    <message>
+        <source>Stopping…</source>
+        <translation>停止中…</translation>
     </message>
     <message>
         <source>Stopped</source>
@@ -2333,12 +3950,52 @@
         <translation>パスあたりのトークン</translation>
     </message>
     <message>
-        <source>Drafted</source>
-        <translation>予測したトークン</translation>
+        <source>By position</source>
+        <translation>位置別</translation>
     </message>
     <message>
-        <source>Accepted</source>
-        <translation>受理したトークン</translation>
+        <source>Over the reply</source>
+        <translation>回答中の推移</translation>
+    </message>
+    <message>
+        <source>Draft time</source>
+        <translation>ドラフト時間</translation>
+    </message>
+    <message>
+        <source>in company</source>
+        <translation>同時作成</translation>
+    </message>
+    <message>
+        <source>drafting off</source>
+        <translation>ドラフトはオフ</translation>
+    </message>
+    <message>
+        <source>no draft</source>
+        <translation>ドラフトなし</translation>
+    </message>
+    <message>
+        <source>draft rests</source>
+        <translation>休止中</translation>
+    </message>
+    <message>
+        <source>not supported</source>
+        <translation>非対応</translation>
+    </message>
+    <message>
+        <source>draft failed</source>
+        <translation>ドラフト失敗</translation>
+    </message>
+    <message>
+        <source>from this chat</source>
+        <translation>チャットの文から</translation>
+    </message>
+    <message>
+        <source>draft model</source>
+        <translation>ドラフトモデル</translation>
+    </message>
+    <message>
+        <source>Deleted chat</source>
+        <translation>削除されたチャット</translation>
     </message>
     <message>
         <source>Tokens per second</source>
@@ -2441,6 +4098,17 @@
     </message>
 </context>
 <context>
+    <name>SettingsButton</name>
+    <message>
+        <source>Chat settings (changed here)</source>
+        <translation>チャットの設定（このチャットで変更あり）</translation>
+    </message>
+    <message>
+        <source>Chat settings</source>
+        <translation>チャットの設定</translation>
+    </message>
+</context>
+<context>
     <name>SettingsWindow</name>
     <message>
         <source>Settings</source>
@@ -2463,8 +4131,63 @@
         <translation>投機的デコーディング</translation>
     </message>
     <message>
-        <source>Sampling</source>
-        <translation>サンプリング</translation>
+        <source>Chat</source>
+        <translation>チャット</translation>
+    </message>
+    <message>
+        <source>Appearance</source>
+        <translation>外観</translation>
+    </message>
+    <message>
+        <source>Advanced</source>
+        <translation>詳細</translation>
+    </message>
+    <message>
+        <source>Search</source>
+        <translation>検索</translation>
+    </message>
+    <message>
+        <source>Search settings</source>
+        <translation>設定を検索</translation>
+    </message>
+    <message>
+        <source>No setting has these words.</source>
+        <translation>見つかりませんでした。</translation>
+    </message>
+    <message>
+        <source>Pages</source>
+        <translation>ページ</translation>
+    </message>
+</context>
+<context>
+    <name>Shortcuts</name>
+    <message>
+        <source>Keyboard Shortcuts</source>
+        <translation>キーボードショートカット</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>閉じる</translation>
+    </message>
+    <message>
+        <source>In a chat</source>
+        <translation>チャットで</translation>
+    </message>
+    <message>
+        <source>New line</source>
+        <translation>改行</translation>
+    </message>
+    <message>
+        <source>Stop the reply, or cancel editing</source>
+        <translation>回答の停止、または編集のキャンセル</translation>
+    </message>
+    <message>
+        <source>Previous message</source>
+        <translation>前のメッセージ</translation>
+    </message>
+    <message>
+        <source>Next message</source>
+        <translation>次のメッセージ</translation>
     </message>
 </context>
 <context>
@@ -2500,6 +4223,45 @@
     <message>
         <source>Chats</source>
         <translation>チャット</translation>
+    </message>
+</context>
+<context>
+    <name>SidebarWiring</name>
+    <message>
+        <source>Delete the folder “%1”?</source>
+        <translation>フォルダ「%1」を削除しますか？</translation>
+    </message>
+    <message>
+        <source>Move up what is in it</source>
+        <translation>中身を1つ上に移動</translation>
+    </message>
+    <message>
+        <source>Delete all of it</source>
+        <translation>中身も削除</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation type="unfinished">キャンセル</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln chat(s)</source>
+        <translation>
+            <numerusform>チャット %Ln 件</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln folder(s)</source>
+        <translation>
+            <numerusform>フォルダ %Ln 個</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>%1 and %2</source>
+        <translation>%1と%2</translation>
+    </message>
+    <message>
+        <source>It holds %1.</source>
+        <translation>%1が入っています。</translation>
     </message>
 </context>
 <context>
@@ -2544,12 +4306,133 @@
         <translation>リクエスト</translation>
     </message>
     <message>
+        <source>Totals</source>
+        <translation>合計</translation>
+    </message>
+    <message>
+        <source>Race with the latest reply…</source>
+        <translation>最新の回答でレース…</translation>
+    </message>
+    <message>
+        <source>Turn on</source>
+        <translation>オンにする</translation>
+    </message>
+    <message>
+        <source>Off for this pair</source>
+        <translation>このペアではオフ</translation>
+    </message>
+    <message>
+        <source>Drafting cost time with these two models, so you turned it off.</source>
+        <translation>この 2 つのモデルではドラフトで遅くなったため、オフにしてあります。</translation>
+    </message>
+    <message>
         <source>Your words are the main model&apos;s words, with or without a draft; only the speed differs.</source>
         <translation>ドラフトの有無にかかわらず、文章はメインモデルのものです。違うのは速さだけです。</translation>
     </message>
     <message>
         <source>Replies appear here while they are written.</source>
         <translation>作成中の回答がここに表示されます。</translation>
+    </message>
+</context>
+<context>
+    <name>SpeculationWiring</name>
+    <message>
+        <source>Drafting is off for this pair from the next reply on. Choosing Auto or Fixed turns it on again.</source>
+        <translation>次の回答から、このペアではドラフトを使いません。「自動」か「固定」を選ぶと再びオンになります。</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>取り消す</translation>
+    </message>
+    <message>
+        <source>Race…</source>
+        <translation>レース…</translation>
+    </message>
+</context>
+<context>
+    <name>Totals</name>
+    <message>
+        <source>By pair</source>
+        <translation>ペア別</translation>
+    </message>
+    <message>
+        <source>By language</source>
+        <translation>言語別</translation>
+    </message>
+    <message>
+        <source>By content</source>
+        <translation>内容別</translation>
+    </message>
+    <message>
+        <source>Replies</source>
+        <translation>回答</translation>
+    </message>
+    <message>
+        <source>Time</source>
+        <translation>時間</translation>
+    </message>
+    <message>
+        <source>English</source>
+        <translation>英語</translation>
+    </message>
+    <message>
+        <source>Korean</source>
+        <translation>韓国語</translation>
+    </message>
+    <message>
+        <source>Japanese</source>
+        <translation>日本語</translation>
+    </message>
+    <message>
+        <source>Chinese</source>
+        <translation>中国語</translation>
+    </message>
+    <message>
+        <source>Prose</source>
+        <translation>文章</translation>
+    </message>
+    <message>
+        <source>Code</source>
+        <translation>コード</translation>
+    </message>
+    <message>
+        <source>Lists and tables</source>
+        <translation>リストと表</translation>
+    </message>
+    <message>
+        <source>Other</source>
+        <translation>その他</translation>
+    </message>
+</context>
+<context>
+    <name>TotalsCard</name>
+    <message>
+        <source>Clear all statistics?</source>
+        <translation>統計をすべて消去しますか？</translation>
+    </message>
+    <message>
+        <source>Chats stay as they are, with the figures under their replies.</source>
+        <translation>チャットと、回答の下の数値はそのまま残ります。</translation>
+    </message>
+    <message>
+        <source>Clear</source>
+        <translation>消去</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>キャンセル</translation>
+    </message>
+    <message>
+        <source>Totals</source>
+        <translation>合計</translation>
+    </message>
+    <message>
+        <source>Totals appear here once replies have been written.</source>
+        <translation>回答が書かれると、ここに合計が表示されます。</translation>
+    </message>
+    <message>
+        <source>Clear Statistics…</source>
+        <translation>統計を消去…</translation>
     </message>
 </context>
 <context>
@@ -2573,10 +4456,6 @@
     <message>
         <source>Copy Link</source>
         <translation>リンクをコピー</translation>
-    </message>
-    <message>
-        <source>Copy Message</source>
-        <translation>メッセージをコピー</translation>
     </message>
 </context>
 <context>
@@ -2603,14 +4482,135 @@
     </message>
 </context>
 <context>
-    <name>TrashMenu</name>
+    <name>Trash</name>
     <message>
         <source>Messages in “%1”</source>
         <translation>「%1」のメッセージ</translation>
     </message>
     <message>
+        <source>deleted today</source>
+        <translation>今日削除</translation>
+    </message>
+    <message>
+        <source>deleted yesterday</source>
+        <translation>昨日削除</translation>
+    </message>
+    <message>
+        <source>deleted on %1</source>
+        <translation>%1 に削除</translation>
+    </message>
+</context>
+<context>
+    <name>TrashMenu</name>
+    <message>
         <source>Nothing in the last 30 days</source>
         <translation>過去 30 日間にはありません</translation>
+    </message>
+    <message>
+        <source>Show all…</source>
+        <translation>すべて表示…</translation>
+    </message>
+</context>
+<context>
+    <name>TrashWindow</name>
+    <message numerus="yes">
+        <source>Delete %Ln item(s) for good?</source>
+        <translation>
+            <numerusform>%Ln 項目を完全に削除しますか？</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Delete for good</source>
+        <translation>完全に削除</translation>
+    </message>
+    <message>
+        <source>Delete everything in Recently Deleted for good?</source>
+        <translation>最近削除した項目をすべて完全に削除しますか？</translation>
+    </message>
+    <message>
+        <source>Empty</source>
+        <translation>空にする</translation>
+    </message>
+    <message>
+        <source>It also leaves the daily copies. This cannot be undone.</source>
+        <translation>毎日のコピーからも消え、元に戻せません。</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation type="unfinished">キャンセル</translation>
+    </message>
+    <message>
+        <source>Recently Deleted</source>
+        <translation>最近削除した項目</translation>
+    </message>
+    <message>
+        <source>What you delete stays here for 30 days. Then it is gone for good.</source>
+        <translation>削除した項目はここに 30 日間残り、その後完全に消えます。</translation>
+    </message>
+    <message>
+        <source>Nothing was deleted in the last 30 days.</source>
+        <translation>この 30 日間に削除した項目はありません。</translation>
+    </message>
+    <message>
+        <source>Recently deleted chats and messages</source>
+        <translation>最近削除したチャットとメッセージ</translation>
+    </message>
+    <message>
+        <source>Restore</source>
+        <translation>復元</translation>
+    </message>
+    <message>
+        <source>Delete for good…</source>
+        <translation>完全に削除…</translation>
+    </message>
+    <message>
+        <source>Empty…</source>
+        <translation>空にする…</translation>
+    </message>
+</context>
+<context>
+    <name>Tray</name>
+    <message>
+        <source>Open Hunch</source>
+        <translation>Hunch を開く</translation>
+    </message>
+    <message>
+        <source>Quick Ask…</source>
+        <translation>クイック質問…</translation>
+    </message>
+    <message>
+        <source>New Chat</source>
+        <translation>新しいチャット</translation>
+    </message>
+    <message>
+        <source>Quit Hunch</source>
+        <translation>Hunch を終了</translation>
+    </message>
+    <message>
+        <source>No model is loaded</source>
+        <translation>モデルが読み込まれていません</translation>
+    </message>
+    <message>
+        <source>No model is in memory</source>
+        <translation>メモリにモデルがありません</translation>
+    </message>
+    <message>
+        <source>Loading %1…</source>
+        <translation>%1 を読み込み中…</translation>
+    </message>
+    <message>
+        <source>%1 could not be loaded</source>
+        <translation>%1 を読み込めません</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n reply(s) being written</source>
+        <translation>
+            <numerusform>%n 件の回答を書いています</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Nothing is being written</source>
+        <translation>書いている回答はありません</translation>
     </message>
 </context>
 <context>
@@ -2691,8 +4691,23 @@
         <translation>このペアには自動が最適です。ドラフトなしの %1 の速さです。</translation>
     </message>
     <message>
-        <source>%1 tokens ahead are best for this pair: %2 plain speed.</source>
+        <source>Best for this pair is to guess %1 ahead: %2 plain speed.</source>
         <translation>このペアには %1 トークン先までの予測が最適です。ドラフトなしの %2 の速さです。</translation>
+    </message>
+</context>
+<context>
+    <name>_Counts</name>
+    <message numerus="yes">
+        <source>%Ln message(s)</source>
+        <translation>
+            <numerusform>メッセージ %Ln 件</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln day(s) left</source>
+        <translation>
+            <numerusform>残り %Ln 日</numerusform>
+        </translation>
     </message>
 </context>
 </TS>

@@ -2,13 +2,165 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="ko" sourcelanguage="en">
 <context>
+    <name>About</name>
+    <message>
+        <source>Hunch %1</source>
+        <translation>Hunch %1</translation>
+    </message>
+    <message>
+        <source>Chat with language models on your own Mac. A small draft guesses, the main model checks.</source>
+        <translation>내 Mac에서 언어 모델과 채팅하세요. 작은 초안 모델이 추측하고, 메인 모델이 확인해요.</translation>
+    </message>
+    <message>
+        <source>Free software under the Apache License 2.0. Built on MLX and Qt.</source>
+        <translation>Apache License 2.0으로 배포되는 자유 소프트웨어예요. MLX와 Qt로 만들었어요.</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>닫기</translation>
+    </message>
+</context>
+<context>
+    <name>AdvancedPage</name>
+    <message>
+        <source>Reset all settings?</source>
+        <translation>모든 설정을 초기화할까요?</translation>
+    </message>
+    <message>
+        <source>Language, appearance, sampling, speculation and the hub&apos;s address go back to how they were at first.</source>
+        <translation>언어, 모양, 샘플링, 추측 디코딩, 허브 주소가 처음 상태로 돌아가요.</translation>
+    </message>
+    <message>
+        <source>Chats, models and the system prompt stay as they are.</source>
+        <translation>채팅, 모델, 시스템 프롬프트는 그대로 남아요.</translation>
+    </message>
+    <message>
+        <source>Reset</source>
+        <translation>초기화</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>취소</translation>
+    </message>
+    <message>
+        <source>Show in Finder</source>
+        <translation>Finder에서 보기</translation>
+    </message>
+    <message>
+        <source>Show folder</source>
+        <translation>폴더 보기</translation>
+    </message>
+    <message>
+        <source>Reset…</source>
+        <translation>초기화…</translation>
+    </message>
+    <message>
+        <source>Data folder</source>
+        <translation>데이터 폴더</translation>
+    </message>
+    <message>
+        <source>Log</source>
+        <translation>로그</translation>
+    </message>
+    <message>
+        <source>What went wrong, without a word of your chats.</source>
+        <translation>무엇이 잘못됐는지 적혀 있어요. 채팅 내용은 들어가지 않아요.</translation>
+    </message>
+    <message>
+        <source>Reset all settings</source>
+        <translation>모든 설정 초기화</translation>
+    </message>
+    <message>
+        <source>Chats and models stay.</source>
+        <translation>채팅과 모델은 그대로 남아요.</translation>
+    </message>
+    <message>
+        <source>Use Fusion style</source>
+        <translation>Fusion 스타일 사용</translation>
+    </message>
+    <message>
+        <source>Draws standard controls with Qt&apos;s own style instead of the system&apos;s. For faults in the drawing.</source>
+        <translation>표준 컨트롤을 시스템 대신 Qt 자체 스타일로 그려요. 화면이 잘못 그려질 때 써 보세요.</translation>
+    </message>
+</context>
+<context>
+    <name>Announcements</name>
+    <message>
+        <source>The reply is done.</source>
+        <translation>답변이 끝났어요.</translation>
+    </message>
+    <message>
+        <source>A reply in another chat is done.</source>
+        <translation>다른 채팅의 답변이 끝났어요.</translation>
+    </message>
+</context>
+<context>
+    <name>AppearancePage</name>
+    <message>
+        <source>Language</source>
+        <translation>언어</translation>
+    </message>
+    <message>
+        <source>Changes at once, menus included.</source>
+        <translation>메뉴까지 바로 바뀌어요.</translation>
+    </message>
+    <message>
+        <source>Appearance</source>
+        <translation>모양</translation>
+    </message>
+    <message>
+        <source>Light, dark, or as the system has it.</source>
+        <translation>라이트, 다크 또는 시스템 설정을 따라요.</translation>
+    </message>
+    <message>
+        <source>Text size</source>
+        <translation>글자 크기</translation>
+    </message>
+    <message>
+        <source>For everything in the window.</source>
+        <translation>윈도우의 모든 글자에 적용돼요.</translation>
+    </message>
+    <message>
+        <source>Animations</source>
+        <translation>애니메이션</translation>
+    </message>
+    <message>
+        <source>Auto follows the system&apos;s setting to reduce motion.</source>
+        <translation>자동은 시스템의 동작 줄이기 설정을 따라요.</translation>
+    </message>
+    <message>
+        <source>Match system</source>
+        <translation>시스템 설정 따름</translation>
+    </message>
+    <message>
+        <source>Auto</source>
+        <translation>자동</translation>
+    </message>
+    <message>
+        <source>Light</source>
+        <translation>라이트</translation>
+    </message>
+    <message>
+        <source>Dark</source>
+        <translation>다크</translation>
+    </message>
+    <message>
+        <source>On</source>
+        <translation>켬</translation>
+    </message>
+    <message>
+        <source>Off</source>
+        <translation>끔</translation>
+    </message>
+</context>
+<context>
     <name>Application</name>
     <message>
         <source>Chat without saving</source>
         <translation>저장하지 않고 채팅</translation>
     </message>
     <message>
-        <source>The file with your chats was damaged. %1 messages were saved, %2 of them from daily copies.</source>
+        <source>The file with your chats was damaged. Messages saved: %1, of them from daily copies: %2.</source>
         <translation>채팅 파일이 손상되어 메시지 %1개를 복구했어요. 그중 %2개는 매일 만드는 사본에서 가져왔어요.</translation>
     </message>
     <message>
@@ -64,12 +216,75 @@
         <translation>채팅이 더 최신 버전의 Hunch에서 저장됐어요. 그 버전으로 열어 주세요.</translation>
     </message>
     <message>
+        <source>Close</source>
+        <translation>닫기</translation>
+    </message>
+    <message>
         <source>Something went wrong in Hunch</source>
         <translation>Hunch에 문제가 생겼어요</translation>
     </message>
+</context>
+<context>
+    <name>AttachmentChip</name>
     <message>
-        <source>Chat with language models on your own Mac. A small draft guesses, the main model checks.</source>
-        <translation>내 Mac에서 언어 모델과 채팅하세요. 작은 초안 모델이 추측하고, 메인 모델이 확인해요.</translation>
+        <source>Remove %1</source>
+        <translation>%1 제거</translation>
+    </message>
+    <message>
+        <source>Pasted text</source>
+        <translation>붙여 넣은 텍스트</translation>
+    </message>
+    <message>
+        <source>not imported</source>
+        <translation>가져오지 않음</translation>
+    </message>
+    <message>
+        <source>Reading…</source>
+        <translation>읽는 중…</translation>
+    </message>
+    <message>
+        <source>Reading… %1</source>
+        <translation>읽는 중… %1</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln token(s)</source>
+        <translation>
+            <numerusform>토큰 %Ln개</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Open</source>
+        <translation>열기</translation>
+    </message>
+    <message>
+        <source>Put into the Message</source>
+        <translation>메시지에 넣기</translation>
+    </message>
+    <message>
+        <source>Remove</source>
+        <translation>제거</translation>
+    </message>
+</context>
+<context>
+    <name>AttachmentDialog</name>
+    <message>
+        <source>This file was not part of the chats that were imported.</source>
+        <translation>가져온 채팅에 이 파일이 들어 있지 않았어요.</translation>
+    </message>
+    <message>
+        <source>Put into the Message</source>
+        <translation>메시지에 넣기</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>닫기</translation>
+    </message>
+</context>
+<context>
+    <name>AttachmentWiring</name>
+    <message>
+        <source>Attach Files</source>
+        <translation>파일 첨부</translation>
     </message>
 </context>
 <context>
@@ -77,6 +292,49 @@
     <message>
         <source>Close</source>
         <translation>닫기</translation>
+    </message>
+</context>
+<context>
+    <name>ChatCard</name>
+    <message>
+        <source>Send with</source>
+        <translation>보내기 키</translation>
+    </message>
+    <message>
+        <source>The other key begins a new line, as Shift and Return always do.</source>
+        <translation>다른 키는 줄을 바꿔요. Shift와 Return은 언제나 줄을 바꿔요.</translation>
+    </message>
+    <message>
+        <source>Automatic titles</source>
+        <translation>자동 제목</translation>
+    </message>
+    <message>
+        <source>The main model names a chat after its first reply, when it has time.</source>
+        <translation>첫 답변이 끝나면 메인 모델이 한가할 때 채팅 제목을 지어요.</translation>
+    </message>
+    <message>
+        <source>Notifications</source>
+        <translation>알림</translation>
+    </message>
+    <message>
+        <source>When a reply is done while you are in another app.</source>
+        <translation>다른 앱을 쓰는 동안 답변이 끝나면 알려 드려요.</translation>
+    </message>
+    <message>
+        <source>Words in notifications</source>
+        <translation>알림에 내용 표시</translation>
+    </message>
+    <message>
+        <source>The title of the chat and how the reply begins.</source>
+        <translation>채팅 제목과 답변의 첫 부분을 보여 줘요.</translation>
+    </message>
+    <message>
+        <source>Ctrl+Return</source>
+        <translation>Ctrl+Return</translation>
+    </message>
+    <message>
+        <source>Return</source>
+        <translation>Return</translation>
     </message>
 </context>
 <context>
@@ -91,6 +349,10 @@
         <translation>고정됨</translation>
     </message>
     <message>
+        <source>Folders</source>
+        <translation>폴더</translation>
+    </message>
+    <message>
         <source>Today</source>
         <translation>오늘</translation>
     </message>
@@ -102,12 +364,47 @@
         <source>Previous 7 days</source>
         <translation>지난 7일</translation>
     </message>
+    <message>
+        <source>%1 copy</source>
+        <comment>the title of a chat&apos;s copy</comment>
+        <translation>%1 사본</translation>
+    </message>
+    <message>
+        <source>%1 copy %2</source>
+        <comment>the title of a second or later copy</comment>
+        <translation>%1 사본 %2</translation>
+    </message>
+    <message>
+        <source>New folder</source>
+        <translation>새 폴더</translation>
+    </message>
+    <message>
+        <source>%1 %2</source>
+        <comment>the name of a second new folder: New folder 2</comment>
+        <translation>%1 %2</translation>
+    </message>
 </context>
 <context>
     <name>ChatList</name>
     <message>
+        <source>New folder</source>
+        <translation>새 폴더</translation>
+    </message>
+    <message>
         <source>Rename…</source>
         <translation>이름 변경…</translation>
+    </message>
+    <message>
+        <source>New folder inside</source>
+        <translation>안에 새 폴더 만들기</translation>
+    </message>
+    <message>
+        <source>Move to</source>
+        <translation>이동</translation>
+    </message>
+    <message>
+        <source>Delete…</source>
+        <translation>삭제…</translation>
     </message>
     <message>
         <source>Unpin</source>
@@ -122,8 +419,160 @@
         <translation>복제</translation>
     </message>
     <message>
+        <source>Export…</source>
+        <translation>내보내기…</translation>
+    </message>
+    <message>
+        <source>Name of the folder</source>
+        <translation>폴더 이름</translation>
+    </message>
+    <message>
+        <source>Title of the chat</source>
+        <translation>채팅 제목</translation>
+    </message>
+    <message>
         <source>Delete</source>
         <translation>삭제</translation>
+    </message>
+</context>
+<context>
+    <name>ChatMenu</name>
+    <message>
+        <source>No folder</source>
+        <translation>폴더 없음</translation>
+    </message>
+    <message>
+        <source>New folder…</source>
+        <translation>새 폴더…</translation>
+    </message>
+</context>
+<context>
+    <name>ChatRows</name>
+    <message>
+        <source>level %1</source>
+        <translation>%1단계</translation>
+    </message>
+    <message>
+        <source>open folder</source>
+        <translation>열린 폴더</translation>
+    </message>
+    <message>
+        <source>closed folder</source>
+        <translation>닫힌 폴더</translation>
+    </message>
+    <message>
+        <source>pinned</source>
+        <translation>고정됨</translation>
+    </message>
+    <message>
+        <source>a reply is being written</source>
+        <translation>답변을 쓰는 중</translation>
+    </message>
+    <message>
+        <source>new reply</source>
+        <translation>새 답변</translation>
+    </message>
+</context>
+<context>
+    <name>ChatSettings</name>
+    <message>
+        <source>This model</source>
+        <translation>이 모델</translation>
+    </message>
+    <message>
+        <source>This chat</source>
+        <translation>이 채팅</translation>
+    </message>
+    <message>
+        <source>Settings of</source>
+        <translation>설정 대상</translation>
+    </message>
+    <message>
+        <source>Chat settings</source>
+        <translation>채팅 설정</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>닫기</translation>
+    </message>
+    <message>
+        <source>All as in Settings</source>
+        <translation>모두 설정대로</translation>
+    </message>
+    <message>
+        <source>Random</source>
+        <translation>무작위</translation>
+    </message>
+    <message>
+        <source>No limit</source>
+        <translation>제한 없음</translation>
+    </message>
+    <message>
+        <source>Only in this chat</source>
+        <translation>이 채팅에만 적용</translation>
+    </message>
+    <message>
+        <source>With %1, unless a chat says otherwise</source>
+        <translation>%1 모델의 기본값</translation>
+    </message>
+    <message>
+        <source>From the preset</source>
+        <translation>프리셋 값</translation>
+    </message>
+    <message>
+        <source>As always with %1</source>
+        <translation>%1 모델의 기본값</translation>
+    </message>
+    <message>
+        <source>As in Settings</source>
+        <translation>설정대로</translation>
+    </message>
+    <message>
+        <source>System prompt</source>
+        <translation>시스템 프롬프트</translation>
+    </message>
+    <message>
+        <source>Temperature</source>
+        <translation>온도</translation>
+    </message>
+    <message>
+        <source>Top-p</source>
+        <translation>Top-p</translation>
+    </message>
+    <message>
+        <source>Top-k</source>
+        <translation>Top-k</translation>
+    </message>
+    <message>
+        <source>Min-p</source>
+        <translation>Min-p</translation>
+    </message>
+    <message>
+        <source>Repetition penalty</source>
+        <translation>반복 페널티</translation>
+    </message>
+    <message>
+        <source>Seed</source>
+        <translation>시드</translation>
+    </message>
+    <message>
+        <source>Longest reply</source>
+        <translation>답변 최대 길이</translation>
+    </message>
+    <message>
+        <source>Think first</source>
+        <translation>먼저 생각하기</translation>
+    </message>
+    <message>
+        <source>Drafting</source>
+        <translation>초안</translation>
+    </message>
+</context>
+<context>
+    <name>ChatSettingsWiring</name>
+    <message>
+        <source>Chat Settings…</source>
+        <translation>채팅 설정…</translation>
     </message>
 </context>
 <context>
@@ -144,6 +593,29 @@
     </message>
 </context>
 <context>
+    <name>CommandPalette</name>
+    <message>
+        <source>Command palette</source>
+        <translation>명령 팔레트</translation>
+    </message>
+    <message>
+        <source>Search commands, chats, models and settings</source>
+        <translation>명령, 채팅, 모델, 설정 검색</translation>
+    </message>
+    <message>
+        <source>Command</source>
+        <translation>명령</translation>
+    </message>
+    <message>
+        <source>Commands</source>
+        <translation>명령</translation>
+    </message>
+    <message>
+        <source>Nothing has these words.</source>
+        <translation>검색 결과가 없어요.</translation>
+    </message>
+</context>
+<context>
     <name>Composer</name>
     <message>
         <source>Ask anything</source>
@@ -152,6 +624,10 @@
     <message>
         <source>Message</source>
         <translation>메시지</translation>
+    </message>
+    <message>
+        <source>Attach files</source>
+        <translation>파일 첨부</translation>
     </message>
     <message>
         <source>Stop</source>
@@ -401,6 +877,13 @@
     </message>
 </context>
 <context>
+    <name>DropSign</name>
+    <message>
+        <source>Drop files to attach them</source>
+        <translation>여기에 파일을 놓으면 첨부돼요</translation>
+    </message>
+</context>
+<context>
     <name>EditLine</name>
     <message>
         <source>Editing a message</source>
@@ -409,6 +892,81 @@
     <message>
         <source>Cancel editing</source>
         <translation>수정 취소</translation>
+    </message>
+</context>
+<context>
+    <name>EditorPart</name>
+    <message>
+        <source>You</source>
+        <translation>나</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>모델</translation>
+    </message>
+    <message>
+        <source>Whose words</source>
+        <translation>누구의 말</translation>
+    </message>
+    <message>
+        <source>What you said</source>
+        <translation>내가 한 말</translation>
+    </message>
+    <message>
+        <source>What the model said</source>
+        <translation>모델이 한 말</translation>
+    </message>
+    <message>
+        <source>New message</source>
+        <translation>새 메시지</translation>
+    </message>
+    <message>
+        <source>Edited message</source>
+        <translation>편집 중인 메시지</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>취소</translation>
+    </message>
+    <message>
+        <source>Insert</source>
+        <translation>삽입</translation>
+    </message>
+    <message>
+        <source>Save</source>
+        <translation>저장</translation>
+    </message>
+    <message>
+        <source>Send</source>
+        <translation>보내기</translation>
+    </message>
+    <message>
+        <source>Insert and continue</source>
+        <translation>삽입하고 이어 쓰기</translation>
+    </message>
+    <message>
+        <source>Save and continue</source>
+        <translation>저장하고 이어 쓰기</translation>
+    </message>
+    <message>
+        <source>Insert and send</source>
+        <translation>삽입하고 보내기</translation>
+    </message>
+    <message>
+        <source>Save only</source>
+        <translation>저장만 하기</translation>
+    </message>
+    <message>
+        <source>What follows stays as it is.</source>
+        <translation>뒤의 메시지는 그대로 남아요.</translation>
+    </message>
+    <message>
+        <source>The model writes a new reply.</source>
+        <translation>모델이 새 답변을 써요.</translation>
+    </message>
+    <message>
+        <source>The model goes on from the end of these words.</source>
+        <translation>모델이 이 글 끝에서 이어 써요.</translation>
     </message>
 </context>
 <context>
@@ -464,6 +1022,208 @@
     </message>
 </context>
 <context>
+    <name>ExportDialog</name>
+    <message>
+        <source>Export</source>
+        <translation>내보내기</translation>
+    </message>
+    <message>
+        <source>Export all chats</source>
+        <translation>모든 채팅 내보내기</translation>
+    </message>
+    <message>
+        <source>Export “%1”</source>
+        <translation>“%1” 내보내기</translation>
+    </message>
+    <message>
+        <source>Format</source>
+        <translation>형식</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>취소</translation>
+    </message>
+    <message>
+        <source>Export…</source>
+        <translation>내보내기…</translation>
+    </message>
+    <message>
+        <source>Writing chat %1 of %2…</source>
+        <translation>채팅 %2개 중 %1번째를 쓰는 중…</translation>
+    </message>
+    <message>
+        <source>Writing…</source>
+        <translation>쓰는 중…</translation>
+    </message>
+    <message>
+        <source>Everything, to be imported again: all versions, thinking, statistics and attachments.</source>
+        <translation>다시 가져올 수 있게 모든 버전과 생각, 통계, 첨부 파일까지 모두 담아요.</translation>
+    </message>
+    <message>
+        <source>To read: a new folder with a file for each chat, with what is shown on the screen.</source>
+        <translation>읽기 좋은 형식이에요. 새 폴더를 만들고 채팅마다 화면에 보이는 내용을 파일 하나로 담아요.</translation>
+    </message>
+    <message>
+        <source>To read: what is shown on the screen, with thinking and statistics.</source>
+        <translation>읽기 좋은 형식이에요. 화면에 보이는 내용에 생각과 통계를 더해 담아요.</translation>
+    </message>
+    <message>
+        <source>Export here</source>
+        <translation>여기에 내보내기</translation>
+    </message>
+    <message>
+        <source>Hunch chats %1</source>
+        <comment>the name of a file; a date</comment>
+        <translation>Hunch 채팅 %1</translation>
+    </message>
+</context>
+<context>
+    <name>Files</name>
+    <message>
+        <source>Files not attached: %1</source>
+        <translation>첨부하지 못한 파일: %1개</translation>
+    </message>
+    <message>
+        <source>And %1 more.</source>
+        <translation>그 밖에 %1개 더 있어요.</translation>
+    </message>
+    <message>
+        <source>%1 is not attached</source>
+        <translation>%1 파일을 첨부하지 못했어요</translation>
+    </message>
+    <message>
+        <source>Not attached</source>
+        <translation>첨부하지 못했어요</translation>
+    </message>
+    <message>
+        <source>Hunch cannot look at images yet.</source>
+        <translation>Hunch는 아직 이미지를 볼 수 없어요.</translation>
+    </message>
+    <message>
+        <source>There is no text in this file that Hunch could read.</source>
+        <translation>이 파일에는 Hunch가 읽을 수 있는 텍스트가 없어요.</translation>
+    </message>
+    <message>
+        <source>It is a folder.</source>
+        <translation>폴더예요.</translation>
+    </message>
+    <message>
+        <source>The file is empty.</source>
+        <translation>빈 파일이에요.</translation>
+    </message>
+    <message>
+        <source>The file is larger than %1.</source>
+        <translation>파일이 %1보다 커요.</translation>
+    </message>
+    <message>
+        <source>Its text is longer than %1 characters.</source>
+        <translation>텍스트가 %1자를 넘어요.</translation>
+    </message>
+    <message>
+        <source>At most %1 files go with a message.</source>
+        <translation>메시지 하나에는 파일을 %1개까지 첨부할 수 있어요.</translation>
+    </message>
+    <message>
+        <source>The file is no longer there.</source>
+        <translation>파일이 더 이상 그 자리에 없어요.</translation>
+    </message>
+    <message>
+        <source>Hunch may not read this file.</source>
+        <translation>Hunch에 이 파일을 읽을 권한이 없어요.</translation>
+    </message>
+    <message>
+        <source>The file cannot be read.</source>
+        <translation>파일을 읽을 수 없어요.</translation>
+    </message>
+    <message>
+        <source>The PDF is protected by a password.</source>
+        <translation>비밀번호로 보호된 PDF예요.</translation>
+    </message>
+    <message>
+        <source>The PDF holds pictures of pages, but no text.</source>
+        <translation>PDF에 페이지 이미지만 있고 텍스트가 없어요.</translation>
+    </message>
+    <message>
+        <source>The PDF is damaged.</source>
+        <translation>손상된 PDF예요.</translation>
+    </message>
+    <message>
+        <source>The PDF takes too much time or memory to read.</source>
+        <translation>PDF를 읽는 데 시간이나 메모리가 너무 많이 들어요.</translation>
+    </message>
+    <message>
+        <source>Describe what is in it, or paste its text.</source>
+        <translation>내용을 글로 설명하거나 텍스트를 붙여 넣으세요.</translation>
+    </message>
+    <message>
+        <source>Save it as text or PDF, and attach that.</source>
+        <translation>텍스트나 PDF로 저장한 다음 첨부하세요.</translation>
+    </message>
+    <message>
+        <source>Attach the files in it.</source>
+        <translation>폴더 안의 파일을 첨부하세요.</translation>
+    </message>
+    <message>
+        <source>Attach the part that matters.</source>
+        <translation>필요한 부분만 첨부하세요.</translation>
+    </message>
+    <message>
+        <source>Send these first, or remove some.</source>
+        <translation>먼저 보내거나 몇 개를 제거하세요.</translation>
+    </message>
+    <message>
+        <source>Allow it in the system&apos;s settings, then try again.</source>
+        <translation>시스템 설정에서 허용한 다음 다시 시도하세요.</translation>
+    </message>
+    <message>
+        <source>Check the disk, then try again.</source>
+        <translation>디스크를 확인한 다음 다시 시도하세요.</translation>
+    </message>
+    <message>
+        <source>Save it without the password, and attach that.</source>
+        <translation>비밀번호 없이 저장한 다음 첨부하세요.</translation>
+    </message>
+    <message>
+        <source>Have its text recognized first, for example in Preview.</source>
+        <translation>먼저 미리보기 같은 앱에서 텍스트를 인식하세요.</translation>
+    </message>
+    <message>
+        <source>Open it in another app and save it anew.</source>
+        <translation>다른 앱에서 열어 다시 저장하세요.</translation>
+    </message>
+    <message>
+        <source>Attach fewer of its pages.</source>
+        <translation>페이지 수를 줄여 첨부하세요.</translation>
+    </message>
+</context>
+<context>
+    <name>FindBar</name>
+    <message>
+        <source>%1 of %2</source>
+        <translation>%2 중 %1</translation>
+    </message>
+    <message>
+        <source>Not found</source>
+        <translation>찾을 수 없음</translation>
+    </message>
+    <message>
+        <source>Find in chat</source>
+        <translation>채팅에서 찾기</translation>
+    </message>
+    <message>
+        <source>Previous match</source>
+        <translation>이전 결과</translation>
+    </message>
+    <message>
+        <source>Next match</source>
+        <translation>다음 결과</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>닫기</translation>
+    </message>
+</context>
+<context>
     <name>FoldPart</name>
     <message>
         <source>Hide thinking</source>
@@ -514,24 +1274,16 @@
         </translation>
     </message>
     <message>
-        <source>Language</source>
-        <translation>언어</translation>
+        <source>Icon in the menu bar</source>
+        <translation>메뉴 막대 아이콘</translation>
     </message>
     <message>
-        <source>Changes at once, menus included.</source>
-        <translation>메뉴까지 바로 바뀌어요.</translation>
+        <source>Icon beside the clock</source>
+        <translation>시계 옆 아이콘</translation>
     </message>
     <message>
-        <source>Appearance</source>
-        <translation>모양</translation>
-    </message>
-    <message>
-        <source>Text size</source>
-        <translation>글자 크기</translation>
-    </message>
-    <message>
-        <source>For everything in the window.</source>
-        <translation>윈도우의 모든 글자에 적용돼요.</translation>
+        <source>Says which models are loaded and what they are writing, and opens Quick Ask.</source>
+        <translation>불러온 모델과 쓰고 있는 답변을 보여 주고, 빠른 질문을 열어요.</translation>
     </message>
     <message>
         <source>Unload idle models</source>
@@ -540,22 +1292,6 @@
     <message>
         <source>After this time without a reply. The next message loads them again.</source>
         <translation>이 시간 동안 답변이 없으면 메모리에서 내려요. 다음 메시지를 보내면 다시 불러와요.</translation>
-    </message>
-    <message>
-        <source>Match system</source>
-        <translation>시스템 설정 따름</translation>
-    </message>
-    <message>
-        <source>Auto</source>
-        <translation>자동</translation>
-    </message>
-    <message>
-        <source>Light</source>
-        <translation>라이트</translation>
-    </message>
-    <message>
-        <source>Dark</source>
-        <translation>다크</translation>
     </message>
 </context>
 <context>
@@ -653,6 +1389,280 @@
     <message>
         <source>Hunch asks no hub. Installed models work as usual.</source>
         <translation>어떤 허브에도 접속하지 않아요. 설치된 모델은 그대로 쓸 수 있어요.</translation>
+    </message>
+</context>
+<context>
+    <name>ImportDialog</name>
+    <message>
+        <source>Import</source>
+        <translation>가져오기</translation>
+    </message>
+    <message>
+        <source>Import chats</source>
+        <translation>채팅 가져오기</translation>
+    </message>
+    <message>
+        <source>What cannot be imported</source>
+        <translation>가져올 수 없는 항목</translation>
+    </message>
+    <message>
+        <source>Also import chats that are here already, as copies</source>
+        <translation>이미 있는 채팅도 복사본으로 가져오기</translation>
+    </message>
+    <message>
+        <source>Choose folder…</source>
+        <translation>폴더 선택…</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>취소</translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation>다시 시도</translation>
+    </message>
+    <message>
+        <source>Choose files…</source>
+        <translation>파일 선택…</translation>
+    </message>
+    <message>
+        <source>Looking into the files…</source>
+        <translation>파일을 살펴보는 중…</translation>
+    </message>
+    <message>
+        <source>Importing…</source>
+        <translation>가져오는 중…</translation>
+    </message>
+    <message>
+        <source>Chats from Hunch (JSON), ChatGPT (the archive of its export, or conversations.json in it) and LM Studio (files or its folder “conversations”). You see what is in them before anything changes.</source>
+        <translation>Hunch(JSON), ChatGPT(내보낸 압축 파일이나 그 안의 conversations.json), LM Studio(채팅 파일이나 “conversations” 폴더)의 채팅을 가져올 수 있어요. 가져오기 전에 내용을 먼저 확인해요.</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln chat(s)</source>
+        <translation>
+            <numerusform>채팅 %Ln개</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln message(s)</source>
+        <translation>
+            <numerusform>메시지 %Ln개</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln already here</source>
+        <comment>chats</comment>
+        <translation>
+            <numerusform>이미 있음 %Ln개</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln unreadable</source>
+        <comment>chats or files</comment>
+        <translation>
+            <numerusform>읽을 수 없음 %Ln개</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>Inspector</name>
+    <message>
+        <source>No reply yet</source>
+        <translation>아직 답변이 없어요</translation>
+    </message>
+    <message>
+        <source>In company</source>
+        <translation>여러 답변 동시 작성</translation>
+    </message>
+    <message>
+        <source>Drafting is off</source>
+        <translation>초안 모델을 쓰지 않음</translation>
+    </message>
+    <message>
+        <source>No draft</source>
+        <translation>초안 없음</translation>
+    </message>
+    <message>
+        <source>The draft rests</source>
+        <translation>초안 모델이 쉬는 중</translation>
+    </message>
+    <message>
+        <source>Drafting not supported</source>
+        <translation>초안 모델을 쓸 수 없음</translation>
+    </message>
+    <message>
+        <source>The draft failed</source>
+        <translation>초안 모델 오류</translation>
+    </message>
+    <message>
+        <source>Too short to judge</source>
+        <translation>판단하기엔 짧아요</translation>
+    </message>
+    <message>
+        <source>Compared with %1 tok/s without a draft, by plain passes measured during this reply.</source>
+        <translation>초안 모델 없이는 초당 %1 토큰이에요. 이 답변을 쓰는 동안 잰 일반 패스와 비교했어요.</translation>
+    </message>
+    <message>
+        <source>Ask something, and see here what the draft brings.</source>
+        <translation>질문을 하면 초안 모델이 얼마나 도움이 됐는지 여기에 보여요.</translation>
+    </message>
+    <message>
+        <source>Of the draft&apos;s guesses %1 were right, so a pass of the main model brought %2 tokens; from %3 on it pays.</source>
+        <translation>추측의 %1가 맞아서 메인 모델이 패스마다 평균 %2 토큰을 썼어요. %3 토큰부터 이득이에요.</translation>
+    </message>
+    <message>
+        <source>Of the draft&apos;s guesses %1 were right. A pass brought %2 tokens, about what it takes to pay (%3).</source>
+        <translation>추측의 %1가 맞았어요. 패스마다 평균 %2 토큰을 썼는데, 이득이 나는 기준(%3)과 비슷해요.</translation>
+    </message>
+    <message>
+        <source>Only %1 of the draft&apos;s guesses were right. A pass brought %2 tokens; it would have taken %3 to pay.</source>
+        <translation>추측의 %1만 맞았어요. 패스마다 평균 %2 토큰이었고, 이득이 나려면 %3 토큰이 필요해요.</translation>
+    </message>
+    <message>
+        <source>Too little of it was drafted to say whether that paid.</source>
+        <translation>미리 추측한 부분이 적어서 이득이었는지 알 수 없어요.</translation>
+    </message>
+    <message>
+        <source>The gain is too close to nothing to be certain of yet.</source>
+        <translation>차이가 너무 작아서 아직 확실하지 않아요.</translation>
+    </message>
+    <message>
+        <source>Several replies were written at once and shared each pass, so nothing was drafted.</source>
+        <translation>여러 답변을 동시에 쓰며 패스를 함께 써서 미리 추측하지 않았어요.</translation>
+    </message>
+    <message>
+        <source>Accepted by position</source>
+        <translation>위치별 수락률</translation>
+    </message>
+    <message>
+        <source>position %1: %2</source>
+        <translation>%1번째: %2</translation>
+    </message>
+    <message>
+        <source>Accepted per pass</source>
+        <translation>패스당 수락된 토큰</translation>
+    </message>
+    <message>
+        <source>%1 accepted: %2 of the passes</source>
+        <translation>%1개 수락: 패스의 %2</translation>
+    </message>
+    <message>
+        <source>Tokens per pass</source>
+        <translation>패스당 토큰</translation>
+    </message>
+    <message>
+        <source>pays from %1</source>
+        <translation>%1부터 이득</translation>
+    </message>
+    <message>
+        <source>Where the time went</source>
+        <translation>시간이 쓰인 곳</translation>
+    </message>
+    <message>
+        <source>draft</source>
+        <translation>초안</translation>
+    </message>
+    <message>
+        <source>main model</source>
+        <translation>메인 모델</translation>
+    </message>
+    <message>
+        <source>other</source>
+        <translation>기타</translation>
+    </message>
+    <message>
+        <source>Tokens per pass over the reply</source>
+        <translation>답변 중 패스당 토큰</translation>
+    </message>
+    <message>
+        <source>first %1, last %2, between %3 and %4</source>
+        <translation>처음 %1, 끝 %2, 범위 %3~%4</translation>
+    </message>
+    <message>
+        <source>%1 s saved</source>
+        <translation>%1초 절약</translation>
+    </message>
+    <message>
+        <source>%1 s lost</source>
+        <translation>%1초 손해</translation>
+    </message>
+    <message>
+        <source>What do these mean?</source>
+        <translation>무슨 뜻인가요?</translation>
+    </message>
+    <message>
+        <source>Pass</source>
+        <translation>패스</translation>
+    </message>
+    <message>
+        <source>The main model reads once over all guesses. It keeps those that it would have written itself, up to the first that it would not, and adds one token of its own.</source>
+        <translation>메인 모델이 추측을 한 번에 모두 확인해요. 자신도 그렇게 썼을 토큰은 처음으로 다른 것이 나올 때까지 받아들이고, 자기 토큰을 하나 더해요.</translation>
+    </message>
+    <message>
+        <source>Accept rate</source>
+        <translation>수락률</translation>
+    </message>
+    <message>
+        <source>Of the tokens that the draft guessed and the main model checked, the share that it kept.</source>
+        <translation>초안 모델이 추측하고 메인 모델이 확인한 토큰 가운데 받아들인 비율이에요.</translation>
+    </message>
+    <message>
+        <source>How many tokens a pass of the main model brought on average, its own one included. Without a draft it is 1.</source>
+        <translation>메인 모델이 패스마다 평균 몇 토큰을 썼는지예요. 자기 토큰도 포함해요. 초안 모델이 없으면 1이에요.</translation>
+    </message>
+    <message>
+        <source>Pays from</source>
+        <translation>이득이 나는 기준</translation>
+    </message>
+    <message>
+        <source>How much longer a pass with drafting takes than a plain one. Where a pass brings more tokens than this, the draft makes the reply faster.</source>
+        <translation>초안 모델을 쓰는 패스가 일반 패스보다 몇 배 오래 걸리는지예요. 패스당 토큰이 이보다 많으면 답변이 빨라져요.</translation>
+    </message>
+    <message>
+        <source>Faster, slower</source>
+        <translation>빠름, 느림</translation>
+    </message>
+    <message>
+        <source>Tokens per pass divided by what it pays from: the speed with the draft against the speed without, measured on this Mac during the same reply.</source>
+        <translation>패스당 토큰을 이득이 나는 기준으로 나눈 값이에요. 같은 답변을 쓰는 동안 이 Mac에서 잰, 초안 모델이 있을 때와 없을 때의 속도 비예요.</translation>
+    </message>
+    <message>
+        <source>How often the first, second, third … guessed token was kept. A later one counts only if all before it were right.</source>
+        <translation>첫 번째, 두 번째, 세 번째… 추측이 얼마나 자주 수락됐는지예요. 뒤의 추측은 앞이 모두 맞아야 인정돼요.</translation>
+    </message>
+</context>
+<context>
+    <name>InspectorPanel</name>
+    <message>
+        <source>Speculation inspector</source>
+        <translation>추측 디코딩 인스펙터</translation>
+    </message>
+    <message>
+        <source>Speculation</source>
+        <translation>추측 디코딩</translation>
+    </message>
+    <message>
+        <source>Turn off for this pair</source>
+        <translation>이 쌍에서 끄기</translation>
+    </message>
+    <message>
+        <source>Race…</source>
+        <translation>속도 대결…</translation>
+    </message>
+    <message>
+        <source>Write this reply once more without the draft and once with it, side by side</source>
+        <translation>이 답변을 초안 모델 없이 한 번, 초안 모델로 한 번 더 써서 나란히 비교해요</translation>
+    </message>
+</context>
+<context>
+    <name>InspectorWiring</name>
+    <message>
+        <source>Show or hide the inspector</source>
+        <translation>인스펙터 보기/가리기</translation>
+    </message>
+    <message>
+        <source>Inspector</source>
+        <translation>인스펙터</translation>
     </message>
 </context>
 <context>
@@ -774,9 +1784,15 @@
         <source>Undo</source>
         <translation>실행 취소</translation>
     </message>
+    <message numerus="yes">
+        <source>%n message(s) deleted.</source>
+        <translation>
+            <numerusform>메시지 %n개를 삭제했어요.</numerusform>
+        </translation>
+    </message>
     <message>
-        <source>Message deleted.</source>
-        <translation>메시지를 삭제했어요.</translation>
+        <source>Deleted the folder “%1”.</source>
+        <translation>‘%1’ 폴더를 삭제했어요.</translation>
     </message>
 </context>
 <context>
@@ -784,6 +1800,14 @@
     <message>
         <source>Open %1?</source>
         <translation>%1 페이지를 열까요?</translation>
+    </message>
+    <message>
+        <source>Open</source>
+        <translation>열기</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>취소</translation>
     </message>
 </context>
 <context>
@@ -856,6 +1880,22 @@
         <translation>새 채팅</translation>
     </message>
     <message>
+        <source>Attach…</source>
+        <translation>첨부…</translation>
+    </message>
+    <message>
+        <source>Import…</source>
+        <translation>가져오기…</translation>
+    </message>
+    <message>
+        <source>Export…</source>
+        <translation>내보내기…</translation>
+    </message>
+    <message>
+        <source>Export All…</source>
+        <translation>모두 내보내기…</translation>
+    </message>
+    <message>
         <source>Close Window</source>
         <translation>윈도우 닫기</translation>
     </message>
@@ -888,12 +1928,48 @@
         <translation>글자 크게</translation>
     </message>
     <message>
+        <source>New Folder</source>
+        <translation>새 폴더</translation>
+    </message>
+    <message>
+        <source>Quick Ask…</source>
+        <translation>빠른 질문…</translation>
+    </message>
+    <message>
+        <source>Paste and Match Style</source>
+        <translation>스타일에 맞춰 붙여넣기</translation>
+    </message>
+    <message>
+        <source>Find</source>
+        <translation>찾기</translation>
+    </message>
+    <message>
+        <source>Find in Chat…</source>
+        <translation>채팅에서 찾기…</translation>
+    </message>
+    <message>
+        <source>Find Next</source>
+        <translation>다음 찾기</translation>
+    </message>
+    <message>
+        <source>Find Previous</source>
+        <translation>이전 찾기</translation>
+    </message>
+    <message>
+        <source>Command Palette…</source>
+        <translation>명령 팔레트…</translation>
+    </message>
+    <message>
         <source>Smaller Text</source>
         <translation>글자 작게</translation>
     </message>
     <message>
         <source>Usual Text Size</source>
         <translation>글자 크기 원래대로</translation>
+    </message>
+    <message>
+        <source>Enter or Leave Full Screen</source>
+        <translation>전체 화면 시작 또는 종료</translation>
     </message>
     <message>
         <source>Stop Reply</source>
@@ -904,12 +1980,24 @@
         <translation>모델 선택…</translation>
     </message>
     <message>
+        <source>Next Chat</source>
+        <translation>다음 채팅</translation>
+    </message>
+    <message>
+        <source>Previous Chat</source>
+        <translation>이전 채팅</translation>
+    </message>
+    <message>
         <source>Rename Chat…</source>
         <translation>채팅 이름 변경…</translation>
     </message>
     <message>
         <source>Duplicate Chat</source>
         <translation>채팅 복제</translation>
+    </message>
+    <message>
+        <source>Move Chat to</source>
+        <translation>채팅 이동</translation>
     </message>
     <message>
         <source>Delete Chat</source>
@@ -928,8 +2016,82 @@
         <translation>확대/축소</translation>
     </message>
     <message>
+        <source>Show Chat Window</source>
+        <translation>채팅 윈도우 보기</translation>
+    </message>
+    <message>
+        <source>Keyboard Shortcuts</source>
+        <translation>키보드 단축키</translation>
+    </message>
+    <message>
         <source>Show Log</source>
         <translation>로그 보기</translation>
+    </message>
+</context>
+<context>
+    <name>MenuButton</name>
+    <message>
+        <source>Menu</source>
+        <translation>메뉴</translation>
+    </message>
+</context>
+<context>
+    <name>MessageActs</name>
+    <message>
+        <source>Copy as Markdown</source>
+        <translation>마크다운으로 복사</translation>
+    </message>
+    <message>
+        <source>Copy as Plain Text</source>
+        <translation>일반 텍스트로 복사</translation>
+    </message>
+    <message>
+        <source>Edit</source>
+        <translation>편집</translation>
+    </message>
+    <message>
+        <source>Write Again</source>
+        <translation>다시 쓰기</translation>
+    </message>
+    <message>
+        <source>Write a Reply</source>
+        <translation>답변 쓰기</translation>
+    </message>
+    <message>
+        <source>Continue</source>
+        <translation>이어 쓰기</translation>
+    </message>
+    <message>
+        <source>Show in Inspector</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Race…</source>
+        <translation type="unfinished">속도 대결…</translation>
+    </message>
+    <message>
+        <source>Insert Before</source>
+        <translation>앞에 삽입</translation>
+    </message>
+    <message>
+        <source>Insert After</source>
+        <translation>뒤에 삽입</translation>
+    </message>
+    <message>
+        <source>Make It Yours</source>
+        <translation>내 메시지로 바꾸기</translation>
+    </message>
+    <message>
+        <source>Make It the Model&apos;s</source>
+        <translation>모델의 답변으로 바꾸기</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>삭제</translation>
+    </message>
+    <message>
+        <source>Delete with All That Follows…</source>
+        <translation>뒤의 메시지까지 모두 삭제…</translation>
     </message>
 </context>
 <context>
@@ -961,6 +2123,31 @@
     <message>
         <source>Delete message</source>
         <translation>메시지 삭제</translation>
+    </message>
+    <message>
+        <source>More</source>
+        <translation>더 보기</translation>
+    </message>
+</context>
+<context>
+    <name>MessageWiring</name>
+    <message numerus="yes">
+        <source>Delete this message and %n message(s) that follow?</source>
+        <translation>
+            <numerusform>이 메시지와 뒤따르는 메시지 %n개를 삭제할까요?</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Undo brings them back. They stay under Recently Deleted for 30 days.</source>
+        <translation>실행 취소로 되돌릴 수 있어요. 최근 삭제한 항목에 30일 동안 남아 있어요.</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>삭제</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>취소</translation>
     </message>
 </context>
 <context>
@@ -1522,6 +2709,10 @@
         <translation>새 채팅</translation>
     </message>
     <message>
+        <source>Turn off for this pair</source>
+        <translation>이 쌍에서 끄기</translation>
+    </message>
+    <message>
         <source>Drafting is off.</source>
         <translation>초안 기능이 꺼져 있어요.</translation>
     </message>
@@ -1942,6 +3133,10 @@
         <translation>삭제</translation>
     </message>
     <message>
+        <source>Cancel</source>
+        <translation>취소</translation>
+    </message>
+    <message>
         <source>Folder with models</source>
         <translation>모델이 있는 폴더</translation>
     </message>
@@ -1979,6 +3174,13 @@
     </message>
 </context>
 <context>
+    <name>Notifications</name>
+    <message>
+        <source>The reply is done.</source>
+        <translation>답변이 끝났어요.</translation>
+    </message>
+</context>
+<context>
     <name>OfferRow</name>
     <message>
         <source>Install both</source>
@@ -2002,6 +3204,75 @@
     </message>
 </context>
 <context>
+    <name>OptionField</name>
+    <message>
+        <source>As in Settings</source>
+        <translation>설정대로</translation>
+    </message>
+</context>
+<context>
+    <name>Overlay</name>
+    <message>
+        <source>Token %1 of %2 in the draft · pass %3</source>
+        <translation>추측한 토큰 %2개 중 %1번째 · 패스 %3</translation>
+    </message>
+    <message>
+        <source>The draft wanted</source>
+        <translation>초안 모델의 추측</translation>
+    </message>
+    <message>
+        <source>The main model wrote</source>
+        <translation>메인 모델의 선택</translation>
+    </message>
+    <message>
+        <source>to end the reply</source>
+        <translation>답변 끝내기</translation>
+    </message>
+    <message>
+        <source>a part of another character</source>
+        <translation>다른 글자의 일부</translation>
+    </message>
+    <message>
+        <source>Tinted words are the draft&apos;s guesses that the main model kept; where it chose otherwise, there is a line.</source>
+        <translation>색칠된 말은 초안 모델이 맞힌 추측이고, 밑줄은 메인 모델이 다르게 쓴 곳이에요.</translation>
+    </message>
+</context>
+<context>
+    <name>OverlayWiring</name>
+    <message>
+        <source>Always show</source>
+        <translation>항상 보기</translation>
+    </message>
+    <message>
+        <source>Drafted Text</source>
+        <translation>추측한 텍스트</translation>
+    </message>
+    <message>
+        <source>Not Marked</source>
+        <translation>표시 안 함</translation>
+    </message>
+    <message>
+        <source>Mark Corrections</source>
+        <translation>다르게 쓴 곳 표시</translation>
+    </message>
+    <message>
+        <source>Mark Accepted and Corrections</source>
+        <translation>수락된 추측과 다르게 쓴 곳 표시</translation>
+    </message>
+    <message>
+        <source>Switch Marks of Drafted Text</source>
+        <translation>추측한 텍스트 표시 전환</translation>
+    </message>
+    <message>
+        <source>Next Correction</source>
+        <translation>다음 다르게 쓴 곳</translation>
+    </message>
+    <message>
+        <source>Previous Correction</source>
+        <translation>이전 다르게 쓴 곳</translation>
+    </message>
+</context>
+<context>
     <name>PairChip</name>
     <message>
         <source>Models: %1</source>
@@ -2010,6 +3281,14 @@
     <message>
         <source>Not in memory; your next message loads it again.</source>
         <translation>메모리에 없어요. 다음 메시지를 보내면 다시 불러와요.</translation>
+    </message>
+    <message>
+        <source>off for this pair</source>
+        <translation>이 쌍에서 꺼짐</translation>
+    </message>
+    <message>
+        <source>several at once</source>
+        <translation>동시 답변 중</translation>
     </message>
     <message>
         <source>off</source>
@@ -2127,6 +3406,25 @@
     </message>
 </context>
 <context>
+    <name>PaletteCommands</name>
+    <message>
+        <source>Chat</source>
+        <translation>채팅</translation>
+    </message>
+    <message>
+        <source>Use %1</source>
+        <translation>%1 사용</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>모델</translation>
+    </message>
+    <message>
+        <source>Settings: %1</source>
+        <translation>설정: %1</translation>
+    </message>
+</context>
+<context>
     <name>Picker</name>
     <message>
         <source>Nothing is installed yet.</source>
@@ -2143,6 +3441,10 @@
     <message>
         <source>Compare the two…</source>
         <translation>두 모델 비교…</translation>
+    </message>
+    <message>
+        <source>Used as drafts</source>
+        <translation>초안으로 쓰는 모델</translation>
     </message>
     <message>
         <source>checking it first</source>
@@ -2194,7 +3496,180 @@
     </message>
 </context>
 <context>
+    <name>Portable</name>
+    <message>
+        <source>There is no room left on the disk with %1.</source>
+        <translation>%1 폴더가 있는 디스크에 남은 공간이 없어요.</translation>
+    </message>
+    <message>
+        <source>Free some space, or choose another place.</source>
+        <translation>공간을 비우거나 다른 위치를 선택하세요.</translation>
+    </message>
+    <message>
+        <source>Hunch may not write to %1.</source>
+        <translation>Hunch에 %1 폴더에 쓸 권한이 없어요.</translation>
+    </message>
+    <message>
+        <source>Choose another place.</source>
+        <translation>다른 위치를 선택하세요.</translation>
+    </message>
+    <message>
+        <source>The folder %1 is no longer there.</source>
+        <translation>%1 폴더가 더 이상 없어요.</translation>
+    </message>
+    <message>
+        <source>It could not be written to the disk with %1.</source>
+        <translation>%1 폴더가 있는 디스크에 쓸 수 없었어요.</translation>
+    </message>
+    <message>
+        <source>Check the disk, or choose another place.</source>
+        <translation>디스크를 확인하거나 다른 위치를 선택하세요.</translation>
+    </message>
+    <message>
+        <source>Not exported</source>
+        <translation>내보내지 못했어요</translation>
+    </message>
+    <message>
+        <source>Exported to “%1”.</source>
+        <translation>“%1”에 내보냈어요.</translation>
+    </message>
+    <message>
+        <source>Show</source>
+        <translation>보기</translation>
+    </message>
+    <message>
+        <source>Chats imported: %1</source>
+        <translation>채팅 %1개를 가져왔어요.</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>실행 취소</translation>
+    </message>
+    <message>
+        <source>not a file with chats that Hunch knows</source>
+        <translation>Hunch가 아는 채팅 파일이 아니에요</translation>
+    </message>
+    <message>
+        <source>no messages in it</source>
+        <translation>메시지가 없어요</translation>
+    </message>
+    <message>
+        <source>damaged, or no JSON</source>
+        <translation>손상됐거나 JSON이 아니에요</translation>
+    </message>
+    <message>
+        <source>not complete; its end is missing</source>
+        <translation>끝부분이 잘려 있어요</translation>
+    </message>
+    <message>
+        <source>too large</source>
+        <translation>너무 커요</translation>
+    </message>
+    <message>
+        <source>damaged: nested too deep</source>
+        <translation>손상됨: 중첩이 너무 깊어요</translation>
+    </message>
+    <message>
+        <source>damaged: the same entry twice</source>
+        <translation>손상됨: 같은 항목이 두 번 있어요</translation>
+    </message>
+    <message>
+        <source>damaged: its messages form a circle</source>
+        <translation>손상됨: 메시지가 서로 맞물려 순환해요</translation>
+    </message>
+    <message>
+        <source>damaged: an entry of the wrong kind</source>
+        <translation>손상됨: 항목의 종류가 맞지 않아요</translation>
+    </message>
+    <message>
+        <source>written by a newer version of Hunch</source>
+        <translation>더 새로운 버전의 Hunch에서 만든 파일이에요</translation>
+    </message>
+    <message>
+        <source>protected by a password</source>
+        <translation>비밀번호로 보호돼 있어요</translation>
+    </message>
+    <message>
+        <source>no longer there</source>
+        <translation>더 이상 그 자리에 없어요</translation>
+    </message>
+    <message>
+        <source>Hunch may not read it</source>
+        <translation>Hunch에 읽을 권한이 없어요</translation>
+    </message>
+    <message>
+        <source>the disk could not read it</source>
+        <translation>디스크에서 읽을 수 없어요</translation>
+    </message>
+    <message>
+        <source>reading it took too much time or memory</source>
+        <translation>읽는 데 시간이나 메모리가 너무 많이 들어요</translation>
+    </message>
+    <message>
+        <source>You</source>
+        <comment>who wrote a message</comment>
+        <translation>나</translation>
+    </message>
+    <message>
+        <source>Reply</source>
+        <translation>답변</translation>
+    </message>
+    <message>
+        <source>Thinking</source>
+        <translation>생각</translation>
+    </message>
+    <message>
+        <source>Attachment</source>
+        <translation>첨부 파일</translation>
+    </message>
+</context>
+<context>
+    <name>PresetRow</name>
+    <message>
+        <source>Save as Preset…</source>
+        <translation>프리셋으로 저장…</translation>
+    </message>
+    <message>
+        <source>Save Changes to the Preset</source>
+        <translation>변경 사항을 프리셋에 저장</translation>
+    </message>
+    <message>
+        <source>Rename…</source>
+        <translation>이름 변경…</translation>
+    </message>
+    <message>
+        <source>Delete Preset</source>
+        <translation>프리셋 삭제</translation>
+    </message>
+    <message>
+        <source>No preset</source>
+        <translation>프리셋 없음</translation>
+    </message>
+    <message>
+        <source>Preset</source>
+        <translation>프리셋</translation>
+    </message>
+    <message>
+        <source>Save, rename or delete presets</source>
+        <translation>프리셋 저장, 이름 변경, 삭제</translation>
+    </message>
+    <message>
+        <source>Name of the preset</source>
+        <translation>프리셋 이름</translation>
+    </message>
+</context>
+<context>
     <name>ProgressPart</name>
+    <message>
+        <source>Stopping…</source>
+        <translation>멈추는 중…</translation>
+    </message>
+    <message numerus="yes">
+        <source>Waiting for %n other reply(ies)…</source>
+        <translation>
+            <numerusform>다른 답변 %n개를 기다리는 중…</numerusform>
+        </translation>
+    </message>
     <message>
         <source>Reading the chat…</source>
         <translation>채팅을 읽는 중…</translation>
@@ -2205,10 +3680,144 @@
     </message>
 </context>
 <context>
-    <name>RenameField</name>
+    <name>QuickAsk</name>
     <message>
-        <source>Title of the chat</source>
-        <translation>채팅 제목</translation>
+        <source>Stop</source>
+        <translation>중지</translation>
+    </message>
+    <message>
+        <source>Send</source>
+        <translation>보내기</translation>
+    </message>
+    <message>
+        <source>Quick Ask</source>
+        <translation>빠른 질문</translation>
+    </message>
+    <message>
+        <source>Ask anything</source>
+        <translation>무엇이든 물어보세요</translation>
+    </message>
+    <message>
+        <source>Question</source>
+        <translation>질문</translation>
+    </message>
+    <message>
+        <source>Answer</source>
+        <translation>답변</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>닫기</translation>
+    </message>
+    <message>
+        <source>Kept as a chat in Hunch.</source>
+        <translation>Hunch에 채팅으로 남아요.</translation>
+    </message>
+    <message>
+        <source>Open in Hunch</source>
+        <translation>Hunch에서 열기</translation>
+    </message>
+</context>
+<context>
+    <name>Race</name>
+    <message>
+        <source>Without the draft</source>
+        <translation>초안 모델 없이</translation>
+    </message>
+    <message>
+        <source>With the draft</source>
+        <translation>초안 모델로</translation>
+    </message>
+    <message>
+        <source>waiting for its turn</source>
+        <translation>차례를 기다리는 중</translation>
+    </message>
+    <message>
+        <source>%1 tokens · %2 s · %3 tok/s</source>
+        <translation>%1 토큰 · %2초 · 초당 %3 토큰</translation>
+    </message>
+    <message>
+        <source>One prompt, written twice with the same seed. One after the other: at the same time the two would share their passes, and neither would draft.</source>
+        <translation>같은 프롬프트에 같은 시드로 두 번 답해요. 동시에 쓰면 패스를 나눠 써서 미리 추측할 수 없으니 차례로 써요.</translation>
+    </message>
+    <message>
+        <source>The two are written one after the other.</source>
+        <translation>차례로 쓰고 있어요.</translation>
+    </message>
+    <message>
+        <source>A reply is being written; the race goes on after it.</source>
+        <translation>답변을 쓰고 있어요. 끝나면 대결을 이어가요.</translation>
+    </message>
+    <message>
+        <source>The race was stopped.</source>
+        <translation>대결을 멈췄어요.</translation>
+    </message>
+    <message>
+        <source>The prompt could not be written; the log says why.</source>
+        <translation>답변을 쓰지 못했어요. 이유는 로그에 있어요.</translation>
+    </message>
+    <message>
+        <source>The same words: all %1 tokens are identical.</source>
+        <translation>결과가 같아요. 토큰 %1개가 모두 일치해요.</translation>
+    </message>
+    <message>
+        <source>The words differ from token %1 on. That should not happen; please report it.</source>
+        <translation>%1번째 토큰부터 결과가 달라요. 있어서는 안 되는 일이니 알려 주세요.</translation>
+    </message>
+    <message>
+        <source>Too short to tell a speed.</source>
+        <translation>너무 짧아서 속도를 알 수 없어요.</translation>
+    </message>
+    <message>
+        <source>Both took the same time.</source>
+        <translation>걸린 시간이 같아요.</translation>
+    </message>
+    <message>
+        <source>The draft saved %1 s: %2× as fast.</source>
+        <translation>초안 모델 덕분에 %1초 줄었어요. %2배 속도예요.</translation>
+    </message>
+    <message>
+        <source>The draft cost %1 s: %2 of the speed without it.</source>
+        <translation>초안 모델 때문에 %1초 더 걸렸어요. 없을 때 속도의 %2예요.</translation>
+    </message>
+</context>
+<context>
+    <name>RaceWindow</name>
+    <message>
+        <source>Load a main model with a draft first.</source>
+        <translation>먼저 메인 모델과 초안 모델을 불러오세요.</translation>
+    </message>
+    <message>
+        <source>Stop</source>
+        <translation>중지</translation>
+    </message>
+    <message>
+        <source>Race again</source>
+        <translation>다시 대결</translation>
+    </message>
+    <message>
+        <source>Race</source>
+        <translation>속도 대결</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>닫기</translation>
+    </message>
+    <message>
+        <source>As in this chat</source>
+        <translation>이 채팅과 같게</translation>
+    </message>
+    <message>
+        <source>Greedy</source>
+        <translation>가장 유력한 토큰만</translation>
+    </message>
+    <message>
+        <source>Sampling</source>
+        <translation>샘플링</translation>
+    </message>
+    <message>
+        <source>Greedy always takes the likeliest token; otherwise both draw with one seed.</source>
+        <translation>‘가장 유력한 토큰만’은 늘 확률이 가장 높은 토큰을 골라요. 아니면 둘 다 같은 시드로 뽑아요.</translation>
     </message>
 </context>
 <context>
@@ -2234,8 +3843,8 @@
         <translation>%1 느림</translation>
     </message>
     <message>
-        <source>Change drafting…</source>
-        <translation>초안 설정 변경…</translation>
+        <source>Turn off for this pair</source>
+        <translation>이 쌍에서 끄기</translation>
     </message>
     <message>
         <source>%1 tok/s</source>
@@ -2252,6 +3861,10 @@
     <message>
         <source>%1 tok/pass, pays from %2</source>
         <translation>패스당 %1토큰(%2부터 이득)</translation>
+    </message>
+    <message>
+        <source>no draft: several replies at once</source>
+        <translation>초안 없음: 여러 답변을 함께 씀</translation>
     </message>
     <message>
         <source>draft at rest</source>
@@ -2274,7 +3887,7 @@
         <translation>지금은 초안을 쓰면 오히려 %1 느려져서 쉬고 있어요.</translation>
     </message>
     <message>
-        <source>The main model kept %1 of %2 drafted tokens, in %3 passes.</source>
+        <source>Drafted tokens that the main model kept: %1 of %2. Passes: %3.</source>
         <translation>패스 %3번에서 추측한 토큰 %2개 중 %1개를 메인 모델이 수락했어요.</translation>
     </message>
     <message>
@@ -2295,6 +3908,10 @@
     <message>
         <source>Writing</source>
         <translation>쓰는 중</translation>
+    </message>
+    <message>
+        <source>Stopping…</source>
+        <translation>멈추는 중…</translation>
     </message>
     <message>
         <source>Stopped</source>
@@ -2333,12 +3950,52 @@
         <translation>패스당 토큰</translation>
     </message>
     <message>
-        <source>Drafted</source>
-        <translation>추측한 토큰</translation>
+        <source>By position</source>
+        <translation>위치별</translation>
     </message>
     <message>
-        <source>Accepted</source>
-        <translation>수락된 토큰</translation>
+        <source>Over the reply</source>
+        <translation>답변 중 변화</translation>
+    </message>
+    <message>
+        <source>Draft time</source>
+        <translation>초안 시간</translation>
+    </message>
+    <message>
+        <source>in company</source>
+        <translation>동시 작성</translation>
+    </message>
+    <message>
+        <source>drafting off</source>
+        <translation>초안 끔</translation>
+    </message>
+    <message>
+        <source>no draft</source>
+        <translation>초안 없음</translation>
+    </message>
+    <message>
+        <source>draft rests</source>
+        <translation>초안 쉬는 중</translation>
+    </message>
+    <message>
+        <source>not supported</source>
+        <translation>지원 안 됨</translation>
+    </message>
+    <message>
+        <source>draft failed</source>
+        <translation>초안 모델 오류</translation>
+    </message>
+    <message>
+        <source>from this chat</source>
+        <translation>이 채팅의 글</translation>
+    </message>
+    <message>
+        <source>draft model</source>
+        <translation>초안 모델</translation>
+    </message>
+    <message>
+        <source>Deleted chat</source>
+        <translation>삭제된 채팅</translation>
     </message>
     <message>
         <source>Tokens per second</source>
@@ -2441,6 +4098,17 @@
     </message>
 </context>
 <context>
+    <name>SettingsButton</name>
+    <message>
+        <source>Chat settings (changed here)</source>
+        <translation>채팅 설정(이 채팅에서 바꿈)</translation>
+    </message>
+    <message>
+        <source>Chat settings</source>
+        <translation>채팅 설정</translation>
+    </message>
+</context>
+<context>
     <name>SettingsWindow</name>
     <message>
         <source>Settings</source>
@@ -2463,8 +4131,63 @@
         <translation>추측 디코딩</translation>
     </message>
     <message>
-        <source>Sampling</source>
-        <translation>샘플링</translation>
+        <source>Chat</source>
+        <translation>채팅</translation>
+    </message>
+    <message>
+        <source>Appearance</source>
+        <translation>모양</translation>
+    </message>
+    <message>
+        <source>Advanced</source>
+        <translation>고급</translation>
+    </message>
+    <message>
+        <source>Search</source>
+        <translation>검색</translation>
+    </message>
+    <message>
+        <source>Search settings</source>
+        <translation>설정 검색</translation>
+    </message>
+    <message>
+        <source>No setting has these words.</source>
+        <translation>검색 결과가 없어요.</translation>
+    </message>
+    <message>
+        <source>Pages</source>
+        <translation>페이지</translation>
+    </message>
+</context>
+<context>
+    <name>Shortcuts</name>
+    <message>
+        <source>Keyboard Shortcuts</source>
+        <translation>키보드 단축키</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>닫기</translation>
+    </message>
+    <message>
+        <source>In a chat</source>
+        <translation>채팅에서</translation>
+    </message>
+    <message>
+        <source>New line</source>
+        <translation>줄 바꿈</translation>
+    </message>
+    <message>
+        <source>Stop the reply, or cancel editing</source>
+        <translation>답변 중지 또는 수정 취소</translation>
+    </message>
+    <message>
+        <source>Previous message</source>
+        <translation>이전 메시지</translation>
+    </message>
+    <message>
+        <source>Next message</source>
+        <translation>다음 메시지</translation>
     </message>
 </context>
 <context>
@@ -2500,6 +4223,45 @@
     <message>
         <source>Chats</source>
         <translation>채팅</translation>
+    </message>
+</context>
+<context>
+    <name>SidebarWiring</name>
+    <message>
+        <source>Delete the folder “%1”?</source>
+        <translation>‘%1’ 폴더를 삭제할까요?</translation>
+    </message>
+    <message>
+        <source>Move up what is in it</source>
+        <translation>내용을 위로 옮기기</translation>
+    </message>
+    <message>
+        <source>Delete all of it</source>
+        <translation>내용까지 삭제</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation type="unfinished">취소</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln chat(s)</source>
+        <translation>
+            <numerusform>채팅 %Ln개</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln folder(s)</source>
+        <translation>
+            <numerusform>폴더 %Ln개</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>%1 and %2</source>
+        <translation>%1, %2</translation>
+    </message>
+    <message>
+        <source>It holds %1.</source>
+        <translation>이 폴더에 %1가 있어요.</translation>
     </message>
 </context>
 <context>
@@ -2544,12 +4306,133 @@
         <translation>요청</translation>
     </message>
     <message>
+        <source>Totals</source>
+        <translation>합계</translation>
+    </message>
+    <message>
+        <source>Race with the latest reply…</source>
+        <translation>마지막 답변으로 속도 대결…</translation>
+    </message>
+    <message>
+        <source>Turn on</source>
+        <translation>켜기</translation>
+    </message>
+    <message>
+        <source>Off for this pair</source>
+        <translation>이 쌍에서 꺼짐</translation>
+    </message>
+    <message>
+        <source>Drafting cost time with these two models, so you turned it off.</source>
+        <translation>이 두 모델로는 초안 모델이 시간을 더 써서 꺼 두었어요.</translation>
+    </message>
+    <message>
         <source>Your words are the main model&apos;s words, with or without a draft; only the speed differs.</source>
         <translation>초안이 있든 없든 글은 메인 모델이 쓴 그대로예요. 속도만 달라요.</translation>
     </message>
     <message>
         <source>Replies appear here while they are written.</source>
         <translation>쓰고 있는 답변이 여기에 나타나요.</translation>
+    </message>
+</context>
+<context>
+    <name>SpeculationWiring</name>
+    <message>
+        <source>Drafting is off for this pair from the next reply on. Choosing Auto or Fixed turns it on again.</source>
+        <translation>다음 답변부터 이 쌍에서는 초안 모델을 쓰지 않아요. 자동이나 고정 개수를 고르면 다시 켜져요.</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>실행 취소</translation>
+    </message>
+    <message>
+        <source>Race…</source>
+        <translation>속도 대결…</translation>
+    </message>
+</context>
+<context>
+    <name>Totals</name>
+    <message>
+        <source>By pair</source>
+        <translation>쌍별</translation>
+    </message>
+    <message>
+        <source>By language</source>
+        <translation>언어별</translation>
+    </message>
+    <message>
+        <source>By content</source>
+        <translation>내용별</translation>
+    </message>
+    <message>
+        <source>Replies</source>
+        <translation>답변</translation>
+    </message>
+    <message>
+        <source>Time</source>
+        <translation>시간</translation>
+    </message>
+    <message>
+        <source>English</source>
+        <translation>영어</translation>
+    </message>
+    <message>
+        <source>Korean</source>
+        <translation>한국어</translation>
+    </message>
+    <message>
+        <source>Japanese</source>
+        <translation>일본어</translation>
+    </message>
+    <message>
+        <source>Chinese</source>
+        <translation>중국어</translation>
+    </message>
+    <message>
+        <source>Prose</source>
+        <translation>글</translation>
+    </message>
+    <message>
+        <source>Code</source>
+        <translation>코드</translation>
+    </message>
+    <message>
+        <source>Lists and tables</source>
+        <translation>목록과 표</translation>
+    </message>
+    <message>
+        <source>Other</source>
+        <translation>기타</translation>
+    </message>
+</context>
+<context>
+    <name>TotalsCard</name>
+    <message>
+        <source>Clear all statistics?</source>
+        <translation>통계를 모두 지울까요?</translation>
+    </message>
+    <message>
+        <source>Chats stay as they are, with the figures under their replies.</source>
+        <translation>채팅과 답변 아래의 수치는 그대로 남아요.</translation>
+    </message>
+    <message>
+        <source>Clear</source>
+        <translation>지우기</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>취소</translation>
+    </message>
+    <message>
+        <source>Totals</source>
+        <translation>합계</translation>
+    </message>
+    <message>
+        <source>Totals appear here once replies have been written.</source>
+        <translation>답변을 쓰면 여기에 합계가 나와요.</translation>
+    </message>
+    <message>
+        <source>Clear Statistics…</source>
+        <translation>통계 지우기…</translation>
     </message>
 </context>
 <context>
@@ -2573,10 +4456,6 @@
     <message>
         <source>Copy Link</source>
         <translation>링크 복사</translation>
-    </message>
-    <message>
-        <source>Copy Message</source>
-        <translation>메시지 복사</translation>
     </message>
 </context>
 <context>
@@ -2603,14 +4482,135 @@
     </message>
 </context>
 <context>
-    <name>TrashMenu</name>
+    <name>Trash</name>
     <message>
         <source>Messages in “%1”</source>
         <translation>‘%1’의 메시지</translation>
     </message>
     <message>
+        <source>deleted today</source>
+        <translation>오늘 삭제</translation>
+    </message>
+    <message>
+        <source>deleted yesterday</source>
+        <translation>어제 삭제</translation>
+    </message>
+    <message>
+        <source>deleted on %1</source>
+        <translation>%1 삭제</translation>
+    </message>
+</context>
+<context>
+    <name>TrashMenu</name>
+    <message>
         <source>Nothing in the last 30 days</source>
         <translation>최근 30일 동안 없음</translation>
+    </message>
+    <message>
+        <source>Show all…</source>
+        <translation>모두 보기…</translation>
+    </message>
+</context>
+<context>
+    <name>TrashWindow</name>
+    <message numerus="yes">
+        <source>Delete %Ln item(s) for good?</source>
+        <translation>
+            <numerusform>항목 %Ln개를 완전히 삭제할까요?</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Delete for good</source>
+        <translation>완전히 삭제</translation>
+    </message>
+    <message>
+        <source>Delete everything in Recently Deleted for good?</source>
+        <translation>최근 삭제한 항목을 모두 완전히 삭제할까요?</translation>
+    </message>
+    <message>
+        <source>Empty</source>
+        <translation>비우기</translation>
+    </message>
+    <message>
+        <source>It also leaves the daily copies. This cannot be undone.</source>
+        <translation>매일 만드는 사본에서도 지워지고, 되돌릴 수 없어요.</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation type="unfinished">취소</translation>
+    </message>
+    <message>
+        <source>Recently Deleted</source>
+        <translation>최근 삭제한 항목</translation>
+    </message>
+    <message>
+        <source>What you delete stays here for 30 days. Then it is gone for good.</source>
+        <translation>삭제한 항목은 여기에 30일 동안 남아 있다가 완전히 지워져요.</translation>
+    </message>
+    <message>
+        <source>Nothing was deleted in the last 30 days.</source>
+        <translation>최근 30일 동안 삭제한 항목이 없어요.</translation>
+    </message>
+    <message>
+        <source>Recently deleted chats and messages</source>
+        <translation>최근 삭제한 채팅과 메시지</translation>
+    </message>
+    <message>
+        <source>Restore</source>
+        <translation>복구</translation>
+    </message>
+    <message>
+        <source>Delete for good…</source>
+        <translation>완전히 삭제…</translation>
+    </message>
+    <message>
+        <source>Empty…</source>
+        <translation>비우기…</translation>
+    </message>
+</context>
+<context>
+    <name>Tray</name>
+    <message>
+        <source>Open Hunch</source>
+        <translation>Hunch 열기</translation>
+    </message>
+    <message>
+        <source>Quick Ask…</source>
+        <translation>빠른 질문…</translation>
+    </message>
+    <message>
+        <source>New Chat</source>
+        <translation>새 채팅</translation>
+    </message>
+    <message>
+        <source>Quit Hunch</source>
+        <translation>Hunch 종료</translation>
+    </message>
+    <message>
+        <source>No model is loaded</source>
+        <translation>불러온 모델이 없어요</translation>
+    </message>
+    <message>
+        <source>No model is in memory</source>
+        <translation>메모리에 모델이 없어요</translation>
+    </message>
+    <message>
+        <source>Loading %1…</source>
+        <translation>%1 불러오는 중…</translation>
+    </message>
+    <message>
+        <source>%1 could not be loaded</source>
+        <translation>%1 불러오기 실패</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n reply(s) being written</source>
+        <translation>
+            <numerusform>답변 %n개를 쓰는 중</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Nothing is being written</source>
+        <translation>쓰고 있는 답변이 없어요</translation>
     </message>
 </context>
 <context>
@@ -2691,8 +4691,23 @@
         <translation>이 쌍은 자동이 가장 좋아요. 초안 없이 쓸 때의 %1예요.</translation>
     </message>
     <message>
-        <source>%1 tokens ahead are best for this pair: %2 plain speed.</source>
+        <source>Best for this pair is to guess %1 ahead: %2 plain speed.</source>
         <translation>이 쌍은 토큰 %1개씩 미리 추측하는 것이 가장 좋아요. 초안 없이 쓸 때의 %2예요.</translation>
+    </message>
+</context>
+<context>
+    <name>_Counts</name>
+    <message numerus="yes">
+        <source>%Ln message(s)</source>
+        <translation>
+            <numerusform>메시지 %Ln개</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln day(s) left</source>
+        <translation>
+            <numerusform>%Ln일 남음</numerusform>
+        </translation>
     </message>
 </context>
 </TS>

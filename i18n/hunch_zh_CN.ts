@@ -2,13 +2,165 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="zh_CN" sourcelanguage="en">
 <context>
+    <name>About</name>
+    <message>
+        <source>Hunch %1</source>
+        <translation>Hunch %1</translation>
+    </message>
+    <message>
+        <source>Chat with language models on your own Mac. A small draft guesses, the main model checks.</source>
+        <translation>在自己的 Mac 上与语言模型对话。小的草稿模型先猜，主模型来检查。</translation>
+    </message>
+    <message>
+        <source>Free software under the Apache License 2.0. Built on MLX and Qt.</source>
+        <translation>基于 Apache License 2.0 的自由软件，使用 MLX 和 Qt 构建。</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>关闭</translation>
+    </message>
+</context>
+<context>
+    <name>AdvancedPage</name>
+    <message>
+        <source>Reset all settings?</source>
+        <translation>要还原所有设置吗？</translation>
+    </message>
+    <message>
+        <source>Language, appearance, sampling, speculation and the hub&apos;s address go back to how they were at first.</source>
+        <translation>语言、外观、采样、投机解码和 Hub 地址将恢复为最初的状态。</translation>
+    </message>
+    <message>
+        <source>Chats, models and the system prompt stay as they are.</source>
+        <translation>对话、模型和系统提示词保持不变。</translation>
+    </message>
+    <message>
+        <source>Reset</source>
+        <translation>还原</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
+        <source>Show in Finder</source>
+        <translation>在访达中显示</translation>
+    </message>
+    <message>
+        <source>Show folder</source>
+        <translation>显示文件夹</translation>
+    </message>
+    <message>
+        <source>Reset…</source>
+        <translation>还原…</translation>
+    </message>
+    <message>
+        <source>Data folder</source>
+        <translation>数据文件夹</translation>
+    </message>
+    <message>
+        <source>Log</source>
+        <translation>日志</translation>
+    </message>
+    <message>
+        <source>What went wrong, without a word of your chats.</source>
+        <translation>记录出现过的问题，不含任何对话内容。</translation>
+    </message>
+    <message>
+        <source>Reset all settings</source>
+        <translation>还原所有设置</translation>
+    </message>
+    <message>
+        <source>Chats and models stay.</source>
+        <translation>对话和模型会保留。</translation>
+    </message>
+    <message>
+        <source>Use Fusion style</source>
+        <translation>使用 Fusion 样式</translation>
+    </message>
+    <message>
+        <source>Draws standard controls with Qt&apos;s own style instead of the system&apos;s. For faults in the drawing.</source>
+        <translation>用 Qt 自带的样式代替系统样式绘制标准控件，用于解决显示异常。</translation>
+    </message>
+</context>
+<context>
+    <name>Announcements</name>
+    <message>
+        <source>The reply is done.</source>
+        <translation>回复已完成。</translation>
+    </message>
+    <message>
+        <source>A reply in another chat is done.</source>
+        <translation>另一个对话的回复已完成。</translation>
+    </message>
+</context>
+<context>
+    <name>AppearancePage</name>
+    <message>
+        <source>Language</source>
+        <translation>语言</translation>
+    </message>
+    <message>
+        <source>Changes at once, menus included.</source>
+        <translation>立即生效，菜单也会切换。</translation>
+    </message>
+    <message>
+        <source>Appearance</source>
+        <translation>外观</translation>
+    </message>
+    <message>
+        <source>Light, dark, or as the system has it.</source>
+        <translation>浅色、深色，或跟随系统。</translation>
+    </message>
+    <message>
+        <source>Text size</source>
+        <translation>文字大小</translation>
+    </message>
+    <message>
+        <source>For everything in the window.</source>
+        <translation>作用于窗口中的所有内容。</translation>
+    </message>
+    <message>
+        <source>Animations</source>
+        <translation>动画效果</translation>
+    </message>
+    <message>
+        <source>Auto follows the system&apos;s setting to reduce motion.</source>
+        <translation>“自动”会跟随系统的“减弱动态效果”设置。</translation>
+    </message>
+    <message>
+        <source>Match system</source>
+        <translation>跟随系统</translation>
+    </message>
+    <message>
+        <source>Auto</source>
+        <translation>自动</translation>
+    </message>
+    <message>
+        <source>Light</source>
+        <translation>浅色</translation>
+    </message>
+    <message>
+        <source>Dark</source>
+        <translation>深色</translation>
+    </message>
+    <message>
+        <source>On</source>
+        <translation>开</translation>
+    </message>
+    <message>
+        <source>Off</source>
+        <translation>关</translation>
+    </message>
+</context>
+<context>
     <name>Application</name>
     <message>
         <source>Chat without saving</source>
         <translation>不保存，继续对话</translation>
     </message>
     <message>
-        <source>The file with your chats was damaged. %1 messages were saved, %2 of them from daily copies.</source>
+        <source>The file with your chats was damaged. Messages saved: %1, of them from daily copies: %2.</source>
         <translation>对话文件已损坏。已恢复 %1 条消息，其中 %2 条来自每日副本。</translation>
     </message>
     <message>
@@ -64,12 +216,75 @@
         <translation>这些对话由更新版本的 Hunch 写入，请用那个版本打开。</translation>
     </message>
     <message>
+        <source>Close</source>
+        <translation>关闭</translation>
+    </message>
+    <message>
         <source>Something went wrong in Hunch</source>
         <translation>Hunch 出了问题</translation>
     </message>
+</context>
+<context>
+    <name>AttachmentChip</name>
     <message>
-        <source>Chat with language models on your own Mac. A small draft guesses, the main model checks.</source>
-        <translation>在自己的 Mac 上与语言模型对话。小的草稿模型先猜，主模型来检查。</translation>
+        <source>Remove %1</source>
+        <translation>移除 %1</translation>
+    </message>
+    <message>
+        <source>Pasted text</source>
+        <translation>粘贴的文本</translation>
+    </message>
+    <message>
+        <source>not imported</source>
+        <translation>未导入</translation>
+    </message>
+    <message>
+        <source>Reading…</source>
+        <translation>正在读取…</translation>
+    </message>
+    <message>
+        <source>Reading… %1</source>
+        <translation>正在读取… %1</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln token(s)</source>
+        <translation>
+            <numerusform>%Ln 个 token</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Open</source>
+        <translation>打开</translation>
+    </message>
+    <message>
+        <source>Put into the Message</source>
+        <translation>放入消息</translation>
+    </message>
+    <message>
+        <source>Remove</source>
+        <translation>移除</translation>
+    </message>
+</context>
+<context>
+    <name>AttachmentDialog</name>
+    <message>
+        <source>This file was not part of the chats that were imported.</source>
+        <translation>导入的对话中不含此文件。</translation>
+    </message>
+    <message>
+        <source>Put into the Message</source>
+        <translation>放入消息</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>关闭</translation>
+    </message>
+</context>
+<context>
+    <name>AttachmentWiring</name>
+    <message>
+        <source>Attach Files</source>
+        <translation>添加附件</translation>
     </message>
 </context>
 <context>
@@ -77,6 +292,49 @@
     <message>
         <source>Close</source>
         <translation>关闭</translation>
+    </message>
+</context>
+<context>
+    <name>ChatCard</name>
+    <message>
+        <source>Send with</source>
+        <translation>发送键</translation>
+    </message>
+    <message>
+        <source>The other key begins a new line, as Shift and Return always do.</source>
+        <translation>另一个键用于换行。同时按 Shift 和回车键始终是换行。</translation>
+    </message>
+    <message>
+        <source>Automatic titles</source>
+        <translation>自动标题</translation>
+    </message>
+    <message>
+        <source>The main model names a chat after its first reply, when it has time.</source>
+        <translation>首次回复完成后，主模型会在空闲时为对话起标题。</translation>
+    </message>
+    <message>
+        <source>Notifications</source>
+        <translation>通知</translation>
+    </message>
+    <message>
+        <source>When a reply is done while you are in another app.</source>
+        <translation>正在使用其他 App 时，回复完成后会通知。</translation>
+    </message>
+    <message>
+        <source>Words in notifications</source>
+        <translation>在通知中显示内容</translation>
+    </message>
+    <message>
+        <source>The title of the chat and how the reply begins.</source>
+        <translation>显示对话标题和回复的开头。</translation>
+    </message>
+    <message>
+        <source>Ctrl+Return</source>
+        <translation>Ctrl+回车键</translation>
+    </message>
+    <message>
+        <source>Return</source>
+        <translation>回车键</translation>
     </message>
 </context>
 <context>
@@ -91,6 +349,10 @@
         <translation>已置顶</translation>
     </message>
     <message>
+        <source>Folders</source>
+        <translation>文件夹</translation>
+    </message>
+    <message>
         <source>Today</source>
         <translation>今天</translation>
     </message>
@@ -102,12 +364,47 @@
         <source>Previous 7 days</source>
         <translation>过去 7 天</translation>
     </message>
+    <message>
+        <source>%1 copy</source>
+        <comment>the title of a chat&apos;s copy</comment>
+        <translation>%1 副本</translation>
+    </message>
+    <message>
+        <source>%1 copy %2</source>
+        <comment>the title of a second or later copy</comment>
+        <translation>%1 副本 %2</translation>
+    </message>
+    <message>
+        <source>New folder</source>
+        <translation>新建文件夹</translation>
+    </message>
+    <message>
+        <source>%1 %2</source>
+        <comment>the name of a second new folder: New folder 2</comment>
+        <translation>%1 %2</translation>
+    </message>
 </context>
 <context>
     <name>ChatList</name>
     <message>
+        <source>New folder</source>
+        <translation>新建文件夹</translation>
+    </message>
+    <message>
         <source>Rename…</source>
         <translation>重命名…</translation>
+    </message>
+    <message>
+        <source>New folder inside</source>
+        <translation>在其中新建文件夹</translation>
+    </message>
+    <message>
+        <source>Move to</source>
+        <translation>移到</translation>
+    </message>
+    <message>
+        <source>Delete…</source>
+        <translation>删除…</translation>
     </message>
     <message>
         <source>Unpin</source>
@@ -122,8 +419,160 @@
         <translation>创建副本</translation>
     </message>
     <message>
+        <source>Export…</source>
+        <translation>导出…</translation>
+    </message>
+    <message>
+        <source>Name of the folder</source>
+        <translation>文件夹名称</translation>
+    </message>
+    <message>
+        <source>Title of the chat</source>
+        <translation>对话标题</translation>
+    </message>
+    <message>
         <source>Delete</source>
         <translation>删除</translation>
+    </message>
+</context>
+<context>
+    <name>ChatMenu</name>
+    <message>
+        <source>No folder</source>
+        <translation>不放入文件夹</translation>
+    </message>
+    <message>
+        <source>New folder…</source>
+        <translation>新建文件夹…</translation>
+    </message>
+</context>
+<context>
+    <name>ChatRows</name>
+    <message>
+        <source>level %1</source>
+        <translation>第 %1 级</translation>
+    </message>
+    <message>
+        <source>open folder</source>
+        <translation>展开的文件夹</translation>
+    </message>
+    <message>
+        <source>closed folder</source>
+        <translation>收起的文件夹</translation>
+    </message>
+    <message>
+        <source>pinned</source>
+        <translation>已置顶</translation>
+    </message>
+    <message>
+        <source>a reply is being written</source>
+        <translation>正在生成回复</translation>
+    </message>
+    <message>
+        <source>new reply</source>
+        <translation>有新回复</translation>
+    </message>
+</context>
+<context>
+    <name>ChatSettings</name>
+    <message>
+        <source>This model</source>
+        <translation>此模型</translation>
+    </message>
+    <message>
+        <source>This chat</source>
+        <translation>此对话</translation>
+    </message>
+    <message>
+        <source>Settings of</source>
+        <translation>设置对象</translation>
+    </message>
+    <message>
+        <source>Chat settings</source>
+        <translation>对话设置</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>关闭</translation>
+    </message>
+    <message>
+        <source>All as in Settings</source>
+        <translation>全部沿用设置</translation>
+    </message>
+    <message>
+        <source>Random</source>
+        <translation>随机</translation>
+    </message>
+    <message>
+        <source>No limit</source>
+        <translation>不限</translation>
+    </message>
+    <message>
+        <source>Only in this chat</source>
+        <translation>仅此对话</translation>
+    </message>
+    <message>
+        <source>With %1, unless a chat says otherwise</source>
+        <translation>%1 的默认值</translation>
+    </message>
+    <message>
+        <source>From the preset</source>
+        <translation>来自预设</translation>
+    </message>
+    <message>
+        <source>As always with %1</source>
+        <translation>%1 的默认值</translation>
+    </message>
+    <message>
+        <source>As in Settings</source>
+        <translation>沿用设置</translation>
+    </message>
+    <message>
+        <source>System prompt</source>
+        <translation>系统提示词</translation>
+    </message>
+    <message>
+        <source>Temperature</source>
+        <translation>温度</translation>
+    </message>
+    <message>
+        <source>Top-p</source>
+        <translation>Top-p</translation>
+    </message>
+    <message>
+        <source>Top-k</source>
+        <translation>Top-k</translation>
+    </message>
+    <message>
+        <source>Min-p</source>
+        <translation>Min-p</translation>
+    </message>
+    <message>
+        <source>Repetition penalty</source>
+        <translation>重复惩罚</translation>
+    </message>
+    <message>
+        <source>Seed</source>
+        <translation>种子</translation>
+    </message>
+    <message>
+        <source>Longest reply</source>
+        <translation>回复最大长度</translation>
+    </message>
+    <message>
+        <source>Think first</source>
+        <translation>先思考</translation>
+    </message>
+    <message>
+        <source>Drafting</source>
+        <translation>草稿</translation>
+    </message>
+</context>
+<context>
+    <name>ChatSettingsWiring</name>
+    <message>
+        <source>Chat Settings…</source>
+        <translation>对话设置…</translation>
     </message>
 </context>
 <context>
@@ -144,6 +593,29 @@
     </message>
 </context>
 <context>
+    <name>CommandPalette</name>
+    <message>
+        <source>Command palette</source>
+        <translation>命令面板</translation>
+    </message>
+    <message>
+        <source>Search commands, chats, models and settings</source>
+        <translation>搜索命令、对话、模型和设置</translation>
+    </message>
+    <message>
+        <source>Command</source>
+        <translation>命令</translation>
+    </message>
+    <message>
+        <source>Commands</source>
+        <translation>命令</translation>
+    </message>
+    <message>
+        <source>Nothing has these words.</source>
+        <translation>没有找到结果。</translation>
+    </message>
+</context>
+<context>
     <name>Composer</name>
     <message>
         <source>Ask anything</source>
@@ -152,6 +624,10 @@
     <message>
         <source>Message</source>
         <translation>消息</translation>
+    </message>
+    <message>
+        <source>Attach files</source>
+        <translation>添加附件</translation>
     </message>
     <message>
         <source>Stop</source>
@@ -401,6 +877,13 @@
     </message>
 </context>
 <context>
+    <name>DropSign</name>
+    <message>
+        <source>Drop files to attach them</source>
+        <translation>拖放文件即可添加为附件</translation>
+    </message>
+</context>
+<context>
     <name>EditLine</name>
     <message>
         <source>Editing a message</source>
@@ -409,6 +892,81 @@
     <message>
         <source>Cancel editing</source>
         <translation>取消编辑</translation>
+    </message>
+</context>
+<context>
+    <name>EditorPart</name>
+    <message>
+        <source>You</source>
+        <translation>你</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>模型</translation>
+    </message>
+    <message>
+        <source>Whose words</source>
+        <translation>谁说的</translation>
+    </message>
+    <message>
+        <source>What you said</source>
+        <translation>我说的话</translation>
+    </message>
+    <message>
+        <source>What the model said</source>
+        <translation>模型说的话</translation>
+    </message>
+    <message>
+        <source>New message</source>
+        <translation>新消息</translation>
+    </message>
+    <message>
+        <source>Edited message</source>
+        <translation>正在编辑的消息</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
+        <source>Insert</source>
+        <translation>插入</translation>
+    </message>
+    <message>
+        <source>Save</source>
+        <translation>保存</translation>
+    </message>
+    <message>
+        <source>Send</source>
+        <translation>发送</translation>
+    </message>
+    <message>
+        <source>Insert and continue</source>
+        <translation>插入并继续生成</translation>
+    </message>
+    <message>
+        <source>Save and continue</source>
+        <translation>保存并继续生成</translation>
+    </message>
+    <message>
+        <source>Insert and send</source>
+        <translation>插入并发送</translation>
+    </message>
+    <message>
+        <source>Save only</source>
+        <translation>仅保存</translation>
+    </message>
+    <message>
+        <source>What follows stays as it is.</source>
+        <translation>后面的消息保持不变。</translation>
+    </message>
+    <message>
+        <source>The model writes a new reply.</source>
+        <translation>模型会生成新的回复。</translation>
+    </message>
+    <message>
+        <source>The model goes on from the end of these words.</source>
+        <translation>模型会从这段文字的末尾继续生成。</translation>
     </message>
 </context>
 <context>
@@ -464,6 +1022,208 @@
     </message>
 </context>
 <context>
+    <name>ExportDialog</name>
+    <message>
+        <source>Export</source>
+        <translation>导出</translation>
+    </message>
+    <message>
+        <source>Export all chats</source>
+        <translation>导出全部对话</translation>
+    </message>
+    <message>
+        <source>Export “%1”</source>
+        <translation>导出“%1”</translation>
+    </message>
+    <message>
+        <source>Format</source>
+        <translation>格式</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
+        <source>Export…</source>
+        <translation>导出…</translation>
+    </message>
+    <message>
+        <source>Writing chat %1 of %2…</source>
+        <translation>正在写入第 %1 个对话（共 %2 个）…</translation>
+    </message>
+    <message>
+        <source>Writing…</source>
+        <translation>正在写入…</translation>
+    </message>
+    <message>
+        <source>Everything, to be imported again: all versions, thinking, statistics and attachments.</source>
+        <translation>包含所有版本、思考、统计和附件，之后可以重新导入。</translation>
+    </message>
+    <message>
+        <source>To read: a new folder with a file for each chat, with what is shown on the screen.</source>
+        <translation>便于阅读：新建一个文件夹，每个对话一个文件，内容与屏幕所示一致。</translation>
+    </message>
+    <message>
+        <source>To read: what is shown on the screen, with thinking and statistics.</source>
+        <translation>便于阅读：屏幕所示的内容，以及思考和统计。</translation>
+    </message>
+    <message>
+        <source>Export here</source>
+        <translation>导出到此处</translation>
+    </message>
+    <message>
+        <source>Hunch chats %1</source>
+        <comment>the name of a file; a date</comment>
+        <translation>Hunch 对话 %1</translation>
+    </message>
+</context>
+<context>
+    <name>Files</name>
+    <message>
+        <source>Files not attached: %1</source>
+        <translation>未能添加的文件：%1 个</translation>
+    </message>
+    <message>
+        <source>And %1 more.</source>
+        <translation>另有 %1 个。</translation>
+    </message>
+    <message>
+        <source>%1 is not attached</source>
+        <translation>未能添加 %1</translation>
+    </message>
+    <message>
+        <source>Not attached</source>
+        <translation>未能添加附件</translation>
+    </message>
+    <message>
+        <source>Hunch cannot look at images yet.</source>
+        <translation>Hunch 暂时还不能识别图片。</translation>
+    </message>
+    <message>
+        <source>There is no text in this file that Hunch could read.</source>
+        <translation>此文件中没有 Hunch 能读取的文本。</translation>
+    </message>
+    <message>
+        <source>It is a folder.</source>
+        <translation>这是一个文件夹。</translation>
+    </message>
+    <message>
+        <source>The file is empty.</source>
+        <translation>文件是空的。</translation>
+    </message>
+    <message>
+        <source>The file is larger than %1.</source>
+        <translation>文件超过 %1。</translation>
+    </message>
+    <message>
+        <source>Its text is longer than %1 characters.</source>
+        <translation>文本超过 %1 个字符。</translation>
+    </message>
+    <message>
+        <source>At most %1 files go with a message.</source>
+        <translation>一条消息最多可添加 %1 个文件。</translation>
+    </message>
+    <message>
+        <source>The file is no longer there.</source>
+        <translation>文件已不在原处。</translation>
+    </message>
+    <message>
+        <source>Hunch may not read this file.</source>
+        <translation>Hunch 没有读取此文件的权限。</translation>
+    </message>
+    <message>
+        <source>The file cannot be read.</source>
+        <translation>无法读取文件。</translation>
+    </message>
+    <message>
+        <source>The PDF is protected by a password.</source>
+        <translation>此 PDF 有密码保护。</translation>
+    </message>
+    <message>
+        <source>The PDF holds pictures of pages, but no text.</source>
+        <translation>此 PDF 只有页面图像，没有文本。</translation>
+    </message>
+    <message>
+        <source>The PDF is damaged.</source>
+        <translation>此 PDF 已损坏。</translation>
+    </message>
+    <message>
+        <source>The PDF takes too much time or memory to read.</source>
+        <translation>读取此 PDF 需要过多的时间或内存。</translation>
+    </message>
+    <message>
+        <source>Describe what is in it, or paste its text.</source>
+        <translation>可用文字描述其内容，或粘贴其中的文本。</translation>
+    </message>
+    <message>
+        <source>Save it as text or PDF, and attach that.</source>
+        <translation>请另存为文本或 PDF 后再添加。</translation>
+    </message>
+    <message>
+        <source>Attach the files in it.</source>
+        <translation>请添加其中的文件。</translation>
+    </message>
+    <message>
+        <source>Attach the part that matters.</source>
+        <translation>请只添加需要的部分。</translation>
+    </message>
+    <message>
+        <source>Send these first, or remove some.</source>
+        <translation>请先发送这些，或移除一部分。</translation>
+    </message>
+    <message>
+        <source>Allow it in the system&apos;s settings, then try again.</source>
+        <translation>请在系统设置中允许后重试。</translation>
+    </message>
+    <message>
+        <source>Check the disk, then try again.</source>
+        <translation>请检查磁盘后重试。</translation>
+    </message>
+    <message>
+        <source>Save it without the password, and attach that.</source>
+        <translation>请另存为无密码的文件后再添加。</translation>
+    </message>
+    <message>
+        <source>Have its text recognized first, for example in Preview.</source>
+        <translation>请先用“预览”等应用识别其中的文字。</translation>
+    </message>
+    <message>
+        <source>Open it in another app and save it anew.</source>
+        <translation>请用其他应用打开并重新保存。</translation>
+    </message>
+    <message>
+        <source>Attach fewer of its pages.</source>
+        <translation>请减少页数后再添加。</translation>
+    </message>
+</context>
+<context>
+    <name>FindBar</name>
+    <message>
+        <source>%1 of %2</source>
+        <translation>%1 / %2</translation>
+    </message>
+    <message>
+        <source>Not found</source>
+        <translation>未找到</translation>
+    </message>
+    <message>
+        <source>Find in chat</source>
+        <translation>在对话中查找</translation>
+    </message>
+    <message>
+        <source>Previous match</source>
+        <translation>上一个匹配项</translation>
+    </message>
+    <message>
+        <source>Next match</source>
+        <translation>下一个匹配项</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>关闭</translation>
+    </message>
+</context>
+<context>
     <name>FoldPart</name>
     <message>
         <source>Hide thinking</source>
@@ -514,24 +1274,16 @@
         </translation>
     </message>
     <message>
-        <source>Language</source>
-        <translation>语言</translation>
+        <source>Icon in the menu bar</source>
+        <translation>菜单栏图标</translation>
     </message>
     <message>
-        <source>Changes at once, menus included.</source>
-        <translation>立即生效，菜单也会切换。</translation>
+        <source>Icon beside the clock</source>
+        <translation>时钟旁的图标</translation>
     </message>
     <message>
-        <source>Appearance</source>
-        <translation>外观</translation>
-    </message>
-    <message>
-        <source>Text size</source>
-        <translation>文字大小</translation>
-    </message>
-    <message>
-        <source>For everything in the window.</source>
-        <translation>作用于窗口中的所有内容。</translation>
+        <source>Says which models are loaded and what they are writing, and opens Quick Ask.</source>
+        <translation>显示已载入的模型和正在生成的回复，并可打开快速提问。</translation>
     </message>
     <message>
         <source>Unload idle models</source>
@@ -540,22 +1292,6 @@
     <message>
         <source>After this time without a reply. The next message loads them again.</source>
         <translation>这段时间内没有回复就从内存中卸载，发送下一条消息时会重新加载。</translation>
-    </message>
-    <message>
-        <source>Match system</source>
-        <translation>跟随系统</translation>
-    </message>
-    <message>
-        <source>Auto</source>
-        <translation>自动</translation>
-    </message>
-    <message>
-        <source>Light</source>
-        <translation>浅色</translation>
-    </message>
-    <message>
-        <source>Dark</source>
-        <translation>深色</translation>
     </message>
 </context>
 <context>
@@ -653,6 +1389,280 @@
     <message>
         <source>Hunch asks no hub. Installed models work as usual.</source>
         <translation>Hunch 不访问任何 Hub。已安装的模型照常可用。</translation>
+    </message>
+</context>
+<context>
+    <name>ImportDialog</name>
+    <message>
+        <source>Import</source>
+        <translation>导入</translation>
+    </message>
+    <message>
+        <source>Import chats</source>
+        <translation>导入对话</translation>
+    </message>
+    <message>
+        <source>What cannot be imported</source>
+        <translation>无法导入的内容</translation>
+    </message>
+    <message>
+        <source>Also import chats that are here already, as copies</source>
+        <translation>已有的对话也作为副本导入</translation>
+    </message>
+    <message>
+        <source>Choose folder…</source>
+        <translation>选择文件夹…</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation>重试</translation>
+    </message>
+    <message>
+        <source>Choose files…</source>
+        <translation>选择文件…</translation>
+    </message>
+    <message>
+        <source>Looking into the files…</source>
+        <translation>正在查看文件…</translation>
+    </message>
+    <message>
+        <source>Importing…</source>
+        <translation>正在导入…</translation>
+    </message>
+    <message>
+        <source>Chats from Hunch (JSON), ChatGPT (the archive of its export, or conversations.json in it) and LM Studio (files or its folder “conversations”). You see what is in them before anything changes.</source>
+        <translation>可导入 Hunch（JSON）、ChatGPT（导出的压缩包或其中的 conversations.json）和 LM Studio（文件或其“conversations”文件夹）的对话。导入前可先查看其中的内容。</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln chat(s)</source>
+        <translation>
+            <numerusform>%Ln 个对话</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln message(s)</source>
+        <translation>
+            <numerusform>%Ln 条消息</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln already here</source>
+        <comment>chats</comment>
+        <translation>
+            <numerusform>%Ln 个已存在</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln unreadable</source>
+        <comment>chats or files</comment>
+        <translation>
+            <numerusform>%Ln 个无法读取</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>Inspector</name>
+    <message>
+        <source>No reply yet</source>
+        <translation>还没有回复</translation>
+    </message>
+    <message>
+        <source>In company</source>
+        <translation>多个回复同时生成</translation>
+    </message>
+    <message>
+        <source>Drafting is off</source>
+        <translation>未使用草稿模型</translation>
+    </message>
+    <message>
+        <source>No draft</source>
+        <translation>不用草稿模型</translation>
+    </message>
+    <message>
+        <source>The draft rests</source>
+        <translation>草稿模型暂停中</translation>
+    </message>
+    <message>
+        <source>Drafting not supported</source>
+        <translation>不支持草稿模型</translation>
+    </message>
+    <message>
+        <source>The draft failed</source>
+        <translation>草稿模型出错</translation>
+    </message>
+    <message>
+        <source>Too short to judge</source>
+        <translation>太短，无法判断</translation>
+    </message>
+    <message>
+        <source>Compared with %1 tok/s without a draft, by plain passes measured during this reply.</source>
+        <translation>不用草稿模型时为每秒 %1 token，依据生成本回复时测得的普通轮次。</translation>
+    </message>
+    <message>
+        <source>Ask something, and see here what the draft brings.</source>
+        <translation>提一个问题，就能在这里看到草稿模型的效果。</translation>
+    </message>
+    <message>
+        <source>Of the draft&apos;s guesses %1 were right, so a pass of the main model brought %2 tokens; from %3 on it pays.</source>
+        <translation>猜测有 %1 正确，主模型每轮平均写出 %2 个 token；从 %3 个起就有收益。</translation>
+    </message>
+    <message>
+        <source>Of the draft&apos;s guesses %1 were right. A pass brought %2 tokens, about what it takes to pay (%3).</source>
+        <translation>猜测有 %1 正确。每轮平均 %2 个 token，与产生收益所需的数量（%3）相近。</translation>
+    </message>
+    <message>
+        <source>Only %1 of the draft&apos;s guesses were right. A pass brought %2 tokens; it would have taken %3 to pay.</source>
+        <translation>只有 %1 的猜测正确。每轮平均 %2 个 token，而要有收益需要 %3 个。</translation>
+    </message>
+    <message>
+        <source>Too little of it was drafted to say whether that paid.</source>
+        <translation>猜测的部分太少，无法判断是否有收益。</translation>
+    </message>
+    <message>
+        <source>The gain is too close to nothing to be certain of yet.</source>
+        <translation>差别太小，暂时无法确定。</translation>
+    </message>
+    <message>
+        <source>Several replies were written at once and shared each pass, so nothing was drafted.</source>
+        <translation>多个回复同时生成并共用每一轮，因此没有提前猜测。</translation>
+    </message>
+    <message>
+        <source>Accepted by position</source>
+        <translation>各位置的接受率</translation>
+    </message>
+    <message>
+        <source>position %1: %2</source>
+        <translation>第 %1 个：%2</translation>
+    </message>
+    <message>
+        <source>Accepted per pass</source>
+        <translation>每轮接受的 token</translation>
+    </message>
+    <message>
+        <source>%1 accepted: %2 of the passes</source>
+        <translation>接受 %1 个：占 %2 的轮次</translation>
+    </message>
+    <message>
+        <source>Tokens per pass</source>
+        <translation>每轮 token&#xa0;数</translation>
+    </message>
+    <message>
+        <source>pays from %1</source>
+        <translation>从 %1 起有收益</translation>
+    </message>
+    <message>
+        <source>Where the time went</source>
+        <translation>时间去向</translation>
+    </message>
+    <message>
+        <source>draft</source>
+        <translation>草稿</translation>
+    </message>
+    <message>
+        <source>main model</source>
+        <translation>主模型</translation>
+    </message>
+    <message>
+        <source>other</source>
+        <translation>其他</translation>
+    </message>
+    <message>
+        <source>Tokens per pass over the reply</source>
+        <translation>回复过程中的每轮 token 数</translation>
+    </message>
+    <message>
+        <source>first %1, last %2, between %3 and %4</source>
+        <translation>开始 %1，结束 %2，范围 %3 至 %4</translation>
+    </message>
+    <message>
+        <source>%1 s saved</source>
+        <translation>节省 %1 秒</translation>
+    </message>
+    <message>
+        <source>%1 s lost</source>
+        <translation>多用 %1 秒</translation>
+    </message>
+    <message>
+        <source>What do these mean?</source>
+        <translation>这些数字是什么意思？</translation>
+    </message>
+    <message>
+        <source>Pass</source>
+        <translation>轮次</translation>
+    </message>
+    <message>
+        <source>The main model reads once over all guesses. It keeps those that it would have written itself, up to the first that it would not, and adds one token of its own.</source>
+        <translation>主模型一次检查全部猜测，保留自己也会写出的 token，直到第一个不同之处，然后再加上自己的一个 token。</translation>
+    </message>
+    <message>
+        <source>Accept rate</source>
+        <translation>接受率</translation>
+    </message>
+    <message>
+        <source>Of the tokens that the draft guessed and the main model checked, the share that it kept.</source>
+        <translation>草稿模型猜测、主模型检查过的 token 中，被保留的比例。</translation>
+    </message>
+    <message>
+        <source>How many tokens a pass of the main model brought on average, its own one included. Without a draft it is 1.</source>
+        <translation>主模型每轮平均写出多少 token，包括自己的那一个。不用草稿模型时为 1。</translation>
+    </message>
+    <message>
+        <source>Pays from</source>
+        <translation>收益起点</translation>
+    </message>
+    <message>
+        <source>How much longer a pass with drafting takes than a plain one. Where a pass brings more tokens than this, the draft makes the reply faster.</source>
+        <translation>使用草稿模型的一轮耗时是普通一轮的多少倍。每轮 token 数超过它，回复就会更快。</translation>
+    </message>
+    <message>
+        <source>Faster, slower</source>
+        <translation>更快、更慢</translation>
+    </message>
+    <message>
+        <source>Tokens per pass divided by what it pays from: the speed with the draft against the speed without, measured on this Mac during the same reply.</source>
+        <translation>每轮 token 数除以收益起点：在这台 Mac 上生成同一回复时测得的，用与不用草稿模型的速度之比。</translation>
+    </message>
+    <message>
+        <source>How often the first, second, third … guessed token was kept. A later one counts only if all before it were right.</source>
+        <translation>第一个、第二个、第三个……猜测被保留的频率。只有前面全部正确，后面的才算数。</translation>
+    </message>
+</context>
+<context>
+    <name>InspectorPanel</name>
+    <message>
+        <source>Speculation inspector</source>
+        <translation>投机解码检查器</translation>
+    </message>
+    <message>
+        <source>Speculation</source>
+        <translation>投机解码</translation>
+    </message>
+    <message>
+        <source>Turn off for this pair</source>
+        <translation>对此模型对关闭</translation>
+    </message>
+    <message>
+        <source>Race…</source>
+        <translation>竞速…</translation>
+    </message>
+    <message>
+        <source>Write this reply once more without the draft and once with it, side by side</source>
+        <translation>不用与使用草稿模型各重写一次此回复，并排比较</translation>
+    </message>
+</context>
+<context>
+    <name>InspectorWiring</name>
+    <message>
+        <source>Show or hide the inspector</source>
+        <translation>显示或隐藏检查器</translation>
+    </message>
+    <message>
+        <source>Inspector</source>
+        <translation>检查器</translation>
     </message>
 </context>
 <context>
@@ -774,9 +1784,15 @@
         <source>Undo</source>
         <translation>撤销</translation>
     </message>
+    <message numerus="yes">
+        <source>%n message(s) deleted.</source>
+        <translation>
+            <numerusform>已删除 %n 条消息。</numerusform>
+        </translation>
+    </message>
     <message>
-        <source>Message deleted.</source>
-        <translation>消息已删除。</translation>
+        <source>Deleted the folder “%1”.</source>
+        <translation>已删除文件夹“%1”。</translation>
     </message>
 </context>
 <context>
@@ -784,6 +1800,14 @@
     <message>
         <source>Open %1?</source>
         <translation>打开 %1？</translation>
+    </message>
+    <message>
+        <source>Open</source>
+        <translation>打开</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
     </message>
 </context>
 <context>
@@ -856,6 +1880,22 @@
         <translation>新建对话</translation>
     </message>
     <message>
+        <source>Attach…</source>
+        <translation>添加附件…</translation>
+    </message>
+    <message>
+        <source>Import…</source>
+        <translation>导入…</translation>
+    </message>
+    <message>
+        <source>Export…</source>
+        <translation>导出…</translation>
+    </message>
+    <message>
+        <source>Export All…</source>
+        <translation>导出全部…</translation>
+    </message>
+    <message>
         <source>Close Window</source>
         <translation>关闭窗口</translation>
     </message>
@@ -888,12 +1928,48 @@
         <translation>放大文字</translation>
     </message>
     <message>
+        <source>New Folder</source>
+        <translation>新建文件夹</translation>
+    </message>
+    <message>
+        <source>Quick Ask…</source>
+        <translation>快速提问…</translation>
+    </message>
+    <message>
+        <source>Paste and Match Style</source>
+        <translation>粘贴并匹配样式</translation>
+    </message>
+    <message>
+        <source>Find</source>
+        <translation>查找</translation>
+    </message>
+    <message>
+        <source>Find in Chat…</source>
+        <translation>在对话中查找…</translation>
+    </message>
+    <message>
+        <source>Find Next</source>
+        <translation>查找下一个</translation>
+    </message>
+    <message>
+        <source>Find Previous</source>
+        <translation>查找上一个</translation>
+    </message>
+    <message>
+        <source>Command Palette…</source>
+        <translation>命令面板…</translation>
+    </message>
+    <message>
         <source>Smaller Text</source>
         <translation>缩小文字</translation>
     </message>
     <message>
         <source>Usual Text Size</source>
         <translation>默认文字大小</translation>
+    </message>
+    <message>
+        <source>Enter or Leave Full Screen</source>
+        <translation>进入或退出全屏幕</translation>
     </message>
     <message>
         <source>Stop Reply</source>
@@ -904,12 +1980,24 @@
         <translation>选择模型…</translation>
     </message>
     <message>
+        <source>Next Chat</source>
+        <translation>下一个对话</translation>
+    </message>
+    <message>
+        <source>Previous Chat</source>
+        <translation>上一个对话</translation>
+    </message>
+    <message>
         <source>Rename Chat…</source>
         <translation>重命名对话…</translation>
     </message>
     <message>
         <source>Duplicate Chat</source>
         <translation>创建对话副本</translation>
+    </message>
+    <message>
+        <source>Move Chat to</source>
+        <translation>将对话移到</translation>
     </message>
     <message>
         <source>Delete Chat</source>
@@ -928,8 +2016,82 @@
         <translation>缩放</translation>
     </message>
     <message>
+        <source>Show Chat Window</source>
+        <translation>显示对话窗口</translation>
+    </message>
+    <message>
+        <source>Keyboard Shortcuts</source>
+        <translation>键盘快捷键</translation>
+    </message>
+    <message>
         <source>Show Log</source>
         <translation>显示日志</translation>
+    </message>
+</context>
+<context>
+    <name>MenuButton</name>
+    <message>
+        <source>Menu</source>
+        <translation>菜单</translation>
+    </message>
+</context>
+<context>
+    <name>MessageActs</name>
+    <message>
+        <source>Copy as Markdown</source>
+        <translation>拷贝为 Markdown</translation>
+    </message>
+    <message>
+        <source>Copy as Plain Text</source>
+        <translation>拷贝为纯文本</translation>
+    </message>
+    <message>
+        <source>Edit</source>
+        <translation>编辑</translation>
+    </message>
+    <message>
+        <source>Write Again</source>
+        <translation>重新生成</translation>
+    </message>
+    <message>
+        <source>Write a Reply</source>
+        <translation>生成回复</translation>
+    </message>
+    <message>
+        <source>Continue</source>
+        <translation>继续生成</translation>
+    </message>
+    <message>
+        <source>Show in Inspector</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Race…</source>
+        <translation type="unfinished">竞速…</translation>
+    </message>
+    <message>
+        <source>Insert Before</source>
+        <translation>在前面插入</translation>
+    </message>
+    <message>
+        <source>Insert After</source>
+        <translation>在后面插入</translation>
+    </message>
+    <message>
+        <source>Make It Yours</source>
+        <translation>改为我的消息</translation>
+    </message>
+    <message>
+        <source>Make It the Model&apos;s</source>
+        <translation>改为模型的回复</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>删除</translation>
+    </message>
+    <message>
+        <source>Delete with All That Follows…</source>
+        <translation>连同后续消息一起删除…</translation>
     </message>
 </context>
 <context>
@@ -961,6 +2123,31 @@
     <message>
         <source>Delete message</source>
         <translation>删除消息</translation>
+    </message>
+    <message>
+        <source>More</source>
+        <translation>更多</translation>
+    </message>
+</context>
+<context>
+    <name>MessageWiring</name>
+    <message numerus="yes">
+        <source>Delete this message and %n message(s) that follow?</source>
+        <translation>
+            <numerusform>要删除此消息及其后的 %n 条消息吗？</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Undo brings them back. They stay under Recently Deleted for 30 days.</source>
+        <translation>撤销即可恢复。它们会在“最近删除”中保留 30 天。</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>删除</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
     </message>
 </context>
 <context>
@@ -1522,6 +2709,10 @@
         <translation>新建对话</translation>
     </message>
     <message>
+        <source>Turn off for this pair</source>
+        <translation>对此模型对关闭</translation>
+    </message>
+    <message>
         <source>Drafting is off.</source>
         <translation>草稿模型已关闭。</translation>
     </message>
@@ -1942,6 +3133,10 @@
         <translation>删除</translation>
     </message>
     <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
         <source>Folder with models</source>
         <translation>存放模型的文件夹</translation>
     </message>
@@ -1979,6 +3174,13 @@
     </message>
 </context>
 <context>
+    <name>Notifications</name>
+    <message>
+        <source>The reply is done.</source>
+        <translation>回复已完成。</translation>
+    </message>
+</context>
+<context>
     <name>OfferRow</name>
     <message>
         <source>Install both</source>
@@ -2002,6 +3204,75 @@
     </message>
 </context>
 <context>
+    <name>OptionField</name>
+    <message>
+        <source>As in Settings</source>
+        <translation>沿用设置</translation>
+    </message>
+</context>
+<context>
+    <name>Overlay</name>
+    <message>
+        <source>Token %1 of %2 in the draft · pass %3</source>
+        <translation>草稿 %2 个 token 中的第 %1 个 · 第 %3 轮</translation>
+    </message>
+    <message>
+        <source>The draft wanted</source>
+        <translation>草稿模型的猜测</translation>
+    </message>
+    <message>
+        <source>The main model wrote</source>
+        <translation>主模型的选择</translation>
+    </message>
+    <message>
+        <source>to end the reply</source>
+        <translation>结束回复</translation>
+    </message>
+    <message>
+        <source>a part of another character</source>
+        <translation>另一个字的一部分</translation>
+    </message>
+    <message>
+        <source>Tinted words are the draft&apos;s guesses that the main model kept; where it chose otherwise, there is a line.</source>
+        <translation>着色的文字是被主模型保留的草稿猜测；主模型另作选择的地方有下划线。</translation>
+    </message>
+</context>
+<context>
+    <name>OverlayWiring</name>
+    <message>
+        <source>Always show</source>
+        <translation>始终显示</translation>
+    </message>
+    <message>
+        <source>Drafted Text</source>
+        <translation>草稿文字</translation>
+    </message>
+    <message>
+        <source>Not Marked</source>
+        <translation>不标记</translation>
+    </message>
+    <message>
+        <source>Mark Corrections</source>
+        <translation>标记改写处</translation>
+    </message>
+    <message>
+        <source>Mark Accepted and Corrections</source>
+        <translation>标记接受的猜测与改写处</translation>
+    </message>
+    <message>
+        <source>Switch Marks of Drafted Text</source>
+        <translation>切换草稿文字标记</translation>
+    </message>
+    <message>
+        <source>Next Correction</source>
+        <translation>下一处改写</translation>
+    </message>
+    <message>
+        <source>Previous Correction</source>
+        <translation>上一处改写</translation>
+    </message>
+</context>
+<context>
     <name>PairChip</name>
     <message>
         <source>Models: %1</source>
@@ -2010,6 +3281,14 @@
     <message>
         <source>Not in memory; your next message loads it again.</source>
         <translation>不在内存中，发送下一条消息时会重新加载。</translation>
+    </message>
+    <message>
+        <source>off for this pair</source>
+        <translation>对此模型对已关闭</translation>
+    </message>
+    <message>
+        <source>several at once</source>
+        <translation>多条回复同时生成</translation>
     </message>
     <message>
         <source>off</source>
@@ -2127,6 +3406,25 @@
     </message>
 </context>
 <context>
+    <name>PaletteCommands</name>
+    <message>
+        <source>Chat</source>
+        <translation>对话</translation>
+    </message>
+    <message>
+        <source>Use %1</source>
+        <translation>使用 %1</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>模型</translation>
+    </message>
+    <message>
+        <source>Settings: %1</source>
+        <translation>设置：%1</translation>
+    </message>
+</context>
+<context>
     <name>Picker</name>
     <message>
         <source>Nothing is installed yet.</source>
@@ -2143,6 +3441,10 @@
     <message>
         <source>Compare the two…</source>
         <translation>比较两者…</translation>
+    </message>
+    <message>
+        <source>Used as drafts</source>
+        <translation>用作草稿的模型</translation>
     </message>
     <message>
         <source>checking it first</source>
@@ -2194,7 +3496,180 @@
     </message>
 </context>
 <context>
+    <name>Portable</name>
+    <message>
+        <source>There is no room left on the disk with %1.</source>
+        <translation>%1 所在的磁盘空间已满。</translation>
+    </message>
+    <message>
+        <source>Free some space, or choose another place.</source>
+        <translation>请腾出空间，或选择其他位置。</translation>
+    </message>
+    <message>
+        <source>Hunch may not write to %1.</source>
+        <translation>Hunch 没有写入 %1 的权限。</translation>
+    </message>
+    <message>
+        <source>Choose another place.</source>
+        <translation>请选择其他位置。</translation>
+    </message>
+    <message>
+        <source>The folder %1 is no longer there.</source>
+        <translation>文件夹 %1 已不存在。</translation>
+    </message>
+    <message>
+        <source>It could not be written to the disk with %1.</source>
+        <translation>无法写入 %1 所在的磁盘。</translation>
+    </message>
+    <message>
+        <source>Check the disk, or choose another place.</source>
+        <translation>请检查磁盘，或选择其他位置。</translation>
+    </message>
+    <message>
+        <source>Not exported</source>
+        <translation>未能导出</translation>
+    </message>
+    <message>
+        <source>Exported to “%1”.</source>
+        <translation>已导出到“%1”。</translation>
+    </message>
+    <message>
+        <source>Show</source>
+        <translation>显示</translation>
+    </message>
+    <message>
+        <source>Chats imported: %1</source>
+        <translation>已导入 %1 个对话。</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>撤销</translation>
+    </message>
+    <message>
+        <source>not a file with chats that Hunch knows</source>
+        <translation>不是 Hunch 能识别的对话文件</translation>
+    </message>
+    <message>
+        <source>no messages in it</source>
+        <translation>其中没有消息</translation>
+    </message>
+    <message>
+        <source>damaged, or no JSON</source>
+        <translation>已损坏，或不是 JSON</translation>
+    </message>
+    <message>
+        <source>not complete; its end is missing</source>
+        <translation>不完整，缺少结尾</translation>
+    </message>
+    <message>
+        <source>too large</source>
+        <translation>过大</translation>
+    </message>
+    <message>
+        <source>damaged: nested too deep</source>
+        <translation>已损坏：嵌套过深</translation>
+    </message>
+    <message>
+        <source>damaged: the same entry twice</source>
+        <translation>已损坏：同一条目重复</translation>
+    </message>
+    <message>
+        <source>damaged: its messages form a circle</source>
+        <translation>已损坏：消息互相循环引用</translation>
+    </message>
+    <message>
+        <source>damaged: an entry of the wrong kind</source>
+        <translation>已损坏：条目类型不正确</translation>
+    </message>
+    <message>
+        <source>written by a newer version of Hunch</source>
+        <translation>由更新版本的 Hunch 创建</translation>
+    </message>
+    <message>
+        <source>protected by a password</source>
+        <translation>有密码保护</translation>
+    </message>
+    <message>
+        <source>no longer there</source>
+        <translation>已不在原处</translation>
+    </message>
+    <message>
+        <source>Hunch may not read it</source>
+        <translation>Hunch 没有读取权限</translation>
+    </message>
+    <message>
+        <source>the disk could not read it</source>
+        <translation>磁盘无法读取</translation>
+    </message>
+    <message>
+        <source>reading it took too much time or memory</source>
+        <translation>读取需要过多的时间或内存</translation>
+    </message>
+    <message>
+        <source>You</source>
+        <comment>who wrote a message</comment>
+        <translation>你</translation>
+    </message>
+    <message>
+        <source>Reply</source>
+        <translation>回复</translation>
+    </message>
+    <message>
+        <source>Thinking</source>
+        <translation>思考</translation>
+    </message>
+    <message>
+        <source>Attachment</source>
+        <translation>附件</translation>
+    </message>
+</context>
+<context>
+    <name>PresetRow</name>
+    <message>
+        <source>Save as Preset…</source>
+        <translation>存为预设…</translation>
+    </message>
+    <message>
+        <source>Save Changes to the Preset</source>
+        <translation>将更改存入预设</translation>
+    </message>
+    <message>
+        <source>Rename…</source>
+        <translation>重命名…</translation>
+    </message>
+    <message>
+        <source>Delete Preset</source>
+        <translation>删除预设</translation>
+    </message>
+    <message>
+        <source>No preset</source>
+        <translation>无预设</translation>
+    </message>
+    <message>
+        <source>Preset</source>
+        <translation>预设</translation>
+    </message>
+    <message>
+        <source>Save, rename or delete presets</source>
+        <translation>保存、重命名或删除预设</translation>
+    </message>
+    <message>
+        <source>Name of the preset</source>
+        <translation>预设名称</translation>
+    </message>
+</context>
+<context>
     <name>ProgressPart</name>
+    <message>
+        <source>Stopping…</source>
+        <translation>正在停止…</translation>
+    </message>
+    <message numerus="yes">
+        <source>Waiting for %n other reply(ies)…</source>
+        <translation>
+            <numerusform>正在等待其他 %n 条回复…</numerusform>
+        </translation>
+    </message>
     <message>
         <source>Reading the chat…</source>
         <translation>正在读取对话…</translation>
@@ -2205,10 +3680,144 @@
     </message>
 </context>
 <context>
-    <name>RenameField</name>
+    <name>QuickAsk</name>
     <message>
-        <source>Title of the chat</source>
-        <translation>对话标题</translation>
+        <source>Stop</source>
+        <translation>停止</translation>
+    </message>
+    <message>
+        <source>Send</source>
+        <translation>发送</translation>
+    </message>
+    <message>
+        <source>Quick Ask</source>
+        <translation>快速提问</translation>
+    </message>
+    <message>
+        <source>Ask anything</source>
+        <translation>有问题，尽管问</translation>
+    </message>
+    <message>
+        <source>Question</source>
+        <translation>问题</translation>
+    </message>
+    <message>
+        <source>Answer</source>
+        <translation>回复</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>关闭</translation>
+    </message>
+    <message>
+        <source>Kept as a chat in Hunch.</source>
+        <translation>会作为对话保留在 Hunch 中。</translation>
+    </message>
+    <message>
+        <source>Open in Hunch</source>
+        <translation>在 Hunch 中打开</translation>
+    </message>
+</context>
+<context>
+    <name>Race</name>
+    <message>
+        <source>Without the draft</source>
+        <translation>不用草稿模型</translation>
+    </message>
+    <message>
+        <source>With the draft</source>
+        <translation>使用草稿模型</translation>
+    </message>
+    <message>
+        <source>waiting for its turn</source>
+        <translation>等待轮到</translation>
+    </message>
+    <message>
+        <source>%1 tokens · %2 s · %3 tok/s</source>
+        <translation>%1 token · %2 秒 · 每秒 %3 token</translation>
+    </message>
+    <message>
+        <source>One prompt, written twice with the same seed. One after the other: at the same time the two would share their passes, and neither would draft.</source>
+        <translation>同一个提示词用相同种子写两遍。先后进行：若同时生成，两者会共用轮次，都无法提前猜测。</translation>
+    </message>
+    <message>
+        <source>The two are written one after the other.</source>
+        <translation>正在先后生成。</translation>
+    </message>
+    <message>
+        <source>A reply is being written; the race goes on after it.</source>
+        <translation>正在生成回复；完成后继续竞速。</translation>
+    </message>
+    <message>
+        <source>The race was stopped.</source>
+        <translation>竞速已停止。</translation>
+    </message>
+    <message>
+        <source>The prompt could not be written; the log says why.</source>
+        <translation>无法生成回复；原因见日志。</translation>
+    </message>
+    <message>
+        <source>The same words: all %1 tokens are identical.</source>
+        <translation>结果相同：%1 个 token 完全一致。</translation>
+    </message>
+    <message>
+        <source>The words differ from token %1 on. That should not happen; please report it.</source>
+        <translation>从第 %1 个 token 起结果不同。这不应发生，请反馈此问题。</translation>
+    </message>
+    <message>
+        <source>Too short to tell a speed.</source>
+        <translation>太短，无法判断速度。</translation>
+    </message>
+    <message>
+        <source>Both took the same time.</source>
+        <translation>两者用时相同。</translation>
+    </message>
+    <message>
+        <source>The draft saved %1 s: %2× as fast.</source>
+        <translation>草稿模型节省了 %1 秒：速度为 %2 倍。</translation>
+    </message>
+    <message>
+        <source>The draft cost %1 s: %2 of the speed without it.</source>
+        <translation>草稿模型多用了 %1 秒：速度为不用时的 %2。</translation>
+    </message>
+</context>
+<context>
+    <name>RaceWindow</name>
+    <message>
+        <source>Load a main model with a draft first.</source>
+        <translation>请先加载主模型和草稿模型。</translation>
+    </message>
+    <message>
+        <source>Stop</source>
+        <translation>停止</translation>
+    </message>
+    <message>
+        <source>Race again</source>
+        <translation>再次竞速</translation>
+    </message>
+    <message>
+        <source>Race</source>
+        <translation>竞速</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>关闭</translation>
+    </message>
+    <message>
+        <source>As in this chat</source>
+        <translation>与此对话相同</translation>
+    </message>
+    <message>
+        <source>Greedy</source>
+        <translation>贪心</translation>
+    </message>
+    <message>
+        <source>Sampling</source>
+        <translation>采样</translation>
+    </message>
+    <message>
+        <source>Greedy always takes the likeliest token; otherwise both draw with one seed.</source>
+        <translation>贪心总是选取概率最高的 token；否则两者使用同一个种子采样。</translation>
     </message>
 </context>
 <context>
@@ -2234,8 +3843,8 @@
         <translation>慢 %1</translation>
     </message>
     <message>
-        <source>Change drafting…</source>
-        <translation>更改草稿模型设置…</translation>
+        <source>Turn off for this pair</source>
+        <translation>对此模型对关闭</translation>
     </message>
     <message>
         <source>%1 tok/s</source>
@@ -2252,6 +3861,10 @@
     <message>
         <source>%1 tok/pass, pays from %2</source>
         <translation>每轮 %1 token（≥ %2 才有收益）</translation>
+    </message>
+    <message>
+        <source>no draft: several replies at once</source>
+        <translation>未用草稿模型：多条回复同时生成</translation>
     </message>
     <message>
         <source>draft at rest</source>
@@ -2274,7 +3887,7 @@
         <translation>在这里使用草稿模型反而慢 %1，所以已暂停。</translation>
     </message>
     <message>
-        <source>The main model kept %1 of %2 drafted tokens, in %3 passes.</source>
+        <source>Drafted tokens that the main model kept: %1 of %2. Passes: %3.</source>
         <translation>%3 轮中，主模型接受了 %2 个猜测的 token 中的 %1 个。</translation>
     </message>
     <message>
@@ -2295,6 +3908,10 @@
     <message>
         <source>Writing</source>
         <translation>正在生成</translation>
+    </message>
+    <message>
+        <source>Stopping…</source>
+        <translation>正在停止…</translation>
     </message>
     <message>
         <source>Stopped</source>
@@ -2333,12 +3950,52 @@
         <translation>每轮 token&#xa0;数</translation>
     </message>
     <message>
-        <source>Drafted</source>
-        <translation>草稿数</translation>
+        <source>By position</source>
+        <translation>各位置</translation>
     </message>
     <message>
-        <source>Accepted</source>
-        <translation>接受数</translation>
+        <source>Over the reply</source>
+        <translation>过程变化</translation>
+    </message>
+    <message>
+        <source>Draft time</source>
+        <translation>草稿用时</translation>
+    </message>
+    <message>
+        <source>in company</source>
+        <translation>同时生成</translation>
+    </message>
+    <message>
+        <source>drafting off</source>
+        <translation>草稿已关</translation>
+    </message>
+    <message>
+        <source>no draft</source>
+        <translation>无草稿模型</translation>
+    </message>
+    <message>
+        <source>draft rests</source>
+        <translation>草稿暂停</translation>
+    </message>
+    <message>
+        <source>not supported</source>
+        <translation>不支持</translation>
+    </message>
+    <message>
+        <source>draft failed</source>
+        <translation>草稿模型出错</translation>
+    </message>
+    <message>
+        <source>from this chat</source>
+        <translation>取自本对话</translation>
+    </message>
+    <message>
+        <source>draft model</source>
+        <translation>草稿模型</translation>
+    </message>
+    <message>
+        <source>Deleted chat</source>
+        <translation>已删除的对话</translation>
     </message>
     <message>
         <source>Tokens per second</source>
@@ -2441,6 +4098,17 @@
     </message>
 </context>
 <context>
+    <name>SettingsButton</name>
+    <message>
+        <source>Chat settings (changed here)</source>
+        <translation>对话设置（此对话有更改）</translation>
+    </message>
+    <message>
+        <source>Chat settings</source>
+        <translation>对话设置</translation>
+    </message>
+</context>
+<context>
     <name>SettingsWindow</name>
     <message>
         <source>Settings</source>
@@ -2463,8 +4131,63 @@
         <translation>投机解码</translation>
     </message>
     <message>
-        <source>Sampling</source>
-        <translation>采样</translation>
+        <source>Chat</source>
+        <translation>对话</translation>
+    </message>
+    <message>
+        <source>Appearance</source>
+        <translation>外观</translation>
+    </message>
+    <message>
+        <source>Advanced</source>
+        <translation>高级</translation>
+    </message>
+    <message>
+        <source>Search</source>
+        <translation>搜索</translation>
+    </message>
+    <message>
+        <source>Search settings</source>
+        <translation>搜索设置</translation>
+    </message>
+    <message>
+        <source>No setting has these words.</source>
+        <translation>没有找到结果。</translation>
+    </message>
+    <message>
+        <source>Pages</source>
+        <translation>页面</translation>
+    </message>
+</context>
+<context>
+    <name>Shortcuts</name>
+    <message>
+        <source>Keyboard Shortcuts</source>
+        <translation>键盘快捷键</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>关闭</translation>
+    </message>
+    <message>
+        <source>In a chat</source>
+        <translation>在对话中</translation>
+    </message>
+    <message>
+        <source>New line</source>
+        <translation>换行</translation>
+    </message>
+    <message>
+        <source>Stop the reply, or cancel editing</source>
+        <translation>停止回复，或取消编辑</translation>
+    </message>
+    <message>
+        <source>Previous message</source>
+        <translation>上一条消息</translation>
+    </message>
+    <message>
+        <source>Next message</source>
+        <translation>下一条消息</translation>
     </message>
 </context>
 <context>
@@ -2500,6 +4223,45 @@
     <message>
         <source>Chats</source>
         <translation>对话</translation>
+    </message>
+</context>
+<context>
+    <name>SidebarWiring</name>
+    <message>
+        <source>Delete the folder “%1”?</source>
+        <translation>删除文件夹“%1”？</translation>
+    </message>
+    <message>
+        <source>Move up what is in it</source>
+        <translation>将内容移到上一级</translation>
+    </message>
+    <message>
+        <source>Delete all of it</source>
+        <translation>连同内容删除</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation type="unfinished">取消</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln chat(s)</source>
+        <translation>
+            <numerusform>%Ln 个对话</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln folder(s)</source>
+        <translation>
+            <numerusform>%Ln 个文件夹</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>%1 and %2</source>
+        <translation>%1和%2</translation>
+    </message>
+    <message>
+        <source>It holds %1.</source>
+        <translation>其中有%1。</translation>
     </message>
 </context>
 <context>
@@ -2544,12 +4306,133 @@
         <translation>请求</translation>
     </message>
     <message>
+        <source>Totals</source>
+        <translation>总计</translation>
+    </message>
+    <message>
+        <source>Race with the latest reply…</source>
+        <translation>用最新回复竞速…</translation>
+    </message>
+    <message>
+        <source>Turn on</source>
+        <translation>开启</translation>
+    </message>
+    <message>
+        <source>Off for this pair</source>
+        <translation>对此模型对已关闭</translation>
+    </message>
+    <message>
+        <source>Drafting cost time with these two models, so you turned it off.</source>
+        <translation>这两个模型使用草稿反而更慢，因此已关闭。</translation>
+    </message>
+    <message>
         <source>Your words are the main model&apos;s words, with or without a draft; only the speed differs.</source>
         <translation>无论是否使用草稿模型，文字都出自主模型，不同的只是速度。</translation>
     </message>
     <message>
         <source>Replies appear here while they are written.</source>
         <translation>正在生成的回复会显示在这里。</translation>
+    </message>
+</context>
+<context>
+    <name>SpeculationWiring</name>
+    <message>
+        <source>Drafting is off for this pair from the next reply on. Choosing Auto or Fixed turns it on again.</source>
+        <translation>从下一个回复起，此模型对不再使用草稿模型。选择“自动”或“固定”即可重新开启。</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>撤销</translation>
+    </message>
+    <message>
+        <source>Race…</source>
+        <translation>竞速…</translation>
+    </message>
+</context>
+<context>
+    <name>Totals</name>
+    <message>
+        <source>By pair</source>
+        <translation>按模型对</translation>
+    </message>
+    <message>
+        <source>By language</source>
+        <translation>按语言</translation>
+    </message>
+    <message>
+        <source>By content</source>
+        <translation>按内容</translation>
+    </message>
+    <message>
+        <source>Replies</source>
+        <translation>回复</translation>
+    </message>
+    <message>
+        <source>Time</source>
+        <translation>时间</translation>
+    </message>
+    <message>
+        <source>English</source>
+        <translation>英语</translation>
+    </message>
+    <message>
+        <source>Korean</source>
+        <translation>韩语</translation>
+    </message>
+    <message>
+        <source>Japanese</source>
+        <translation>日语</translation>
+    </message>
+    <message>
+        <source>Chinese</source>
+        <translation>中文</translation>
+    </message>
+    <message>
+        <source>Prose</source>
+        <translation>文章</translation>
+    </message>
+    <message>
+        <source>Code</source>
+        <translation>代码</translation>
+    </message>
+    <message>
+        <source>Lists and tables</source>
+        <translation>列表与表格</translation>
+    </message>
+    <message>
+        <source>Other</source>
+        <translation>其他</translation>
+    </message>
+</context>
+<context>
+    <name>TotalsCard</name>
+    <message>
+        <source>Clear all statistics?</source>
+        <translation>清除全部统计？</translation>
+    </message>
+    <message>
+        <source>Chats stay as they are, with the figures under their replies.</source>
+        <translation>对话以及回复下方的数据保持不变。</translation>
+    </message>
+    <message>
+        <source>Clear</source>
+        <translation>清除</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
+        <source>Totals</source>
+        <translation>总计</translation>
+    </message>
+    <message>
+        <source>Totals appear here once replies have been written.</source>
+        <translation>生成回复后，这里会显示总计。</translation>
+    </message>
+    <message>
+        <source>Clear Statistics…</source>
+        <translation>清除统计…</translation>
     </message>
 </context>
 <context>
@@ -2573,10 +4456,6 @@
     <message>
         <source>Copy Link</source>
         <translation>拷贝链接</translation>
-    </message>
-    <message>
-        <source>Copy Message</source>
-        <translation>拷贝消息</translation>
     </message>
 </context>
 <context>
@@ -2603,14 +4482,135 @@
     </message>
 </context>
 <context>
-    <name>TrashMenu</name>
+    <name>Trash</name>
     <message>
         <source>Messages in “%1”</source>
         <translation>“%1”中的消息</translation>
     </message>
     <message>
+        <source>deleted today</source>
+        <translation>今天删除</translation>
+    </message>
+    <message>
+        <source>deleted yesterday</source>
+        <translation>昨天删除</translation>
+    </message>
+    <message>
+        <source>deleted on %1</source>
+        <translation>%1 删除</translation>
+    </message>
+</context>
+<context>
+    <name>TrashMenu</name>
+    <message>
         <source>Nothing in the last 30 days</source>
         <translation>最近 30 天没有</translation>
+    </message>
+    <message>
+        <source>Show all…</source>
+        <translation>显示全部…</translation>
+    </message>
+</context>
+<context>
+    <name>TrashWindow</name>
+    <message numerus="yes">
+        <source>Delete %Ln item(s) for good?</source>
+        <translation>
+            <numerusform>永久删除 %Ln 项？</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Delete for good</source>
+        <translation>永久删除</translation>
+    </message>
+    <message>
+        <source>Delete everything in Recently Deleted for good?</source>
+        <translation>永久删除“最近删除”中的所有内容？</translation>
+    </message>
+    <message>
+        <source>Empty</source>
+        <translation>清空</translation>
+    </message>
+    <message>
+        <source>It also leaves the daily copies. This cannot be undone.</source>
+        <translation>每日副本中的内容也会删除，且无法撤销。</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation type="unfinished">取消</translation>
+    </message>
+    <message>
+        <source>Recently Deleted</source>
+        <translation>最近删除</translation>
+    </message>
+    <message>
+        <source>What you delete stays here for 30 days. Then it is gone for good.</source>
+        <translation>删除的内容会在这里保留 30 天，之后将永久删除。</translation>
+    </message>
+    <message>
+        <source>Nothing was deleted in the last 30 days.</source>
+        <translation>最近 30 天没有删除任何内容。</translation>
+    </message>
+    <message>
+        <source>Recently deleted chats and messages</source>
+        <translation>最近删除的对话和消息</translation>
+    </message>
+    <message>
+        <source>Restore</source>
+        <translation>恢复</translation>
+    </message>
+    <message>
+        <source>Delete for good…</source>
+        <translation>永久删除…</translation>
+    </message>
+    <message>
+        <source>Empty…</source>
+        <translation>清空…</translation>
+    </message>
+</context>
+<context>
+    <name>Tray</name>
+    <message>
+        <source>Open Hunch</source>
+        <translation>打开 Hunch</translation>
+    </message>
+    <message>
+        <source>Quick Ask…</source>
+        <translation>快速提问…</translation>
+    </message>
+    <message>
+        <source>New Chat</source>
+        <translation>新建对话</translation>
+    </message>
+    <message>
+        <source>Quit Hunch</source>
+        <translation>退出 Hunch</translation>
+    </message>
+    <message>
+        <source>No model is loaded</source>
+        <translation>尚未加载模型</translation>
+    </message>
+    <message>
+        <source>No model is in memory</source>
+        <translation>内存中没有模型</translation>
+    </message>
+    <message>
+        <source>Loading %1…</source>
+        <translation>正在加载 %1…</translation>
+    </message>
+    <message>
+        <source>%1 could not be loaded</source>
+        <translation>无法加载 %1</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n reply(s) being written</source>
+        <translation>
+            <numerusform>正在生成 %n 条回复</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Nothing is being written</source>
+        <translation>没有正在生成的回复</translation>
     </message>
 </context>
 <context>
@@ -2691,8 +4691,23 @@
         <translation>自动模式最适合这个模型对：速度是不用草稿时的 %1。</translation>
     </message>
     <message>
-        <source>%1 tokens ahead are best for this pair: %2 plain speed.</source>
+        <source>Best for this pair is to guess %1 ahead: %2 plain speed.</source>
         <translation>这个模型对每次提前猜测 %1 个 token 最好：速度是不用草稿时的 %2。</translation>
+    </message>
+</context>
+<context>
+    <name>_Counts</name>
+    <message numerus="yes">
+        <source>%Ln message(s)</source>
+        <translation>
+            <numerusform>%Ln 条消息</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln day(s) left</source>
+        <translation>
+            <numerusform>剩余 %Ln 天</numerusform>
+        </translation>
     </message>
 </context>
 </TS>

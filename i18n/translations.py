@@ -20,7 +20,7 @@ sys.path.insert(0, str(ROOT))
 
 from app.words.languages import LANGUAGES, SOURCES  # noqa: E402
 
-_PLACEHOLDER = re.compile(r"%(?:n|L?\d)")
+_PLACEHOLDER = re.compile(r"%L?(?:n|\d)")
 
 
 def ts_file(language: str, folder: Path = SOURCES) -> Path:

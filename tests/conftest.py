@@ -15,7 +15,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from ipaddress import ip_address
 from pathlib import Path
 
@@ -112,6 +112,14 @@ def log_is_quiet(request: pytest.FixtureRequest) -> Iterator[None]:
     for name in ("app", "engine"):
         logging.getLogger(name).removeHandler(trap)
     assert not trap.kept, "unexpected in the log:\n" + "\n".join(trap.kept)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """What a test printed may be no text, which cannot be sent to the process that reports."""
+    report = yield
+    report.sections = [(name, text.encode("utf-8", "replace").decode()) for name, text in report.sections]
+    return report
 
 
 def pytest_unconfigure() -> None:

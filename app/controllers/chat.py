@@ -1,4 +1,4 @@
-"""Chats and messages: creating, sending, editing, deleting. Running replies are in `replies`, models in `models`.
+"""Chats, and sending messages. Changing them is in `message_changes`, running replies are in `replies`.
 
 Everything that a person does is stored first and shown when it is on disk. What the disk refuses is told with
 `not_stored`, together with a call that tries it again; nothing has changed then.
@@ -6,22 +6,33 @@ Everything that a person does is stored first and shown when it is on disk. What
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
+from functools import partial
 
 from PySide6.QtCore import QObject, Signal
 
 from app.bridge import EngineBridge
+from app.controllers.asides import Asides
 from app.controllers.changes import Changes
+from app.controllers.chat_lists import list_chats
+from app.controllers.chat_options import ChatOptions
 from app.controllers.deletions import Deletions
-from app.controllers.messages import request_messages, storable, title_from
+from app.controllers.folders import Folders
+from app.controllers.message_changes import MessageChanges
+from app.controllers.messages import storable
 from app.controllers.models import ModelController
+from app.controllers.places import Places
 from app.controllers.replies import Replies
+from app.controllers.reply_requests import ReplyRequests
+from app.controllers.titles import Titles
+from app.controllers.unseen import Unseen
 from app.settings import Settings
-from app.storage import Asked, ChatSummary, Question, Storage, StoredMessage, exchange
+from app.storage import Asked, Attachments, ChatSummary, Question, Storage, StoredMessage, exchange
 from app.view_models.conversation_list import ConversationListModel
 from app.view_models.request_table import RequestTableModel
-from app.view_models.transcript import TranscriptModel
-from engine import ChatEngine, MessageRole, NoModelLoaded, Request, RequestStats
+from app.view_models.transcript import TranscriptMessage, TranscriptModel
+from app.words.chat_groups import copy_titles
+from engine import ChatEngine, EmptyConversation, MessageRole, NoModelLoaded, RequestStats
 
 
 class ChatController(QObject):
@@ -35,8 +46,9 @@ class ChatController(QObject):
     message_sent = Signal(int, str)  # the chat that it was written in (0: a new one), its text, now on disk
     message_refused = Signal(int, str)  # likewise, but it is not on disk
     unsent_restored = Signal(object)  # chat → text that was typed there in an earlier run
+    chat_left = Signal(int)  # the open chat is about to leave the screen
     chat_deleted = Signal(int, str)  # chat, title; undo_delete brings it back
-    message_deleted = Signal(int)  # message; undo_delete brings it back
+    reply_ended = Signal(int, int)  # chat, message
 
     def __init__(
         self,
@@ -49,24 +61,37 @@ class ChatController(QObject):
     ) -> None:
         super().__init__(parent)
         self._storage = storage
-        self._settings = settings
         self._models = models
         self._chats, self._messages = storage.read.chats, storage.read.messages
         self.chat_id = 0
         self.title = ""
         self.generating = False
         self.transcript = TranscriptModel(self)
-        self.conversations = ConversationListModel(self._find, self)
+        self.conversations = ConversationListModel(partial(list_chats, storage), self)
         self.requests = RequestTableModel(self)
         self._replies = Replies(engine, bridge, storage, self.transcript, self.requests, self)
+        self.replies = self._replies
         self._replies.changed.connect(self._update_generating)
         self._replies.stats_changed.connect(self._emit_context)
+        self._replies.ended.connect(self.reply_ended)
         self._replies.not_stored.connect(lambda problem: self.not_stored.emit(problem, self._replies.store_ends))
-        self._changes = Changes(storage, self)
-        self._changes.not_stored.connect(self.not_stored)
-        self.deletions = Deletions(storage, self._changes, self)
+        self.changes = Changes(storage, self)
+        self.changes.not_stored.connect(self.not_stored)
+        self.deletions = Deletions(storage, self.changes, self)
         self.deletions.restored.connect(self._on_restored)
-        self._visit = 0  # counts what was shown, so that late answers know whether they are still wanted
+        self.deletions.chats_gone.connect(self._leave)
+        self.folders = Folders(storage, self.changes, self.deletions, self.conversations, self)
+        self._unseen = Unseen(storage, self._replies, self.conversations, lambda chat: chat == self.chat_id, self)
+        self.asides = Asides(self.changes, self._replies, storage, self._ask_aside, self)
+        self.asides.begin_requested.connect(lambda asked: self.begin(asked, visit=-1))
+        self.options = ChatOptions(storage, self.changes, settings, self)
+        self.requests_for_replies = ReplyRequests(storage, models, self.options, self._replies)
+        self.edits = MessageChanges(self, storage)
+        self.places = Places(storage)
+        self.titles = Titles(engine, bridge, storage, settings, models, self)
+        self.titles.titled.connect(self._refresh_titles)
+        self.replies.stored_end.connect(self.titles.on_reply)
+        self.visit = 0  # counts what was shown, so that late answers know whether they are still wanted
         self.conversations.refresh()
 
     # Chats
@@ -80,19 +105,20 @@ class ChatController(QObject):
 
     def rename_chat(self, chat_id: int, title: str) -> None:
         if title := storable(title):
-            self._changes.write(
+            self.changes.write(
                 lambda stores: stores.chats.rename(chat_id, title), lambda _: self._refresh_titles(chat_id)
             )
 
     def pin_chat(self, chat_id: int, pinned: bool) -> None:
-        self._changes.write(lambda stores: stores.chats.pin(chat_id, pinned), lambda _: self.conversations.refresh())
+        self.changes.write(lambda stores: stores.chats.pin(chat_id, pinned), lambda _: self.conversations.refresh())
 
     def duplicate_chat(self, chat_id: int) -> None:
         """Copies a chat with all its branches, and opens the copy."""
         summary = self._chats.summary(chat_id)
         if summary is not None:
             self._replies.save()
-            self._changes.write(lambda stores: stores.chats.duplicate(chat_id, summary.title), self._show_copy)
+            titles = copy_titles(summary.title)
+            self.changes.write(lambda stores: stores.chats.duplicate(chat_id, titles), self._show_listed)
 
     def delete_chat(self, chat_id: int) -> None:
         """To the Trash, where it stays for 30 days."""
@@ -111,134 +137,92 @@ class ChatController(QObject):
 
     # Messages
 
-    def send(self, text: str) -> bool:
+    def send(self, text: str, attachments: Attachments = ()) -> bool:
         """Asks for the message to be stored, and for a reply to it then. False: it is refused at once.
 
         `message_sent` or `message_refused` says what became of it.
         """
         text = storable(text)
-        if not text or self.generating or self._changes.is_asking or not self._can_reply():
+        if not (text or attachments) or self.generating or self.changes.is_asking or not self.can_reply():
             return False
-        rows, visit, chat_id = self.transcript.messages, self._visit, self.chat_id
-        question = self._question(chat_id, rows[-1].id if rows else None, text)
+        rows, visit, chat_id = self.transcript.messages, self.visit, self.chat_id
+        question = self.requests_for_replies.question(chat_id, rows[-1].id if rows else None, text, attachments)
 
         def stored(asked: Asked) -> None:
             self.message_sent.emit(chat_id, text)
-            if visit == self._visit:
+            if visit == self.visit:
                 self._show_sent(asked, question.title)
-            self._begin(asked, visit)
+            self.begin(asked, visit)
 
-        self._changes.ask(
+        self.changes.ask(
             lambda stores: exchange.ask(stores, question),
             stored,
             lambda: self.message_refused.emit(chat_id, text),
-            lambda: self._send_again(chat_id, text),
+            lambda: self._send_again(chat_id, text, attachments),
         )
         return True
 
     def stop(self) -> None:
-        self._replies.stop(self.chat_id)
+        self.stop_in(self.chat_id)
+
+    def stop_in(self, chat_id: int) -> None:
+        self._replies.stop(chat_id)
+
+    def stop_deleted(self, chat_id: int) -> None:
+        """The replies of this chat whose rows are gone."""
+        self._replies.stop(chat_id, lambda message_id: self._messages.message(message_id) is None)
 
     def regenerate(self, message_id: int) -> bool:
         """Requests another version of a reply, or another reply to a person's message. False: nothing will change."""
         message = self._messages.message(message_id)
-        if message is None or self._changes.is_asking or not self._can_reply():
+        if message is None or self.changes.is_asking or not self.can_reply():
             return False
         replied_to = message.id if message.role is MessageRole.USER else message.parent_id
         if replied_to is None:
+            self.problem_raised.emit(EmptyConversation())
             return False
-        chat_id, user_id, visit, pair = message.chat_id, replied_to, self._visit, self._models.pair
+        chat_id, user_id, visit, names = message.chat_id, replied_to, self.visit, self.requests_for_replies.names
 
         def stored(asked: Asked) -> None:
             self._replies.stop(chat_id)
-            if visit == self._visit:
-                self._show_branch_after(user_id)
-            self._begin(asked, visit)
+            self.begin(asked, visit)
 
-        names = pair.main_name, pair.draft_name
-        self._changes.ask(lambda stores: exchange.ask_again(stores, chat_id, user_id, *names), stored)
+        self.changes.ask(lambda stores: exchange.ask_again(stores, chat_id, user_id, *names), stored)
         return True
-
-    def edit(self, message_id: int, text: str) -> bool:
-        """Adds a changed version of a message. A person's message then gets a reply of its own; a model's does not.
-
-        False: it is refused at once; otherwise `message_sent` or `message_refused` follows, with the text.
-        """
-        message, text = self._messages.message(message_id), storable(text)
-        if message is None or not text or self._changes.is_asking:
-            return False
-        if message.role is MessageRole.ASSISTANT:
-            self._edit_reply(message, text)
-            return True
-        if not self._can_reply():
-            return False
-        visit, question = self._visit, self._question(message.chat_id, message.parent_id, text)
-
-        def stored(asked: Asked) -> None:
-            self.message_sent.emit(message.chat_id, text)
-            self._replies.stop(message.chat_id)
-            if visit == self._visit:
-                self._replace(message, asked.user_id)
-            self._refresh_titles(message.chat_id)
-            self._begin(asked, visit)
-
-        refused = self._refusal(message.chat_id, text)
-        self._changes.ask(lambda stores: exchange.ask_differently(stores, message, question), stored, refused)
-        return True
-
-    def _edit_reply(self, message: StoredMessage, text: str) -> None:
-        visit = self._visit
-
-        def stored(new_id: int) -> None:
-            self.message_sent.emit(message.chat_id, text)
-            self._replies.stop(message.chat_id)
-            if visit == self._visit:
-                self._replace(message, new_id)
-
-        refused = self._refusal(message.chat_id, text)
-        self._changes.ask(lambda stores: stores.messages.add_edited_reply(message, text), stored, refused)
-
-    def _refusal(self, chat_id: int, text: str) -> Callable[[], None]:
-        return lambda: self.message_refused.emit(chat_id, text)
 
     def show_version(self, message_id: int, step: int) -> None:
         """Shows the version `step` places from the one shown, and the branch that follows it."""
         message = self._messages.message(message_id)
         other = self._messages.sibling(message, step) if message else None
         if message is not None and other is not None:
-            leaf = self._messages.latest_leaf(other)
-            # Shown at once: looking needs no room on the disk.
-            self._show_rows(self._messages.branch(leaf))
-            self._changes.write(lambda stores: stores.chats.set_leaf(message.chat_id, leaf), lambda _: None)
+            self._show_branch_with(other)
 
-    def delete_message(self, message_id: int) -> None:
-        """Deletes a message and all that follows it, and shows another version of it if there is one."""
+    def open_at(self, chat_id: int, message_id: int) -> None:
+        """Opens a chat and shows the branch that a message is in."""
+        self.open_chat(chat_id)
         message = self._messages.message(message_id)
-        if message is None:
-            return
+        if message is not None and message.chat_id == self.chat_id and self.transcript.row_of(message_id) is None:
+            self._show_branch_with(message_id)
 
-        def done() -> None:
-            self._replies.stop(message.chat_id)
-            if message.chat_id == self.chat_id:
-                self._show_branch()
-            self.message_deleted.emit(message_id)
-
-        self.deletions.delete_message(message, done)
+    def _show_branch_with(self, message_id: int) -> None:
+        """Shown at once: looking needs no room on the disk."""
+        chat_id, leaf = self.chat_id, self._messages.latest_leaf(message_id)
+        self._show_rows(self._messages.branch(leaf), self.transcript.show_branch)
+        self.changes.write(lambda stores: stores.chats.set_leaf(chat_id, leaf), lambda _: None)
 
     def continue_reply(self, message_id: int) -> bool:
         """Requests more text for a reply that was stopped, interrupted or cut; it is appended to the same row."""
         message = self._messages.message(message_id)
-        if message is None or message.role is not MessageRole.ASSISTANT or self.generating or self._changes.is_asking:
+        if message is None or message.role is not MessageRole.ASSISTANT or self.generating or self.changes.is_asking:
             return False
-        if not self._can_reply():
+        if not self.can_reply():
             return False
 
         def stored(_done: None) -> None:
-            self._start(message_id)
-            if message.chat_id == self.chat_id:
-                self._show_branch()
+            self.requests_for_replies.start(message_id)
+            self.show_branch_of(message.chat_id)
 
-        self._changes.ask(lambda stores: stores.messages.resume_reply(message_id), stored)
+        self.changes.ask(lambda stores: stores.messages.resume_reply(message_id), stored)
         return True
 
     # What is not sent
@@ -260,104 +244,94 @@ class ChatController(QObject):
         return self._replies.has_unsaved
 
     def close(self) -> None:
-        """Asks for the running replies to be stored as interrupted. Call it before the engine closes."""
+        """Has stored what is not kept yet, and running replies as interrupted. Call it before the engine closes."""
+        self.chat_left.emit(self.chat_id)
+        self.options.keep()
+        self.edits.keep()
+        self.titles.close()
         self._replies.close()
 
     # Small parts
 
-    def _find(self, query: str, limit: int, done: Callable[[Sequence[ChatSummary]], None]) -> None:
-        if query:
-            self._storage.search(query, limit, done)
-        else:
-            self._storage.stop_search()
-            done(self._chats.find("", limit))
+    def _ask_aside(self, text: str) -> Question | None:
+        """A question in a new chat; None where nothing can answer it."""
+        return self.requests_for_replies.question(0, None, text) if self.can_reply() else None
 
-    def _send_again(self, chat_id: int, text: str) -> None:
+    def _send_again(self, chat_id: int, text: str, attachments: Attachments) -> None:
         """In the chat that it was written for."""
         if chat_id != self.chat_id:
             self._show(chat_id)
-        self.send(text)
+        self.send(text, attachments)
 
-    def _can_reply(self) -> bool:
+    def can_reply(self) -> bool:
         if not self._models.can_reply:
             self.problem_raised.emit(NoModelLoaded())
         return self._models.can_reply
 
-    def _question(self, chat_id: int, parent_id: int | None, text: str) -> Question:
-        pair = self._models.pair
-        return Question(chat_id, parent_id, text, title_from(text), pair.main_name, pair.draft_name)
-
     def _show_sent(self, asked: Asked, title: str) -> None:
         if not self.chat_id:
             self.chat_id, self.title = asked.chat_id, title
+            self.options.became(asked.chat_id)
             self.current_chat_changed.emit(self.chat_id, self.title)
         self._append(asked.user_id)
 
-    def _begin(self, asked: Asked, visit: int) -> None:
-        self._start(asked.reply_id)
-        if visit == self._visit:
-            self._append(asked.reply_id)
+    def begin(self, asked: Asked, visit: int) -> None:
+        """Requests the reply that was stored, and shows it where the same chat is still on the screen."""
+        self.requests_for_replies.start(asked.reply_id)
+        if visit == self.visit:
+            rows = self.transcript.messages
+            if rows and rows[-1].id == asked.user_id:
+                self._append(asked.reply_id)
+            else:
+                self._show_branch()
         self.conversations.refresh()
-
-    def _start(self, reply_id: int) -> None:
-        self._models.wake()
-        branch = self._messages.branch(reply_id)
-        pair = self._models.pair
-        names = f"{pair.main_name} ← {pair.draft_name}" if pair.draft_name else pair.main_name
-        summary = self._chats.summary(branch[-1].chat_id)
-        self._replies.start(branch[-1], self._request(branch), summary.title if summary else "", names)
-
-    def _request(self, branch: list[StoredMessage]) -> Request:
-        settings = self._settings
-        return Request(
-            messages=request_messages(branch, settings.system_prompt),
-            sampling=settings.sampling(),
-            speculation=settings.speculation(),
-            max_tokens=settings.max_tokens,
-            thinking=settings.thinking,
-        )
 
     def _append(self, message_id: int) -> None:
         if stored := self._messages.message(message_id):
-            self.transcript.append(self._replies.row(stored))
+            self.transcript.append(self._row(stored))
 
-    def _replace(self, message: StoredMessage, new_id: int) -> None:
-        row = self.transcript.row_of(message.id)
-        if row is not None:
-            self.transcript.remove_from(row)
-        self._append(new_id)
+    def _row(self, stored: StoredMessage) -> TranscriptMessage:
+        return self.edits.row(self._replies.row(stored))
 
     def _show(self, chat_id: int) -> None:
+        self.chat_left.emit(self.chat_id)
         summary = self._chats.summary(chat_id)
-        self._visit += 1
+        self.visit += 1
         self.chat_id, self.title = (summary.id, summary.title) if summary else (0, "")
-        self._show_branch()
+        self.options.open(self.chat_id)
+        self.edits.open_chat(self.chat_id)
+        self._show_rows(self._messages.shown_branch(self.chat_id), self.transcript.set_messages)
         self._update_generating()
+        self._unseen.see(self.chat_id)
         self.current_chat_changed.emit(self.chat_id, self.title)
 
-    def _show_copy(self, chat_id: int) -> None:
-        self._show(chat_id)
+    def _show_listed(self, chat_id: int) -> None:
         self.conversations.refresh()
+        self._show(chat_id)
+
+    def show_branch_of(self, chat_id: int) -> None:
+        """As it is stored now, where it is the open chat's."""
+        if chat_id == self.chat_id:
+            self._show_branch()
 
     def _show_branch(self) -> None:
-        self._show_rows(self._messages.shown_branch(self.chat_id))
+        self._show_rows(self._messages.shown_branch(self.chat_id), self.transcript.show_branch)
 
-    def _show_rows(self, branch: list[StoredMessage]) -> None:
-        self.transcript.set_messages([self._replies.row(stored) for stored in branch])
+    def _show_rows(self, branch: list[StoredMessage], show: Callable[[Iterable[TranscriptMessage]], None]) -> None:
+        show([self._row(stored) for stored in branch])
         stats = next((stored.stats for stored in reversed(branch) if stored.stats), RequestStats())
         self._emit_context(self.chat_id, stats)
 
-    def _show_branch_after(self, message_id: int) -> None:
-        row = self.transcript.row_of(message_id)
-        if row is not None:
-            self.transcript.remove_from(row + 1)
-
     def _on_deleted(self, chat: ChatSummary) -> None:
-        self._replies.stop(chat.id)
-        if chat.id == self.chat_id:
-            self._show(0)
+        self._leave([chat.id])
         self.conversations.refresh()
         self.chat_deleted.emit(chat.id, chat.title)
+
+    def _leave(self, chats: Iterable[int]) -> None:
+        for chat_id in chats:
+            self._replies.stop(chat_id)
+            if chat_id == self.chat_id:
+                self._show(0)
 
     def _on_restored(self, chat_id: int, open_it: bool) -> None:
         self.conversations.refresh()

@@ -1,29 +1,44 @@
-"""Deleting, undoing that, and bringing back what is in the Trash."""
+"""Deleting, undoing that, bringing back what is in the Trash, and emptying it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal
 
 from app.controllers.changes import Changes
-from app.storage import ChatSummary, Deletion, Storage, StoredMessage, exchange
+from app.storage import (
+    ChatSummary,
+    DeletedFolder,
+    Deletion,
+    NotStored,
+    Purged,
+    Storage,
+    StoredMessage,
+    Stores,
+    exchange,
+)
+from app.storage.trash import Trash
 
 
 @dataclass(frozen=True, slots=True)
 class _Undo:
     """A deletion of this run of the app."""
 
-    mark: float
-    chat_id: int
-    open_it: bool
+    mark: float | None  # None: nothing of it went to the Trash
+    put_back: Callable[[Stores], None]
+    chat_id: int = 0  # 0: several, or none
+    open_it: bool = False
 
 
 class Deletions(QObject):
     """What is deleted stays in the Trash for 30 days."""
 
-    restored = Signal(int, bool)  # chat, whether it is to be opened
+    restored = Signal(int, bool)  # chat (0: several, or none), whether it is to be opened
+    changed = Signal()  # what is in the Trash
+    emptied = Signal(object)  # the chats that are forgotten for good
+    chats_gone = Signal(object)  # to the Trash, with their folder
 
     def __init__(self, storage: Storage, changes: Changes, parent: QObject) -> None:
         super().__init__(parent)
@@ -33,19 +48,32 @@ class Deletions(QObject):
 
     def delete_chat(self, chat: ChatSummary, was_open: bool, done: Callable[[], None]) -> None:
         def stored(mark: float) -> None:
-            self._undo.append(_Undo(mark, chat.id, was_open))
+            self._add(_Undo(mark, lambda stores: stores.trash.restore(mark), chat.id, was_open))
             done()
 
         self._changes.write(lambda stores: stores.trash.put_chat(chat.id), stored)
 
-    def delete_message(self, message: StoredMessage, done: Callable[[], None]) -> None:
-        """With all that follows it."""
+    def delete_message(self, message: StoredMessage, following: bool, done: Callable[[], None]) -> None:
+        """Alone, or with all that is `following` it."""
 
         def stored(mark: float) -> None:
-            self._undo.append(_Undo(mark, message.chat_id, open_it=False))
+            self._add(_Undo(mark, lambda stores: stores.trash.restore(mark), message.chat_id))
             done()
 
-        self._changes.write(lambda stores: exchange.delete_messages(stores, message), stored)
+        self._changes.write(lambda stores: exchange.delete_messages(stores, message, following=following), stored)
+
+    def delete_folder(self, folder_id: int, with_chats: bool, done: Callable[[], None]) -> None:
+        def stored(deleted: DeletedFolder) -> None:
+            self._add(_Undo(deleted.mark, lambda stores: stores.folders.put_back(deleted)))
+            if with_chats:
+                self.chats_gone.emit([chat_id for chat_id, _ in deleted.chats])
+            done()
+
+        self._changes.write(lambda stores: stores.folders.delete(folder_id, with_chats), stored)
+
+    def _add(self, undo: _Undo) -> None:
+        self._undo.append(undo)
+        self.changed.emit()
 
     @property
     def can_undo(self) -> bool:
@@ -55,15 +83,48 @@ class Deletions(QObject):
         """Brings back what was deleted last in this run; again, what was deleted before it."""
         if self._undo:
             undo = self._undo.pop()
-            self._restore(undo.mark, undo.chat_id, undo.open_it)
+            self._restore(undo.put_back, undo.chat_id, undo.open_it)
 
-    def latest(self) -> list[Deletion]:
+    # The Trash
+
+    def latest(self, limit: int = 10) -> list[Deletion]:
         """What can be brought back, the latest first; also what earlier runs deleted."""
-        return self._storage.read.trash.latest()
+        return self._storage.read.trash.latest(limit)
 
-    def restore(self, deletion: Deletion) -> None:
-        self._undo = [undo for undo in self._undo if undo.mark != deletion.mark]
-        self._restore(deletion.mark, deletion.chat_id, open_it=True)
+    def restore(self, deletion: Deletion, open_it: bool = True) -> None:
+        if deletion.whole_chat:  # others may have been deleted with it
+            self._restore(lambda stores: stores.trash.restore_chat(deletion.chat_id), deletion.chat_id, open_it)
+            self._forget_undo([deletion])
+        else:
+            self._restore(lambda stores: stores.trash.restore(deletion.mark), deletion.chat_id, open_it)
+            self._undo = [undo for undo in self._undo if undo.mark != deletion.mark]
 
-    def _restore(self, mark: float, chat_id: int, open_it: bool) -> None:
-        self._changes.write(lambda stores: stores.trash.restore(mark), lambda _: self.restored.emit(chat_id, open_it))
+    def forget(self, deletions: Sequence[Deletion]) -> None:
+        """For good; there is no way back."""
+        self._forget(lambda trash: trash.forget(deletions), deletions)
+
+    def empty(self) -> None:
+        self._forget(lambda trash: trash.empty(), self.latest(-1))
+
+    def _forget(self, choose: Callable[[Trash], Purged], deletions: Sequence[Deletion]) -> None:
+        def done(purged: Purged) -> None:
+            self._forget_undo(deletions)
+            self.changed.emit()
+            self.emptied.emit(purged.chats)
+
+        def refused(problem: NotStored) -> None:
+            self._changes.not_stored.emit(problem, lambda: self._forget(choose, deletions))
+
+        self._storage.forget(choose, done, refused)
+
+    def _forget_undo(self, deletions: Sequence[Deletion]) -> None:
+        """A deletion of a single chat or message cannot be undone once it is restored, or forgotten."""
+        marks = {deletion.mark for deletion in deletions}
+        self._undo = [undo for undo in self._undo if undo.mark not in marks or not undo.chat_id]
+
+    def _restore(self, put_back: Callable[[Stores], None], chat_id: int, open_it: bool) -> None:
+        def done(_stored: None) -> None:
+            self.changed.emit()
+            self.restored.emit(chat_id, open_it)
+
+        self._changes.write(put_back, done)

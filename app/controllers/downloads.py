@@ -31,6 +31,7 @@ from engine import (
     ModelLibrary,
 )
 
+NEWEST = "main"  # the revision that repositories are published as
 _RUNNING = (DownloadState.WAITING, DownloadState.RUNNING)
 
 
@@ -39,6 +40,7 @@ class _Half:
     """One repository of a row, as the store told of it last."""
 
     repository: str
+    revision: str = NEWEST
     download: DownloadId | None = None  # None: not asked for in this run
     state: DownloadState = DownloadState.PAUSED
     progress: DownloadProgress | None = None
@@ -77,8 +79,8 @@ class DownloadController(QObject):
     def entries(self) -> list[DownloadEntry]:
         return [self._entry(row) for row in self._rows.values()]
 
-    def install(self, repository: str, *, as_draft: bool = False) -> int:
-        return self._install((repository.strip(),), as_draft=as_draft)
+    def install(self, repository: str, revision: str = NEWEST, *, as_draft: bool = False) -> int:
+        return self._install((repository.strip(),), revision, as_draft=as_draft)
 
     def install_pair(self, main: str, draft: str) -> int:
         """Both halves at the same time, as one row. A start of the app after a break knows them as one again."""
@@ -126,7 +128,7 @@ class DownloadController(QObject):
 
     # Starting
 
-    def _install(self, repositories: tuple[str, ...], *, as_draft: bool = False) -> int:
+    def _install(self, repositories: tuple[str, ...], revision: str = NEWEST, *, as_draft: bool = False) -> int:
         for row in self._rows.values():
             if _names(row) == repositories and set(row.states()) & set(_RUNNING):
                 return row.id
@@ -135,14 +137,14 @@ class DownloadController(QObject):
         for row in same[1:]:
             del self._rows[row.id]
         known = {half.repository: half for row in same for half in row.halves}
-        halves = tuple(known.get(name, _Half(name)) for name in repositories)
+        halves = tuple(replace(known.get(name, _Half(name)), revision=revision) for name in repositories)
         self._rows[number] = _Row(number, halves, as_draft)
         self._start(number, [half for half in halves if half.state not in _RUNNING])
         return number
 
     def _start(self, number: int, halves: Iterable[_Half]) -> None:
         for half in halves:
-            download = self._store.install(half.repository)
+            download = self._store.install(half.repository, half.revision)
             self._put(number, replace(half, download=download, state=DownloadState.WAITING, error=None, progress=None))
 
     # What arrives

@@ -8,6 +8,7 @@ from dataclasses import replace
 from PySide6.QtCore import QObject, Signal
 
 from app.bridge import EngineBridge
+from app.controllers.downloads import NEWEST
 from app.controllers.draft_choices import CHAT_TOKENS, mains_of, model_entry
 from app.controllers.pair_offers import pair_offers
 from app.settings import Settings
@@ -40,7 +41,7 @@ class LibraryController(QObject):
         store: ModelLibrary,
         bridge: EngineBridge,
         settings: Settings,
-        install: Callable[[str], object],
+        install: Callable[[str, str], object],
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
@@ -82,11 +83,12 @@ class LibraryController(QObject):
         self._store.check_for_update(folder)
 
     def mend(self, folder: str) -> None:
-        """Downloads what is damaged or newer. The model stays in its place until that is whole."""
+        """Downloads what is damaged, as it was installed, or what is newer. The model stays until that is whole."""
         repository = next((model.repository for model in self.installed if model.folder == folder), "")
         if repository:
+            revision = self._upkeep.get(folder, Upkeep()).revision
             self._set_upkeep(folder, Upkeep())
-            self._install(repository)
+            self._install(repository, revision or NEWEST)
 
     def on_installed(self, _repository: str, folder: str) -> None:
         """What was found of its former files holds no more."""
@@ -127,8 +129,8 @@ def _upkeep(event: VerifyProgress | ModelVerified | UpdateChecked) -> Upkeep:
             return Upkeep(UpkeepState.VERIFYING, done / total if total else 0.0)
         case ModelVerified(known=False):
             return Upkeep(UpkeepState.UNKNOWN)
-        case ModelVerified(damaged=damaged):
-            return Upkeep(UpkeepState.DAMAGED if damaged else UpkeepState.SOUND, files=damaged)
+        case ModelVerified(damaged=damaged, revision=revision):
+            return Upkeep(UpkeepState.DAMAGED if damaged else UpkeepState.SOUND, files=damaged, revision=revision)
         case UpdateChecked(error=error) if error is not None:
             return Upkeep(UpkeepState.NOT_ASKED, error=error)
         case UpdateChecked(repository=repository, has_update=newer):

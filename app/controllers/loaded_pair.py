@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from app.view_models.model_list import DraftState, PairState, PairView
@@ -20,11 +22,15 @@ from engine import (
     model_name,
 )
 
-# States that hold for the draft itself; the others hold for one request only.
-_LASTING = (DraftingState.ACTIVE, DraftingState.PARKED, DraftingState.UNSUPPORTED, DraftingState.FAILED)
+# States that hold for the draft itself, or for all replies under way; the others hold for one request only.
+_LASTING = (
+    *(DraftingState.ACTIVE, DraftingState.PARKED, DraftingState.UNSUPPORTED, DraftingState.FAILED),
+    DraftingState.BATCHED,
+)
 
 
 LEAST_PROGRESS = 0.01
+IsOff = Callable[[str, str], bool]  # whether drafting was turned off for a main model's folder and a draft's
 
 
 class LoadedPair:
@@ -41,6 +47,7 @@ class LoadedPair:
         self._draft_error: EngineError | None = None
         self._drafting = DraftingState.ACTIVE
         self._loaded_share = 0.0
+        self.is_off: IsOff = lambda _main, _draft: False
 
     def begin_loading(self, main_folder: str, draft_folder: str) -> None:
         self.main_folder = main_folder
@@ -76,14 +83,19 @@ class LoadedPair:
         else:
             self._apply_draft_event(event)
 
-    def apply_drafting(self, drafting: DraftingState) -> bool:
-        """Takes over the drafting state of a request; returns whether it changed."""
+    def apply_drafting(self, drafting: DraftingState, *, running: bool = True) -> bool:
+        """Takes over the drafting state of a request; returns whether it changed. `running`: a reply still is."""
+        if drafting is DraftingState.BATCHED and not running:
+            drafting = DraftingState.ACTIVE  # nobody is in company any more
         if self.draft is None or drafting not in _LASTING or drafting is self._drafting:
             return False
         self._drafting = drafting
         return True
 
     def view(self, speculation: Speculation) -> PairView:
+        off = bool(self.draft_folder) and self.is_off(self.main_folder, self.draft_folder)
+        if off:
+            speculation = replace(speculation, mode=SpeculationMode.OFF)
         draft_state, drafting = self._draft_view(speculation.mode)
         return PairView(
             main_name=_name(self.main, self.main_folder),
@@ -96,6 +108,7 @@ class LoadedPair:
             main_folder=self.main_folder,
             draft_folder=self.draft_folder,
             loaded_share=self._loaded_share,
+            off_for_pair=off,
         )
 
     def _apply_main_event(self, event: ModelLoading | ModelReady | ModelFailed | ModelUnloaded) -> None:

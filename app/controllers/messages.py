@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import groupby
 
+from app.controllers.attached_text import prompt_of
 from app.storage import StoredMessage
+from app.view_models.drafted_text import DraftedText
 from app.view_models.transcript import TranscriptMessage
 from engine import Message, MessageRole
 
@@ -22,9 +24,11 @@ def transcript_row(stored: StoredMessage) -> TranscriptMessage:
         status=stored.status,
         stats=stored.stats,
         error=stored.error,
+        drafted=DraftedText(stored.drafting) if stored.drafting else None,
         model=stored.main_name,
         sibling=stored.sibling,
         siblings=stored.siblings,
+        attachments=stored.attachments,
     )
 
 
@@ -33,7 +37,9 @@ def request_messages(branch: Iterable[StoredMessage], system_prompt: str) -> tup
 
     Thinking is left out: models are trained to see only their earlier answers.
     """
-    said = [(stored.role, stored.text) for stored in branch if stored.text.strip()]
+    said = [
+        (stored.role, prompt) for stored in branch if (prompt := prompt_of(stored.text, stored.attachments)).strip()
+    ]
     turns = [
         Message(role, "\n\n".join(text for _, text in neighbours))
         for role, neighbours in groupby(said, key=lambda each: each[0])

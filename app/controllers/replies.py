@@ -5,6 +5,7 @@ Any number may run, in any chats; the transcript shows those of the open chat. `
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -12,6 +13,8 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from app.bridge import EngineBridge
 from app.controllers.messages import transcript_row
 from app.storage import NotStored, ReplyStatus, ReplyText, Storage, StoredMessage
+from app.storage.requests import end_reply
+from app.view_models.drafted_text import DraftedText
 from app.view_models.request_table import RequestRow, RequestTableModel
 from app.view_models.transcript import TranscriptMessage, TranscriptModel
 from engine import (
@@ -48,7 +51,10 @@ class LiveReply:
     thinking_s: float = 0.0
     status: ReplyStatus = ReplyStatus.QUEUED
     progress: float | None = None
+    waits_for: int = 0  # replies before it in the line
     stats: RequestStats = field(default_factory=RequestStats)
+    drafted: DraftedText = field(default_factory=DraftedText)
+    began_at: tuple[int, int] = (0, 0)  # characters of answer and thinking that were there before the request
     unsaved: bool = False
 
     def saved_form(self) -> ReplyText:
@@ -60,7 +66,11 @@ class LiveReply:
             self.thinking_s = delta.stats.decode_s  # measured by the engine
         else:
             self.text += delta.text
-        self.status, self.progress = ReplyStatus.STREAMING, None
+        thinking = delta.kind is SpanKind.THINKING
+        self.drafted.add(delta.marks, self.began_at[thinking], thinking=thinking)
+        self.progress = None
+        if self.status is not ReplyStatus.STOPPING:
+            self.status = ReplyStatus.STREAMING
         self.stats, self.unsaved = delta.stats, True
 
 
@@ -73,6 +83,7 @@ class End:
     status: ReplyStatus
     stats: RequestStats
     error: EngineError | None
+    drafted: DraftedText
 
 
 class Replies(QObject):
@@ -80,6 +91,8 @@ class Replies(QObject):
     stats_changed = Signal(int, object)  # chat, RequestStats
     not_stored = Signal(object)  # NotStored; the first time that an end is refused
     stored = Signal()  # an end is on disk
+    stored_end = Signal(int, object)  # likewise: its chat, ReplyStatus
+    ended = Signal(int, int)  # chat, message; not for those that the end of the app cut
 
     def __init__(
         self,
@@ -94,30 +107,36 @@ class Replies(QObject):
         self._engine = engine
         self._bridge = bridge
         self._storage = storage
-        self._transcript = transcript
+        self.transcripts = [transcript]  # whatever shows replies while they are written
         self._table = table
         self._live: dict[int, LiveReply] = {}
+        self.adjusted: Callable[[Request], Request] = lambda request: request  # as the loaded pair wants it
         self._saving = False
         self._ends: dict[int, End] = {}  # by message; those that are not on disk
         self._refused: set[int] = set()  # of these: those that were refused at least once
         self._timer = QTimer(self, interval=SAVE_INTERVAL_MS)
         self._timer.timeout.connect(self.save)
+        self._timer.timeout.connect(self._show_line)
         self._retry = QTimer(self, interval=RETRY_INTERVAL_MS, singleShot=True)
         self._retry.timeout.connect(self.store_ends)
         bridge.event_arrived.connect(self._on_event)
 
     def start(self, reply: StoredMessage, request: Request, title: str, pair: str) -> None:
         """Submits the request for a reply whose row is already stored."""
-        number = self._engine.submit(request, self._bridge.post)
-        self._live[number] = LiveReply(number, reply.chat_id, reply.id, reply.text, reply.thinking, reply.thinking_s)
-        self._table.put(RequestRow(number, title, pair))
+        number = self._engine.submit(self.adjusted(request), self._bridge.post)
+        self._live[number] = _live(number, reply)
+        self._table.put(RequestRow(number, title, pair, chat_id=reply.chat_id, message_id=reply.id))
         self._timer.start()
         self.changed.emit()
 
-    def stop(self, chat_id: int) -> None:
+    def stop(self, chat_id: int, only: Callable[[int], bool] = lambda _message_id: True) -> None:
+        """Those of a chat, or `only` some of them."""
         for reply in self._live.values():
-            if reply.chat_id == chat_id:
+            if reply.chat_id == chat_id and only(reply.message_id):
                 self._engine.cancel(reply.request)
+                reply.status = ReplyStatus.STOPPING
+                self._change_row(reply, status=reply.status)
+                self._put_in_table(reply)
 
     def chats(self) -> set[int]:
         return {reply.chat_id for reply in self._live.values()}
@@ -132,7 +151,7 @@ class Replies(QObject):
         row = transcript_row(stored)
         if end := self._ends.get(stored.id):
             status = ReplyStatus.UNSAVED if stored.id in self._refused else end.status
-            row = replace(row, status=status, stats=end.stats, error=end.error)
+            row = replace(row, status=status, stats=end.stats, error=end.error, drafted=end.drafted)
             return replace(row, text=end.text.text, thinking=end.text.thinking, thinking_s=end.text.thinking_s)
         live = next((reply for reply in self._live.values() if reply.message_id == stored.id), None)
         if live is None:
@@ -144,8 +163,14 @@ class Replies(QObject):
             thinking_s=live.thinking_s,
             status=live.status,
             progress=live.progress,
+            waits_for=live.waits_for,
             stats=live.stats,
+            drafted=live.drafted,
         )
+
+    def stats_of(self, message_id: int) -> RequestStats | None:
+        """Of a reply that is being written, up to now; what the rows show is up to 400 ms old."""
+        return next((reply.stats for reply in self._live.values() if reply.message_id == message_id), None)
 
     def save(self) -> None:
         """Saves the text that arrived since the last save, and updates the statistics shown with it."""
@@ -196,6 +221,8 @@ class Replies(QObject):
                 self._end(reply, _STATUS_OF.get(reason) or ReplyStatus(reason), stats)
             case Failed(error=error, stats=stats):
                 self._end(reply, ReplyStatus.FAILED, stats, error)
+        if reply.request not in self._live:
+            self.ended.emit(reply.chat_id, reply.message_id)
 
     def _on_progress(self, reply: LiveReply, event: PromptProgress) -> None:
         if reply.status is ReplyStatus.QUEUED:
@@ -204,11 +231,19 @@ class Replies(QObject):
         self._change_row(reply, status=reply.status, progress=reply.progress)
         self._put_in_table(reply)
 
+    def _show_line(self) -> None:
+        """How many replies come before those that still wait; not at once, because most wait for a step only."""
+        state = self._engine.state()
+        for reply in self._live.values():
+            if reply.status is ReplyStatus.QUEUED and reply.request in state.queued:
+                reply.waits_for = state.queued.index(reply.request) + len(state.running)
+                self._change_row(reply, waits_for=reply.waits_for)
+
     def _on_text(self, reply: LiveReply, delta: TextDelta) -> None:
         began = reply.status is not ReplyStatus.STREAMING
         reply.grow(delta)
-        if self._transcript.row_of(reply.message_id) is not None:
-            self._transcript.append_text(reply.message_id, delta.text, delta.kind is SpanKind.THINKING)
+        for transcript in self._showing(reply.message_id):
+            transcript.append_text(reply.message_id, delta.text, delta.kind is SpanKind.THINKING)
         if began:
             self._change_row(reply, status=reply.status, progress=None)
             self._put_in_table(reply)
@@ -218,14 +253,15 @@ class Replies(QObject):
     ) -> None:
         del self._live[reply.request]
         reply.status, reply.stats, reply.progress = status, stats, None
-        end = End(reply.saved_form(), reply.chat_id, status, stats, error)
+        end = End(reply.saved_form(), reply.chat_id, status, stats, error, reply.drafted)
         self._ends[reply.message_id] = end
         self._store_end(end)
         self._show_end(reply, error)
 
     def _store_end(self, end: End) -> None:
+        drafting = end.drafted.to_json()
         self._storage.write(
-            lambda stores: stores.messages.finish_reply(end.text, end.status, end.stats, end.error),
+            lambda stores: end_reply(stores, end.text, end.status, end.stats, end.error, drafting),
             lambda _done: self._on_end_stored(end),
             lambda problem: self._on_end_refused(end, problem),
         )
@@ -240,6 +276,7 @@ class Replies(QObject):
             self._change(message_id, status=end.status)
         self._storage.settle()
         self.stored.emit()
+        self.stored_end.emit(end.chat_id, end.status)
 
     def _on_end_refused(self, end: End, problem: NotStored) -> None:
         message_id = end.text.message_id
@@ -264,10 +301,23 @@ class Replies(QObject):
         self._change(reply.message_id, **fields)
 
     def _change(self, message_id: int, **fields: object) -> None:
-        if self._transcript.row_of(message_id) is not None:
-            self._transcript.change(message_id, **fields)
+        for transcript in self._showing(message_id):
+            transcript.change(message_id, **fields)
+
+    def _showing(self, message_id: int) -> list[TranscriptModel]:
+        return [each for each in self.transcripts if each.row_of(message_id) is not None]
 
     def _put_in_table(self, reply: LiveReply) -> None:
         known = self._table.row(reply.request)
         if known is not None:
             self._table.put(replace(known, status=reply.status, stats=reply.stats))
+
+
+def _live(number: RequestId, reply: StoredMessage) -> LiveReply:
+    """What is stored of a reply, which goes on from there."""
+    live = LiveReply(number, reply.chat_id, reply.id, reply.text, reply.thinking, reply.thinking_s)
+    live.began_at = len(reply.text), len(reply.thinking)
+    live.drafted = DraftedText(reply.drafting)
+    for thinking, end in enumerate(live.began_at):
+        live.drafted.drop_behind(end, thinking=bool(thinking))
+    return live

@@ -25,7 +25,7 @@ def stats_to_json(stats: RequestStats) -> str:
 
 def stats_from_json(text: object) -> RequestStats | None:
     """None: there are none, or nothing of them can be read."""
-    stored = _read(text)
+    stored = as_json_object(text)
     if stored is None:
         return None
     stats = RequestStats(**{name: _like(usual, stored.get(name)) for name, usual in _USUAL.items()})
@@ -50,7 +50,7 @@ def error_to_json(error: EngineError) -> str:
 def error_from_json(text: object) -> EngineError | None:
     if text is None:
         return None
-    stored = _read(text) or {}
+    stored = as_json_object(text) or {}
     kind = getattr(engine, str(stored.pop("type", "")), None)
     if not (isinstance(kind, type) and issubclass(kind, EngineError)):
         return InternalError(_UNREADABLE)
@@ -71,7 +71,7 @@ def as_text(value: object) -> str:
     return "" if value is None else str(value)
 
 
-def _read(text: object) -> dict[str, Any] | None:
+def as_json_object(text: object) -> dict[str, Any] | None:
     if not isinstance(text, str):
         return None
     try:

@@ -14,6 +14,7 @@ from contextlib import closing
 from pathlib import Path
 
 from app.storage.records import Purged
+from app.storage.tree import PASS_OVER
 
 log = logging.getLogger(__name__)
 
@@ -70,6 +71,7 @@ def forget(path: Path, purged: Purged) -> None:
 def _forget_in(connection: sqlite3.Connection, purged: Purged) -> None:
     connection.execute("PRAGMA secure_delete = ON")
     connection.execute("BEGIN IMMEDIATE")
+    connection.executemany(PASS_OVER, [(number,) for number in purged.messages])
     connection.executemany("DELETE FROM messages WHERE id = ?", [(number,) for number in purged.messages])
     connection.executemany("DELETE FROM messages WHERE chat_id = ?", [(number,) for number in purged.chats])
     connection.executemany("DELETE FROM chats WHERE id = ?", [(number,) for number in purged.chats])

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
+from app.storage.attachments import Attachments
 from app.storage.records import StoredMessage
 from app.storage.storage import Stores
+from engine import MessageRole
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +22,8 @@ class Question:
     title: str
     main_name: str
     draft_name: str
+    attachments: Attachments = ()
+    options: Mapping[str, Any] = field(default_factory=dict)  # of a new chat
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,16 +36,18 @@ class Asked:
 def ask(stores: Stores, question: Question) -> Asked:
     with stores.database.transaction():
         chat_id = question.chat_id or stores.chats.create(question.title)
-        user_id = stores.messages.add_user(chat_id, question.parent_id, question.text)
+        if question.options:
+            stores.states.put_options(chat_id, question.options)
+        user_id = stores.messages.add_user(chat_id, question.parent_id, question.text, question.attachments)
         reply_id = stores.messages.begin_reply(chat_id, user_id, question.main_name, question.draft_name)
-        stores.unsent.put(question.chat_id, "")
+        stores.unsent.forget(question.chat_id)
     return Asked(chat_id, user_id, reply_id)
 
 
 def ask_differently(stores: Stores, original: StoredMessage, question: Question) -> Asked:
     """Another version of a person's message, with a reply of its own; a first one names the chat."""
     with stores.database.transaction():
-        user_id = stores.messages.add_user(original.chat_id, original.parent_id, question.text)
+        user_id = stores.messages.add_user(original.chat_id, original.parent_id, question.text, question.attachments)
         if original.parent_id is None:
             stores.chats.set_title_from_text(original.chat_id, question.title)
         reply_id = stores.messages.begin_reply(original.chat_id, user_id, question.main_name, question.draft_name)
@@ -51,11 +59,26 @@ def ask_again(stores: Stores, chat_id: int, user_id: int, main_name: str, draft_
         return Asked(chat_id, user_id, stores.messages.begin_reply(chat_id, user_id, main_name, draft_name))
 
 
-def delete_messages(stores: Stores, message: StoredMessage) -> float:
-    """Deletes a message and what follows it, and shows another version of it if there is one; returns the mark."""
+def insert(stores: Stores, beside: StoredMessage, role: MessageRole, text: str, *, after: bool) -> int:
+    """A message that the person writes, before or after another one; what follows stays joined behind it."""
+    with stores.database.transaction():
+        parent_id = beside.id if after else beside.parent_id
+        return stores.messages.insert(beside.chat_id, parent_id, role, text)
+
+
+def replace(stores: Stores, original: StoredMessage, text: str) -> int:
+    """Other words for a message; the former ones are a version of it."""
+    with stores.database.transaction():
+        return stores.messages.replace(original, text)
+
+
+def delete_messages(stores: Stores, message: StoredMessage, *, following: bool) -> float:
+    """Deletes a message, with what is `following` it or alone, and shows what is left; returns the mark."""
     with stores.database.transaction():
         other = stores.messages.sibling(message, -1) or stores.messages.sibling(message, 1)
-        mark = stores.messages.delete_below(message.id)
-        leaf = stores.messages.latest_leaf(other) if other else message.parent_id
-        stores.chats.set_leaf(message.chat_id, leaf)
+        alone = not following and stores.messages.count_below(message) > 0
+        mark = stores.messages.delete_one(message.id) if alone else stores.messages.delete_below(message.id)
+        if not alone:
+            leaf = stores.messages.latest_leaf(other) if other else message.parent_id
+            stores.chats.set_leaf(message.chat_id, leaf)
     return mark

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 
+from app.storage.attachments import Attachments, attachments_from_json, attachments_to_json
 from app.storage.chats import ChatStore
 from app.storage.codec import as_text, error_from_json, error_to_json, stats_from_json, stats_to_json
 from app.storage.database import Connection
 from app.storage.records import ReplyStatus, ReplyText, StoredMessage
+from app.storage.tree import Tree, read_tree
 from engine import EngineError, MessageRole, RequestStats
 
 # UNION, not UNION ALL: it ends where damaged parents go round in a circle.
@@ -28,37 +29,6 @@ WITH RECURSIVE below (id) AS (
 _ROLES = {role.value: role for role in MessageRole}
 
 
-@dataclass(frozen=True, slots=True)
-class _Tree:
-    """Every message's parent, and the versions that each parent has."""
-
-    parents: Mapping[int, int | None]
-    versions: Mapping[int | None, Sequence[int]]
-
-    def path(self, leaf_id: int) -> list[int]:
-        path: dict[int, None] = {}
-        number: int | None = leaf_id
-        while number is not None and number in self.parents and number not in path:
-            path[number] = None
-            number = self.parents[number]
-        return list(reversed(path))
-
-    def end_below(self, message_id: int) -> int:
-        """The newest message that goes on from this one, or itself."""
-        below = {message_id: None}
-        waiting = [message_id]
-        while waiting:
-            onward = [number for number in self.versions.get(waiting.pop(), ()) if number not in below]
-            below.update(dict.fromkeys(onward))
-            waiting += onward
-        return max(below)
-
-    def place(self, message_id: int) -> tuple[int, int]:
-        """Which version a message is, from 1, and of how many."""
-        versions = self.versions.get(self.parents[message_id], ())
-        return versions.index(message_id) + 1 if message_id in versions else 1, max(len(versions), 1)
-
-
 class MessageStore:
     def __init__(self, database: Connection, chats: ChatStore) -> None:
         self._db = database
@@ -66,16 +36,41 @@ class MessageStore:
 
     # Changes
 
-    def add_user(self, chat_id: int, parent_id: int | None, text: str) -> int:
-        return self._add(chat_id, parent_id, MessageRole.USER, text, ReplyStatus.DONE, "", "")
+    def add_user(self, chat_id: int, parent_id: int | None, text: str, attachments: Attachments = ()) -> int:
+        message_id = self._add(chat_id, parent_id, MessageRole.USER, text, ReplyStatus.DONE, "", "")
+        if attachments:
+            sql = "UPDATE messages SET attachments = ? WHERE id = ?"
+            self._db.execute(sql, (attachments_to_json(attachments), message_id))
+        return message_id
 
     def begin_reply(self, chat_id: int, parent_id: int, main_name: str, draft_name: str) -> int:
         return self._add(chat_id, parent_id, MessageRole.ASSISTANT, "", ReplyStatus.STREAMING, main_name, draft_name)
 
-    def add_edited_reply(self, original: StoredMessage, text: str) -> int:
-        """A version of a reply that the person wrote."""
-        role, done = MessageRole.ASSISTANT, ReplyStatus.DONE
-        return self._add(original.chat_id, original.parent_id, role, text, done, original.main_name, "")
+    def insert(self, chat_id: int, parent_id: int | None, role: MessageRole, text: str) -> int:
+        """A message that the person puts behind another one (None: at the start); what followed now follows it."""
+        tree, leaf = self._tree(chat_id), self._chats.leaf(chat_id)
+        message_id = self._add(chat_id, parent_id, role, text, ReplyStatus.DONE, "", "")
+        followers = tree.versions.get(parent_id, ())
+        self._move_behind(message_id, followers)
+        if followers:
+            self._chats.set_leaf(chat_id, leaf)
+        return message_id
+
+    def replace(self, original: StoredMessage, text: str) -> int:
+        """A version with other words, which what followed now follows."""
+        followers = self._tree(original.chat_id).versions.get(original.id, ())
+        leaf = self._chats.leaf(original.chat_id)
+        name, done = original.main_name, ReplyStatus.DONE
+        message_id = self._add(original.chat_id, original.parent_id, original.role, text, done, name, "")
+        sql = "UPDATE messages SET attachments = (SELECT attachments FROM messages WHERE id = ?) WHERE id = ?"
+        self._db.execute(sql, (original.id, message_id))
+        self._move_behind(message_id, followers)
+        if followers:
+            self._chats.set_leaf(original.chat_id, leaf)
+        return message_id
+
+    def set_role(self, message_id: int, role: MessageRole) -> None:
+        self._db.execute("UPDATE messages SET role = ?, status = 'done' WHERE id = ?", (role.value, message_id))
 
     def resume_reply(self, message_id: int) -> None:
         """Marks a reply as running again; thinking without an answer is dropped, because the model starts it anew."""
@@ -99,17 +94,34 @@ class MessageStore:
         error: EngineError | None,
     ) -> None:
         with self._db.transaction():
-            self._save_text(reply)
-            self._db.execute(
-                "UPDATE messages SET status = ?, stats = ?, error = ? WHERE id = ?",
-                (status, stats_to_json(stats), error_to_json(error) if error else None, reply.message_id),
-            )
+            self.set_end(reply, status, stats, error, None)
+
+    def set_end(
+        self,
+        reply: ReplyText,
+        status: ReplyStatus,
+        stats: RequestStats,
+        error: EngineError | None,
+        drafting: str | None,
+    ) -> None:
+        """Like `finish_reply`, in a transaction of the caller's."""
+        self._save_text(reply)
+        self._db.execute(
+            "UPDATE messages SET status = ?, stats = ?, error = ?, drafting = ? WHERE id = ?",
+            (status, stats_to_json(stats), error_to_json(error) if error else None, drafting, reply.message_id),
+        )
 
     def delete_below(self, message_id: int) -> float:
         """Deletes a message and what follows it; the returned mark brings exactly these back."""
         mark = time.time()
         sql = _BELOW + "UPDATE messages SET deleted_at = ? WHERE id IN below AND deleted_at IS NULL"
         self._db.execute(sql, (message_id, mark))
+        return mark
+
+    def delete_one(self, message_id: int) -> float:
+        """Deletes this message only; what follows it follows the one before it, until the mark brings it back."""
+        mark = time.time()
+        self._db.execute("UPDATE messages SET deleted_at = ? WHERE id = ? AND deleted_at IS NULL", (mark, message_id))
         return mark
 
     def restore(self, mark: float) -> None:
@@ -133,6 +145,10 @@ class MessageStore:
         message_id = self._db.execute(sql, values)
         self._chats.touch(chat_id, message_id)
         return message_id
+
+    def _move_behind(self, message_id: int, followers: Iterable[int]) -> None:
+        for follower in followers:
+            self._db.execute("UPDATE messages SET parent_id = ? WHERE id = ?", (message_id, follower))
 
     def _save_text(self, reply: ReplyText) -> None:
         sql = "UPDATE messages SET text = ?, thinking = ?, thinking_s = ? WHERE id = ?"
@@ -159,14 +175,17 @@ class MessageStore:
         """
         tree, leaf = self._tree(chat_id), self._chats.leaf(chat_id)
         if leaf not in tree.parents:
-            leaf = max((number for versions in tree.versions.values() for number in versions), default=None)
+            leaf = max(tree.parents, default=None)
         return [] if leaf is None else self._branch(tree.end_below(leaf), tree)
 
     def latest_leaf(self, message_id: int) -> int:
         """The end of the branch that goes on from a message: the newest one below it, or itself."""
-        sql = _BELOW + "SELECT max(below.id) FROM below JOIN messages USING (id) WHERE deleted_at IS NULL"
-        row = self._db.row(sql, (message_id,))
-        return message_id if row is None or row[0] is None else int(row[0])
+        row = self._db.row("SELECT chat_id FROM messages WHERE id = ?", (message_id,))
+        return message_id if row is None else self._tree(row["chat_id"]).end_below(message_id)
+
+    def count_below(self, message: StoredMessage) -> int:
+        """How many messages follow it, in all its branches."""
+        return len(self._tree(message.chat_id).below(message.id)) - 1
 
     def sibling(self, message: StoredMessage, step: int) -> int | None:
         """The version `step` places away, if there is one."""
@@ -176,21 +195,13 @@ class MessageStore:
         at = versions.index(message.id) + step
         return versions[at] if 0 <= at < len(versions) else None
 
-    def _tree(self, chat_id: int) -> _Tree:
-        parents: dict[int, int | None] = {}
-        versions: dict[int | None, list[int]] = {}
-        # An index has all of this, so that it is quick, and there where a message's own row is damaged.
-        sql = "SELECT id, parent_id, deleted_at IS NULL AS kept FROM messages WHERE chat_id = ? ORDER BY id"
-        for row in self._db.rows(sql, (chat_id,)):
-            parents[row["id"]] = row["parent_id"]
-            if row["kept"]:
-                versions.setdefault(row["parent_id"], []).append(row["id"])
-        return _Tree(parents, versions)
+    def _tree(self, chat_id: int) -> Tree:
+        return read_tree(self._db, chat_id)
 
-    def _branch(self, leaf_id: int, tree: _Tree) -> list[StoredMessage]:
+    def _branch(self, leaf_id: int, tree: Tree) -> list[StoredMessage]:
         return [self._stored(number, tree) for number in tree.path(leaf_id)]
 
-    def _stored(self, message_id: int, tree: _Tree) -> StoredMessage:
+    def _stored(self, message_id: int, tree: Tree) -> StoredMessage:
         sibling, siblings = tree.place(message_id)
         try:
             row = self._db.row("SELECT * FROM messages WHERE id = ?", (message_id,))
@@ -202,7 +213,7 @@ class MessageStore:
         return StoredMessage(
             id=message_id,
             chat_id=row["chat_id"],
-            parent_id=row["parent_id"],
+            parent_id=tree.parents.get(message_id, row["parent_id"]),
             role=role,
             text=as_text(row["text"]),
             thinking=as_text(row["thinking"]),
@@ -212,6 +223,8 @@ class MessageStore:
             draft_name=as_text(row["draft_name"]),
             stats=stats_from_json(row["stats"]),
             error=error_from_json(row["error"]),
+            attachments=attachments_from_json(row["attachments"]),
+            drafting=as_text(row["drafting"]),
             sibling=sibling,
             siblings=siblings,
         )

@@ -36,6 +36,7 @@ class PairRecord:
     mode: str = ""  # what tuning chose; "": not tuned
     tokens: int = 0
     tuned_gain: float | None = None  # of the best way, over plain decoding
+    off: bool = False  # the person has turned drafting off for it
 
 
 class PairRecords:
@@ -52,7 +53,11 @@ class PairRecords:
         self._put(main, draft, replace(self.get(main, draft), gain=gain))
 
     def put_tuning(self, main: str, draft: str, tuned: PairRecord) -> None:
-        self._put(main, draft, replace(tuned, gain=self.get(main, draft).gain))
+        known = self.get(main, draft)
+        self._put(main, draft, replace(tuned, gain=known.gain, off=known.off))
+
+    def put_off(self, main: str, draft: str, off: bool) -> None:
+        self._put(main, draft, replace(self.get(main, draft), off=off))
 
     def _put(self, main: str, draft: str, record: PairRecord) -> None:
         self._records.pop(_key(main, draft), None)
@@ -89,7 +94,7 @@ def _record(value: Any) -> PairRecord | None:
         )
         gains = [None if value[name] is None else _positive(value[name]) for name in ("gain", "tuned_gain")]
         mode = value["mode"] if value["mode"] in ("off", "fixed", "auto") else ""
-        return PairRecord(gains[0], measured, mode, int(value["tokens"]), gains[1])
+        return PairRecord(gains[0], measured, mode, int(value["tokens"]), gains[1], value.get("off") is True)
     except (KeyError, TypeError, ValueError, OverflowError):
         return None
 

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from app.storage.attachments import Attachments
 from engine import EngineError, MessageRole, RequestStats
 
 
 class ReplyStatus(StrEnum):
     """How far a reply is: stored as text, and the same value up to the screen. A person's own messages are DONE.
 
-    The database has STREAMING for every reply under way; QUEUED, READING, UNSAVED and UNREADABLE are only shown.
+    The database has STREAMING for every reply under way; QUEUED, READING, STOPPING, UNSAVED and UNREADABLE are only
+    shown.
     """
 
     QUEUED = "queued"
     READING = "reading"  # the model reads the prompt
+    STOPPING = "stopping"  # asked to, and at the end of its present step
     STREAMING = "streaming"  # found at start, it means that the app ended in the middle
     DONE = "done"
     LENGTH = "length"  # ended at the limit on reply tokens
@@ -35,7 +39,16 @@ class ReplyStatus(StrEnum):
 
     @property
     def under_way(self) -> bool:
-        return self in (ReplyStatus.QUEUED, ReplyStatus.READING, ReplyStatus.STREAMING)
+        return self in (ReplyStatus.QUEUED, ReplyStatus.READING, ReplyStatus.STREAMING, ReplyStatus.STOPPING)
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A message that a search found."""
+
+    message_id: int
+    snippet: str  # the text around the first word found
+    word: str  # as it was asked for: all that was asked for where it stands together, else the word found
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +57,27 @@ class ChatSummary:
     title: str
     pinned: bool
     updated_at: float  # seconds since the epoch
-    snippet: str = ""  # the text around what a search found
+    matches: tuple[Match, ...] = ()
+    folder_id: int | None = None  # of a folder that may be gone
+    unseen: bool = False  # a reply ended while it was out of sight
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    id: int
+    name: str
+    parent_id: int | None  # of a folder that may be gone
+    opened: bool = True
+    unseen: bool = False  # a chat in it has a reply that was not seen
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What the list of chats shows. `more`: there are chats behind the last one."""
+
+    chats: Sequence[ChatSummary]
+    folders: Sequence[Folder] = ()
+    more: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +94,10 @@ class StoredMessage:
     draft_name: str = ""
     stats: RequestStats | None = None
     error: EngineError | None = None
+    drafting: str = ""  # JSON: which of its text was drafted, see DraftedText
     sibling: int = 1
     siblings: int = 1
+    attachments: Attachments = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +108,8 @@ class Deletion:
     chat_id: int
     title: str
     whole_chat: bool
+    messages: int = 0  # how many
+    words: str = ""  # of the latest of them
 
 
 @dataclass(frozen=True, slots=True)

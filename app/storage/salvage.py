@@ -18,8 +18,9 @@ from app.storage.pages import Pages, Value
 
 log = logging.getLogger(__name__)
 
-TABLES = ("folders", "chats", "messages", "unsent", "requests")
-_KEY = dict.fromkeys(TABLES, "id") | {"unsent": "chat_id"}
+TABLES = ("folders", "chats", "messages", "unsent", "edits", "requests")
+_KEY = dict.fromkeys(TABLES, "id") | {"unsent": "chat_id", "edits": "message_id"}
+_TYPED = ("unsent", "edits")  # what was typed and not sent: without a time, and no two for one key
 # Those of schema version 4 are these and more behind them; rows that an older version wrote stay as short as they were.
 _FOLDER_COLUMNS = ("id", "name", "parent_id", "opened", "created_at")
 _CHAT_COLUMNS = ("id", "title", "renamed", "pinned", "created_at", "updated_at", "leaf_id", "deleted_at")
@@ -35,14 +36,16 @@ _COLUMNS = {
     "chats": (_CHAT_COLUMNS,),
     "messages": (_MESSAGE_COLUMNS, _FIRST_MESSAGE_COLUMNS),
     "unsent": (("chat_id", "text"),),
+    "edits": (("message_id", "kind", "role", "text"),),
     "requests": (("id", "chat_id", "message_id", "main_name", "draft_name", "status"),),
 }
-# What refers to a row of another table, or of its own; `unsent` has its key in the place of a reference.
+# What refers to a row of another table, or of its own; `unsent` and `edits` have their keys in the place of one.
 _REFERENCES = {
     "folders": {"parent_id": "folders"},
     "chats": {"leaf_id": "messages", "folder_id": "folders"},
     "messages": {"chat_id": "chats", "parent_id": "messages"},
     "unsent": {"chat_id": "chats"},
+    "edits": {"message_id": "messages"},
     "requests": {"chat_id": "chats", "message_id": "messages"},
 }
 _PARENT_INDEXES = ("messages_by_parent", "messages_by_own_parent")
@@ -65,11 +68,16 @@ _TIES = (
     """INSERT INTO chats (id, created_at, updated_at, leaf_id)
     SELECT chat_id, min(created_at), max(created_at), max(id) FROM messages
     WHERE chat_id NOT IN (SELECT id FROM chats) GROUP BY chat_id""",
-    # A message behind a lost one comes behind the last one before it.
+    # A message behind a lost one, or behind itself, comes behind the last one before it.
     """UPDATE messages SET parent_id = (SELECT max(id) FROM messages AS earlier
     WHERE earlier.chat_id = messages.chat_id AND earlier.id < messages.id AND earlier.deleted_at IS NULL)
-    WHERE parent_id IS NOT NULL AND (parent_id >= id OR NOT EXISTS
+    WHERE parent_id IS NOT NULL AND (parent_id = id OR NOT EXISTS
     (SELECT 1 FROM messages AS parent WHERE parent.id = messages.parent_id AND parent.chat_id = messages.chat_id))""",
+    # So does one that goes round in a circle. A later number alone is no fault: messages can be inserted.
+    """UPDATE messages SET parent_id = (SELECT max(id) FROM messages AS earlier
+    WHERE earlier.chat_id = messages.chat_id AND earlier.id < messages.id AND earlier.deleted_at IS NULL)
+    WHERE id NOT IN (WITH RECURSIVE reached(id) AS (SELECT id FROM messages WHERE parent_id IS NULL UNION
+    SELECT messages.id FROM messages JOIN reached ON parent_id = reached.id) SELECT id FROM reached)""",
     """UPDATE chats SET leaf_id = (SELECT max(id) FROM messages WHERE chat_id = chats.id AND deleted_at IS NULL)
     WHERE leaf_id IS NULL OR leaf_id NOT IN (SELECT id FROM messages WHERE chat_id = chats.id)""",
     # What was in a lost folder is in none.
@@ -78,7 +86,8 @@ _TIES = (
     # A chat shows its branch to the end: the number of that may be damaged, or have been given to another message.
     """UPDATE chats SET leaf_id = (WITH RECURSIVE below(id) AS (SELECT chats.leaf_id UNION
     SELECT messages.id FROM messages JOIN below ON parent_id = below.id WHERE deleted_at IS NULL)
-    SELECT max(id) FROM below) WHERE leaf_id IS NOT NULL""",
+    SELECT max(id) FROM below WHERE NOT EXISTS (SELECT 1 FROM messages WHERE parent_id = below.id
+    AND deleted_at IS NULL)) WHERE leaf_id IS NOT NULL""",
 )
 
 Row = dict[str, Any]
@@ -276,11 +285,11 @@ class Merge:
         made = self._made[table]
         if number not in made:
             return False
-        return table == "unsent" or made[number] == when or when in made.values()
+        return table in _TYPED or made[number] == when or when in made.values()
 
     def _insert(self, table: str, row: Mapping[str, Any]) -> bool:
         values = {name: value for name, value in row.items() if value is not None}
-        if table != "unsent":
+        if table not in _TYPED:
             values.setdefault("created_at", 0.0)
         if table == "chats":
             values.setdefault("updated_at", values["created_at"])

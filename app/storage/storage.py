@@ -10,17 +10,24 @@ import logging
 import sqlite3
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 from app.storage import copies, rescue
+from app.storage.chat_states import ChatStates
 from app.storage.chats import ChatStore
 from app.storage.database import Connection, Database, MemoryDatabase, Reader, address_of
+from app.storage.edits import EditStore
+from app.storage.folders import FolderStore
 from app.storage.messages import MessageStore
 from app.storage.problems import NotOpened, NotStored, reason_of
 from app.storage.records import ChatSummary, Purged
+from app.storage.requests import RequestStore
+from app.storage.search_index import Progress, SearchIndex, forget_index, open_index
+from app.storage.searching import Searching
 from app.storage.trash import KEPT_S, Trash
 from app.storage.unsent import UnsentStore
 from app.storage.worker import Deliver, Worker
@@ -39,8 +46,17 @@ class Stores:
         self.database = database
         self.chats = ChatStore(database)
         self.messages = MessageStore(database, self.chats)
+        self.folders = FolderStore(database)
         self.trash = Trash(database)
         self.unsent = UnsentStore(database)
+        self.requests = RequestStore(database)
+        self.edits = EditStore(database)
+        self.states = ChatStates(database)
+
+    def forget_rewritten(self, covered: Iterable[tuple[int, int]]) -> None:
+        """The search index has these changes; a later one of the same message stays noted."""
+        sql = "DELETE FROM rewritten WHERE message_id = ? AND times = ?"
+        self.database.connection.executemany(sql, list(covered))
 
     def forget_rescue(self) -> None:
         """The person has been told."""
@@ -49,10 +65,10 @@ class Stores:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """What the start found. `purged`: something was forgotten for good."""
+    """What the start found. `purged`: something was forgotten for good, now or in an earlier run."""
 
     rescued: rescue.Rescued | None
-    purged: Purged
+    purged: bool
 
 
 class Storage:
@@ -79,7 +95,11 @@ class Storage:
             except sqlite3.Error as error:
                 refused(error)
                 return
-            done(found)
+            if found.purged or found.rescued:
+                self._drop_index()
+            done(found)  # which takes what was forgotten out of what else is kept
+            if found.purged:
+                self.write(lambda stores: stores.trash.forget_traces(), _ignore, _ignore)
 
         self._ask(self._writer, self._open, opened, refused)
 
@@ -112,12 +132,14 @@ class Storage:
             self._database = Database(self.path) if self.keeps else MemoryDatabase(self._address)
         stores = Stores(self._database)
         self._database.execute("UPDATE messages SET status = 'interrupted' WHERE status = 'streaming'")
-        purged = stores.trash.purge()
-        if purged:
-            copies.forget(self.path, purged)
+        self._forget_in_copies(stores.trash.purge())
         if self.keeps:
             self._forget_damaged()
-        return Opened(self._database.rescued, purged)
+        return Opened(self._database.rescued, stores.trash.leaves_traces)
+
+    def _forget_in_copies(self, purged: Purged) -> None:
+        if purged and self.keeps:
+            copies.forget(self.path, purged)
 
     def _forget_damaged(self) -> None:
         try:
@@ -138,6 +160,10 @@ class Storage:
         assert self._read is not None, "the storage is not open"
         return self._read
 
+    def another_reader(self) -> Stores:
+        """For a thread of one's own, which opens it by this call and closes its database."""
+        return Stores(Reader(self._address))
+
     def search(self, query: str, limit: int, done: Callable[[list[ChatSummary]], None]) -> None:
         """A newer search ends this one, which is then never answered. What cannot be read is not found."""
         self.stop_search()
@@ -152,11 +178,61 @@ class Storage:
                 log.warning("a search failed: %s", _name(error))
                 done([])
 
-        self._ask(self._searcher, search.run, found, failed)
+        self._ask(self._searcher, lambda: search.run(self._index), found, failed)
 
     def stop_search(self) -> None:
         if self._searching is not None:
             self._searching.cancel()
+
+    # The search index: only the searcher's thread touches it
+
+    def _index(self) -> SearchIndex | None:
+        return open_index(self.path) if self.keeps else None
+
+    def _drop_index(self) -> None:
+        self._ask(self._searcher, lambda: forget_index(self.path), _ignore, _ignore)
+
+    def _read_for_index(self) -> None:
+        """A few messages at a time, so that a search comes between."""
+
+        def read(progress: Progress) -> None:
+            if progress.rewritten:
+                forget = progress.rewritten
+                self._ask(self._writer, lambda: self._forget_rewritten(forget), _ignore, _ignore)
+            if progress.more and self._read is not None:
+                self._read_for_index()
+
+        def failed(error: Exception) -> None:
+            log.info("the search index is made anew: %s", _name(error))
+            self._drop_index()
+
+        self._ask(self._searcher, self._catch_up, read, failed)
+
+    def _catch_up(self) -> Progress:
+        index = self._index()
+        if index is None:
+            return Progress()
+        with closing(index), closing(Reader(self._address)) as reader:
+            return index.catch_up(reader)
+
+    def _forget_rewritten(self, covered: Iterable[tuple[int, int]]) -> None:
+        if self._database is not None:
+            Stores(self._database).forget_rewritten(covered)
+
+    def count(self, question: Callable[[Stores], T], done: Callable[[T], None]) -> None:
+        """For reads of everything there is, by the thread that searches. What cannot be read is not answered."""
+
+        def run() -> T:
+            reader = Reader(self._address)
+            try:
+                return question(Stores(reader))
+            finally:
+                reader.close()
+
+        def failed(error: Exception) -> None:
+            log.warning("a count failed: %s", _name(error))
+
+        self._ask(self._searcher, run, done, failed)
 
     # Writing
 
@@ -176,9 +252,31 @@ class Storage:
 
         self._ask(self._writer, change_it, done, failed)
 
+    def forget(
+        self, choose: Callable[[Trash], Purged], done: Callable[[Purged], None], refused: Callable[[NotStored], None]
+    ) -> None:
+        """Has what `choose` takes out of the Trash forgotten for good, also in the daily copies."""
+
+        def change(stores: Stores) -> Purged:
+            purged = choose(stores.trash)
+            self._checkpoint()
+            self._forget_in_copies(purged)
+            return purged
+
+        def forgotten(purged: Purged) -> None:
+            self._drop_index()
+            done(purged)
+
+        self.write(change, forgotten, refused)
+
     def settle(self) -> None:
-        """Puts what was written into the database itself, and makes the copy of the day. Nobody waits for it."""
+        """Puts what was written into the database itself and the search index, and makes the copy of the day.
+
+        Nobody waits for it.
+        """
         self._ask(self._writer, self._checkpoint, _ignore, _ignore)
+        if self.keeps:
+            self._read_for_index()
         self._ask(self._searcher, self._copy_if_due, _ignore, self._copy_failed)
 
     def _checkpoint(self) -> None:
@@ -225,18 +323,26 @@ class _Search:
             if self._reader is not None:
                 self._reader.connection.interrupt()
 
-    def run(self) -> list[ChatSummary]:
+    def run(self, open_index: Callable[[], SearchIndex | None]) -> list[ChatSummary]:
         if self.cancelled:
             return []
-        reader = Reader(self._address)
+        reader, index = Reader(self._address), open_index()
         with self._lock:
             self._reader = reader
         try:
-            return ChatStore(reader).find(self._query, self._limit)
+            return self._find(reader, index)
         finally:
+            if index is not None:
+                index.close()
             with self._lock:
                 self._reader = None
             reader.close()
+
+    def _find(self, reader: Reader, index: SearchIndex | None) -> list[ChatSummary]:
+        try:
+            return Searching(reader, index, lambda: self.cancelled).find(self._query, self._limit)
+        except sqlite3.DatabaseError:  # perhaps it is the index that is damaged
+            return Searching(reader, None, lambda: self.cancelled).find(self._query, self._limit)
 
 
 def _ignore(_outcome: object) -> None:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable, Sequence
 
 from app.storage.codec import as_text
 from app.storage.database import Connection
 from app.storage.records import Deletion, Purged
+from app.storage.tree import PASS_OVER
 
 KEPT_S = 30 * 86_400
 _LISTED = 10
+_WORDS_CHARS = 200
+_CHATS = "SELECT id FROM chats WHERE deleted_at"
+_MESSAGES = "SELECT id FROM messages WHERE deleted_at"
 
 
 class Trash:
@@ -18,49 +23,101 @@ class Trash:
 
     def put_chat(self, chat_id: int) -> float:
         """Returns the mark that brings it back."""
+        return self.put_chats([chat_id])
+
+    def put_chats(self, chats: Iterable[int]) -> float:
+        """With one mark for all."""
         mark = time.time()
-        self._db.execute("UPDATE chats SET deleted_at = ? WHERE id = ? AND deleted_at IS NULL", (mark, chat_id))
+        sql = "UPDATE chats SET deleted_at = ?, unseen = 0 WHERE id = ? AND deleted_at IS NULL"
+        self._db.connection.executemany(sql, [(mark, number) for number in chats])
         return mark
 
     def restore(self, mark: float) -> None:
         """A chat, or messages, that were deleted together; their chat shows them again."""
         with self._db.transaction():
-            self._db.execute("UPDATE chats SET deleted_at = NULL WHERE deleted_at = ?", (mark,))
-            newest = "SELECT chat_id, max(id) AS leaf_id FROM messages WHERE deleted_at = ? GROUP BY chat_id"
-            for row in self._db.rows(newest, (mark,)):
-                self._db.execute("UPDATE chats SET leaf_id = ? WHERE id = ?", (row["leaf_id"], row["chat_id"]))
-            self._db.execute("UPDATE messages SET deleted_at = NULL WHERE deleted_at = ?", (mark,))
+            self.restore_within(mark)
 
-    def latest(self) -> list[Deletion]:
+    def restore_within(self, mark: float) -> None:
+        """As a part of a transaction."""
+        self._db.execute("UPDATE chats SET deleted_at = NULL WHERE deleted_at = ?", (mark,))
+        newest = "SELECT chat_id, max(id) AS leaf_id FROM messages WHERE deleted_at = ? GROUP BY chat_id"
+        for row in self._db.rows(newest, (mark,)):
+            self._db.execute("UPDATE chats SET leaf_id = ? WHERE id = ?", (row["leaf_id"], row["chat_id"]))
+        self._db.execute("UPDATE messages SET deleted_at = NULL WHERE deleted_at = ?", (mark,))
+
+    def restore_chat(self, chat_id: int) -> None:
+        """One of several that were deleted together."""
+        self._db.execute("UPDATE chats SET deleted_at = NULL WHERE id = ?", (chat_id,))
+
+    def latest(self, limit: int = _LISTED) -> list[Deletion]:
         """The last few deletions, the newest first."""
         chats = (
-            "SELECT deleted_at AS mark, id AS chat_id, title, 1 AS whole FROM chats"
-            " WHERE deleted_at IS NOT NULL ORDER BY deleted_at DESC LIMIT ?"
+            "SELECT deleted_at AS mark, id AS chat_id, title, 1 AS whole,"
+            " (SELECT count(*) FROM messages WHERE chat_id = chats.id AND messages.deleted_at IS NULL) AS messages,"
+            f" (SELECT substr(text, 1, {_WORDS_CHARS}) FROM messages WHERE chat_id = chats.id"
+            " AND messages.deleted_at IS NULL AND text != '' ORDER BY id DESC LIMIT 1) AS words"
+            " FROM chats WHERE deleted_at IS NOT NULL ORDER BY deleted_at DESC LIMIT ?"
         )
         messages = (
-            "SELECT messages.deleted_at AS mark, chat_id, title, 0 AS whole FROM messages"
+            "SELECT messages.deleted_at AS mark, chat_id, title, 0 AS whole, count(*) AS messages,"
+            f" substr(text, 1, {_WORDS_CHARS}) AS words, min(messages.id) FROM messages"
             " JOIN chats ON chats.id = chat_id AND chats.deleted_at IS NULL"
             " WHERE messages.deleted_at IS NOT NULL GROUP BY mark ORDER BY mark DESC LIMIT ?"
         )
         found = [
-            Deletion(row["mark"], row["chat_id"], as_text(row["title"]), bool(row["whole"]))
+            Deletion(
+                *(row["mark"], row["chat_id"], as_text(row["title"]), bool(row["whole"])),
+                *(row["messages"], as_text(row["words"])),
+            )
             for sql in (chats, messages)
-            for row in self._db.rows(sql, (_LISTED,))
+            for row in self._db.rows(sql, (limit,))
         ]
-        return sorted(found, key=lambda deletion: deletion.mark, reverse=True)[:_LISTED]
+        return sorted(found, key=lambda deletion: deletion.mark, reverse=True)[:limit]
 
     def purge(self) -> Purged:
         """Forgets for good what was deleted more than 30 days ago."""
         limit = time.time() - KEPT_S
         with self._db.transaction():
-            purged = Purged(self._older("chats", limit), self._older("messages", limit))
-            if purged.chats:
-                gone = "SELECT id FROM chats WHERE deleted_at < ?"
-                self._db.execute(f"DELETE FROM unsent WHERE chat_id IN ({gone})", (limit,))
-                self._db.execute("DELETE FROM chats WHERE deleted_at < ?", (limit,))
-            if purged.messages:
-                self._db.execute("DELETE FROM messages WHERE deleted_at < ?", (limit,))
+            return self._forget(self._ids(f"{_CHATS} < ?", limit), self._ids(f"{_MESSAGES} < ?", limit))
+
+    def forget(self, deletions: Iterable[Deletion]) -> Purged:
+        """Forgets these for good, before their time."""
+        chats: list[int] = []
+        messages: list[int] = []
+        with self._db.transaction():
+            for each in deletions:
+                if each.whole_chat:
+                    chats += self._ids(f"{_CHATS} IS NOT NULL AND id = ?", each.chat_id)
+                else:
+                    messages += self._ids(f"{_MESSAGES} = ?", each.mark)
+            return self._forget(chats, messages)
+
+    def empty(self) -> Purged:
+        with self._db.transaction():
+            return self._forget(self._ids(f"{_CHATS} > ?", 0), self._ids(f"{_MESSAGES} > ?", 0))
+
+    def _forget(self, chats: Sequence[int], messages: Sequence[int]) -> Purged:
+        """What follows a message that is forgotten follows the one before it."""
+        purged = Purged(tuple(chats), tuple(messages))
+        forget = self._db.connection.executemany
+        for sql in ("DELETE FROM unsent WHERE chat_id = ?", "DELETE FROM chats WHERE id = ?"):
+            forget(sql, [(number,) for number in chats])
+        for number in messages:
+            self._db.execute(PASS_OVER, (number,))
+            self._db.execute("DELETE FROM messages WHERE id = ?", (number,))
+        if purged:
+            self._db.execute("DELETE FROM edits WHERE message_id NOT IN (SELECT id FROM messages)")
+            # Until nothing of it is left beside the database either.
+            self._db.execute("INSERT OR REPLACE INTO notes VALUES ('purged', '1')")
         return purged
 
-    def _older(self, table: str, limit: float) -> tuple[int, ...]:
-        return tuple(row["id"] for row in self._db.rows(f"SELECT id FROM {table} WHERE deleted_at < ?", (limit,)))
+    @property
+    def leaves_traces(self) -> bool:
+        """Something was forgotten, and may still be in what is kept beside the database."""
+        return self._db.row("SELECT 1 FROM notes WHERE name = 'purged'") is not None
+
+    def forget_traces(self) -> None:
+        self._db.execute("DELETE FROM notes WHERE name = 'purged'")
+
+    def _ids(self, sql: str, value: float) -> list[int]:
+        return [row[0] for row in self._db.rows(sql, (value,))]

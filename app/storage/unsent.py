@@ -1,21 +1,40 @@
-"""What was typed and not sent yet, for each chat; chat 0 is the one that has no message."""
+"""What was typed or attached and not sent yet, for each chat; chat 0 is the one that has no message."""
 
 from __future__ import annotations
 
+from app.storage.attachments import Attachments, attachments_from_json, attachments_to_json
 from app.storage.codec import as_text
 from app.storage.database import Connection
 
 
 class UnsentStore:
+    """Text changes with every key, and attachments may be megabytes: each is stored by itself."""
+
     def __init__(self, database: Connection) -> None:
         self._db = database
 
     def all(self) -> dict[int, str]:
-        return {row["chat_id"]: as_text(row["text"]) for row in self._db.rows("SELECT chat_id, text FROM unsent")}
+        """Texts by chat."""
+        rows = self._db.rows("SELECT chat_id, text FROM unsent WHERE text != ''")
+        return {row["chat_id"]: as_text(row["text"]) for row in rows}
+
+    def attachments(self) -> dict[int, Attachments]:
+        rows = self._db.rows("SELECT chat_id, attachments FROM unsent WHERE attachments IS NOT NULL")
+        return {row["chat_id"]: attachments_from_json(row["attachments"]) for row in rows}
 
     def put(self, chat_id: int, text: str) -> None:
-        if text:
-            sql = "INSERT INTO unsent VALUES (?, ?) ON CONFLICT (chat_id) DO UPDATE SET text = excluded.text"
-            self._db.execute(sql, (chat_id, text))
-        else:
-            self._db.execute("DELETE FROM unsent WHERE chat_id = ?", (chat_id,))
+        self._put(chat_id, "text", text)
+
+    def put_attachments(self, chat_id: int, attachments: Attachments) -> None:
+        self._put(chat_id, "attachments", attachments_to_json(attachments))
+
+    def forget(self, chat_id: int) -> None:
+        self._db.execute("DELETE FROM unsent WHERE chat_id = ?", (chat_id,))
+
+    def _put(self, chat_id: int, column: str, value: str | None) -> None:
+        if value:
+            sql = "INSERT INTO unsent (chat_id, text) VALUES (?, '') ON CONFLICT (chat_id) DO NOTHING"
+            self._db.execute(sql, (chat_id,))
+        self._db.execute(f"UPDATE unsent SET {column} = ? WHERE chat_id = ?", (value, chat_id))
+        empty = "DELETE FROM unsent WHERE chat_id = ? AND text = '' AND attachments IS NULL"
+        self._db.execute(empty, (chat_id,))

@@ -1,4 +1,4 @@
-"""The rows of the chat list: group headings and the chats under them.
+"""The chat list as a Qt model; what its rows are is in `conversation_rows`.
 
 Only as many chats are asked for as somebody has scrolled to, so that what it costs does not grow with their number.
 """
@@ -6,13 +6,13 @@ Only as many chats are asked for as somebody has scrolled to, so that what it co
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from datetime import date, datetime, timedelta
+from dataclasses import replace
+from datetime import date, datetime
 from difflib import SequenceMatcher
-from itertools import groupby
 
 from PySide6.QtCore import (
     QAbstractListModel,
+    QCollator,
     QModelIndex,
     QObject,
     QPersistentModelIndex,
@@ -20,35 +20,16 @@ from PySide6.QtCore import (
     Signal,
 )
 
-from app.storage import ChatSummary
-from app.words.chat_groups import ChatGroup, group_text
+from app.view_models.conversation_rows import ConversationRow, FolderTree, Listing, rows_of
+from app.words.chat_rows import spoken_row
+
+__all__ = ["PAGE_CHATS", "PAGE_FOUND", "ROW", "ConversationListModel", "ConversationRow"]
 
 ROW = Qt.ItemDataRole.UserRole  # the ConversationRow itself
 PAGE_CHATS = 100
+PAGE_FOUND = 40  # each of them was looked into
 
-Find = Callable[[str, int, Callable[[Sequence[ChatSummary]], None]], None]  # query, how many at most, what to call
-
-
-@dataclass(frozen=True, slots=True)
-class ConversationRow:
-    """A chat, or the heading of a group (`group` is set then, and `chat_id` is 0)."""
-
-    chat_id: int = 0
-    title: str = ""
-    generating: bool = False
-    pinned: bool = False
-    snippet: str = ""  # the text around what a search found
-    group: ChatGroup | date | None = None
-
-    @property
-    def text(self) -> str:
-        """The chat's title, or the heading in the interface's language."""
-        return self.title if self.group is None else group_text(self.group)
-
-    @property
-    def key(self) -> object:
-        """What makes two rows the same row, so that a change keeps the selection and the scroll position."""
-        return self.group or self.chat_id
+Find = Callable[[str, int, Callable[[Listing], None]], None]  # query, how many at most, what to call
 
 
 class ConversationListModel(QAbstractListModel):
@@ -64,8 +45,9 @@ class ConversationListModel(QAbstractListModel):
         self.rows: list[ConversationRow] = []
         self.query = ""
         self._find = find
+        self.tree = FolderTree(())
+        self._listing = Listing(())
         self._limit = PAGE_CHATS
-        self._found = 0
         self._today = today
         self._generating: frozenset[int] = frozenset()
 
@@ -76,52 +58,57 @@ class ConversationListModel(QAbstractListModel):
         if not index.isValid() or index.row() >= len(self.rows):
             return None
         row = self.rows[index.row()]
-        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
+        if role == Qt.ItemDataRole.DisplayRole:
             return row.text
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return spoken_row(row)
         return row if role == ROW else None
 
     def flags(self, index: QModelIndex | QPersistentModelIndex) -> Qt.ItemFlag:
-        if index.isValid() and self.rows[index.row()].group is not None:
+        if not index.isValid():
+            return Qt.ItemFlag.NoItemFlags
+        row = self.rows[index.row()]
+        if row.is_heading:
             return Qt.ItemFlag.ItemIsEnabled
-        return super().flags(index)
+        return super().flags(index) | (Qt.ItemFlag.NoItemFlags if row.continues else Qt.ItemFlag.ItemIsDragEnabled)
 
     def canFetchMore(self, _parent: QModelIndex | QPersistentModelIndex) -> bool:  # noqa: N802 - Qt's name
-        return self._found >= self._limit
+        return self._listing.more
 
     def fetchMore(self, _parent: QModelIndex | QPersistentModelIndex) -> None:  # noqa: N802 - Qt's name
-        if self._found >= self._limit:
+        if self._listing.more:
             self._limit += PAGE_CHATS
             self.refresh()
 
     def set_query(self, text: str) -> None:
-        self.query, self._limit = text.strip(), PAGE_CHATS
+        self.query = text.strip()
+        self._limit = PAGE_FOUND if self.query else PAGE_CHATS
         self.refresh()
 
     def set_generating(self, chats: Iterable[int]) -> None:
         self._generating = frozenset(chats)
         self._apply([replace(row, generating=row.chat_id in self._generating) for row in self.rows])
 
+    def set_opened(self, folder_id: int, opened: bool) -> None:
+        """Opens or closes a folder at once; its chats come with the next refresh."""
+        folders = [replace(each, opened=opened) if each.id == folder_id else each for each in self._listing.folders]
+        self._show(replace(self._listing, folders=folders))
+
     def refresh(self) -> None:
         """Asks for the chats again; inserts, removes and changes only the rows that differ."""
         self._find(self.query, self._limit, self._show)
 
-    def _show(self, chats: Sequence[ChatSummary]) -> None:
-        self._found = len(chats)
-        self._apply(self._build(chats, self._today()))
+    def _show(self, listing: Listing) -> None:
+        self._listing = listing
+        self.tree = FolderTree(listing.folders, lambda folder: QCollator().sortKey(folder.name))
+        self._apply(rows_of(listing, self.tree, self._generating, self._today(), bool(self.query)))
         self.refreshed.emit()
 
     def row_of(self, chat_id: int) -> int | None:
         return next((row for row, each in enumerate(self.rows) if chat_id and each.chat_id == chat_id), None)
 
-    def _build(self, chats: Iterable[ChatSummary], today: date) -> list[ConversationRow]:
-        rows: list[ConversationRow] = []
-        for group, members in groupby(chats, key=lambda chat: _group(chat, today)):
-            rows.append(ConversationRow(group=group))
-            rows += [
-                ConversationRow(chat.id, chat.title, chat.id in self._generating, chat.pinned, chat.snippet)
-                for chat in members
-            ]
-        return rows
+    def row_of_folder(self, folder_id: int) -> int | None:
+        return next((row for row, each in enumerate(self.rows) if folder_id and each.folder_id == folder_id), None)
 
     def _apply(self, rows: list[ConversationRow]) -> None:
         old, new = [row.key for row in self.rows], [row.key for row in rows]
@@ -142,14 +129,3 @@ class ConversationListModel(QAbstractListModel):
                 self.beginInsertRows(QModelIndex(), first, first + stop - start - 1)
                 self.rows[first:first] = rows[start:stop]
                 self.endInsertRows()
-
-
-def _group(chat: ChatSummary, today: date) -> ChatGroup | date:
-    day = datetime.fromtimestamp(chat.updated_at).astimezone().date()
-    if chat.pinned:
-        return ChatGroup.PINNED
-    if day >= today:
-        return ChatGroup.TODAY
-    if day == today - timedelta(days=1):
-        return ChatGroup.YESTERDAY
-    return ChatGroup.WEEK if day > today - timedelta(days=7) else day.replace(day=1)

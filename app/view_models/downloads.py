@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 
 from engine import EngineError, FileProgress, Retry
+
+# owner/name, alone or in the address of one of its pages, also where the scheme was left out
+_HOST = r"(?:https?://)?(?:localhost|[\w-]+(?:\.[\w-]+)+)(?::\d+)?/"
+_REPOSITORY = re.compile(rf"(?:{_HOST})?(?:models/)?([\w.-]+/[\w.-]+)(?:[/?#]\S*)?", re.ASCII)
+_NO_OWNERS = frozenset({"api", "blog", "collections", "datasets", "docs", "papers", "spaces"})  # of the public hub
 
 
 class DownloadState(StrEnum):
@@ -35,3 +41,13 @@ class DownloadEntry:
     @property
     def repository(self) -> str:
         return self.repositories[0]
+
+
+def repository_in(text: str) -> str:
+    """The repository that a person means, by its name or by the address of a page of it; "" for anything else.
+
+    Whether it exists is for the hub to say.
+    """
+    found = _REPOSITORY.fullmatch(text.strip())
+    repository = found[1] if found else ""
+    return "" if repository.partition("/")[0] in _NO_OWNERS else repository

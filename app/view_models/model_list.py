@@ -27,6 +27,7 @@ class Upkeep:
     state: UpkeepState = UpkeepState.NONE
     share: float = 0.0  # of the files that were read
     files: tuple[str, ...] = ()
+    revision: str = ""  # that has the files as they were installed
     error: EngineError | None = None
 
 
@@ -82,6 +83,12 @@ class PairView:
     main_folder: str = ""
     draft_folder: str = ""
     loaded_share: float = 0.0  # of the model that is being loaded
+    off_for_pair: bool = False  # drafting was turned off for these two
+
+    @property
+    def in_company(self) -> bool:
+        """Several replies share each forward, so nothing is drafted."""
+        return self.drafting is DraftingState.BATCHED
 
 
 class DraftGroup(StrEnum):

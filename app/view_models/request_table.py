@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 
@@ -10,14 +10,16 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 
 from app.storage import ReplyStatus
 from app.words.replies import footer_line
-from app.words.requests import RequestColumn, cell_text, column_name
+from app.words.requests import RequestColumn, cell_text, column_name, deleted_chat, second_line
 from engine import RequestStats
 
-KEPT_ROWS = 50
+KEPT_ROWS = 200
 
 
 class RequestRole(IntEnum):
     RUNNING = Qt.ItemDataRole.UserRole
+    ROW = Qt.ItemDataRole.UserRole + 1  # the whole RequestRow
+    SECOND_LINE = Qt.ItemDataRole.UserRole + 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,8 @@ class RequestRow:
     pair: str  # "Qwen3 8B ← 0.6B"
     status: ReplyStatus = ReplyStatus.QUEUED
     stats: RequestStats = field(default_factory=RequestStats)
+    chat_id: int = 0  # 0: it is deleted
+    message_id: int = 0
 
 
 class RequestTableModel(QAbstractTableModel):
@@ -49,8 +53,11 @@ class RequestTableModel(QAbstractTableModel):
         answers: dict[int, Callable[[], object]] = {
             Qt.ItemDataRole.DisplayRole: lambda: _text(row, RequestColumn(index.column())),
             Qt.ItemDataRole.ToolTipRole: lambda: footer_line(row.stats).tooltip,
+            Qt.ItemDataRole.AccessibleTextRole: lambda: _spoken(row, RequestColumn(index.column())),
             Qt.ItemDataRole.TextAlignmentRole: lambda: _alignment(RequestColumn(index.column())),
             RequestRole.RUNNING: lambda: row.status.under_way,
+            RequestRole.ROW: lambda: row,
+            RequestRole.SECOND_LINE: lambda: second_line(RequestColumn(index.column()), row.stats),
         }
         return answers[role]() if role in answers else None
 
@@ -71,6 +78,18 @@ class RequestTableModel(QAbstractTableModel):
     def row(self, key: int) -> RequestRow | None:
         return next((each for each in self.rows if each.key == key), None)
 
+    def add_older(self, rows: Sequence[RequestRow]) -> None:
+        """Requests of earlier runs, newest first, below those that are there."""
+        if rows := rows[: KEPT_ROWS - len(self.rows)]:
+            self.beginInsertRows(QModelIndex(), len(self.rows), len(self.rows) + len(rows) - 1)
+            self.rows += rows
+            self.endInsertRows()
+
+    def remove_ended(self) -> None:
+        self.beginResetModel()
+        self.rows = [row for row in self.rows if row.status.under_way]
+        self.endResetModel()
+
     def _insert(self, row: RequestRow) -> None:
         self.beginInsertRows(QModelIndex(), 0, 0)
         self.rows.insert(0, row)
@@ -82,8 +101,13 @@ class RequestTableModel(QAbstractTableModel):
 
 
 def _text(row: RequestRow, column: RequestColumn) -> str:
-    names = {RequestColumn.CHAT: row.chat, RequestColumn.PAIR: row.pair}
+    chat = row.chat if row.chat_id or row.chat else deleted_chat()
+    names = {RequestColumn.CHAT: chat, RequestColumn.PAIR: row.pair}
     return names[column] if column in names else cell_text(column, row.status, row.stats)
+
+
+def _spoken(row: RequestRow, column: RequestColumn) -> str:
+    return " ".join(part for part in (_text(row, column), second_line(column, row.stats)) if part)
 
 
 def _alignment(column: RequestColumn) -> Qt.AlignmentFlag:

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from app.storage import ReplyStatus
+from app.storage import Attachment, AttachmentKind, Attachments, EditKind, ReplyStatus
+from app.view_models.drafted_text import DraftedText
 from engine import EngineError, RequestStats
 
 # Views import these from here: they know neither the storage nor the engine.
-__all__ = ["EngineError", "ReplyStatus", "RequestStats", "TranscriptMessage", "TranscriptModel"]
+__all__ = [
+    "Attachment",
+    "AttachmentKind",
+    "Attachments",
+    "EditKind",
+    "EngineError",
+    "ReplyStatus",
+    "RequestStats",
+    "TranscriptMessage",
+    "TranscriptModel",
+]
 
 
 _CUT_SHORT = (
@@ -26,6 +37,15 @@ _NOT_ON_DISK = (ReplyStatus.UNSAVED, ReplyStatus.UNREADABLE)
 _UNFINISHED = (ReplyStatus.STOPPED, ReplyStatus.MODEL_CHANGED, ReplyStatus.INTERRUPTED, ReplyStatus.FAILED)
 
 
+@dataclass(frozen=True, slots=True)
+class MessageEdit:
+    """A field that stands in place of a message, or beside it, and what is typed there."""
+
+    kind: EditKind
+    from_user: bool  # whose words they are to be
+    text: str
+
+
 @dataclass(slots=True)
 class TranscriptMessage:
     id: int
@@ -36,10 +56,14 @@ class TranscriptMessage:
     status: ReplyStatus = ReplyStatus.DONE
     stats: RequestStats | None = None
     error: EngineError | None = None
+    drafted: DraftedText | None = None  # which of its text was drafted
     progress: float | None = None  # 0..1 while the prompt is read
     model: str = ""  # who wrote it
     sibling: int = 1  # which of the `siblings` versions this is, from 1
     siblings: int = 1
+    edit: MessageEdit | None = None
+    waits_for: int = 0  # replies before it in the line
+    attachments: Attachments = ()
 
     @property
     def empty(self) -> bool:
@@ -64,7 +88,9 @@ class TranscriptMessage:
 
     @property
     def can_continue(self) -> bool:
-        return not self.from_user and self.status in _UNFINISHED and not self.empty
+        """It broke off, met its limit, or ends with words that no model has measured, such as a person's."""
+        broke_off = self.status in (*_UNFINISHED, ReplyStatus.LENGTH) or (self.finished and self.stats is None)
+        return not self.from_user and broke_off and bool(self.text.strip())
 
 
 class TranscriptModel(QObject):
@@ -93,10 +119,40 @@ class TranscriptModel(QObject):
         self._number_rows()
         self.was_reset.emit()
 
+    def show_branch(self, messages: Iterable[TranscriptMessage]) -> None:
+        """Another state of the same chat: only what differs comes, goes and changes."""
+        new = list(messages)
+        old_ids, new_ids = [each.id for each in self.messages], [each.id for each in new]
+        first = _same(old_ids, new_ids)
+        last = _same(old_ids[first:][::-1], new_ids[first:][::-1])
+        if not first and not last:
+            self.set_messages(new)
+            return
+        self._remove(first, len(old_ids) - last)
+        for row in range(first, len(new) - last):
+            self._insert(row, new[row])
+        for message in new:
+            self._update(message)
+
+    def _update(self, message: TranscriptMessage) -> None:
+        row = self._rows[message.id]
+        if self.messages[row] != message:
+            self.messages[row] = message
+            self.message_changed.emit(row)
+
     def append(self, message: TranscriptMessage) -> None:
-        self.messages.append(message)
-        self._rows[message.id] = len(self.messages) - 1
-        self.message_inserted.emit(len(self.messages) - 1)
+        self._insert(len(self.messages), message)
+
+    def _insert(self, row: int, message: TranscriptMessage) -> None:
+        self.messages.insert(row, message)
+        self._number_rows(row)
+        self.message_inserted.emit(row)
+
+    def note_edit(self, message_id: int, edit: MessageEdit) -> None:
+        """What is typed into a field, which shows it already."""
+        row = self._rows.get(message_id)
+        if row is not None:
+            self.messages[row].edit = edit
 
     def append_text(self, message_id: int, text: str, thinking: bool = False) -> None:
         row = self._rows[message_id]
@@ -116,11 +172,25 @@ class TranscriptModel(QObject):
             self.message_changed.emit(row)
 
     def remove_from(self, row: int) -> None:
-        removed = len(self.messages) - row
-        if removed > 0:
-            del self.messages[row:]
-            self._number_rows()
-            self.messages_removed.emit(row, removed)
+        self._remove(row, len(self.messages))
 
-    def _number_rows(self) -> None:
-        self._rows = {message.id: row for row, message in enumerate(self.messages)}
+    def _remove(self, row: int, end: int) -> None:
+        if end > row:
+            del self.messages[row:end]
+            self._number_rows()
+            self.messages_removed.emit(row, end - row)
+
+    def _number_rows(self, first: int = 0) -> None:
+        """Those before `first` have theirs."""
+        rows = {message.id: row for row, message in enumerate(self.messages[first:], first)}
+        if first:
+            self._rows.update(rows)
+        else:
+            self._rows = rows
+
+
+def _same(one: Sequence[int], other: Sequence[int]) -> int:
+    """How many are the same from the start on."""
+    return next(
+        (at for at, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), min(len(one), len(other))
+    )

@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QCoreApplication, Qt, QUrl
+from PySide6.QtCore import QCoreApplication, QUrl
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QMessageBox, QWidget
+from PySide6.QtWidgets import QWidget
 
+from app.theme import Theme
+from app.views.widgets.dialog import Dialog, DialogText
 from app.words.formats import fill
 
 _ALLOWED = ("http", "https", "mailto")
 
 
-def ask_to_open(link: str, parent: QWidget) -> QMessageBox | None:
+def ask_to_open(link: str, theme: Theme, parent: QWidget) -> Dialog | None:
     """The open question; None for a link of a kind that is never followed."""
     url = QUrl(link, QUrl.ParsingMode.StrictMode)
     if url.scheme() not in _ALLOWED or not (url.host() or url.scheme() == "mailto"):
         return None
-    box = QMessageBox(parent)
-    box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    box.setIcon(QMessageBox.Icon.Question)
-    box.setTextFormat(Qt.TextFormat.PlainText)
-    box.setText(fill(QCoreApplication.translate("LinkDialog", "Open %1?"), _destination(url)))
-    box.setInformativeText(url.toString(QUrl.ComponentFormattingOption.FullyEncoded))
-    box.setStandardButtons(QMessageBox.StandardButton.Open | QMessageBox.StandardButton.Cancel)
-    box.setDefaultButton(QMessageBox.StandardButton.Cancel)
-    box.accepted.connect(lambda: QDesktopServices.openUrl(url))
-    box.open()
-    return box
+    # Not to be undone: what is asked for leaves this machine.
+    dialog = Dialog(theme, parent, lambda: _words(url), danger=True)
+    dialog.accepted.connect(lambda: QDesktopServices.openUrl(url))
+    dialog.open()
+    return dialog
+
+
+def _words(url: QUrl) -> DialogText:
+    return DialogText(
+        fill(QCoreApplication.translate("LinkDialog", "Open %1?"), _destination(url)),
+        url.toString(QUrl.ComponentFormattingOption.FullyEncoded),
+        act=QCoreApplication.translate("LinkDialog", "Open"),
+        cancel=QCoreApplication.translate("LinkDialog", "Cancel"),
+    )
 
 
 def _destination(url: QUrl) -> str:

@@ -26,8 +26,8 @@ def count(value: int) -> str:
 
 
 def percent(share: float) -> str:
-    """A share of 1 as "71 %"; the space does not break."""
-    return f"{number(share * 100)}\u00a0%"
+    """A share of 1 as "71%": none of our languages has a space there."""
+    return f"{number(share * 100)}%"
 
 
 def size(size_bytes: int) -> str:

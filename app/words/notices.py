@@ -19,6 +19,7 @@ class NoticeAction(StrEnum):
     RETRY = "retry"
     CONTINUE = "continue"
     NEW_CHAT = "new_chat"
+    TURN_OFF_PAIR = "turn_off_pair"  # drafting, for the loaded pair
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,7 @@ def action_text(action: NoticeAction | None) -> str:
         NoticeAction.RETRY: QCoreApplication.translate("Messages", "Try again"),
         NoticeAction.CONTINUE: QCoreApplication.translate("Messages", "Continue"),
         NoticeAction.NEW_CHAT: QCoreApplication.translate("Messages", "New chat"),
+        NoticeAction.TURN_OFF_PAIR: QCoreApplication.translate("Messages", "Turn off for this pair"),
     }[action]
 
 

@@ -58,19 +58,19 @@ def reply_footer(stats: RequestStats | None, status: ReplyStatus, *, empty: bool
 
 
 def footer_line(stats: RequestStats, *, running: bool = False) -> FooterLine:
-    gain, tone = _gain_text(stats, running), tone_of(stats)
+    gain, tone = gain_text(stats, running), tone_of(stats)
     return FooterLine(gain, details_text(stats), tone, _tooltip(stats), _link_text(stats, tone))
 
 
 def tone_of(stats: RequestStats) -> Tone:
-    if stats.speed_up is None or not _drafted_enough(stats):
+    if stats.speed_up is None or not drafted_enough(stats):
         return Tone.NONE
     if abs(stats.speed_up - 1) <= PAR_MARGIN:
         return Tone.PAR
     return Tone.GAIN if stats.speed_up > 1 else Tone.COST
 
 
-def _drafted_enough(stats: RequestStats) -> bool:
+def drafted_enough(stats: RequestStats) -> bool:
     drafted = stats.accepted + stats.draft_rounds  # a round emits what it accepted and one token more
     return stats.generated_tokens >= VERDICT_TOKENS and drafted >= VERDICT_SHARE * stats.generated_tokens
 
@@ -82,7 +82,7 @@ def speed_up_text(stats: RequestStats) -> str:
     return f"{formats.number(max(stats.speed_up, 0.01), 1 if stats.speed_up >= 1 else 2)}×"
 
 
-def _gain_text(stats: RequestStats, running: bool) -> str:
+def gain_text(stats: RequestStats, running: bool) -> str:
     tone = tone_of(stats)
     if stats.speed_up is None or tone is Tone.NONE:
         drafts = stats.drafting in (DraftingState.ACTIVE, DraftingState.CATCHING_UP)
@@ -100,7 +100,7 @@ def _link_text(stats: RequestStats, tone: Tone) -> str:
     """Empty for a draft that is parked already: it costs no more time."""
     if tone is not Tone.COST or stats.drafting is DraftingState.PARKED:
         return ""
-    return QCoreApplication.translate("ReplyStats", "Change drafting…")
+    return QCoreApplication.translate("ReplyStats", "Turn off for this pair")
 
 
 def details_text(stats: RequestStats) -> str:
@@ -112,7 +112,7 @@ def details_text(stats: RequestStats) -> str:
         rate = formats.percent(stats.accept_rate)
         parts.append(formats.fill(QCoreApplication.translate("ReplyStats", "%1 accepted"), rate))
         parts.append(_per_pass_text(stats))
-    if at_rest := _at_rest_text(stats.drafting):
+    if at_rest := _at_rest_text(stats):
         parts.append(at_rest)
     return SEPARATOR.join(parts)
 
@@ -126,8 +126,11 @@ def _per_pass_text(stats: RequestStats) -> str:
     return formats.fill(needed, each, formats.number(stats.break_even, 1))
 
 
-def _at_rest_text(drafting: DraftingState) -> str:
+def _at_rest_text(stats: RequestStats) -> str:
     """For a draft that is loaded and does not draft; the tooltip says why."""
+    drafting = stats.drafting
+    if stats.shared_rounds and not stats.drafted and drafting is not DraftingState.NO_DRAFT:
+        return QCoreApplication.translate("ReplyStats", "no draft: several replies at once")
     if drafting is DraftingState.PARKED:
         return QCoreApplication.translate("ReplyStats", "draft at rest")
     if drafting is DraftingState.FAILED:
@@ -137,7 +140,7 @@ def _at_rest_text(drafting: DraftingState) -> str:
     return ""
 
 
-def _source_sentence(stats: RequestStats) -> str:
+def source_sentence(stats: RequestStats) -> str:
     if stats.drafting is DraftingState.ACTIVE and stats.proposer == _LOOKUP:
         return QCoreApplication.translate("ReplyStats", "The guesses are taken from the text of this chat.")
     if stats.drafting is DraftingState.PARKED and 0 < stats.draft_speed <= 1 - _LEAST_LOSS:
@@ -149,12 +152,14 @@ def _source_sentence(stats: RequestStats) -> str:
 
 
 def _tooltip(stats: RequestStats) -> str:
-    lines = [_source_sentence(stats)]
+    lines = [source_sentence(stats)]
     if stats.drafted:
-        kept = QCoreApplication.translate("ReplyStats", "The main model kept %1 of %2 drafted tokens, in %3 passes.")
+        kept = QCoreApplication.translate(
+            "ReplyStats", "Drafted tokens that the main model kept: %1 of %2. Passes: %3."
+        )
         numbers = (formats.count(value) for value in (stats.accepted, stats.drafted, stats.rounds))
         lines.append(formats.fill(kept, *numbers))
-    if stats.break_even is not None and _drafted_enough(stats):
+    if stats.break_even is not None and drafted_enough(stats):
         even = QCoreApplication.translate("ReplyStats", "Drafting pays from %1 tokens per pass on.")
         lines.append(formats.fill(even, formats.number(stats.break_even, 1)))
     return "\n".join(lines)
@@ -218,6 +223,7 @@ def status_text(status: ReplyStatus) -> str:
         ReplyStatus.QUEUED: QCoreApplication.translate("Requests", "Waiting"),
         ReplyStatus.READING: QCoreApplication.translate("Requests", "Reading"),
         ReplyStatus.STREAMING: QCoreApplication.translate("Requests", "Writing"),
+        ReplyStatus.STOPPING: QCoreApplication.translate("Requests", "Stopping…"),
         ReplyStatus.STOPPED: QCoreApplication.translate("Requests", "Stopped"),
         ReplyStatus.INTERRUPTED: QCoreApplication.translate("Requests", "Stopped"),
         ReplyStatus.MODEL_CHANGED: QCoreApplication.translate("Requests", "Model changed"),

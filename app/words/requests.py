@@ -1,4 +1,4 @@
-"""The table of requests in words: the names of its columns, and what a cell says."""
+"""The table of requests and the totals in words: the names of columns and groups, and what a cell says."""
 
 from __future__ import annotations
 
@@ -6,24 +6,27 @@ from enum import IntEnum
 
 from PySide6.QtCore import QCoreApplication
 
-from app.storage import ReplyStatus
-from app.words import formats
+from app.markup.kinds import Content, Language
+from app.storage import Grouping, ReplyStatus, Total
+from app.words import formats, speculation
 from app.words.replies import speed_up_text, status_text
-from engine import RequestStats
+from engine import DraftingState, RequestStats
 
 NOT_KNOWN = "–"
+_LOOKUP = "lookup"  # the engine's name for guesses that no model makes
 
 
 class RequestColumn(IntEnum):
     CHAT = 0
     PAIR = 1
     STATE = 2
-    ACCEPT_RATE = 3
-    TOKENS_PER_PASS = 4
-    DRAFTED = 5
-    ACCEPTED = 6
-    SPEED = 7
-    SPEED_UP = 8
+    SPEED_UP = 3
+    ACCEPT_RATE = 4
+    TOKENS_PER_PASS = 5
+    POSITIONS = 6
+    OVER_TIME = 7
+    TIME = 8
+    SPEED = 9
 
 
 def column_name(column: RequestColumn) -> str:
@@ -31,12 +34,13 @@ def column_name(column: RequestColumn) -> str:
         RequestColumn.CHAT: QCoreApplication.translate("Requests", "Chat"),
         RequestColumn.PAIR: QCoreApplication.translate("Requests", "Models"),
         RequestColumn.STATE: QCoreApplication.translate("Requests", "State"),
+        RequestColumn.SPEED_UP: QCoreApplication.translate("Requests", "Speed-up"),
         RequestColumn.ACCEPT_RATE: QCoreApplication.translate("Requests", "Accept rate"),
         RequestColumn.TOKENS_PER_PASS: QCoreApplication.translate("Requests", "Tokens per pass"),
-        RequestColumn.DRAFTED: QCoreApplication.translate("Requests", "Drafted"),
-        RequestColumn.ACCEPTED: QCoreApplication.translate("Requests", "Accepted"),
+        RequestColumn.POSITIONS: QCoreApplication.translate("Requests", "By position"),
+        RequestColumn.OVER_TIME: QCoreApplication.translate("Requests", "Over the reply"),
+        RequestColumn.TIME: QCoreApplication.translate("Requests", "Draft time"),
         RequestColumn.SPEED: QCoreApplication.translate("Requests", "Tokens per second"),
-        RequestColumn.SPEED_UP: QCoreApplication.translate("Requests", "Speed-up"),
     }[column]
 
 
@@ -44,13 +48,96 @@ def cell_text(column: RequestColumn, status: ReplyStatus, stats: RequestStats) -
     """Of the columns behind the names; the chat and the pair are names and need no words."""
     return {
         RequestColumn.STATE: lambda: status_text(status),
+        RequestColumn.SPEED_UP: lambda: speed_up_text(stats),
         RequestColumn.ACCEPT_RATE: lambda: _percent(stats.accept_rate),
         RequestColumn.TOKENS_PER_PASS: lambda: _number(stats.tokens_per_pass if stats.drafted else None),
-        RequestColumn.DRAFTED: lambda: formats.count(stats.drafted),
-        RequestColumn.ACCEPTED: lambda: formats.count(stats.accepted),
+        RequestColumn.POSITIONS: lambda: speculation.positions_words(stats),
+        RequestColumn.OVER_TIME: lambda: speculation.over_time_words(stats),
+        RequestColumn.TIME: lambda: _percent(stats.draft_cost),
         RequestColumn.SPEED: lambda: _number(stats.tokens_per_second),
-        RequestColumn.SPEED_UP: lambda: speed_up_text(stats),
     }[column]()
+
+
+def second_line(column: RequestColumn, stats: RequestStats) -> str:
+    """Under the state: who drafted, or why nobody did. Under the speed-up: the time saved or lost."""
+    if column is RequestColumn.STATE:
+        return source_text(stats)
+    if column is RequestColumn.SPEED_UP and stats.drafted:
+        saved = speculation.saved_text(stats)
+        return "" if saved == NOT_KNOWN else saved
+    return ""
+
+
+def source_text(stats: RequestStats) -> str:
+    if stats.shared_rounds and not stats.drafted:
+        return QCoreApplication.translate("Requests", "in company")
+    return {
+        DraftingState.OFF: QCoreApplication.translate("Requests", "drafting off"),
+        DraftingState.NO_DRAFT: QCoreApplication.translate("Requests", "no draft"),
+        DraftingState.BATCHED: QCoreApplication.translate("Requests", "in company"),
+        DraftingState.PARKED: QCoreApplication.translate("Requests", "draft rests"),
+        DraftingState.UNSUPPORTED: QCoreApplication.translate("Requests", "not supported"),
+        DraftingState.FAILED: QCoreApplication.translate("Requests", "draft failed"),
+    }.get(stats.drafting, _drafter(stats))
+
+
+def _drafter(stats: RequestStats) -> str:
+    if stats.proposer == _LOOKUP:
+        return QCoreApplication.translate("Requests", "from this chat")
+    return QCoreApplication.translate("Requests", "draft model") if stats.proposer else ""
+
+
+def deleted_chat() -> str:
+    return QCoreApplication.translate("Requests", "Deleted chat")
+
+
+# Totals
+
+
+def grouping_name(grouping: Grouping) -> str:
+    return {
+        Grouping.PAIR: QCoreApplication.translate("Totals", "By pair"),
+        Grouping.LANGUAGE: QCoreApplication.translate("Totals", "By language"),
+        Grouping.CONTENT: QCoreApplication.translate("Totals", "By content"),
+    }[grouping]
+
+
+def total_columns() -> list[str]:
+    return [
+        "",
+        QCoreApplication.translate("Totals", "Replies"),
+        column_name(RequestColumn.ACCEPT_RATE),
+        column_name(RequestColumn.TOKENS_PER_PASS),
+        column_name(RequestColumn.SPEED_UP),
+        QCoreApplication.translate("Totals", "Time"),
+    ]
+
+
+def total_cells(grouping: Grouping, total: Total) -> list[str]:
+    drafted, judged = total.drafted, total.judged
+    return [
+        _group_name(grouping, total.key),
+        formats.count(total.requests),
+        _percent(drafted.accept_rate),
+        _number(drafted.tokens_per_pass if drafted.drafted else None),
+        speed_up_text(judged),
+        speculation.saved_text(judged),
+    ]
+
+
+def _group_name(grouping: Grouping, key: tuple[str, str]) -> str:
+    if grouping is Grouping.PAIR:
+        return " ← ".join(name for name in key if name)
+    names: dict[str, str] = {
+        Language.ENGLISH: QCoreApplication.translate("Totals", "English"),
+        Language.KOREAN: QCoreApplication.translate("Totals", "Korean"),
+        Language.JAPANESE: QCoreApplication.translate("Totals", "Japanese"),
+        Language.CHINESE: QCoreApplication.translate("Totals", "Chinese"),
+        Content.PROSE: QCoreApplication.translate("Totals", "Prose"),
+        Content.CODE: QCoreApplication.translate("Totals", "Code"),
+        Content.LIST: QCoreApplication.translate("Totals", "Lists and tables"),
+    }
+    return names.get(key[1], QCoreApplication.translate("Totals", "Other"))
 
 
 def _percent(value: float | None) -> str:

@@ -19,8 +19,10 @@ from engine.api.hub import FileProgress, HubModel, HubPage, Retry, SearchId
 from engine.api.pairs import PairCheck
 from engine.api.stats import RequestStats
 from engine.api.types import (
+    CountId,
     DeleteRefusal,
     DownloadId,
+    DraftMark,
     FinishReason,
     ModelInfo,
     ModelRole,
@@ -107,12 +109,16 @@ class PromptProgress:
 
 @dataclass(frozen=True, slots=True)
 class TextDelta:
-    """New text of a reply; joined, the deltas of one kind are the whole text. `stats` is the state after it."""
+    """New text of a reply; joined, the deltas of one kind are the whole text. `stats` is the state after it.
+
+    `marks` say which of it a draft foresaw; they count the characters from the start of the whole text.
+    """
 
     request: RequestId
     kind: SpanKind
     text: str
     stats: RequestStats
+    marks: tuple[DraftMark, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +136,18 @@ class Failed:
     request: RequestId
     error: EngineError
     stats: RequestStats
+
+
+@dataclass(frozen=True, slots=True)
+class TokensCounted:
+    """The one answer to `count_tokens`: by the tokenizer of the loaded main model, or why there is none.
+
+    A text is counted in slices, so that nothing waits for it; at each cut between two there may be one token too many.
+    """
+
+    count: CountId
+    tokens: int
+    error: EngineError | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +195,7 @@ class ModelVerified:
     folder: str
     known: bool  # False: nobody wrote down what its files should be
     damaged: tuple[str, ...] = ()  # files that are missing or not as they were installed
+    revision: str = ""  # that was installed; "" where nobody wrote it down
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,7 +293,7 @@ ModelEvent = (
     | DrafterExamined
     | ModelMeasured
 )
-RequestEvent = Queued | PromptProgress | TextDelta | Finished | Failed
+RequestEvent = Queued | PromptProgress | TextDelta | Finished | Failed | TokensCounted
 StoreEvent = (
     LibraryScanned
     | ModelDeleted

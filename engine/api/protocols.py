@@ -11,7 +11,7 @@ from typing import Protocol
 
 from engine.api.events import Sink
 from engine.api.hub import HubAccess, HubQuery, SearchId
-from engine.api.types import DownloadId, EngineState, Request, RequestId
+from engine.api.types import CountId, DownloadId, EngineState, Request, RequestId
 
 
 class ChatEngine(Protocol):
@@ -19,7 +19,8 @@ class ChatEngine(Protocol):
 
     Each call that takes a sink ends in one last event: load and set_draft in ModelReady or ModelFailed for each model
     that they were given, unload in ModelUnloaded of the main model, set_draft(None) in ModelUnloaded of the draft (also
-    when there was none), submit in Finished or Failed. That holds after close(), too, and when the engine is broken.
+    when there was none), submit in Finished or Failed, count_tokens in TokensCounted. That holds after close(), too,
+    and when the engine is broken.
     """
 
     def load(self, folder: Path | str, sink: Sink, draft: Path | str | None = None) -> None:
@@ -33,6 +34,9 @@ class ChatEngine(Protocol):
 
     def submit(self, request: Request, sink: Sink) -> RequestId:
         """Queue a request; `sink` hears its events."""
+
+    def count_tokens(self, text: str, sink: Sink) -> CountId:
+        """Count what `text` takes of the main model's context, between the steps of replies; TokensCounted tells."""
 
     def cancel(self, request: RequestId) -> None:
         """Finish a request early. Unknown and finished ones are ignored."""

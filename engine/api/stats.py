@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from engine.api.types import DraftingState
 
 _CERTAIN_ERRORS = 1.64  # so many standard errors hold nineteen of twenty truths
+_MOST_STRETCHES = 40  # an even number
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,9 @@ class RequestStats:
     accepted: int = 0
     drafted_by_position: tuple[int, ...] = ()
     accepted_by_position: tuple[int, ...] = ()
+    rounds_by_accepted: tuple[int, ...] = ()  # of the draft rounds: how many accepted none, one, two …
+    emitted_by_stretch: tuple[int, ...] = ()  # tokens of each `stretch_rounds` rounds behind the first, in order
+    stretch_rounds: int = 1
     proposer: str = ""
     drafting: DraftingState = DraftingState.OFF
     queued_s: float = 0.0
@@ -60,6 +64,20 @@ class RequestStats:
         return (self.generated_tokens - 1) / (self.rounds - 1) if self.rounds > 1 else None
 
     @property
+    def tokens_per_pass_over_time(self) -> tuple[float, ...]:
+        """The same for stretches of equally many passes, from the reply's start to its end."""
+        rounds = self.rounds - 1
+        starts = range(0, len(self.emitted_by_stretch) * self.stretch_rounds, max(1, self.stretch_rounds))
+        widths = (max(1, min(self.stretch_rounds, rounds - start)) for start in starts)
+        return tuple(emitted / width for emitted, width in zip(self.emitted_by_stretch, widths, strict=False))
+
+    @property
+    def share_by_accepted(self) -> tuple[float, ...]:
+        """Of the passes that checked a draft: the share that accepted none, one, two … of its tokens."""
+        whole = sum(self.rounds_by_accepted)
+        return tuple(rounds / whole for rounds in self.rounds_by_accepted) if whole else ()
+
+    @property
     def tokens_per_second(self) -> float | None:
         """Over the whole reply, from the first token on: never a burst."""
         return (self.generated_tokens - 1) / self.decode_s if self.decode_s > 0 and self.generated_tokens > 1 else None
@@ -86,6 +104,25 @@ class RequestStats:
         return speed_up if abs(math.log(speed_up)) > _CERTAIN_ERRORS * self.plain_rounds_error else None
 
     @property
+    def saved_s(self) -> float | None:
+        """How much longer its own rounds would have taken without a draft; negative where drafting cost time."""
+        speed_up = self.speed_up
+        own_s = self.decode_s - self.shared_s
+        return None if speed_up is None or own_s <= 0 else own_s * (speed_up - 1)
+
+    @property
+    def plain_tokens_per_second(self) -> float | None:
+        """What the same machine would have written alone at that moment, by the verdict."""
+        own_s, own_tokens = self.decode_s - self.shared_s, self.generated_tokens - 1 - self.shared_rounds
+        speed_up = self.speed_up
+        return None if speed_up is None or own_s <= 0 else own_tokens / own_s / speed_up
+
+    @property
+    def other_s(self) -> float:
+        """Of decode_s: neither drafting nor a forward of this reply's own."""
+        return max(0.0, self.decode_s - self.draft_s - self.verify_s)
+
+    @property
     def draft_cost(self) -> float | None:
         """Share of the decoding time that went into drafting."""
         return self.draft_s / self.decode_s if self.decode_s and self.draft_s else None
@@ -105,6 +142,9 @@ class StatsRecorder:
     accepted: int = 0
     drafted_by_position: list[int] = field(default_factory=list)
     accepted_by_position: list[int] = field(default_factory=list)
+    rounds_by_accepted: list[int] = field(default_factory=list)
+    emitted_by_stretch: list[int] = field(default_factory=list)
+    stretch_rounds: int = 1
     proposer: str = ""
     drafting: DraftingState = DraftingState.OFF
     started_at: float = 0.0
@@ -130,6 +170,7 @@ class StatsRecorder:
         self.generated_tokens += emitted
         if self.rounds == 1:
             return
+        self._count_in_stretch(emitted)
         if not drafted:
             self.plain_rounds_s += seconds
             return
@@ -143,6 +184,20 @@ class StatsRecorder:
         for position in range(drafted):
             self.drafted_by_position[position] += 1
             self.accepted_by_position[position] += position < accepted
+        self.rounds_by_accepted.extend([0] * (accepted + 1 - len(self.rounds_by_accepted)))
+        self.rounds_by_accepted[accepted] += 1
+
+    def _count_in_stretch(self, emitted: int) -> None:
+        """Stretches become twice as long when there are too many, so their number stays small in any reply."""
+        number = (self.rounds - 2) // self.stretch_rounds
+        if number == _MOST_STRETCHES:
+            counts = self.emitted_by_stretch
+            self.emitted_by_stretch = [one + other for one, other in zip(counts[::2], counts[1::2], strict=True)]
+            self.stretch_rounds *= 2
+            number //= 2
+        if number == len(self.emitted_by_stretch):
+            self.emitted_by_stretch.append(0)
+        self.emitted_by_stretch[number] += emitted
 
     def count_times(self, draft_s: float, verify_s: float, round_s: float) -> None:
         """One draft round in several is timed part by part; `freeze` scales its shares up to all of them."""
@@ -162,6 +217,9 @@ class StatsRecorder:
             accepted=self.accepted,
             drafted_by_position=tuple(self.drafted_by_position),
             accepted_by_position=tuple(self.accepted_by_position),
+            rounds_by_accepted=tuple(self.rounds_by_accepted),
+            emitted_by_stretch=tuple(self.emitted_by_stretch),
+            stretch_rounds=self.stretch_rounds,
             proposer=self.proposer,
             drafting=self.drafting,
             queued_s=max(0.0, self.started_at - self.submitted_at),

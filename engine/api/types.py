@@ -8,6 +8,7 @@ from typing import NewType
 
 RequestId = NewType("RequestId", int)
 DownloadId = NewType("DownloadId", int)
+CountId = NewType("CountId", int)
 
 MAX_SEED = 2**64 - 1
 MAX_DRAFT_TOKENS = 32
@@ -137,6 +138,7 @@ class Request:
     stop: tuple[str, ...] = ()
     thinking: bool = False  # for models whose template can switch it
     trace: bool = False  # Finished tells each round
+    transient: bool = False  # of no chat: takes no kept cache, leaves none, and drafts nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +149,25 @@ class RoundTrace:
     drafted: tuple[int, ...] = ()
     accepted: int = 0
     source: str = ""  # who drafted
+
+
+@dataclass(frozen=True, slots=True)
+class DraftMark:
+    """A stretch of a reply's text that a draft foresaw, or where the main model overruled it.
+
+    `start` and `end` count the characters of the request's text of one kind.
+    """
+
+    start: int
+    end: int
+    wanted: str | None = None  # None: foreseen; else what the draft wanted instead; "": to end the reply
+    position: int = 0  # of the overruled token in its draft, from 1
+    drafted: int = 0  # tokens of that draft
+    round: int = 0  # that checked it, from 1
+
+    @property
+    def accepted(self) -> bool:
+        return self.wanted is None
 
 
 @dataclass(frozen=True, slots=True)

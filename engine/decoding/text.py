@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
 from engine.api.errors import EmptyConversation, EngineError, TemplateFailed, TokenizerBroken
 from engine.api.types import Message, MessageRole, Request, SpanKind
 from engine.decoding.sequence import common_prefix
+from engine.decoding.sources import Run, Sources
 from engine.models import encoding
 from engine.models.watch import GivenUp, Question, TooLong, never
 
@@ -132,6 +133,7 @@ def _as_dict(message: Message) -> dict[str, str]:
 class Span:
     kind: SpanKind
     text: str
+    runs: tuple[Run, ...] = field(default=(), compare=False)  # which tokens its characters come from
 
 
 class ReplyText:
@@ -148,11 +150,13 @@ class ReplyText:
         self._opens, self._closes = _thinking_markers(model)
         self._kind = SpanKind.THINKING if _ends_thinking(model, prompt) else SpanKind.ANSWER
         self._held = ""
+        self._sources = Sources()  # of the held text
         self._fresh = not within  # nothing of the present span is out yet: leading blank lines may go
         self.stopped = False  # a stop string has come; nothing follows
 
     def push(self, token: int) -> list[Span]:
         self._detokenizer.add_token(token)
+        self._sources.count_token()
         return self._take(self._detokenizer.last_segment)
 
     def finish(self) -> list[Span]:
@@ -160,27 +164,26 @@ class ReplyText:
         self._detokenizer.finalize()
         spans = self._take(self._detokenizer.last_segment)
         if not self.stopped and self._held:
-            spans.extend(self._span(self._held))
-            self._held = ""
+            spans.extend(self._span(len(self._held)))
         return spans
 
     def _take(self, text: str) -> list[Span]:
         if self.stopped:
             return []
         self._held += text
+        self._sources.add(len(text))
         spans: list[Span] = []
         while (found := self._first_marker()) is not None:
             at, marker = found
-            spans.extend(self._span(self._held[:at]))
-            self._held = self._held[at + len(marker) :]
+            spans.extend(self._span(at))
+            self._drop(len(marker))
             if marker in self._stops:
                 self.stopped, self._held = True, ""
                 return spans
             self._kind = SpanKind.THINKING if marker == self._opens else SpanKind.ANSWER
             self._fresh = True
         certain = len(self._held) - _possible_start(self._held, self._markers())
-        spans.extend(self._span(self._held[:certain]))
-        self._held = self._held[certain:]
+        spans.extend(self._span(certain))
         return spans
 
     def _markers(self) -> tuple[str, ...]:
@@ -191,13 +194,21 @@ class ReplyText:
         found = [(at, marker) for marker in self._markers() if (at := self._held.find(marker)) >= 0]
         return min(found, key=lambda pair: (pair[0], -len(pair[1]))) if found else None
 
-    def _span(self, text: str) -> list[Span]:
+    def _span(self, chars: int) -> list[Span]:
+        """The first characters of the held text, which are held no more."""
         if self._fresh and self._opens:
-            text = text.lstrip("\n")
-        if not text:
+            blank = chars - len(self._held[:chars].lstrip("\n"))
+            self._drop(blank)
+            chars -= blank
+        if not chars:
             return []
         self._fresh = False
-        return [Span(self._kind, text)]
+        text = self._held[:chars]
+        return [Span(self._kind, text, self._drop(chars))]
+
+    def _drop(self, chars: int) -> tuple[Run, ...]:
+        self._held = self._held[chars:]
+        return self._sources.take(chars)
 
 
 def _lead_in(detokenizer: StreamingDetokenizer, model: LoadedModel) -> None:

@@ -14,14 +14,14 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from engine.api.errors import DiskFull, DownloadError, HubUnreachable, StorageFailed
+from engine.api.errors import DiskFull, DownloadError, HubUnreachable, RepositoryNotFound, StorageFailed
 from engine.hub.client import Hub, HubClient, Patience
 from engine.hub.locks import Busy, alone_with
 from engine.hub.manifest import lists, write_json, write_manifest
 from engine.hub.progress import INTERVAL_S, Meter
-from engine.hub.repository import MANIFEST, RemoteFile, check_repository, check_revision
+from engine.hub.repository import MANIFEST, RemoteFile, check_repository, check_revision, is_commit
 from engine.hub.retries import Retries
-from engine.hub.staging import FILES, RECORD, publish, recover, remove, staging_of, tidy
+from engine.hub.staging import FILES, RECORD, begun_commit, publish, recover, remove, staging_of, tidy
 from engine.hub.stop import StopKind, Stopped, StopSignal
 from engine.hub.throttle import Throttle
 from engine.hub.writer import fetch_file, is_right, part_path
@@ -54,6 +54,7 @@ class Download:
         self.total_bytes = 0
         self._root, self._hub, self._tuning = root, hub, tuning
         self._needed_bytes = 0
+        self._begun = ""  # the commit that what has arrived is of
 
     @property
     def target(self) -> Path:
@@ -72,6 +73,7 @@ class Download:
             with alone_with(self._root, self.repository, self.stop.wait):
                 recover(self._root, self.repository)
                 tidy(self.staging)
+                self._begun = begun_commit(self.staging)
                 self._record()
                 self._install_from_any(meter, shares)
                 meter.finish()
@@ -88,7 +90,7 @@ class Download:
 
     def _record(self) -> None:
         """For a later try, and for whoever lists what is unfinished."""
-        known = {"repository": self.repository, "revision": self.revision, "total_bytes": self.total_bytes}
+        known = {"repository": self.repository, "commit": self._begun, "total_bytes": self.total_bytes}
         write_json(self.staging / RECORD, known)
 
     def _install_from_any(self, meter: Meter, shares: Shares) -> None:
@@ -105,7 +107,8 @@ class Download:
         (self._folder / MANIFEST).unlink(missing_ok=True)  # written last: while it is there, all the rest is right
         client = HubClient(hub, self.repository, self.stop, self._tuning.patience, self.retries)
         try:
-            commit, files = client.list_files(self.revision)
+            commit, files = self._listed(client)
+            self._begun = commit
             self.total_bytes = sum(file.size_bytes for file in files)
             self._record()
             meter.start(files)
@@ -116,6 +119,13 @@ class Download:
             client.close()
         write_manifest(self._folder, self.repository, commit, files)
         publish(self._root, self.repository, {file.name for file in files})
+
+    def _listed(self, client: HubClient) -> tuple[str, list[RemoteFile]]:
+        """A later try goes on with the commit of the first one, while the hub has it: parts of two fit no model."""
+        if self._begun and not is_commit(self.revision):
+            with suppress(RepositoryNotFound):
+                return client.list_files(self._begun)
+        return client.list_files(self.revision)
 
     def _is_installed(self, commit: str, files: Sequence[RemoteFile], meter: Meter) -> bool:
         """Looks at every byte; what is right but not the whole of it is taken over, not fetched again."""

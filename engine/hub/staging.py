@@ -15,9 +15,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from engine.hub.manifest import read_manifest
-from engine.hub.repository import MANIFEST, check_repository
+from engine.hub.repository import MANIFEST, check_repository, is_commit
 from engine.hub.writer import sync_folder
-from engine.models.model_files import object_at
+from engine.models.model_files import CONFIG_LIMIT_BYTES, FileError, object_at, read_object
 
 STAGING = ".downloads"
 FILES = "files"
@@ -64,6 +64,15 @@ def kept_bytes(root: Path, repository: str) -> int:
         return 0
     stats = [path.lstat() for path in folder.iterdir()]
     return sum(each.st_size for each in stats if stat.S_ISREG(each.st_mode))
+
+
+def begun_commit(staging: Path) -> str:
+    """What an earlier try wrote down; "" where it did not get that far."""
+    try:
+        commit = read_object(staging / RECORD, CONFIG_LIMIT_BYTES).get("commit")
+    except FileError:
+        return ""
+    return str(commit) if is_commit(commit) else ""
 
 
 def recover(root: Path, repository: str) -> None:

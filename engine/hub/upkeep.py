@@ -12,7 +12,7 @@ from engine.api.errors import EngineError
 from engine.api.events import ModelVerified, UpdateChecked, VerifyProgress
 from engine.hub.client import Hub, HubClient, Patience
 from engine.hub.manifest import read_manifest, repository_of
-from engine.hub.repository import RemoteFile, is_checksum
+from engine.hub.repository import RemoteFile, is_checksum, is_commit
 from engine.hub.stop import StopSignal
 from engine.hub.writer import is_right
 from engine.models.model_files import JsonObject, object_at
@@ -22,7 +22,8 @@ Tell = Callable[[VerifyProgress], None]
 
 def verified(folder: Path, stop: StopSignal, tell: Tell) -> ModelVerified:
     """By the sizes and checksums that were written down at the download. Raises Stopped."""
-    files = _listed(read_manifest(folder))
+    manifest = read_manifest(folder)
+    files, commit = _listed(manifest), manifest.get("revision")
     total, done = sum(file.size_bytes for file in files), 0
     damaged: list[str] = []
     for file in files:
@@ -31,7 +32,7 @@ def verified(folder: Path, stop: StopSignal, tell: Tell) -> ModelVerified:
             damaged.append(file.name)
         done += file.size_bytes
     tell(VerifyProgress(str(folder), done, total))
-    return ModelVerified(str(folder), bool(files), tuple(damaged))
+    return ModelVerified(str(folder), bool(files), tuple(damaged), str(commit) if is_commit(commit) else "")
 
 
 def checked_for_update(folder: Path, hub: Hub, patience: Patience, stop: StopSignal) -> UpdateChecked:

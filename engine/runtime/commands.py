@@ -12,9 +12,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from engine.api.errors import EngineError
-from engine.api.events import Event, Failed, ModelFailed, ModelUnloaded, Sink
+from engine.api.events import Event, Failed, ModelFailed, ModelUnloaded, Sink, TokensCounted
 from engine.api.stats import RequestStats
-from engine.api.types import ModelRole, Request, RequestId
+from engine.api.types import CountId, ModelRole, Request, RequestId
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +50,15 @@ class Submit:
 
 
 @dataclass(frozen=True, slots=True)
+class Count:
+    """Count the tokens of a text."""
+
+    id: CountId
+    text: str = field(repr=False)
+    sink: Sink = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Cancel:
     """Finish a reply early."""
 
@@ -61,7 +70,7 @@ class Close:
     """Finish everything and end the thread. Nothing follows it on the queue."""
 
 
-Command = Load | SetDraft | Unload | Submit | Cancel | Close
+Command = Load | SetDraft | Unload | Submit | Count | Cancel | Close
 
 
 class CommandQueue:
@@ -104,13 +113,14 @@ def refusal(command: Command, error: EngineError) -> Event | None:
     match command:
         case Load(folder=folder):
             return ModelFailed(ModelRole.MAIN, folder, error)
-        case SetDraft(folder=None):
-            return ModelUnloaded(ModelRole.DRAFT)
         case SetDraft(folder=folder):
-            return ModelFailed(ModelRole.DRAFT, folder or "", error)
+            dropped = folder is None
+            return ModelUnloaded(ModelRole.DRAFT) if dropped else ModelFailed(ModelRole.DRAFT, folder or "", error)
         case Unload():
             return ModelUnloaded(ModelRole.MAIN)
         case Submit(id=request):
             return Failed(request, error, RequestStats())
+        case Count(id=count):
+            return TokensCounted(count, 0, error)
         case Cancel() | Close():
             return None

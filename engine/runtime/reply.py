@@ -28,6 +28,7 @@ from engine.drafting.controller import History
 from engine.drafting.planner import Drafting
 from engine.drafting.plans import PLAIN, Plan
 from engine.models.watch import Question, never
+from engine.runtime.draft_marks import DraftMarks
 from engine.runtime.requests import check_tokens
 
 if TYPE_CHECKING:
@@ -103,12 +104,13 @@ class Reply:
         self._trace: list[RoundTrace] = []  # filled where it was asked for
         self._reason: FinishReason | None = None  # set with INTERRUPTED or COMPLETE
         self._drafting: Drafting | None = None
-        self._sequence = store.take(model, prompt)
+        self._sequence = Sequence(model, prompt) if request.transient else store.take(model, prompt)
         self._sequence.padded_width = history.costs.padded
         self._sequence.rounding = history.costs.calibration.rounding
         exact = needs_checkpoints(self._sequence.caches)  # others go back to anywhere
         self._sequence.turn_end = turn_end(request, model, prompt, queued.given_up, exact=exact)
         self._text = ReplyText(model, prompt, request.stop, within=goes_on(request))
+        self._marks = DraftMarks(model)
         self._ends = model.ends
         limit = model.info.context_tokens
         self._room = min(request.max_tokens or limit, limit - len(prompt))
@@ -143,7 +145,8 @@ class Reply:
 
     @property
     def may_draft(self) -> bool:
-        return self.request.speculation.mode is not SpeculationMode.OFF and self._sequence.caches.can_roll_back
+        drafts = self.request.speculation.mode is not SpeculationMode.OFF and not self.request.transient
+        return drafts and self._sequence.caches.can_roll_back
 
     @property
     def sequence(self) -> Sequence:
@@ -263,6 +266,9 @@ class Reply:
             if others_s is not None:
                 self._stats.own_rounds[self._source(done), done.drafted] += 1
         self._count(done)
+        if done.drafted:
+            ahead = self._sequence.tokens[done.accepted - len(done.emitted) - 1]
+            self._marks.note(done, len(self._emitted), self._stats.rounds, ahead)
         if self.request.trace:
             self._trace.append(self._traced(done))
         self._emitted.extend(done.emitted)
@@ -349,7 +355,8 @@ class Reply:
         self._tell()
         self._drop_drafting()
         self._sequence.discard_in_flight()
-        self._store.put(self._sequence)
+        if not self.request.transient:
+            self._store.put(self._sequence)
         finished = Finished(
             self.id, self._reason, self._stats.freeze(), tuple(self._emitted), self._seed, tuple(self._trace)
         )
@@ -367,7 +374,9 @@ class Reply:
         if spans:
             stats = self._stats.freeze()
             for kind, same in groupby(spans, key=lambda span: span.kind):
-                self._post(TextDelta(self.id, kind, "".join(span.text for span in same), stats))
+                told = list(same)
+                text, marks = "".join(span.text for span in told), self._marks.place(kind, told)
+                self._post(TextDelta(self.id, kind, text, stats, marks))
 
     def _post(self, event: Event) -> None:
         self._sink(event)

@@ -30,6 +30,7 @@ def check_request(request: Request) -> None:
     _check_type("speculation", request.speculation, Speculation)
     _check_type("thinking", request.thinking, bool)
     _check_type("trace", request.trace, bool)
+    _check_type("transient", request.transient, bool)
     _check_sampling(request.sampling)
     _check_logit_bias(request.sampling.logit_bias)
     _check_speculation(request.speculation)
@@ -42,6 +43,12 @@ def check_request(request: Request) -> None:
         raise InvalidRequest("tokens", str(len(request.tokens)), "messages | tokens")
     if not request.messages and not request.tokens:
         raise EmptyConversation
+
+
+def check_text(text: str) -> None:
+    """Raise InvalidRequest for what is no text to count."""
+    _check_type("text", text, str)
+    _check_characters("text", text)
 
 
 def check_tokens(field: str, tokens: Sequence[int], vocabulary: int) -> None:

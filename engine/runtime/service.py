@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 
 from engine.api.errors import EngineClosed, EngineError, as_engine_error
 from engine.api.events import Event, ModelEvent, Queued, Sink
-from engine.api.types import EngineState, Request, RequestId
-from engine.runtime.commands import Cancel, Close, Command, CommandQueue, Load, SetDraft, Submit, Unload, refusal
-from engine.runtime.requests import check_request
+from engine.api.types import CountId, EngineState, Request, RequestId
+from engine.runtime.commands import Cancel, Close, Command, CommandQueue, Count, Load, SetDraft, Submit, Unload, refusal
+from engine.runtime.requests import check_request, check_text
 from engine.runtime.state import state_after
 
 if TYPE_CHECKING:
@@ -74,6 +74,16 @@ class Engine:
         self._tell(sink, Queued(command.id))
         try:
             check_request(request)
+        except EngineError as error:
+            self._refuse(command, error)
+        else:
+            self._send(command)
+        return command.id
+
+    def count_tokens(self, text: str, sink: Sink) -> CountId:
+        command = Count(CountId(next(self._ids)), text, sink)
+        try:
+            check_text(text)
         except EngineError as error:
             self._refuse(command, error)
         else:

@@ -32,7 +32,8 @@ from engine.models.memory import kept_caches_bytes
 from engine.prefix.disk import PrefixDisk
 from engine.prefix.memory import PrefixStore
 from engine.runtime.background_load import BackgroundLoad
-from engine.runtime.commands import Cancel, Close, Command, Load, SetDraft, Submit, Unload, refusal
+from engine.runtime.commands import Cancel, Close, Command, Count, Load, SetDraft, Submit, Unload, refusal
+from engine.runtime.counting import Counting
 from engine.runtime.reply import QueuedReply
 from engine.runtime.scheduler import Scheduler
 
@@ -70,11 +71,12 @@ class Worker:
         self._scheduler = scheduler
         self._ends = ends
         self._tell = tell
+        self._counting = Counting(tell, partial(ends, None))
         self._next_draft: SetDraft | None = None  # waits for the main model that is being loaded
 
     @property
     def has_work(self) -> bool:
-        return self._scheduler.busy or self._scheduler.has_idle_work
+        return self._counting.busy or self._scheduler.busy or self._scheduler.has_idle_work
 
     def handle(self, command: Command) -> None:
         """Carry out a command, or begin to: models are loaded by `step`."""
@@ -90,6 +92,8 @@ class Worker:
                 sink = partial(self._tell, command.sink)
                 given_up = partial(self._ends, command.id)
                 self._scheduler.add(QueuedReply(command.id, command.request, sink, given_up))
+            case Count():
+                self._counting.add(command)
             case Cancel():
                 self._scheduler.cancel(command.id)
             case Close():
@@ -97,10 +101,12 @@ class Worker:
 
     def step(self) -> None:
         """A slice of whatever there is to do. A fault that is no reply's own ends all of them: they could not go on."""
+        if self._counting.busy:
+            self._counting.step(self._scheduler.main)
         try:
             if self._scheduler.busy:
                 self._scheduler.step()
-            else:
+            elif self._scheduler.has_idle_work:
                 self._scheduler.idle_step()
                 for news in (self._scheduler.take_examined(), self._scheduler.take_measured()):
                     if news is not None:
@@ -169,6 +175,7 @@ class Worker:
     def _shut_down(self) -> None:
         try:
             self._abort_loads(lambda folder: EngineClosed())
+            self._counting.refuse_all(EngineClosed)
             self._scheduler.cancel_all()
             self._drop_pair(None)
         finally:

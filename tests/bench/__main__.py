@@ -26,12 +26,17 @@ from tests.bench.library import LIBRARY  # noqa: E402
 from tests.bench.models import MODELS  # noqa: E402
 from tests.bench.natural import NATURAL, natural_rows  # noqa: E402
 from tests.bench.pair_check import PAIR_CHECK  # noqa: E402
+from tests.bench.paste import PASTE  # noqa: E402
 from tests.bench.rows import ROWS, Row  # noqa: E402
+from tests.bench.searching import SEARCHING  # noqa: E402
 from tests.bench.stage import Stage  # noqa: E402
 from tests.bench.ties import TIES  # noqa: E402
 from tests.bench.window import WINDOW  # noqa: E402
 
 OUT = Path("build/bench")
+ENGINE = (*ROWS, *COSTS, *DRAFTERS, *COMPANY, *TIES)
+APP = (*LIBRARY, *SEARCHING, *PASTE, *PAIR_CHECK, *MODELS, *WINDOW)
+MEASURES = (*ENGINE, *APP, *NATURAL)
 
 
 def main() -> int:
@@ -49,18 +54,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         stage = Stage(Path(folder), options.starter)
         try:
-            for measure in (
-                *ROWS,
-                *COSTS,
-                *DRAFTERS,
-                *COMPANY,
-                *TIES,
-                *LIBRARY,
-                *PAIR_CHECK,
-                *MODELS,
-                *NATURAL,
-                *WINDOW,
-            ):
+            for measure in MEASURES:
                 if options.only in measure.__name__:
                     tell(partial(one_row, measure, stage, options.runs), rows)
             if options.only in "natural_rows":

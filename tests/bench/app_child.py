@@ -24,7 +24,7 @@ from app.application import Application, qt_application
 from app.settings import Settings
 from app.system.paths import Paths
 from app.view_models.model_list import PairState
-from engine import Event, Failed, Finished, Request
+from engine import ChatEngine, Event, Failed, Finished, Request
 from tests.bench.app_chats import LONG_CHAT, SHORT_CHAT, reply_text
 from tests.helpers.fake_engine import FakeEngine, Script, model_info
 
@@ -143,7 +143,8 @@ def share(folder: Path, runs: str, main: str, draft: str) -> dict[str, object]:
     rates: dict[str, list[float]] = {"window": [], "alone": []}
     for _ in range(int(runs) + 1):
         rates["window"].append(_with_window(opened))
-        asked = chats._request(chats._messages.branch(chats.transcript.messages[-2].id))
+        asked = chats.requests_for_replies.request_of(chats.transcript.messages[-1].id)
+        assert asked is not None
         rates["alone"].append(_alone(opened, engine, asked))
     _end(opened)
     return {side: figures[1:] for side, figures in rates.items()}
@@ -166,9 +167,9 @@ def _with_window(opened: Open) -> float:
     return finished[0].stats.tokens_per_second or 0.0
 
 
-def _alone(opened: Open, engine: object, request: Request) -> float:
+def _alone(opened: Open, engine: ChatEngine, request: Request) -> float:
     finished: list[Finished] = []
-    engine.submit(request, lambda event: finished.append(event) if isinstance(event, Finished) else None)  # type: ignore[attr-defined]
+    engine.submit(request, lambda event: finished.append(event) if isinstance(event, Finished) else None)
     while not finished:
         time.sleep(0.02)  # the event loop stands still: the window takes nothing
     opened.settle()

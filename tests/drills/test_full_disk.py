@@ -28,7 +28,7 @@ pytestmark = pytest.mark.expect_log(
 )
 
 _DISK_BYTES = 3 << 20
-_LONG = "precious words " * 3000  # more than any free page that SQLite may still have
+_LONG = "precious words " * 20_000  # more than the free pages that SQLite may still have, and its log
 
 
 class Disk:

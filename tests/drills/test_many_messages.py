@@ -76,9 +76,9 @@ def busy(path: Path, qtbot: QtBot, chats: int, messages: int) -> dict[str, float
     def until_answered() -> bool:
         return not application.storage.pending
 
-    taken["search"] = watch.act(lambda: controller.search(f"message {newest}"), until_answered)
+    taken["search"] = watch.act(lambda: controller.conversations.set_query(f"message {newest}"), until_answered)
     assert controller.conversations.rows
-    taken["search ended"] = watch.act(lambda: controller.search(""), until_answered)
+    taken["search ended"] = watch.act(lambda: controller.conversations.set_query(""), until_answered)
     taken["open"] = watch.act(lambda: controller.open_chat(3), lambda: True)
     taken["send"] = watch.act(lambda: controller.send("And?"), until_answered)
     harness.wait_until_quiet(qtbot)

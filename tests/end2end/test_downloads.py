@@ -93,7 +93,12 @@ def test_progress_ends_at_the_total(hub: TinyHub, store: QuickStore, recorder: E
 def test_only_files_that_a_model_needs_are_fetched(
     tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
 ) -> None:
-    wanted = {"chat_template.jinja": b"{{ x }}", "merges.txt": b"", "tokenizer.model": b"\x0a"}
+    wanted = {
+        "README.md": b"---\nlicense: mit\n---",
+        "chat_template.jinja": b"{{ x }}",
+        "merges.txt": b"",
+        "tokenizer.model": b"\x0a",
+    }
     others = {
         "modeling_evil.py": b"raise SystemExit",
         "pytorch_model.bin": b"pickle",
@@ -101,7 +106,6 @@ def test_only_files_that_a_model_needs_are_fetched(
         "weights.npz": b"PK",
         "consolidated.safetensors": b"x",
         "original/model.safetensors": b"x",
-        "README.md": b"x",
         ".gitattributes": b"x",
         "hunch.json": b'{"repository": "bank/official"}',
     }
@@ -300,7 +304,7 @@ def test_the_token_stays_with_its_host(
 ) -> None:
     caplog.set_level(logging.DEBUG)
     elsewhere = TinyHub()
-    elsewhere.repositories = hub.repositories
+    elsewhere.repositories, elsewhere.commits = hub.repositories, hub.commits
     hub.faults[WEIGHTS] = Fault(redirect=elsewhere.endpoint)
     store.set_hub(HubAccess(hub.endpoint, "hf_canary"))
     install(store, recorder)
@@ -343,6 +347,26 @@ def test_a_paused_download_goes_on_where_it_was(
     assert not (tmp_path / "models" / REPO).exists()
     install(store, recorder)
     assert hub.requests_for("model.safetensors")[-1].headers["Range"] == "bytes=1000000-"
+    assert_installed(tmp_path, hub)
+
+
+@pytest.mark.parametrize("kept", [True, False], ids=["the hub still has it", "the hub has it no more"])
+def test_what_goes_on_is_the_commit_that_was_begun(
+    tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder, kept: bool
+) -> None:
+    """Parts of two commits would fit no model; a commit that is gone is begun anew with the newest."""
+    hub.faults[WEIGHTS] = Fault(times=1, hold_after=1_000_000)
+    begun = dict(hub.repositories[REPO])
+    download = store.install(REPO)
+    wait_for_bytes(recorder, 1_000_000)
+    store.pause(download)
+    recorder.wait_for(DownloadStopped, download)
+    hub.repositories[REPO] |= {"model.safetensors": safetensors(LARGE, b"\2"), "merges.txt": b"newer"}
+    if not kept:
+        hub.commits.clear()
+    install(store, recorder)
+    if kept:
+        hub.repositories[REPO] = begun
     assert_installed(tmp_path, hub)
 
 

@@ -199,8 +199,11 @@ def test_a_page_tells_what_an_installation_fetches(hub: TinyHub, store: QuickSto
     assert isinstance(read.model, HubModel)
     assert (read.model.repository, read.commit, read.card) == (REPO, hub.commit(REPO), "# Tiny\n")
     assert read.address == f"{hub.endpoint}/{REPO}"
-    assert {file.name for file in read.files if file.is_installed} == model_files().keys() | {"model.safetensors"}
-    assert {file.name for file in read.files if not file.is_installed} == {"README.md", "evil.py", "other/a.bin"}
+    assert {file.name for file in read.files if file.is_installed} == model_files().keys() | {
+        "model.safetensors",
+        "README.md",
+    }
+    assert {file.name for file in read.files if not file.is_installed} == {"evil.py", "other/a.bin"}
     assert read.download_bytes == sum(
         len(hub.repositories[REPO][file.name]) for file in read.files if file.is_installed
     )

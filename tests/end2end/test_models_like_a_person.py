@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.application import STARTER, Application
@@ -23,6 +23,7 @@ from app.views.settings.download_row import DownloadRow
 from app.views.settings.model_row import ModelRow
 from app.views.settings.recommended_card import OfferRow
 from app.views.settings.window import SettingsWindow
+from app.views.widgets.dialog import Dialog
 from tests.helpers.tinyhub import Fault, TinyHub
 
 OTHER = "org/Starter-DFlash"
@@ -170,8 +171,8 @@ def test_a_pair_is_installed_used_changed_and_deleted(hub: TinyHub, come: Callab
     page = person.settings("models").models
     person.wait(lambda: person.model_rows("Starter-DFlash"))  # a layout shows new rows a little later
     person.click(person.model_rows("Starter-DFlash")[0].delete_button)
-    box = next(each for each in page.findChildren(QMessageBox) if each.isVisible())
-    person.click(next(button for button in box.buttons() if button.text() == "Delete"))
+    box = next(each for each in page.findChildren(Dialog) if each.isVisible())
+    person.click(box.act_button)
     person.wait(lambda: not (tmp_path / "data" / "models" / OTHER).exists())
     person.wait(lambda: pair.pair.draft_state is DraftState.NONE)
     assert pair.pair.state is PairState.READY

@@ -32,7 +32,7 @@ def checked(store: QuickStore, recorder: EventRecorder, folder: Path) -> UpdateC
 
 def test_a_sound_model_is_sound(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:
     folder = install(store, recorder)
-    assert verified(store, recorder, folder) == ModelVerified(str(folder), known=True)
+    assert verified(store, recorder, folder) == ModelVerified(str(folder), known=True, revision=hub.commit(REPO))
     progress = [event for event in recorder.events if isinstance(event, VerifyProgress)]
     assert progress[0].done_bytes == 0
     assert progress[-1].done_bytes == progress[-1].total_bytes == sum(map(len, hub.repositories[REPO].values()))
@@ -46,10 +46,13 @@ def test_a_turned_bit_is_found_and_mended_by_a_download(
     data[len(data) // 2] ^= 1
     (folder / WEIGHTS).write_bytes(data)
     (folder / "tokenizer_config.json").unlink()
-    assert verified(store, recorder, folder).damaged == ("tokenizer_config.json", WEIGHTS)
+    found = verified(store, recorder, folder)
+    assert found.damaged == ("tokenizer_config.json", WEIGHTS)
 
-    install(store, recorder)
-    assert verified(store, recorder, folder) == ModelVerified(str(folder), known=True)
+    hub.repositories[REPO] |= {"merges.txt": b"of a newer commit"}
+    assert isinstance(recorder.end_of(store.install(REPO, found.revision)), DownloadFinished)
+    assert not (folder / "merges.txt").exists()
+    assert verified(store, recorder, folder) == ModelVerified(str(folder), known=True, revision=found.revision)
 
 
 def test_what_nobody_wrote_down_cannot_be_verified(tmp_path: Path, store: QuickStore, recorder: EventRecorder) -> None:
@@ -83,12 +86,12 @@ def test_a_newer_commit_is_told_and_fetched_only_when_asked(
 
 def test_a_failed_update_leaves_the_working_model(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:
     folder = install(store, recorder)
-    before = tree(folder)
+    before, commit = tree(folder), hub.commit(REPO)
     hub.repositories[REPO] |= {WEIGHTS: safetensors(LARGE, b"\2")}
     hub.faults[f"{REPO}/{WEIGHTS}"] = Fault(corrupt=True)
     assert isinstance(recorder.end_of(store.install(REPO)), DownloadFailed)
     assert tree(folder) == before
-    assert verified(store, recorder, folder) == ModelVerified(str(folder), known=True)
+    assert verified(store, recorder, folder) == ModelVerified(str(folder), known=True, revision=commit)
 
 
 def test_a_hub_that_is_away_is_told(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:

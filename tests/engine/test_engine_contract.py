@@ -39,6 +39,7 @@ from engine import (
     Sampling,
     Speculation,
     TextDelta,
+    TokensCounted,
 )
 from tests.helpers.fake_engine import DRAFT, MAIN, FakeEngine, Script
 from tests.helpers.tiny_models import make_pair
@@ -427,3 +428,47 @@ def test_a_reply_whose_main_model_goes_says_so(harness: Harness, how: str) -> No
     assert reply.finished().reason is FinishReason.MODEL_CHANGED
     if isinstance(harness.engine, FakeEngine):
         harness.engine.gate.open()
+
+
+def counted(harness: Harness, text: str) -> TokensCounted:
+    recorder = Recorder()
+    number = harness.engine.count_tokens(text, recorder)
+    answer = recorder.until(TokensCounted)
+    assert isinstance(answer, TokensCounted)
+    assert answer.count == number
+    assert recorder.is_empty
+    return answer
+
+
+def test_tokens_of_a_text_are_counted(harness: Harness) -> None:
+    harness.load(draft=False)
+    few, many = counted(harness, "How does drafting work?"), counted(harness, "How does drafting work? " * 9000)
+    assert few.error is None
+    assert few.tokens >= 4
+    assert 0.9 < many.tokens / (few.tokens * 9000) < 1.5
+    assert counted(harness, "").tokens == 0
+
+
+def test_tokens_are_counted_while_a_reply_is_written(harness: Harness) -> None:
+    harness.load(draft=False)
+    heard = Recorder()
+    if isinstance(harness.engine, FakeEngine):
+        harness.engine.gate.let_through(1)
+    harness.engine.submit(LONG, heard)
+    heard.until(TextDelta)
+    harness.engine.count_tokens("one two three", heard)
+    if isinstance(harness.engine, FakeEngine):
+        harness.engine.gate.open()
+    assert isinstance(heard.until(TokensCounted, Finished), TokensCounted)
+    heard.finished()
+
+
+@pytest.mark.parametrize(("text", "error"), [("one", NoModelLoaded), ("one \ud800", InvalidRequest)])
+def test_a_count_that_cannot_be_made_says_why(harness: Harness, text: str, error: type[Exception]) -> None:
+    assert isinstance(counted(harness, text).error, error)
+
+
+def test_a_count_is_answered_after_the_end(harness: Harness) -> None:
+    harness.load(draft=False)
+    assert harness.engine.close()
+    assert isinstance(counted(harness, "one").error, EngineClosed)

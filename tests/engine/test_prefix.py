@@ -39,11 +39,20 @@ def model(request: pytest.FixtureRequest, models: dict[str, LoadedModel]) -> Loa
 
 
 def answer(
-    model: LoadedModel, store: PrefixStore, prompt: tuple[int, ...], reply_tokens: int = REPLY_TOKENS
+    model: LoadedModel,
+    store: PrefixStore,
+    prompt: tuple[int, ...],
+    reply_tokens: int = REPLY_TOKENS,
+    *,
+    transient: bool = False,
 ) -> Finished:
     heard: list[Event] = []
     asked = Request(
-        tokens=prompt, sampling=Sampling(temperature=0), max_tokens=reply_tokens, speculation=Speculation.off()
+        tokens=prompt,
+        sampling=Sampling(temperature=0),
+        max_tokens=reply_tokens,
+        speculation=Speculation.off(),
+        transient=transient,
     )
     reply = QueuedReply(RequestId(1), asked, heard.append).start(model, store, History())
     while not reply.step():
@@ -86,6 +95,18 @@ def test_the_next_turn_reads_only_what_is_new(model: LoadedModel) -> None:
 
     assert warm.stats.cached_tokens == len(third) - len(QUESTION) - 1
     assert warm.tokens == cold(model, third)
+
+
+def test_a_request_of_no_chat_leaves_the_store_as_it_is(model: LoadedModel) -> None:
+    """Such as one for a title: even one that shares the whole chat takes nothing from it and leaves nothing there."""
+    store = PrefixStore(sequences=1)
+    second = next_turn(model, store)
+    before = store.nbytes
+    aside = answer(model, store, second, transient=True)
+    assert (aside.stats.cached_tokens, store.nbytes) == (0, before)
+    warm = answer(model, store, second)
+    assert warm.stats.cached_tokens == len(second) - len(QUESTION) - 1
+    assert aside.tokens == warm.tokens
 
 
 def test_a_regenerated_reply_starts_at_the_end_of_the_prompt(model: LoadedModel) -> None:

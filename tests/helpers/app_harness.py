@@ -38,7 +38,7 @@ class AppHarness:
         starter = folder / "starter"
         self.engine = FakeEngine(_starter_models(starter) if with_starter else models)
         self._installed = installed
-        usual: dict[str, object] = {"language": "en"}
+        usual: dict[str, object] = {"language": "en", "automatic_titles": False}
         if not with_starter:
             usual |= {"main_folder": MAIN.folder, "draft_folder": DRAFT.folder}
         self._prepare(usual | dict(put_settings or {}))

@@ -12,7 +12,8 @@ from pytestqt.qtbot import QtBot
 
 from app.bridge import EngineBridge, GuiCalls
 from app.controllers.chat import ChatController
-from app.controllers.models import ModelController, StarterPair
+from app.controllers.models import ModelController
+from app.controllers.pair_loading import StarterPair
 from app.settings import Settings
 from app.storage import Database, NotStored, Storage, Stores
 from app.system.paths import Paths
@@ -68,6 +69,7 @@ class ControllerHarness:
         self.qtbot = qtbot
         self.paths = Paths.for_user(folder)
         self.settings = Settings(self.paths.settings, self.paths.hub_token)
+        self.settings.automatic_titles = False  # a request more, which takes a script
         self.bridge = EngineBridge()
         self.engine = FakeEngine(models)
         self.store = FakeModelStore(self.bridge.post, installed)

@@ -14,7 +14,8 @@ from PySide6.QtCore import QCoreApplication
 
 from app.bridge import EngineBridge, GuiCalls
 from app.controllers.chat import ChatController
-from app.controllers.models import ModelController, StarterPair
+from app.controllers.models import ModelController
+from app.controllers.pair_loading import StarterPair
 from app.settings import Settings
 from app.storage import MessageStore, Opened, ReplyText, Storage, storage
 from app.system.paths import Paths

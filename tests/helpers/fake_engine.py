@@ -15,7 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from engine import (
+    CountId,
     DraftingState,
+    DraftMark,
     EmptyConversation,
     EngineClosed,
     EngineError,
@@ -45,6 +47,7 @@ from engine import (
     SpanKind,
     SpeculationMode,
     TextDelta,
+    TokensCounted,
     draft_problem,
 )
 from engine.runtime.state import state_after
@@ -53,6 +56,7 @@ DRAFTED_PER_ROUND = 4
 ACCEPTED_PATTERN = (3, 2, 4, 1)
 PLAIN_TOKEN_S = 0.04
 ROUND_S = 0.06
+WANTED = " perhaps"  # what its draft wanted wherever it was overruled
 PATIENCE_S = 60.0
 _MAIN, _DRAFT = ModelRole.MAIN, ModelRole.DRAFT
 
@@ -137,13 +141,29 @@ class _Counters:
     rounds: int = 0
     generated: int = 0
     accepted_at: list[int] = field(default_factory=lambda: [0] * DRAFTED_PER_ROUND)
+    by_accepted: list[int] = field(default_factory=lambda: [0] * (DRAFTED_PER_ROUND + 1))
+    by_stretch: list[int] = field(default_factory=list)
+    chars: dict[SpanKind, int] = field(default_factory=lambda: dict.fromkeys(SpanKind, 0))
 
     def count_round(self) -> None:
         accepted = ACCEPTED_PATTERN[self.rounds % len(ACCEPTED_PATTERN)] if self.drafts else 0
         for position in range(accepted):
             self.accepted_at[position] += 1
+        self.by_accepted[accepted] += self.drafts
         self.rounds += 1
         self.generated += accepted + 1
+        if self.rounds > 1:
+            self.by_stretch.append(accepted + 1)
+
+    def marks(self, kind: SpanKind, text: str) -> tuple[DraftMark, ...]:
+        """The first half of each piece was foreseen, and its second half overruled."""
+        start = self.chars[kind]
+        middle, self.chars[kind] = start + len(text) // 2, start + len(text)
+        if not self.drafts or len(text) < 2:
+            return ()
+        position = ACCEPTED_PATTERN[(self.rounds - 1) % len(ACCEPTED_PATTERN)] + 1
+        overruled = DraftMark(middle, start + len(text), WANTED, position, DRAFTED_PER_ROUND, self.rounds)
+        return (DraftMark(start, middle), overruled)
 
     def freeze(self) -> RequestStats:
         draft_rounds = self.rounds if self.drafts else 0
@@ -156,6 +176,8 @@ class _Counters:
             accepted=sum(self.accepted_at),
             drafted_by_position=(draft_rounds,) * DRAFTED_PER_ROUND if self.drafts else (),
             accepted_by_position=tuple(self.accepted_at) if self.drafts else (),
+            rounds_by_accepted=tuple(self.by_accepted) if self.drafts else (),
+            emitted_by_stretch=tuple(self.by_stretch),
             proposer="draft model" if self.drafts else "",
             drafting=self.script.drafting if self.drafts else DraftingState.OFF,
             decode_s=max(0, self.rounds - 1) * self.script.round_s,  # from the first token on
@@ -185,6 +207,7 @@ class FakeEngine:
         self._state = EngineState()
         self._subscribers: dict[object, Sink] = {}
         self._commands: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._counts: queue.SimpleQueue[tuple[CountId, str, Sink]] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._closed = False
         self._thread = threading.Thread(target=self._run, name="fake-engine", daemon=True)
@@ -215,6 +238,13 @@ class FakeEngine:
         self._tell(sink, Queued(job.id))
         self._send(lambda: self._write(job), sink, Failed(job.id, EngineClosed(), RequestStats()))
         return job.id
+
+    def count_tokens(self, text: str, sink: Sink) -> CountId:
+        """A token a word."""
+        number = CountId(next(self._ids))
+        self._counts.put((number, text, sink))
+        self._send(self._count, sink, TokensCounted(number, 0, EngineClosed()))
+        return number
 
     def cancel(self, request: RequestId) -> None:
         self._interrupt(self._jobs.get(request), FinishReason.CANCELLED)
@@ -306,6 +336,18 @@ class FakeEngine:
             self._main = None
             self._tell(sink, ModelUnloaded(_MAIN))
 
+    def _count(self) -> None:
+        """Answers what waits, as the real one does between the steps of a reply."""
+        while not self._counts.empty():
+            number, text, sink = self._counts.get()
+            problem = self._count_problem(text)
+            self._tell(sink, TokensCounted(number, 0 if problem else len(text.split()), problem))
+
+    def _count_problem(self, text: str) -> EngineError | None:
+        if any("\ud800" <= letter <= "\udfff" for letter in text):
+            return InvalidRequest("text", "surrogate", "Unicode")
+        return NoModelLoaded() if self._main is None else None
+
     def _write(self, job: _Job) -> None:
         self._writing = job
         problem = self._problem(job.request)
@@ -323,10 +365,11 @@ class FakeEngine:
         spans += [(SpanKind.ANSWER, text) for text in script.pieces]
         for number, (kind, text) in enumerate(spans):
             self.gate.wait(lambda: job.interrupted is not None)
+            self._count()
             if job.interrupted is not None or number == job.request.max_tokens:
                 break
             counters.count_round()
-            self._tell(job.sink, TextDelta(job.id, kind, text, counters.freeze()))
+            self._tell(job.sink, TextDelta(job.id, kind, text, counters.freeze(), counters.marks(kind, text)))
         self._end(job, self._ending(job, script, counters, len(spans)))
 
     def _ending(self, job: _Job, script: Script, counters: _Counters, pieces: int) -> Finished | Failed:

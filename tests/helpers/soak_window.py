@@ -65,15 +65,15 @@ class Soak(QObject):
         until(lambda: not chats.generating and not app.storage.pending)
         acts: dict[int, Callable[[], object]] = {
             1: lambda: chats.regenerate(chats.transcript.messages[-1].id),
-            2: lambda: chats.search(f"{turn % 9}"),
+            2: lambda: chats.conversations.set_query(f"{turn % 9}"),
             3: lambda: chats.rename_chat(chats.chat_id, f"chat {turn}"),
             4: lambda: chats.delete_chat(chats.chat_id),
         }
         acts.get(turn % CHAT_TURNS, lambda: None)()
         until(lambda: not chats.generating and not app.storage.pending)
-        chats.search("")
+        chats.conversations.set_query("")
         if turn % 20 == 0:
-            app.show_settings("sampling")
+            app.show_settings("chat")
             app.settings.text_scale = 1.0 + 0.5 * (turn // 20 % 2)
             app.settings.appearance = ("light", "dark")[turn // 20 % 2]
 

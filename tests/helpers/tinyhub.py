@@ -45,6 +45,7 @@ class Seen:
 class TinyHub:
     def __init__(self) -> None:
         self.repositories: dict[str, dict[str, bytes]] = {}
+        self.commits: dict[str, dict[str, bytes]] = {}  # every one that was told of; a test may forget them
         self.faults: dict[str, Fault] = {}
         self.extra_entries: list[object] = []  # in every list of files
         self.listed: list[Any] = []  # in every list of models, as a hub would say it
@@ -68,6 +69,13 @@ class TinyHub:
     def commit(self, repository: str) -> str:
         files = sorted((name, _digests(data)) for name, data in self.repositories[repository].items())
         return hashlib.sha1(repr(files).encode()).hexdigest()
+
+    def files_at(self, repository: str, revision: str) -> dict[str, bytes] | None:
+        """None where there is no such commit, or no longer."""
+        if len(revision) != 40:
+            self.commits[self.commit(repository)] = dict(self.repositories[repository])
+            return self.repositories[repository]
+        return self.commits.get(revision)
 
     def entries(self) -> list[Any]:
         return [*(_listed(name, files) for name, files in self.repositories.items()), *self.listed]
@@ -105,9 +113,10 @@ class _Handler(BaseHTTPRequestHandler):
         elif repository not in self.hub.repositories:
             self._send(404, b"{}", {"X-Error-Code": "RepoNotFound"})
         elif question:
-            self._answer(repository, parts[4], fault or Fault())
+            self._answer(repository, parts[4], parts[5], fault or Fault())
         else:
-            self._send_file(self.hub.repositories[repository].get("/".join(parts[4:])), fault or Fault())
+            files = self.hub.files_at(repository, parts[3]) or {}
+            self._send_file(files.get("/".join(parts[4:])), fault or Fault())
 
     def _fault(self, key: str) -> Fault | None:
         fault = self.hub.faults.get(key)
@@ -131,13 +140,16 @@ class _Handler(BaseHTTPRequestHandler):
         body = fault.extra or json.dumps(found[start : start + size]).encode()
         self._send(200, body, link | fault.headers, fault)
 
-    def _answer(self, repository: str, kind: str, fault: Fault) -> None:
-        commit = self.hub.commit(repository)
+    def _answer(self, repository: str, kind: str, revision: str, fault: Fault) -> None:
+        files = self.hub.files_at(repository, revision)
+        if files is None:
+            self._send(404, b"{}", {"X-Error-Code": "RevisionNotFound"})
+            return
         if kind == "revision":
-            listed = _listed(repository, self.hub.repositories[repository])
+            commit = revision if len(revision) == 40 else self.hub.commit(repository)
+            listed = _listed(repository, files)
             self._send(200, json.dumps(listed | {"sha": commit, "siblings": []}).encode(), fault.headers)
             return
-        files = self.hub.repositories[repository]
         entries = [*(_entry(name, data) for name, data in files.items()), *self.hub.extra_entries]
         start, size = int(urlsplit(self.path).query.partition("cursor=")[2] or 0), self.hub.page_size
         link = f'<{self.hub.endpoint}{urlsplit(self.path).path}?cursor={start + size}>; rel="next"'

@@ -63,7 +63,26 @@ def settings_page(name: str, stage: Stage) -> QWidget:
 
 def link_dialog(stage: Stage) -> QWidget:
     chat(stage)
-    ask_to_open("https://аpple.example/sign-in?from=hunch", stage.application.window)
+    ask_to_open("https://аpple.example/sign-in?from=hunch", stage.application.theme, stage.application.window)
+    stage.settle()
+    return dialog()
+
+
+def palette(stage: Stage) -> QWidget:
+    chat(stage)
+    stage.application.window.menu.palette.trigger()
+    return stage.application.window
+
+
+def quick_ask(stage: Stage) -> QWidget:
+    stage.application.window.comfort.outside.open_quick_ask()
+    return stage.application.window.comfort.outside.quick_ask
+
+
+def menu_dialog(name: str, stage: Stage) -> QWidget:
+    """One that an entry of the menus opens over the window."""
+    chat(stage)
+    stage.application.window.menu.actions[name].trigger()
     stage.settle()
     return dialog()
 
@@ -77,7 +96,11 @@ PAGES: dict[str, Page] = {
     "picker": picker,
     **{
         f"settings-{name}": partial(settings_page, name)
-        for name in ("general", "models", "discover", "speculation", "sampling")
+        for name in ("general", "models", "discover", "speculation", "chat", "appearance", "advanced")
     },
+    "palette": palette,
+    "quick-ask": quick_ask,
+    "shortcuts": partial(menu_dialog, "shortcuts"),
+    "about": partial(menu_dialog, "about"),
     "link-dialog": link_dialog,
 }

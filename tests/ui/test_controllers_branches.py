@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
+from app.controllers.message_changes import Then
 from app.view_models.transcript import ReplyStatus
 from tests.helpers.controller_harness import ControllerHarness, open_harness, recorded
 from tests.helpers.fake_engine import Script
@@ -24,6 +25,23 @@ def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[ControllerHarness]:
 
 def will_say(harness: ControllerHarness, *replies: str) -> None:
     harness.engine.scripts.extend(Script(pieces=(reply,)) for reply in replies)
+
+
+def edit(harness: ControllerHarness, message_id: int, text: str, then: Then | None = None) -> bool:
+    """As the field in a message's place does it; a person's words are asked anew."""
+    edits = harness.controller.edits
+    edits.begin(message_id)
+    edits.type(message_id, text)
+    row = harness.controller.transcript.message(message_id)
+    usual = Then.REPLY if row is not None and row.from_user else Then.NOTHING
+    done = edits.save(message_id, then or usual)
+    harness.settle()
+    return done
+
+
+def delete(harness: ControllerHarness, message_id: int, following: bool = True) -> None:
+    harness.controller.edits.delete(message_id, following)
+    harness.settle()
 
 
 def versions(harness: ControllerHarness) -> list[tuple[int, int]]:
@@ -71,7 +89,7 @@ def test_regenerate_while_generating_stops_the_old_and_starts_the_new(harness: C
 def test_edit_of_a_question_asks_again_and_keeps_the_old_branch(harness: ControllerHarness) -> None:
     will_say(harness, "one", "two")
     harness.say("First wording")
-    assert harness.chat.edit(harness.rows[0].id, "Second wording")
+    assert edit(harness, harness.rows[0].id, "Second wording")
     harness.wait_until_quiet()
     assert (harness.texts, versions(harness)) == (["Second wording", "two"], [(2, 2), (1, 1)])
     assert harness.titles() == ["Second wording"]
@@ -83,7 +101,7 @@ def test_edit_of_a_question_asks_again_and_keeps_the_old_branch(harness: Control
 def test_edit_of_a_reply_asks_nothing(harness: ControllerHarness) -> None:
     will_say(harness, "one", "three")
     harness.say("Question")
-    assert harness.chat.edit(harness.rows[1].id, "my own")
+    assert edit(harness, harness.rows[1].id, "my own")
     assert (harness.texts, versions(harness)[1], len(harness.engine.requests)) == (["Question", "my own"], (2, 2), 1)
     harness.say("And?")
     assert [m.content for m in harness.engine.requests[-1].messages] == ["Question", "my own", "And?"]
@@ -93,7 +111,7 @@ def test_delete_message_takes_what_follows_and_undo_brings_it_back(harness: Cont
     will_say(harness, "one", "two")
     harness.say("Question")
     harness.say("And?")
-    harness.chat.delete_message(harness.rows[1].id)
+    delete(harness, harness.rows[1].id)
     assert harness.texts == ["Question"]
     harness.chat.undo_delete()
     assert harness.texts == ["Question", "one", "And?", "two"]
@@ -104,14 +122,14 @@ def test_delete_of_a_version_shows_its_neighbour(harness: ControllerHarness) -> 
     harness.say("Question")
     harness.chat.regenerate(harness.rows[1].id)
     harness.wait_until_quiet()
-    harness.chat.delete_message(harness.rows[1].id)
+    delete(harness, harness.rows[1].id)
     assert (harness.texts, versions(harness)[1]) == (["Question", "one"], (1, 1))
 
 
 def test_deleted_message_is_not_sent_again(harness: ControllerHarness) -> None:
     will_say(harness, "one", "two")
     harness.say("Question")
-    harness.chat.delete_message(harness.rows[1].id)
+    delete(harness, harness.rows[1].id)
     harness.say("And?")
     assert [m.content for m in harness.engine.requests[-1].messages] == ["Question\n\nAnd?"]
 
@@ -143,7 +161,7 @@ def test_deleted_things_can_be_brought_back_after_a_restart(tmp_path: Path, qtbo
     with open_harness(tmp_path, qtbot) as harness:
         harness.load_pair()
         harness.say("Kept")
-        harness.chat.delete_message(harness.rows[1].id)
+        delete(harness, harness.rows[1].id)
         harness.chat.new_chat()
         harness.say("Gone")
         harness.chat.delete_chat(harness.chat.chat_id)
@@ -164,7 +182,7 @@ def test_undo_goes_back_deletion_by_deletion(harness: ControllerHarness) -> None
     harness.say("One")
     harness.chat.delete_chat(harness.chat.chat_id)
     harness.say("Two")
-    harness.chat.delete_message(harness.rows[1].id)
+    delete(harness, harness.rows[1].id)
     harness.chat.undo_delete()
     assert harness.texts == ["Two", REPLY]
     assert harness.titles() == ["Two"]
@@ -205,10 +223,10 @@ def test_search_finds_titles_and_messages(harness: ControllerHarness) -> None:
     harness.say("这是什么?")
     harness.chat.new_chat()
     harness.say("Weather")
-    harness.chat.search("猜测")
+    harness.chat.conversations.set_query("猜测")
     harness.qtbot.waitUntil(lambda: harness.titles() == ["这是什么?"])
     assert "猜测" in next(row.snippet for row in harness.chat.conversations.rows if row.chat_id)
-    harness.chat.search("weather")
+    harness.chat.conversations.set_query("weather")
     harness.qtbot.waitUntil(lambda: harness.titles() == ["Weather"])
-    harness.chat.search("")
+    harness.chat.conversations.set_query("")
     harness.qtbot.waitUntil(lambda: len(harness.titles()) == 2)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
+from app.controllers.message_changes import Then
 from app.storage import Reason, Stores
 from app.view_models.transcript import ReplyStatus
 from app.words.notices import NoticeAction
@@ -46,7 +47,7 @@ def test_send_shows_question_and_streams_reply(harness: ControllerHarness) -> No
 def test_reply_keeps_its_statistics_as_footer(harness: ControllerHarness) -> None:
     footer = footer_of(harness.say("Hello"))
     # Behind the first token 3 rounds of 0.06 s, 13 tokens; 10 of 16 drafted tokens kept, 0.04 s a plain token.
-    assert footer.text == "2.9× faster · 72 tok/s · 63\u00a0% accepted · 4.3 tok/pass"
+    assert footer.text == "2.9× faster · 72 tok/s · 63% accepted · 4.3 tok/pass"
 
 
 def test_reply_waits_then_reads_then_streams(harness: ControllerHarness) -> None:
@@ -145,7 +146,10 @@ def test_title_is_first_line_until_renamed(harness: ControllerHarness) -> None:
     assert harness.titles() == ["초안 모델은 무엇인가요?"]
     harness.chat.rename_chat(harness.chat.chat_id, "Drafts")
     assert (harness.titles(), changes[-1]) == (["Drafts"], (harness.chat.chat_id, "Drafts"))
-    harness.chat.edit(harness.rows[0].id, "Another question")
+    harness.chat.edits.begin(harness.rows[0].id)
+    harness.chat.edits.type(harness.rows[0].id, "Another question")
+    harness.chat.edits.save(harness.rows[0].id, Then.REPLY)
+    harness.settle()
     harness.wait_until_quiet()
     assert harness.titles() == ["Drafts"]
 

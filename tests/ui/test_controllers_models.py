@@ -12,7 +12,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from app.controllers.models import StarterPair
+from app.controllers.pair_loading import StarterPair
 from app.storage import ReplyStatus
 from app.theme import Theme
 from app.view_models.downloads import DownloadState
@@ -290,18 +290,18 @@ def test_delete_that_fails_is_told(harness: ControllerHarness) -> None:
 
 
 def test_folders_and_hub_are_kept_and_passed_on(harness: ControllerHarness) -> None:
-    harness.models.add_folder("/shared/models")
-    harness.models.add_folder("/shared/models")
+    harness.models.sources.add_folder("/shared/models")
+    harness.models.sources.add_folder("/shared/models")
     assert (harness.store.folders, harness.settings.model_folders) == (("/shared/models",), ("/shared/models",))
-    harness.models.remove_folder("/shared/models")
+    harness.models.sources.remove_folder("/shared/models")
     assert harness.store.folders == ()
-    harness.models.set_hub(" http://hub.test ", "secret")
+    harness.models.sources.set_hub(" http://hub.test ", "secret")
     assert (harness.store.hub, harness.settings.hub_token) == (HubAccess("http://hub.test", "secret"), "secret")
-    harness.models.set_hub("hub.test:8080", "secret")
+    harness.models.sources.set_hub("hub.test:8080", "secret")
     assert harness.settings.hub_endpoint == "https://hub.test:8080"
-    harness.models.set_hub("", "")
+    harness.models.sources.set_hub("", "")
     assert harness.store.hub == HubAccess()
-    harness.models.allow_token_in_clear(True)
+    harness.models.sources.allow_token_in_clear(True)
     assert harness.settings.hub_token_in_clear
     assert harness.store.hub.token_in_clear
 
@@ -373,7 +373,7 @@ def test_a_drafter_that_hardly_agrees_is_told(with_drafter: ControllerHarness) -
     for folder, agreement in (("/models/Main-8B-DFlash", 0.7), ("/models/gone", 0.0), ("/models/Main-8B-DFlash", 0.03)):
         with_drafter.bridge.post(DrafterExamined(folder, agreement))
     with_drafter.qtbot.waitUntil(lambda: len(with_drafter.notices) == 1)
-    assert "only 3\u00a0%" in with_drafter.notices[0].sentence
+    assert "only 3%" in with_drafter.notices[0].sentence
 
 
 def test_a_main_model_with_a_head_of_its_own_is_offered_it(tmp_path: Path, qtbot: QtBot) -> None:

@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QUrl
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QMessageBox
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.view_models.hub import DiscoverState
 from app.views.settings.discover import DiscoverPanel
 from app.views.settings.model_card import CardText
+from app.views.widgets.dialog import Dialog
 from engine import (
     DrafterKind,
     FitLevel,
@@ -147,8 +148,8 @@ def test_a_card_shows_words_and_loads_nothing(harness: AppHarness, panel: Discov
     assert "<script>x</script>" in shown
     assert "cat (https://evil.example/cat.png)" in shown
     panel.page.card.findChildren(CardText)[1].anchorClicked.emit(QUrl("https://ok.example/x"))
-    (box,) = panel.page.findChildren(QMessageBox)
-    assert "ok.example" in box.text()
+    (box,) = panel.page.findChildren(Dialog)
+    assert "ok.example" in box.title.text()
     box.reject()
 
 

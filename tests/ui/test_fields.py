@@ -13,9 +13,9 @@ from pytestqt.qtbot import QtBot
 
 from app.theme import Theme
 from app.views.shell.composer import Composer
-from app.views.shell.sidebar import SearchField
 from app.views.widgets.cards import Page
 from app.views.widgets.fields import LineField, NumberField, WholeField
+from app.views.widgets.search_field import SearchField
 from tests.helpers.app_harness import open_app
 
 

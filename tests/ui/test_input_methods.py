@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.views.settings.sampling import PromptField, SamplingPage
-from app.views.shell.chat_list import RenameField
+from app.views.shell.rename_field import RenameField
 from tests.helpers.app_harness import AppHarness, open_app
 
 
@@ -66,34 +66,6 @@ def test_what_is_composed_is_kept_though_it_is_never_committed(tmp_path: Path, q
             compose(harness.window.composer.edit, "にほんご")
         assert told.args == [0, "a にほんご"]
         assert harness.window.composer.edit.is_composing
-
-
-def test_editing_a_message_commits_and_sets_aside_what_is_composed(tmp_path: Path, qtbot: QtBot) -> None:
-    with open_app(tmp_path, qtbot) as harness:
-        harness.ask(qtbot, "first")
-        composer, view = harness.window.composer, harness.window.transcript
-        assert view is not None
-        compose(composer.edit, "다음")
-        view.edit_requested.emit(harness.chats.transcript.messages[0].id)
-        assert composer.text() == "first"
-        compose(composer.edit, "째")
-        QTest.mouseClick(composer.edit_line.close_button, Qt.MouseButton.LeftButton)
-        assert composer.text() == "다음"
-        assert not composer.edit.is_composing
-
-
-def test_a_message_that_is_edited_takes_what_is_composed_along(tmp_path: Path, qtbot: QtBot) -> None:
-    with open_app(tmp_path, qtbot) as harness:
-        harness.window.composer.send("첫")
-        harness.wait_until_quiet(qtbot)
-        view = harness.window.transcript
-        assert view is not None
-        view.edit_requested.emit(harness.chats.transcript.messages[0].id)
-        compose(harness.window.composer.edit, "째")
-        QTest.mouseClick(harness.window.composer.button, Qt.MouseButton.LeftButton)
-        harness.wait_until_quiet(qtbot)
-        assert harness.chats.transcript.messages[0].text == "첫째"
-        assert harness.window.composer.text() == ""
 
 
 def test_what_is_composed_while_a_message_is_stored_stays(tmp_path: Path, qtbot: QtBot) -> None:
@@ -166,7 +138,7 @@ def test_search_finds_what_is_composed_once_it_is_committed(tmp_path: Path, qtbo
 
 def test_the_system_prompt_keeps_what_is_composed_when_its_window_closes(tmp_path: Path, qtbot: QtBot) -> None:
     with open_app(tmp_path, qtbot) as harness:
-        window = harness.application.show_settings("sampling")
+        window = harness.application.show_settings("chat")
         assert window is not None
         prompt = window.findChild(PromptField)
         assert prompt is not None
@@ -179,7 +151,7 @@ def test_the_system_prompt_keeps_what_is_composed_when_its_window_closes(tmp_pat
 
 def test_a_settings_field_keeps_what_is_composed_when_it_loses_the_focus(tmp_path: Path, qtbot: QtBot) -> None:
     with open_app(tmp_path, qtbot) as harness:
-        window = harness.application.show_settings("sampling")
+        window = harness.application.show_settings("chat")
         assert window is not None
         page = window.findChild(SamplingPage)
         assert page is not None

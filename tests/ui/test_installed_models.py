@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QMessageBox
+from PySide6.QtWidgets import QAbstractButton, QApplication
 from pytestqt.qtbot import QtBot
 
 from app.view_models.installed_list import ModelKind, ModelSort
 from app.views.settings.model_row import ModelRow
 from app.views.settings.models import ModelsPage
 from app.views.settings.recommended_card import OfferRow
+from app.views.widgets.dialog import Dialog
 from app.views.widgets.labels import ElidedLabel, TextLabel
 from engine import CacheSizes, DrafterInfo, DrafterKind, ModelAbout, ModelSource, load_catalog
 from tests.architecture.project import ROOT
@@ -139,9 +140,9 @@ def test_a_drafter_is_used_as_a_draft(harness: AppHarness, page: ModelsPage, qtb
 
 def test_deleting_says_where_a_model_is_in_use(page: ModelsPage) -> None:
     click(row(page, "Main-8B").delete_button)
-    box = page.findChild(QMessageBox)
+    box = page.findChild(Dialog)
     assert box is not None
-    assert "main model" in box.informativeText()
+    assert "main model" in box.sentence.text()
     box.reject()
 
 

@@ -19,6 +19,7 @@ from app.views.settings.models import ModelsPage
 from app.views.settings.window import SettingsWindow
 from app.views.widgets.cards import Page
 from app.views.widgets.fields import LineField, NumberField, Switch, WholeField
+from app.words.requests import RequestColumn
 from engine import HubAccess, HubUnreachable
 from tests.helpers.app_harness import AppHarness, open_app
 
@@ -67,7 +68,7 @@ def test_no_page_is_cut_off_at_the_side(
 ) -> None:
     harness.application.settings.language, harness.application.settings.text_scale = language, scale
     window.resize(window.minimumSize())
-    for name in ("general", "models", "speculation", "sampling"):
+    for name in ("general", "models", "speculation", "chat", "appearance", "advanced"):
         window.show_page(name)
         qtbot.waitUntil(lambda: _fits(window))
 
@@ -83,12 +84,12 @@ def _fits(window: SettingsWindow) -> bool:
 
 
 def test_language_changes_every_page_at_once(harness: AppHarness, window: SettingsWindow) -> None:
-    window.general.language.chosen.emit("ko")
+    window.appearance.language.chosen.emit("ko")
     QApplication.processEvents()
     assert harness.application.translation.language == "ko"
     assert window.general.title.text() != "General"
     assert harness.window.sidebar.new_button.text() != "New chat"
-    window.general.language.chosen.emit("en")
+    window.appearance.language.chosen.emit("en")
     QApplication.processEvents()
     assert window.general.title.text() == "General"
 
@@ -96,10 +97,10 @@ def test_language_changes_every_page_at_once(harness: AppHarness, window: Settin
 def test_appearance_and_size_apply_at_once(harness: AppHarness, window: SettingsWindow) -> None:
     seen = []
     for appearance in ("dark", "light"):
-        window.general.appearance.chosen.emit(appearance)
+        window.appearance.appearance.chosen.emit(appearance)
         seen.append(harness.application.theme.dark)
     assert seen == [True, False]
-    window.general.text_scale.chosen.emit(2.0)
+    window.appearance.text_scale.chosen.emit(2.0)
     assert harness.application.theme.scale == 2.0
 
 
@@ -219,14 +220,15 @@ def test_deleting_a_model_asks_first(harness: AppHarness, page: ModelsPage, qtbo
     box.reject()
     assert any(model.name == "Draft-1B" for model in harness.models.models)
     box = page.ask_to_delete(entry)
-    next(button for button in box.buttons() if button.text() == "Delete").click()
+    assert box.act_button.text() == "Delete"
+    box.act_button.click()
     qtbot.waitUntil(lambda: [model.name for model in harness.models.models] == ["Main-8B"])
     QApplication.processEvents()
     assert len([row for row in page.findChildren(ModelRow) if not row.isHidden()]) == 1
 
 
 def test_folders_are_added_and_removed(harness: AppHarness, page: ModelsPage, tmp_path: Path) -> None:
-    harness.models.add_folder(str(tmp_path))
+    harness.models.sources.add_folder(str(tmp_path))
     assert list(harness.store.folders) == [str(tmp_path)]
     rows = page.findChildren(FolderRow)
     assert len(rows) == 1
@@ -253,7 +255,8 @@ def test_the_table_follows_a_running_request(harness: AppHarness, window: Settin
     assert table.isVisible()
     model = table.model()
     assert model.rowCount() == 1
-    assert [model.index(0, column).data() for column in (5, 6)] == ["16", "10"]
+    figures = (RequestColumn.ACCEPT_RATE, RequestColumn.TOKENS_PER_PASS)
+    assert [model.index(0, column).data() for column in figures] == ["63%", "4.3"]
 
 
 def test_escape_closes_the_window(window: SettingsWindow) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QMessageBox, QWidget
+from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
+from app.theme import Theme
 from app.views.link_dialog import ask_to_open
 
 
@@ -24,41 +25,37 @@ def parent(qtbot: QtBot) -> QWidget:
     return widget
 
 
-def answer(box: QMessageBox, button: QMessageBox.StandardButton) -> None:
-    box.button(button).click()
-
-
 def test_opens_only_after_a_yes(parent: QWidget, opened: list[str]) -> None:
-    box = ask_to_open("https://example.org/a?b=c", parent)
+    box = ask_to_open("https://example.org/a?b=c", Theme(parent), parent)
     assert box is not None
-    assert "example.org" in box.text()
-    assert box.informativeText() == "https://example.org/a?b=c"
+    assert "example.org" in box.title.text()
+    assert box.sentence.text() == "https://example.org/a?b=c"
     assert opened == []
-    answer(box, QMessageBox.StandardButton.Open)
+    box.act_button.click()
     assert opened == ["https://example.org/a?b=c"]
 
 
 def test_no_is_no(parent: QWidget, opened: list[str]) -> None:
-    box = ask_to_open("https://example.org", parent)
+    box = ask_to_open("https://example.org", Theme(parent), parent)
     assert box is not None
-    answer(box, QMessageBox.StandardButton.Cancel)
+    box.cancel_button.click()
     assert opened == []
 
 
 def test_a_host_that_only_looks_like_another_shows_itself(parent: QWidget) -> None:
-    box = ask_to_open("https://аpple.com/login", parent)  # a Cyrillic first letter
+    box = ask_to_open("https://аpple.com/login", Theme(parent), parent)  # a Cyrillic first letter
     assert box is not None
-    assert "xn--pple-43d.com" in box.text()
+    assert "xn--pple-43d.com" in box.title.text()
 
 
 def test_a_host_hidden_behind_a_user_name_is_named(parent: QWidget) -> None:
-    box = ask_to_open("https://bank.example@evil.example/", parent)
+    box = ask_to_open("https://bank.example@evil.example/", Theme(parent), parent)
     assert box is not None
-    assert box.text() == "Open evil.example?"
+    assert box.title.text() == "Open evil.example?"
 
 
 @pytest.mark.parametrize(
     "link", ["file:///etc/passwd", "javascript:alert(1)", "https:///nowhere", "x", "data:text/html,x"]
 )
 def test_other_kinds_are_never_followed(parent: QWidget, link: str) -> None:
-    assert ask_to_open(link, parent) is None
+    assert ask_to_open(link, Theme(parent), parent) is None

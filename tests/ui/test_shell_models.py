@@ -47,7 +47,11 @@ def click(listed: OptionList, value: str) -> None:
 
 def test_every_model_is_listed_and_the_loaded_one_is_ticked(harness: AppHarness) -> None:
     mains = harness.window.picker.mains
-    assert {option.text for option in options(mains)} == {"Main-8B", "Draft-1B", "Main-4B", "Stranger-1B", "Broken"}
+    names = [option.text for option in options(mains)]
+    drafts = names[names.index("Used as drafts") :]
+    assert set(names) == {"Main-8B", "Main-4B", "Stranger-1B", "Broken", *drafts}
+    assert "Draft-1B" in drafts
+    assert "Main-8B" not in drafts
     assert mains.checked == MAIN.folder
 
 
@@ -109,7 +113,9 @@ def test_headings_and_refused_models_are_stepped_over(harness: AppHarness) -> No
 
 def test_speculation_applies_to_the_next_request(harness: AppHarness, qtbot: QtBot) -> None:
     controls = harness.window.picker.speculation
-    QTest.keyClick(controls.modes, Qt.Key.Key_Left)
+    checked = next(button for button in controls.modes.buttons if button.isChecked())
+    checked.setFocus()
+    QTest.keyClick(checked, Qt.Key.Key_Left)
     assert controls.tokens.isVisible()
     controls.tokens.setValue(6)
     assert harness.window.header.chip.accessibleName().endswith("6 tokens")

@@ -257,7 +257,7 @@ def test_icons_come_with_the_pointer_and_nothing_moves(open_transcript: Opener) 
     assert shown_acts(footer_of(harness, 2)) == set()
     text = next(part.widget for part in harness.parts(PartKind.TEXT) if part.message_id == 2)
     QApplication.sendEvent(text, QEvent(QEvent.Type.Enter))  # type: ignore[arg-type]
-    assert shown_acts(footer_of(harness, 2)) == {"copy", "regenerate", "delete"}
+    assert shown_acts(footer_of(harness, 2)) == {"copy", "edit", "regenerate", "delete", "more"}
     assert shown_acts(footer_of(harness, 4)) == set()
     assert [place for _, place in harness.view.visible_parts.shown()] == places
     QApplication.sendEvent(harness.view, QEvent(QEvent.Type.Leave))
@@ -294,13 +294,48 @@ def test_a_footer_that_tells_of_a_cost_has_a_way_out(open_transcript: Opener, qt
     assert footer_of(harness, 2).link.focusPolicy() is Qt.FocusPolicy.TabFocus
     with qtbot.waitSignal(harness.view.notice_action_requested) as asked:
         footer_of(harness, 2).link.click()
-    assert asked.args == [2, NoticeAction.CHOOSE_DRAFT]
+    assert asked.args == [2, NoticeAction.TURN_OFF_PAIR]
 
 
-def test_a_reply_being_written_can_only_be_copied(open_transcript: Opener) -> None:
+def test_a_reply_being_written_keeps_its_icons_and_cannot_be_edited(open_transcript: Opener) -> None:
     harness = open_transcript([reply(1, "Half", ReplyStatus.STREAMING)])
     harness.view.message_keys.step(1)
-    assert shown_acts(footer_of(harness, 1)) == {"copy"}
+    footer = footer_of(harness, 1)
+    assert shown_acts(footer) == {"copy", "edit", "regenerate", "delete", "more"}
+    assert [act for act in shown_acts(footer) if not footer.buttons[act].isEnabled()] == ["edit"]
+    harness.model.change(1, status=ReplyStatus.DONE)
+    assert footer_of(harness, 1).buttons["edit"].isEnabled()
+
+
+def test_icons_stay_under_the_pointer_when_another_version_takes_the_place(open_transcript: Opener) -> None:
+    harness = open_transcript([question(1), reply(2, "Answer")])
+    text = next(part.widget for part in harness.parts(PartKind.TEXT) if part.message_id == 2)
+    QApplication.sendEvent(text, QEvent(QEvent.Type.Enter))  # type: ignore[arg-type]
+    second = replace(reply(3, "", ReplyStatus.QUEUED), sibling=2, siblings=2)
+    harness.model.show_branch([harness.model.messages[0], second])
+    QApplication.processEvents()
+    assert {"regenerate", "more", "earlier", "later"} <= shown_acts(footer_of(harness, 3))
+
+
+def test_the_version_switch_stands_at_the_edge_and_the_icons_before_it(open_transcript: Opener) -> None:
+    message = replace(reply(2, "Second try"), sibling=2, siblings=3)
+    harness = open_transcript([question(1), message])
+    footer = footer_of(harness, 2)
+    later = footer.buttons["later"].geometry()
+    assert later.right() == footer.width() - 1
+    harness.view.message_keys.step(-1)
+    assert footer.buttons["later"].geometry() == later
+    assert footer.buttons["more"].geometry().right() < footer.buttons["earlier"].geometry().left()
+
+
+def test_the_footer_says_which_model_wrote_a_reply(open_transcript: Opener) -> None:
+    harness = open_transcript([question(1), replace(reply(2, "Answer"), model="Qwen3-8B-4bit")])
+    footer = footer_of(harness, 2)
+    assert footer.accessibleName().endswith("Qwen3-8B-4bit")
+    assert "Qwen3-8B-4bit" in footer.toolTip()
+    with_name = footer.grab().toImage()
+    harness.model.change(2, model="")
+    assert footer_of(harness, 2).grab().toImage() != with_name
 
 
 def test_versions_are_always_in_sight(open_transcript: Opener, qtbot: QtBot) -> None:

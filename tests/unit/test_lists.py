@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 
@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import QLocale, QModelIndex, Qt
 from pytestqt.modeltest import ModelTester
 
-from app.storage import ChatSummary, ReplyStatus
+from app.storage import ChatSummary, Listing, ReplyStatus
 from app.view_models.conversation_list import PAGE_CHATS, ROW, ConversationListModel
 from app.view_models.request_table import (
     KEPT_ROWS,
@@ -29,8 +29,9 @@ NOW_S = NOW.timestamp()
 
 
 class Chats(list[ChatSummary]):
-    def find(self, query: str, limit: int, done: Callable[[Sequence[ChatSummary]], None]) -> None:
-        done([chat for chat in self if query in chat.title][:limit])
+    def find(self, query: str, limit: int, done: Callable[[Listing], None]) -> None:
+        found = [chat for chat in self if query in chat.title]
+        done(Listing(found[:limit], more=len(found) > limit))
 
 
 @pytest.fixture
@@ -146,8 +147,11 @@ def cells(table: RequestTableModel, row: int) -> list[str]:
 
 
 def test_requests_stand_newest_first_with_their_numbers(table: RequestTableModel) -> None:
-    assert cells(table, 0) == ["New", "Main ← Draft", "Writing", "48\u00a0%", "2.9", "40", "19", "29.0", "1.4×"]
-    assert cells(table, 1) == ["Old", "Main", "Done", "–", "–", "0", "0", "–", "–"]
+    by_position = "position 1: 80%, position 2: 60%, position 3: 30%, position 4: 20%"
+    new = ["New", "Main ← Draft", "Writing", "1.4×", "48%", "2.9", by_position, "", "–", "29.0"]
+    assert cells(table, 0) == new
+    assert cells(table, 1) == ["Old", "Main", "Done", "–", "–", "–", "", "", "–", "–"]
+    assert table.index(0, RequestColumn.SPEED_UP).data(RequestRole.SECOND_LINE) == "0.4 s saved"
     assert table.index(0, 0).data(RequestRole.RUNNING) is True
 
 

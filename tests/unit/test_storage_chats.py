@@ -154,11 +154,11 @@ def test_search_wants_all_words_in_title_or_messages(stores: Stores) -> None:
 def test_search_shows_the_text_around_what_it_found(stores: Stores) -> None:
     chat = stores.chats.create("Chat")
     stores.exchange(chat, None, "x " * 100 + "needle\nin a haystack" + " y" * 100, "Yes.")
-    snippet = stores.chats.find("Needle")[0].snippet
+    snippet = stores.chats.find("Needle")[0].matches[0].snippet
     assert "needle in a haystack" in snippet
     assert snippet.startswith("…")
     assert snippet.endswith("…")
-    assert len(snippet) < 130
+    assert len(snippet) < 200
 
 
 def test_search_looks_past_deleted_messages_and_chats(stores: Stores) -> None:
@@ -189,7 +189,7 @@ def test_copy_stands_on_its_own(stores: Stores) -> None:
     chat = stores.chats.create("Chat")
     asked, _ = stores.exchange(chat, None, "q", "a")
     stores.messages.begin_reply(chat, asked, "Main", "")
-    copy = stores.chats.duplicate(chat, "Copy")
+    copy = stores.chats.duplicate(chat, iter(["Copy"]))
     branch = stores.messages.branch(stores.chats.leaf(copy))
     assert [(m.text, m.status) for m in branch] == [("q", ReplyStatus.DONE), ("", ReplyStatus.INTERRUPTED)]
     stores.database.execute("DELETE FROM chats WHERE id = ?", (chat,))

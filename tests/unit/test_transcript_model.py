@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from app.view_models.transcript import ReplyStatus, TranscriptMessage, TranscriptModel
 from app.words.replies import reply_notice
-from engine import EngineError, NoModelLoaded
+from engine import EngineError, NoModelLoaded, RequestStats
 from tests.helpers.controller_harness import recorded
 
 
@@ -65,13 +67,38 @@ def test_set_messages_starts_over(model: TranscriptModel) -> None:
         (ReplyStatus.INTERRUPTED, "Half", True),
         (ReplyStatus.FAILED, "Half", True),
         (ReplyStatus.STOPPED, "", False),
+        (ReplyStatus.LENGTH, "Half", True),
         (ReplyStatus.DONE, "Whole", False),
         (ReplyStatus.STREAMING, "Half", False),
     ],
 )
 def test_only_unfinished_replies_with_text_can_go_on(status: ReplyStatus, text: str, can: bool) -> None:
-    assert TranscriptMessage(1, False, text, status=status).can_continue is can
-    assert not TranscriptMessage(1, True, text, status=status).can_continue
+    assert TranscriptMessage(1, False, text, status=status, stats=RequestStats()).can_continue is can
+
+
+def test_a_reply_that_a_person_wrote_can_go_on() -> None:
+    assert TranscriptMessage(1, False, "Edited").can_continue
+    assert not TranscriptMessage(1, True, "Asked").can_continue
+
+
+@pytest.mark.parametrize("kept", [[7, 9, 20], [7, 20, 9], [20, 7, 9], [7], [9], [9, 7], []])
+def test_another_state_of_the_branch_is_shown_by_what_differs(model: TranscriptModel, kept: list[int]) -> None:
+    """Whoever follows the signals has the same rows."""
+    rows = [message.id for message in model.messages]
+    model.message_inserted.connect(lambda row: rows.insert(row, model.messages[row].id))
+    model.messages_removed.connect(lambda first, count: rows.__delitem__(slice(first, first + count)))
+    model.was_reset.connect(lambda: rows.__setitem__(slice(None), [each.id for each in model.messages]))
+    changed = recorded(model.message_changed)
+    model.show_branch(replace(model.message(number) or TranscriptMessage(number, False, "New")) for number in kept)
+    assert rows == kept == [message.id for message in model.messages]
+    assert [model.row_of(number) for number in kept] == list(range(len(kept)))
+    assert not changed
+
+
+def test_what_changed_in_the_branch_is_told(model: TranscriptModel) -> None:
+    changed = recorded(model.message_changed)
+    model.show_branch([replace(model.messages[0], text="Other"), model.messages[1]])
+    assert (changed, model.messages[0].text) == ([(0,)], "Other")
 
 
 @pytest.mark.parametrize("status", list(ReplyStatus))

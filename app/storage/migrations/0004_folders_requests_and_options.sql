@@ -17,6 +17,14 @@ ALTER TABLE messages ADD COLUMN drafting TEXT;                   -- JSON: which 
 
 ALTER TABLE unsent ADD COLUMN attachments TEXT;
 
+-- A message that is being edited, or beside which one is being written, and the words so far.
+CREATE TABLE edits (
+    message_id  INTEGER PRIMARY KEY,
+    kind        TEXT    NOT NULL,            -- "edit", "before", "after"
+    role        TEXT    NOT NULL,            -- whose words they are to be
+    text        TEXT    NOT NULL
+);
+
 CREATE INDEX chats_by_folder ON chats (folder_id) WHERE folder_id IS NOT NULL;
 
 -- What each request did, for the table and the totals of Settings → Speculation. It holds no words of a chat, and so

@@ -51,7 +51,7 @@ class HubCard(Translated, Card):
         self.proxy.editingFinished.connect(lambda: setattr(self._settings, "hub_proxy", self.proxy.text().strip()))
         self.limit.valueChanged.connect(lambda value: setattr(self._settings, "download_limit", value * _MEGABYTE))
         self.offline.toggled.connect(lambda on: setattr(self._settings, "hub_offline", on))
-        self.token_in_clear.toggled.connect(self._models.allow_token_in_clear)
+        self.token_in_clear.toggled.connect(self._models.sources.allow_token_in_clear)
 
     def _show_settings(self) -> None:
         settings = self._settings
@@ -65,11 +65,11 @@ class HubCard(Translated, Card):
 
     def _keep(self) -> None:
         if (self.endpoint.text(), self.token.text()) != (self._settings.hub_endpoint, self._settings.hub_token):
-            self._models.set_hub(self.endpoint.text(), self.token.text())
+            self._models.sources.set_hub(self.endpoint.text(), self.token.text())
             self.endpoint.setText(self._settings.hub_endpoint)
 
     def _keep_mirrors(self) -> None:
-        self._models.set_mirrors(self.mirrors.text().replace(",", " ").split())
+        self._models.sources.set_mirrors(self.mirrors.text().replace(",", " ").split())
         self.mirrors.setText(" ".join(self._settings.hub_mirrors))
 
     def _retranslate(self) -> None:

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.controllers.models import ModelController
 from app.theme import Theme
+from app.view_models.downloads import repository_in
 from app.views.link_dialog import ask_to_open
 from app.views.settings.download_row import DownloadRow
 from app.views.widgets.buttons import Emphasis, PillButton
@@ -45,11 +46,11 @@ class InstallCard(Translated, Card):
         self._show_downloads()
 
     def _show_button(self) -> None:
-        self.install_button.setEnabled(_is_repository(self.repository.text()))
+        self.install_button.setEnabled(bool(repository_in(self.repository.text())))
 
     def _install(self) -> None:
-        if _is_repository(self.repository.text()):
-            self._controller.install(self.repository.text())
+        if repository := repository_in(self.repository.text()):
+            self._controller.install(repository)
             self.repository.clear()
 
     def _show_downloads(self) -> None:
@@ -72,7 +73,7 @@ class InstallCard(Translated, Card):
         row.cancel_requested.connect(lambda: self._controller.cancel(key))
         row.dismiss_requested.connect(lambda: self._controller.dismiss(key))
         row.use_requested.connect(lambda: self._models.use_downloaded(key))
-        row.page_requested.connect(lambda page: ask_to_open(page, self))
+        row.page_requested.connect(lambda page: ask_to_open(page, self.theme, self))
         self._download_column.addWidget(row)
         return row
 
@@ -82,9 +83,3 @@ class InstallCard(Translated, Card):
         self.repository.setPlaceholderText("mlx-community/Qwen3-4B-4bit")
         self.repository.setAccessibleName(self.tr("Repository"))
         self.install_button.setText(self.tr("Install"))
-
-
-def _is_repository(text: str) -> bool:
-    """owner/name, as the hub writes it; whether it exists is for the hub to say."""
-    owner, slash, name = text.strip().partition("/")
-    return bool(owner and slash and name) and "/" not in name and " " not in owner + name

@@ -51,7 +51,7 @@ class ModelPage(Translated, Page):
         self.pair_button.clicked.connect(lambda: self.pair_requested.emit(discover.page_of, self._draft))
         self.drafts_button.clicked.connect(self._look_for_drafts)
         self.hub_button.clicked.connect(self._open)
-        self.card.link_requested.connect(lambda link: ask_to_open(link, self))
+        self.card.link_requested.connect(lambda link: ask_to_open(link, self.theme, self))
         discover.page_changed.connect(self.show_page)
         self._retranslate()
 
@@ -119,7 +119,7 @@ class ModelPage(Translated, Page):
 
     def _open(self) -> None:
         if self._discover.page is not None:
-            ask_to_open(self._discover.page.address, self)
+            ask_to_open(self._discover.page.address, self.theme, self)
 
     def _retranslate(self) -> None:
         self.back_button.setText(self.tr("Back"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import QLocale, Qt
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMessageBox, QVBoxLayout
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QVBoxLayout
 
 from app.controllers.models import ModelController
 from app.settings import Settings
@@ -20,6 +20,7 @@ from app.views.settings.model_row import FolderRow
 from app.views.settings.recommended_card import RecommendedCard
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.cards import Card, Page
+from app.views.widgets.dialog import Dialog, DialogText
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.translated import Translated
 from app.words.formats import fill, size
@@ -102,19 +103,16 @@ class ModelsPage(Translated, Page):
     def _install_offer(self, offer: PairOffer) -> None:
         self._models.install_pair(offer.main, offer.draft)
 
-    def ask_to_delete(self, entry: ModelEntry) -> QMessageBox:
-        box = QMessageBox(self)
-        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        box.setIcon(QMessageBox.Icon.Question)
-        box.setTextFormat(Qt.TextFormat.PlainText)
-        box.setText(fill(self.tr("Delete %1?"), entry.name))
-        frees = fill(self.tr("This frees %1. It can be installed again."), size(entry.size_bytes))
-        box.setInformativeText("\n".join(filter(None, (uses_text(entry), frees))))
-        delete = box.addButton(self.tr("Delete"), QMessageBox.ButtonRole.DestructiveRole)
-        box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
-        delete.clicked.connect(lambda: self._models.delete(entry.folder))
-        box.open()
-        return box
+    def ask_to_delete(self, entry: ModelEntry) -> Dialog:
+        def text() -> DialogText:
+            frees = fill(self.tr("This frees %1. It can be installed again."), size(entry.size_bytes))
+            title = fill(self.tr("Delete %1?"), entry.name)
+            return DialogText(title, uses_text(entry), frees, self.tr("Delete"), self.tr("Cancel"))
+
+        dialog = Dialog(self.theme, self, text, danger=True)
+        dialog.accepted.connect(lambda: self._models.delete(entry.folder))
+        dialog.open()
+        return dialog
 
     # Folders and hub
 
@@ -128,14 +126,14 @@ class ModelsPage(Translated, Page):
 
     def _folder_row(self, path: str) -> FolderRow:
         row = FolderRow(self.theme, path)
-        row.remove_requested.connect(lambda: self._models.remove_folder(path))
+        row.remove_requested.connect(lambda: self._models.sources.remove_folder(path))
         return row
 
     def _ask_for_folder(self) -> None:
         dialog = QFileDialog(self, self.tr("Folder with models"), str(Path.home()))
         dialog.setFileMode(QFileDialog.FileMode.Directory)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.fileSelected.connect(self._models.add_folder)
+        dialog.fileSelected.connect(self._models.sources.add_folder)
         dialog.open()
 
     def _retranslate(self) -> None:

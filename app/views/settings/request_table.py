@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
-from PySide6.QtGui import QFontMetrics, QPainter, QPalette, QResizeEvent, QWheelEvent
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QPainter, QPalette, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -15,20 +15,27 @@ from PySide6.QtWidgets import (
 )
 
 from app.theme import FOOTER_PX, Theme
-from app.view_models.request_table import RequestRole, RequestTableModel
+from app.view_models.request_table import RequestRole, RequestRow, RequestTableModel
+from app.views.settings.speed_color import speed_color
 from app.views.widgets.scrolling import ThinScrollBars
+from app.views.widgets.sparkline import paint_sparkline
 from app.views.widgets.translated import Translated
 from app.words.requests import RequestColumn
+from app.words.speculation import MOST_POSITIONS
 
 _ROW_PX = 42
-_FIRST_COLUMN_PX = 180
-_NUMBER_COLUMN_PX = 70
+_FIRST_COLUMN_PX = 140
+_NUMBER_COLUMN_PX = 62
+_STATE_COLUMN_PX = 92
+_PICTURES = (RequestColumn.POSITIONS, RequestColumn.OVER_TIME)
 _HEADER_SIDES_PX = 8
 _SHOWN_ROWS = 12
 
 
 class RequestTable(Translated, QTableView):
-    """Chat and models share the first column; the rest are numbers."""
+    """Chat and models share the first column; the rest are figures and small pictures. A row opens its reply."""
+
+    opened = Signal(int, int)  # chat, message
 
     def __init__(self, theme: Theme, requests: RequestTableModel) -> None:
         super().__init__()
@@ -41,13 +48,16 @@ class RequestTable(Translated, QTableView):
         for signal in (requests.rowsInserted, requests.rowsRemoved, requests.modelReset):
             signal.connect(self.updateGeometry)
         theme.changed.connect(self._restyle)
+        self.clicked.connect(self._open)
         ThinScrollBars(self, theme)
         self._restyle()
 
     def _set_behaviour(self) -> None:
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setShowGrid(False)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setMouseTracking(True)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -72,7 +82,8 @@ class RequestTable(Translated, QTableView):
         header = self.horizontalHeader()
         self.verticalHeader().setDefaultSectionSize(self.theme.px(_ROW_PX))
         for column in RequestColumn:
-            self.setColumnWidth(column, self.theme.px(_NUMBER_COLUMN_PX))
+            wide = column in (RequestColumn.STATE, RequestColumn.SPEED_UP)
+            self.setColumnWidth(column, self.theme.px(_STATE_COLUMN_PX if wide else _NUMBER_COLUMN_PX))
         self._fit_first_column()
         header.setMinimumSectionSize(self.theme.px(_NUMBER_COLUMN_PX) - 8)
         self._retranslate()
@@ -80,8 +91,8 @@ class RequestTable(Translated, QTableView):
     def _fit_first_column(self) -> None:
         """The chat gets what the numbers leave, but stays legible where large text leaves nothing."""
         room = self.viewport().width()
-        shown = sum(not self.isColumnHidden(column) for column in RequestColumn) - 1
-        left = room - shown * self.theme.px(_NUMBER_COLUMN_PX)
+        others = [column for column in RequestColumn if column > RequestColumn.CHAT and not self.isColumnHidden(column)]
+        left = room - sum(self.columnWidth(column) for column in others)
         self.setColumnWidth(RequestColumn.CHAT, max(left, min(self.theme.px(_FIRST_COLUMN_PX), round(room * 0.4))))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -93,6 +104,17 @@ class RequestTable(Translated, QTableView):
         bar_px = self.horizontalScrollBar().sizeHint().height()  # large text: the columns scroll sideways
         height = self.horizontalHeader().height() + rows * self.verticalHeader().defaultSectionSize() + bar_px
         return QSize(self.theme.px(_FIRST_COLUMN_PX + 7 * _NUMBER_COLUMN_PX), height)
+
+    def _open(self, index: QModelIndex | QPersistentModelIndex) -> None:
+        row = index.data(RequestRole.ROW)
+        if isinstance(row, RequestRow) and row.chat_id:
+            self.opened.emit(row.chat_id, row.message_id)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
+            self._open(self.currentIndex())
+        else:
+            super().keyPressEvent(event)
 
     def _retranslate(self) -> None:
         """The names of columns are read when they are painted; here the header gets the height that they need."""
@@ -122,12 +144,13 @@ class RequestHeader(QHeaderView):
         self._theme = table.theme
 
     def paintSection(self, painter: QPainter, rect: QRect, column: int) -> None:  # noqa: N802 - Qt's name
-        side = Qt.AlignmentFlag.AlignLeft if column == RequestColumn.CHAT else Qt.AlignmentFlag.AlignRight
+        words = column in (RequestColumn.CHAT, RequestColumn.STATE, *_PICTURES)
+        side = Qt.AlignmentFlag.AlignLeft if words else Qt.AlignmentFlag.AlignRight
         painter.save()
         painter.setFont(self._theme.ui_font(FOOTER_PX))
         painter.setPen(self._theme.palette.secondary)
         name = self.model().headerData(column, Qt.Orientation.Horizontal)
-        place = rect.adjusted(8 if column == RequestColumn.CHAT else _HEADER_SIDES_PX - 6, 0, -6, -4)
+        place = rect.adjusted(8 if words else _HEADER_SIDES_PX - 6, 0, -6, -4)
         painter.drawText(place, side | Qt.AlignmentFlag.AlignBottom | Qt.TextFlag.TextWordWrap, str(name))
         painter.restore()
 
@@ -143,20 +166,54 @@ class RequestDelegate(QStyledItemDelegate):
         theme, colors = self._table.theme, self._table.theme.palette
         area: QRect = option.rect
         painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(theme.ui_font(FOOTER_PX, tabular=True))
-        running = bool(index.data(RequestRole.RUNNING))
+        if self._table.hasFocus() and self._table.currentIndex().row() == index.row():
+            painter.fillRect(area, colors.hover)
         place = area.adjusted(8, 0, -6, 0)
         if index.column() == RequestColumn.CHAT:
             self._paint_names(painter, place, index)
+        elif index.column() in _PICTURES:
+            self._paint_picture(painter, QRectF(place).adjusted(0, 7, 0, -7), index)
         else:
-            accepted = running and index.column() in (RequestColumn.ACCEPT_RATE, RequestColumn.TOKENS_PER_PASS)
-            painter.setPen(colors.draft if accepted else colors.text)
-            alignment = Qt.AlignmentFlag(int(index.data(Qt.ItemDataRole.TextAlignmentRole)))
-            painter.drawText(
-                place, Qt.AlignmentFlag.AlignRight | alignment & Qt.AlignmentFlag.AlignVCenter, index.data()
-            )
+            self._paint_figure(painter, place, index)
         painter.fillRect(area.left(), area.top(), area.width(), 1, colors.hairline)
         painter.restore()
+
+    def _paint_figure(self, painter: QPainter, place: QRect, index: QModelIndex | QPersistentModelIndex) -> None:
+        colors, below = self._table.theme.palette, str(index.data(RequestRole.SECOND_LINE) or "")
+        words = index.column() == RequestColumn.STATE
+        side = Qt.AlignmentFlag.AlignLeft if words else Qt.AlignmentFlag.AlignRight
+        line = place.adjusted(0, 4, 0, -place.height() // 2) if below else place
+        painter.setPen(self._color(index))
+        painter.drawText(line, side | Qt.AlignmentFlag.AlignVCenter, str(index.data()))
+        if below:
+            painter.setPen(colors.secondary if words else self._color(index))
+            line = place.adjusted(0, place.height() // 2 - 2, 0, -3)
+            shown = painter.fontMetrics().elidedText(below, Qt.TextElideMode.ElideRight, line.width())
+            painter.drawText(line, side | Qt.AlignmentFlag.AlignVCenter, shown)
+
+    def _color(self, index: QModelIndex | QPersistentModelIndex) -> QColor:
+        colors, row = self._table.theme.palette, index.data(RequestRole.ROW)
+        if index.column() == RequestColumn.SPEED_UP:
+            return speed_color(row.stats, colors)
+        live = index.column() in (RequestColumn.ACCEPT_RATE, RequestColumn.TOKENS_PER_PASS)
+        return colors.draft if live and index.data(RequestRole.RUNNING) else colors.text
+
+    def _paint_picture(self, painter: QPainter, place: QRectF, index: QModelIndex | QPersistentModelIndex) -> None:
+        """Of what was drafted; nothing where nothing was."""
+        stats = index.data(RequestRole.ROW).stats
+        if not stats.drafted:
+            return
+        if index.column() == RequestColumn.OVER_TIME:
+            paint_sparkline(painter, place, stats, self._table.theme)
+            return
+        rates, colors = stats.accept_rate_by_position[:MOST_POSITIONS], self._table.theme.palette
+        width = place.width() / max(4, len(rates))
+        for number, rate in enumerate(rates):
+            bar = QRectF(place.left() + number * width + 1, place.top(), width - 2, place.height())
+            painter.fillRect(bar, colors.hover)
+            painter.fillRect(bar.adjusted(0, bar.height() * (1 - rate), 0, 0), colors.draft)
 
     def _paint_names(self, painter: QPainter, place: QRect, index: QModelIndex | QPersistentModelIndex) -> None:
         colors = self._table.theme.palette

@@ -1,11 +1,11 @@
-"""Settings → Sampling: how the next word is drawn, how long replies may be, what the model is told first."""
+"""Most of Settings → Chat: how the next word is drawn, how long replies may be, what the model is told first."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from PySide6.QtCore import QRegularExpression, Qt
-from PySide6.QtGui import QRegularExpressionValidator
+from PySide6.QtGui import QKeyEvent, QRegularExpressionValidator
 from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QWidget
 
 from app.settings import STARTER_TEMPERATURE, Settings
@@ -170,6 +170,12 @@ class PromptField(Composing, QPlainTextEdit):
         self.setTabChangesFocus(True)
         theme.changed.connect(self._restyle)
         self._restyle()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if self.composed and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            event.accept()  # it ends the composition, and is no line break
+        else:
+            super().keyPressEvent(event)
 
     def _restyle(self) -> None:
         self.setFont(self._theme.ui_font())

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import Qt
+
 from app.controllers.models import ModelController
-from app.controllers.tuning import TuningController
+from app.controllers.speculation import SpeculationParts
 from app.settings import Settings
 from app.theme import Theme
 from app.view_models.request_table import RequestTableModel
 from app.views.settings.request_table import RequestTable
 from app.views.settings.speculation_controls import SpeculationControls
+from app.views.settings.totals import TotalsCard
 from app.views.settings.tune import TuneCard
-from app.views.widgets.cards import Card, Page
+from app.views.widgets.buttons import Emphasis, PillButton
+from app.views.widgets.cards import Card, Page, Row
 from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.meanings import Meanings
 from app.views.widgets.translated import Translated
 
 
@@ -22,10 +27,16 @@ class SpeculationPage(Translated, Page):
         settings: Settings,
         models: ModelController,
         requests: RequestTableModel,
-        tuning: TuningController,
+        parts: SpeculationParts,
     ) -> None:
         super().__init__(theme)
-        self.tune = TuneCard(theme, tuning)
+        self.tune = TuneCard(theme, parts.tuning)
+        self.totals = TotalsCard(theme, parts.statistics)
+        self.meanings = Meanings(theme)
+        self.race_button = PillButton(theme, Emphasis.PLAIN, "zap")
+        self.on_button = PillButton(theme)
+        self.off_row = Row(theme, self.on_button)
+        self._models = models
         self._settings = settings
         self._requests = requests
         self.controls = SpeculationControls(theme)
@@ -36,6 +47,11 @@ class SpeculationPage(Translated, Page):
         self._arrange()
         self.controls.chosen.connect(models.set_speculation)
         settings.changed.connect(lambda _name: self._show())
+        models.pair_changed.connect(self._show)
+        self.on_button.clicked.connect(lambda: parts.switch.set_off(False))
+        self.race_button.clicked.connect(parts.race_wanted)
+        self.table.opened.connect(parts.opened)
+        requests.modelReset.connect(self._show_table)
         requests.rowsInserted.connect(self._show_table)
         self._show()
         self._show_table()
@@ -44,8 +60,10 @@ class SpeculationPage(Translated, Page):
     def _arrange(self) -> None:
         card = Card(self.theme)
         card.add(self.controls)
+        card.column.addWidget(self.off_row)
         self.column.addWidget(card)
         self.column.addWidget(self.tune)
+        self.column.addWidget(self.race_button, 0, Qt.AlignmentFlag.AlignLeft)
         self._heading = self.add_heading()
         self.column.addWidget(self._promise)
         listed = Card(self.theme)
@@ -53,10 +71,15 @@ class SpeculationPage(Translated, Page):
         listed.column.addWidget(self._nothing)
         listed.column.addWidget(self.table)
         self.column.addWidget(listed)
+        self._totals_heading = self.add_heading()
+        self.column.addWidget(self.totals)
+        self.column.addWidget(self.meanings)
         self.end()
 
     def _show(self) -> None:
-        self.controls.set_values(self._settings.speculation_mode, self._settings.speculation_tokens)
+        pair = self._models.pair
+        self.controls.set_values(str(pair.speculation.mode), self._settings.speculation_tokens)
+        self.off_row.setVisible(pair.off_for_pair)
 
     def _show_table(self) -> None:
         some = self._requests.rowCount() > 0
@@ -65,6 +88,12 @@ class SpeculationPage(Translated, Page):
 
     def _retranslate(self) -> None:
         self._heading.setText(self.tr("Requests"))
+        self._totals_heading.setText(self.tr("Totals"))
+        self.race_button.setText(self.tr("Race with the latest reply…"))
+        self.on_button.setText(self.tr("Turn on"))
+        self.off_row.set_words(
+            self.tr("Off for this pair"), self.tr("Drafting cost time with these two models, so you turned it off.")
+        )
         self._promise.setText(
             self.tr("Your words are the main model's words, with or without a draft; only the speed differs.")
         )

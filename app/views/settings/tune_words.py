@@ -44,7 +44,7 @@ def _result(view: TuningView) -> str:
     if view.best == AUTO:
         words = QCoreApplication.translate("Tuning", "Auto is best for this pair: %1 plain speed.")
         return fill(words, gain_text(view.gain))
-    words = QCoreApplication.translate("Tuning", "%1 tokens ahead are best for this pair: %2 plain speed.")
+    words = QCoreApplication.translate("Tuning", "Best for this pair is to guess %1 ahead: %2 plain speed.")
     return fill(words, count(view.best.tokens), gain_text(view.gain))
 
 

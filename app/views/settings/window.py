@@ -1,33 +1,47 @@
-"""The settings window: a list of pages at the left, the chosen one at the right. A page's content is its own file's."""
+"""The settings window: a search and the list of pages at the left, the chosen page at the right.
+
+While something is searched for, the list has what was found; going there shows the page, lights the control and puts
+the focus into it. A page's content is its own file's.
+"""
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtCore import QByteArray, QEvent, Qt
+from PySide6.QtGui import QCloseEvent, QKeyEvent, QKeySequence, QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from app.controllers.chat import ChatController
 from app.controllers.models import ModelController
-from app.controllers.tuning import TuningController
+from app.controllers.speculation import SpeculationParts
 from app.settings import Settings
+from app.system.paths import Paths
 from app.theme import Theme
+from app.views.settings.advanced import AdvancedPage
+from app.views.settings.appearance import AppearancePage
+from app.views.settings.chat_card import ChatCard
 from app.views.settings.discover import DiscoverPanel
 from app.views.settings.general import GeneralPage
 from app.views.settings.models import ModelsPage
 from app.views.settings.sampling import SamplingPage
+from app.views.settings.search import Place, places, search
 from app.views.settings.speculation import SpeculationPage
-from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.cards import Page
+from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.page_list import PageEntry, PageList
+from app.views.widgets.search_field import SearchField
+from app.views.widgets.spotlight import Spotlight
 from app.views.widgets.translated import Translated
 
-_LIST_WIDTH, _LIST_SIDE_PX = 190, 10
-_LEAST_WIDTH, _LEAST_WIDTH_GROWS = 640, 160  # what the widest page needs at 100 %, and more at 200 %
+_LIST_WIDTH, _LIST_SIDE_PX = 200, 10
+_LEAST_WIDTH, _LEAST_WIDTH_GROWS = 660, 180  # what the widest page needs at 100 %, and more at 200 %
 _ICONS = {
     "general": "settings",
     "models": "box",
     "discover": "search",
     "speculation": "zap",
-    "sampling": "sliders-horizontal",
+    "chat": "message-square",
+    "appearance": "sun",
+    "advanced": "sliders-horizontal",
 }
 
 
@@ -38,75 +52,157 @@ class SettingsWindow(Translated, QWidget):
         settings: Settings,
         chats: ChatController,
         models: ModelController,
-        tuning: TuningController,
+        speculation: SpeculationParts,
+        paths: Paths,
     ) -> None:
         super().__init__()
         self._theme = theme
+        self._settings = settings
         self.general = GeneralPage(theme, settings)
         self.models = ModelsPage(theme, settings, models)
         self.discover = DiscoverPanel(theme, models)
         self.discover.shown_for_download.connect(lambda: self.show_page("models"))
-        self.speculation = SpeculationPage(theme, settings, models, chats.requests, tuning)
+        self.speculation = SpeculationPage(theme, settings, models, chats.requests, speculation)
         self.sampling = SamplingPage(theme, settings)
-        self._pages: dict[str, Page | DiscoverPanel] = {
+        self.chat = ChatCard(theme, settings)
+        self.sampling.column.insertWidget(1, self.chat)
+        self.appearance = AppearancePage(theme, settings)
+        self.advanced = AdvancedPage(theme, settings, paths)
+        self.pages: dict[str, Page | DiscoverPanel] = {
             "general": self.general,
             "models": self.models,
             "discover": self.discover,
             "speculation": self.speculation,
-            "sampling": self.sampling,
+            "chat": self.sampling,
+            "appearance": self.appearance,
+            "advanced": self.advanced,
         }
-        self._tabs = {name: PageButton(theme, _ICONS[name]) for name in self._pages}
+        self.shown = "general"
+        self.search = SearchField(theme)
+        self.list = PageList(theme)
+        self.nothing = TextLabel(theme, TextStyle.SECONDARY)
+        self._found: list[Place] | None = None  # None: the list has the pages
         self._stack = QStackedWidget()
-        self._list = QWidget()
+        self._side = QWidget()
         self._arrange()
-        theme.changed.connect(self._restyle)
+        self._connect()
         self._restyle()
         self._retranslate()
         self.show_page("general")
 
     def _arrange(self) -> None:
         self.resize(960, 680)
-        group = QButtonGroup(self)
-        column = QVBoxLayout(self._list)
-        column.setContentsMargins(_LIST_SIDE_PX, 16, _LIST_SIDE_PX, 10)
-        column.setSpacing(2)
-        for name, tab in self._tabs.items():
-            group.addButton(tab)
-            column.addWidget(tab)
-            tab.clicked.connect(lambda _checked=False, name=name: self.show_page(name))
-            self._stack.addWidget(self._pages[name])
-        column.addStretch(1)
+        self.restoreGeometry(QByteArray.fromBase64(self._settings.settings_geometry.encode()))
+        column = QVBoxLayout(self._side)
+        column.setContentsMargins(_LIST_SIDE_PX, 14, _LIST_SIDE_PX, 10)
+        column.setSpacing(8)
+        column.addWidget(self.search)
+        column.addWidget(self.nothing)
+        column.addWidget(self.list, 1)
+        for page in self.pages.values():
+            self._stack.addWidget(page)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
-        row.addWidget(self._list)
+        row.addWidget(self._side)
         row.addWidget(self._stack, 1)
 
-    def show_page(self, name: str) -> None:
-        name = name if name in self._pages else "general"
-        self._tabs[name].setChecked(True)
-        self._stack.setCurrentWidget(self._pages[name])
+    def _connect(self) -> None:
+        self._theme.changed.connect(self._restyle)
+        self.search.textChanged.connect(self._fill)
+        self.search.left.connect(self._leave_search)
+        self.search.returnPressed.connect(self._go_to_current)
+        self.search.down_pressed.connect(self._enter_list)
+        self.list.currentRowChanged.connect(self._on_row)
+        self.list.itemClicked.connect(lambda _item: self._go_to_current())
+        self.list.itemActivated.connect(lambda _item: self._go_to_current())
 
-    def _retranslate(self) -> None:
-        self.setWindowTitle(self.tr("Settings"))
-        titles = {
+    # Pages
+
+    def show_page(self, name: str) -> None:
+        self.shown = name if name in self.pages else "general"
+        self._stack.setCurrentWidget(self.pages[self.shown])
+        self._select_shown()
+
+    def _select_shown(self) -> None:
+        if self._found is None:
+            self.list.blockSignals(True)
+            self.list.setCurrentRow(list(self.pages).index(self.shown))
+            self.list.blockSignals(False)
+
+    def _on_row(self, row: int) -> None:
+        if self._found is None and row >= 0:
+            self.show_page(list(self.pages)[row])
+
+    # Search
+
+    def places(self) -> list[Place]:
+        """Everything that can be gone to; also for the command palette."""
+        return places(self.pages, self._titles())
+
+    def _fill(self) -> None:
+        query = self.search.text().strip()
+        self._found = search(query, self.places()) if query else None
+        if self._found is None:
+            titles = self._titles()
+            self.list.set_entries([PageEntry(titles[name], _ICONS[name]) for name in self.pages])
+            self._select_shown()
+        else:
+            self.list.set_entries([PageEntry(each.name, "", each.page_title) for each in self._found])
+            self.list.setCurrentRow(0 if self._found else -1)
+        self.nothing.setVisible(self._found == [])
+
+    def _leave_search(self) -> None:
+        """Escape empties the field; in an empty one it closes the window, as everywhere in it."""
+        if self.search.text():
+            self.search.clear()
+        else:
+            self.close()
+
+    def _enter_list(self) -> None:
+        self.list.setFocus(Qt.FocusReason.TabFocusReason)
+        if self.list.currentRow() < 0:
+            self.list.setCurrentRow(0)
+
+    def _go_to_current(self) -> None:
+        row = self.list.currentRow()
+        if self._found is not None and 0 <= row < len(self._found):
+            self.go_to(self._found[row])
+
+    def go_to(self, place: Place) -> None:
+        self.come_to_front()
+        self.show_page(place.page)
+        _reveal(place.spot, self.pages[place.page])
+        page = self.pages[place.page]
+        if isinstance(page, Page) and (content := page.widget()) is not None:
+            content.adjustSize()
+            page.ensureWidgetVisible(place.spot, 0, 60)
+        place.control.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        Spotlight(self._theme, place.spot)
+
+    # Words and looks
+
+    def _titles(self) -> dict[str, str]:
+        return {
             "general": self.tr("General"),
             "models": self.tr("Models"),
             "discover": self.tr("Find models"),
             "speculation": self.tr("Speculation"),
-            "sampling": self.tr("Sampling"),
+            "chat": self.tr("Chat"),
+            "appearance": self.tr("Appearance"),
+            "advanced": self.tr("Advanced"),
         }
-        for name, title in titles.items():
-            self._tabs[name].setText(title)
-            self._pages[name].title.setText(title)
-        self._fit_list()
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        close_keys = event.key() == Qt.Key.Key_W and event.modifiers() == Qt.KeyboardModifier.ControlModifier
-        if event.key() == Qt.Key.Key_Escape or close_keys:
-            self.close()
-        else:
-            super().keyPressEvent(event)
+    def _retranslate(self) -> None:
+        self.setWindowTitle(self.tr("Settings"))
+        self.search.setPlaceholderText(self.tr("Search"))
+        self.search.setAccessibleName(self.tr("Search settings"))
+        self.nothing.setText(self.tr("No setting has these words."))
+        self.list.setAccessibleName(self.tr("Pages"))
+        for name, title in self._titles().items():
+            self.pages[name].title.setText(title)
+        self._fill()
+        self._fit_list()
 
     def _restyle(self) -> None:
         self.setMinimumSize(round(_LEAST_WIDTH + _LEAST_WIDTH_GROWS * (self._theme.scale - 1)), 420)
@@ -115,26 +211,54 @@ class SettingsWindow(Translated, QWidget):
 
     def _fit_list(self) -> None:
         """As wide as the longest name of a page, which differs much between languages."""
-        names_px = max(tab.sizeHint().width() for tab in self._tabs.values()) + 2 * _LIST_SIDE_PX
-        self._list.setFixedWidth(max(round(_LIST_WIDTH * (1 + (self._theme.scale - 1) * 0.5)), names_px))
+        if self._found is None:
+            names_px = self.list.words_width() + 2 * _LIST_SIDE_PX
+            self._side.setFixedWidth(max(round(_LIST_WIDTH * (1 + (self._theme.scale - 1) * 0.5)), names_px))
+
+    # The window itself
+
+    def event(self, event: QEvent) -> bool:
+        """The find key is this window's own here, and not the chat window's."""
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride and _is_find(event):
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        close_keys = event.key() == Qt.Key.Key_W and event.modifiers() == Qt.KeyboardModifier.ControlModifier
+        if event.key() == Qt.Key.Key_Escape or close_keys:
+            self.close()
+        elif _is_find(event):
+            self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
+            self.search.selectAll()
+        else:
+            super().keyPressEvent(event)
+
+    def come_to_front(self) -> None:
+        self.show()
+        self.raise_()
+        self.activateWindow()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        self._settings.settings_geometry = bytes(self.saveGeometry().toBase64().data()).decode()
+        super().closeEvent(event)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         colors = self._theme.palette
         painter = QPainter(self)
         painter.fillRect(self.rect(), colors.window)
-        painter.fillRect(self._list.geometry(), colors.sidebar)
+        painter.fillRect(self._side.geometry(), colors.sidebar)
         painter.end()
 
 
-class PageButton(PillButton):
-    """One page's name in the list; stays tinted while its page is shown."""
+def _is_find(event: QKeyEvent) -> bool:
+    return event.matches(QKeySequence.StandardKey.Find)
 
-    def __init__(self, theme: Theme, icon_name: str) -> None:
-        super().__init__(theme, Emphasis.QUIET, icon_name)
-        self.left_aligned = True
-        self.setCheckable(True)
 
-    def paint_content(self, painter: QPainter) -> None:
-        if self.isChecked():
-            self.fill(painter, self.theme.palette.hover)
-        super().paint_content(painter)
+def _reveal(spot: QWidget, page: QWidget) -> None:
+    """Shows what hides until somebody looks for it."""
+    above: QWidget | None = spot
+    while above is not None and above is not page:
+        if above.isHidden():
+            above.show()
+        above = above.parentWidget()

@@ -1,40 +1,61 @@
-"""The chats of the sidebar: painting a row, moving among them by key, the row's menu, renaming in place."""
+"""The chats of the sidebar: moving among them by key and pointer, their menus, renaming in place, dragging.
+
+Painting a row is in `chat_rows`. Signals are requests.
+"""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, QRectF, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QContextMenuEvent, QFont, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPen
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QFrame,
-    QListView,
-    QMenu,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QWidget,
-)
+from collections.abc import Sequence
+from functools import partial
 
-from app.theme import FOOTER_PX, RADIUS_ROW, Theme
-from app.view_models.conversation_list import ROW, ConversationListModel, ConversationRow
-from app.views.icons import icon
-from app.views.widgets.fields import LineField
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, Qt, Signal
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QDrag,
+    QDragEnterEvent,
+    QDragLeaveEvent,
+    QDragMoveEvent,
+    QDropEvent,
+    QKeyEvent,
+    QMouseEvent,
+)
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QMenu, QWidget
+
+from app.theme import Theme
+from app.view_models.conversation_list import ConversationListModel, ConversationRow
+from app.view_models.conversation_rows import FolderTree
+from app.views.shell.chat_menu import fill_move_menu, list_menu
+from app.views.shell.chat_rows import ChatRowDelegate, Index, more_place, row_of
+from app.views.shell.rename_field import RenameField
+from app.views.shell.row_drag import carried, dragged, is_welcome, target
 from app.views.widgets.scrolling import ThinScrollBars
 
-Index = QModelIndex | QPersistentModelIndex
+_STEPS = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}
+_ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
+_REMOVE = (Qt.Key.Key_Delete, Qt.Key.Key_Backspace)
 
 
 class ChatList(QListView):
     chat_opened = Signal(int)
+    match_opened = Signal(int, int, str)  # chat, message, the word that was found
     renamed = Signal(int, str)
     pin_requested = Signal(int, bool)
     duplicate_requested = Signal(int)
+    export_requested = Signal(int, str)  # chat, title
     delete_requested = Signal(int)
+    move_requested = Signal(int, object)  # chat, folder or None
+    folder_renamed = Signal(int, str)
+    folder_opened = Signal(int, bool)
+    folder_delete_requested = Signal(int)
+    folder_move_requested = Signal(int, object)  # folder, the one to be in or None
+    folder_requested = Signal(object, int)  # a new one: in which one or None, with which chat or 0
+    left_upwards = Signal()  # Up in the first row
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.theme = theme
         self.open_chat_id = 0
+        self.dropped_on = QRect()  # the row that a drop would go to
         self._by_key = False  # a ring shows where the keyboard is, once it is used
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.viewport().setAutoFillBackground(False)
@@ -42,7 +63,9 @@ class ChatList(QListView):
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setItemDelegate(ChatRowDelegate(self))
+        self.setDragDropMode(QAbstractItemView.DragDropMode.DragDrop)
+        self.setDropIndicatorShown(False)
+        self.setItemDelegate(ChatRowDelegate(self, self))
         theme.changed.connect(self.scheduleDelayedItemsLayout)
         ThinScrollBars(self, theme)
 
@@ -56,226 +79,222 @@ class ChatList(QListView):
     def take_focus(self) -> None:
         self.setFocus(Qt.FocusReason.TabFocusReason)
         self._by_key = True
-        if not self._is_chat(self.currentIndex()):
+        if not self._is_item(self.currentIndex()):
             self._step(self.currentIndex().row(), 1)
 
     @property
     def shows_ring(self) -> bool:
         return self._by_key and self.hasFocus()
 
+    @property
+    def words(self) -> Sequence[str]:
+        """What is searched for."""
+        return self._chats().query.split() if self.model() is not None else ()
+
+    def _chats(self) -> ConversationListModel:
+        model = self.model()
+        assert isinstance(model, ConversationListModel)
+        return model
+
+    @property
+    def _tree(self) -> FolderTree:
+        return self._chats().tree
+
+    # Keys
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        self._by_key = True
+        index = self.currentIndex()
+        if event.key() in _STEPS:
+            self._step(index.row(), _STEPS[Qt.Key(event.key())])
+        elif not self._is_item(index) or not self._act_by_key(event, row_of(index)):
+            super().keyPressEvent(event)
+
+    def _act_by_key(self, event: QKeyEvent, row: ConversationRow) -> bool:
+        """Whether the key means something for this row."""
+        key = event.key()
+        if key in _ENTER:
+            self._open(row)
+        elif key in _REMOVE:
+            self._delete(row)
+        elif key == Qt.Key.Key_F2:
+            self.start_rename(self.currentIndex())
+        elif key == Qt.Key.Key_Right and row.folder_id and not row.opened:
+            self.folder_opened.emit(row.folder_id, True)
+        elif key == Qt.Key.Key_Left and row.folder_id and row.opened:
+            self.folder_opened.emit(row.folder_id, False)
+        elif key == Qt.Key.Key_Left and row.inside is not None:
+            self._go_to_folder(row.inside)
+        else:
+            return False
+        return True
+
+    def _go_to_folder(self, folder_id: int) -> None:
+        row = self._chats().row_of_folder(folder_id)
+        if row is not None:
+            self.setCurrentIndex(self._chats().index(row))
+
+    def _step(self, row: int, direction: int) -> None:
+        """To the next chat or folder in that direction; headings are passed over."""
+        model = self.model()
+        row += direction
+        while model is not None and 0 <= row < model.rowCount():
+            if self._is_item(model.index(row, 0)):
+                self.setCurrentIndex(model.index(row, 0))
+                return
+            row += direction
+        if direction < 0:
+            self.left_upwards.emit()
+
+    # Pointer
+
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self._by_key = False
         super().mousePressEvent(event)
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        self._by_key = True
-        chat_id = self._chat_id(self.currentIndex())
-        steps = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}
-        if event.key() in steps:
-            self._step(self.currentIndex().row(), steps[Qt.Key(event.key())])
-        elif chat_id and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
-            self.chat_opened.emit(chat_id)
-        elif chat_id and event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
-            self.delete_requested.emit(chat_id)
-        elif chat_id and event.key() == Qt.Key.Key_F2:
-            self.start_rename(self.currentIndex())
-        else:
-            super().keyPressEvent(event)
-
-    def _step(self, row: int, direction: int) -> None:
-        """To the next chat in that direction; headings are passed over."""
-        model = self.model()
-        row += direction
-        while model is not None and 0 <= row < model.rowCount():
-            if self._is_chat(model.index(row, 0)):
-                self.setCurrentIndex(model.index(row, 0))
-                return
-            row += direction
-
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         super().mouseReleaseEvent(event)
         index = self.indexAt(event.position().toPoint())
-        if event.button() != Qt.MouseButton.LeftButton or not self._is_chat(index):
+        if event.button() != Qt.MouseButton.LeftButton or not self._is_item(index):
             return
-        if more_place(self.theme, self.visualRect(index)).contains(event.position().toPoint()):
+        at_menu = more_place(self.theme, self.visualRect(index)).contains(event.position().toPoint())
+        if at_menu and not row_of(index).continues:
             self._open_menu(index, event.globalPosition().toPoint())
         else:
-            self.chat_opened.emit(self._chat_id(index))
+            self._open(row_of(index))
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        self.start_rename(self.indexAt(event.position().toPoint()))
+        index = self.indexAt(event.position().toPoint())
+        if self._is_item(index) and row_of(index).match is None:
+            self.start_rename(index)
+
+    def _open(self, row: ConversationRow) -> None:
+        if row.folder_id:
+            self.folder_opened.emit(row.folder_id, not row.opened)
+        elif row.match is not None:
+            self.match_opened.emit(row.chat_id, row.match.message_id, row.match.word)
+        else:
+            self.chat_opened.emit(row.chat_id)
+
+    def _delete(self, row: ConversationRow) -> None:
+        if row.folder_id:
+            self.folder_delete_requested.emit(row.folder_id)
+        else:
+            self.delete_requested.emit(row.chat_id)
+
+    # Menus
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
         index = self.currentIndex() if by_key else self.indexAt(event.pos())
-        if self._is_chat(index):
+        if self._is_item(index):
             at = self.viewport().mapToGlobal(self.visualRect(index).center()) if by_key else event.globalPos()
             self._open_menu(index, at)
+        elif not by_key:
+            menu = list_menu(self.theme, self)
+            menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            menu.addAction(self.tr("New folder")).triggered.connect(lambda: self.folder_requested.emit(None, 0))
+            menu.popup(event.globalPos())
 
     def _open_menu(self, index: QModelIndex, at: QPoint) -> None:
-        chat_id, pinned = self._chat_id(index), row_of(index).pinned
-        where = QPersistentModelIndex(index)
-        menu = QMenu(self)
+        row, where = row_of(index), QPersistentModelIndex(index)
+        menu = list_menu(self.theme, self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.setFont(self.theme.ui_font())
         menu.addAction(self.tr("Rename…")).triggered.connect(lambda: self.start_rename(where))
-        pin = menu.addAction(self.tr("Unpin") if pinned else self.tr("Pin"))
-        pin.triggered.connect(lambda: self.pin_requested.emit(chat_id, not pinned))
-        menu.addAction(self.tr("Duplicate")).triggered.connect(lambda: self.duplicate_requested.emit(chat_id))
+        if row.folder_id:
+            new = menu.addAction(self.tr("New folder inside"))
+            new.triggered.connect(lambda: self.folder_requested.emit(row.folder_id, 0))
+        else:
+            self._add_chat_actions(menu, row)
+        self.fill_move_menu(menu.addMenu(self.tr("Move to")), row)
         menu.addSeparator()
-        menu.addAction(self.tr("Delete")).triggered.connect(lambda: self.delete_requested.emit(chat_id))
+        delete = menu.addAction(self.tr("Delete…") if row.folder_id else self.tr("Delete"))
+        delete.triggered.connect(lambda: self._delete(row))
         menu.popup(at)
 
+    def _add_chat_actions(self, menu: QMenu, row: ConversationRow) -> None:
+        pin = menu.addAction(self.tr("Unpin") if row.pinned else self.tr("Pin"))
+        pin.triggered.connect(lambda: self.pin_requested.emit(row.chat_id, not row.pinned))
+        duplicate = menu.addAction(self.tr("Duplicate"))
+        duplicate.triggered.connect(lambda: self.duplicate_requested.emit(row.chat_id))
+        export = menu.addAction(self.tr("Export…"))
+        export.triggered.connect(lambda: self.export_requested.emit(row.chat_id, row.title))
+
+    def fill_move_menu(self, menu: QMenu, row: ConversationRow) -> None:
+        """Where a chat or a folder can go."""
+        if row.folder_id:
+            request, number, move_to_new = self.folder_move_requested, row.folder_id, None
+        else:
+            request, number = self.move_requested, row.chat_id
+            move_to_new = lambda _checked=False: self.folder_requested.emit(None, row.chat_id)  # noqa: E731
+        fill_move_menu(menu, self._tree, row, partial(request.emit, number), move_to_new)
+
+    # Renaming
+
     def start_rename(self, index: Index) -> None:
-        if not self._is_chat(index):
+        if not self._is_item(index):
             return
-        RenameField(self, self._chat_id(index), row_of(index).title, self.visualRect(index))
+        row = row_of(index)
+        renamed, number = (self.folder_renamed, row.folder_id) if row.folder_id else (self.renamed, row.chat_id)
+        field = RenameField(
+            self, self.theme, lambda: self.index_of(row), row.title, lambda text: renamed.emit(number, text)
+        )
+        field.setAccessibleName(self.tr("Name of the folder") if row.folder_id else self.tr("Title of the chat"))
 
-    def place_of(self, chat_id: int) -> QRect:
-        """Where a chat's row is; none for a chat that is not listed."""
-        indexes = (self.model().index(row, 0) for row in range(self.model().rowCount()))
-        return next((self.visualRect(index) for index in indexes if self._chat_id(index) == chat_id), QRect())
+    def index_of(self, row: ConversationRow) -> QModelIndex:
+        """Where a chat or folder is now; an index that is not valid when it is not listed."""
+        chats = self._chats()
+        number = chats.row_of_folder(row.folder_id) if row.folder_id else chats.row_of(row.chat_id)
+        return QModelIndex() if number is None else chats.index(number)
 
-    def _is_chat(self, index: Index) -> bool:
-        return self._chat_id(index) != 0
+    def _is_item(self, index: Index) -> bool:
+        return index.isValid() and not row_of(index).is_heading
 
-    def _chat_id(self, index: Index) -> int:
-        return row_of(index).chat_id if index.isValid() else 0
+    # Dragging
 
-
-class RenameField(LineField):
-    """Edits a chat's title in its row. Return or leaving keeps the text, Escape does not."""
-
-    def __init__(self, chats: ChatList, chat_id: int, title: str, place: QRect) -> None:
-        super().__init__(chats.theme, parent=chats.viewport())
-        self._chats = chats
-        self._chat_id = chat_id
-        self._title = title
-        self._done = False
-        self.setAccessibleName(self.tr("Title of the chat"))
-        self.setText(title)
-        self.setGeometry(place)
-        self.selectAll()
-        self.show()
-        self.setFocus(Qt.FocusReason.OtherFocusReason)
-        self.returnPressed.connect(lambda: self._finish(keep=True))
-        self.editingFinished.connect(lambda: self._finish(keep=True))
-        self._later = QTimer(self, singleShot=True, interval=0)
-        self._later.timeout.connect(self._follow)
-        for moved in (chats.model().rowsInserted, chats.model().rowsRemoved, chats.verticalScrollBar().valueChanged):
-            moved.connect(self._follow_soon)
-
-    def _follow_soon(self) -> None:
-        """Delayed to the next event loop pass, because a row moves as a removal and an insertion."""
-        self._later.start()
-
-    def _follow(self) -> None:
-        """Moves the field with its row; closes it when the row is gone."""
-        place = self._chats.place_of(self._chat_id)
-        if place.isValid():
-            self.setGeometry(place)
-        else:
-            self._finish(keep=False)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Escape:
-            self._finish(keep=False)
-        else:
-            super().keyPressEvent(event)
-
-    def _finish(self, keep: bool) -> None:
-        if self._done:
+    def startDrag(self, _actions: Qt.DropAction) -> None:  # noqa: N802 - Qt's name
+        index = self.currentIndex()
+        if not self._is_item(index):
             return
-        self._done = True
-        self.commit()
-        title = self.text().strip()
-        if keep and title and title != self._title:
-            self._chats.renamed.emit(self._chat_id, title)
-        if self.hasFocus():
-            self._chats.setFocus(Qt.FocusReason.OtherFocusReason)
-        self.deleteLater()
+        drag = QDrag(self)
+        drag.setMimeData(carried(row_of(index)))
+        drag.setPixmap(self.viewport().grab(self.visualRect(index)))
+        drag.setHotSpot(QPoint(self.theme.px(24), self.theme.px(16)))
+        drag.exec(Qt.DropAction.MoveAction)
+        self._show_target(QRect())
 
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        event.setAccepted(dragged(event) is not None)
 
-class ChatRowDelegate(QStyledItemDelegate):
-    def __init__(self, chats: ChatList) -> None:
-        super().__init__(chats)
-        self._chats = chats
+    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
+        super().dragMoveEvent(event)  # scrolls near an edge
+        what, index = dragged(event), self.indexAt(event.position().toPoint())
+        folder_id = target(row_of(index) if index.isValid() else None)
+        welcome = what is not None and is_welcome(what, folder_id, self._tree)
+        self._show_target(self._place_of(folder_id) if welcome else QRect())
+        event.setAccepted(welcome)
 
-    def sizeHint(self, _option: QStyleOptionViewItem, index: Index) -> QSize:
-        theme = self._chats.theme
-        if row_of(index).group is not None:
-            return QSize(0, theme.px(30))
-        return QSize(0, theme.px(50 if row_of(index).snippet else 32))
+    def _place_of(self, folder_id: int | None) -> QRect:
+        row = self._chats().row_of_folder(folder_id or 0)
+        return QRect() if row is None else self.visualRect(self._chats().index(row))
 
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        area: QRect = option.rect
-        state: QStyle.StateFlag = option.state
-        if row_of(index).group is not None:
-            self._paint_heading(painter, area, row_of(index).text)
+    def _show_target(self, place: QRect) -> None:
+        self.dropped_on = place
+        self.viewport().update()
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        self._show_target(QRect())
+        super().dragLeaveEvent(event)
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        what, index = dragged(event), self.indexAt(event.position().toPoint())
+        folder_id = target(row_of(index) if index.isValid() else None)
+        self._show_target(QRect())
+        if what is None or not is_welcome(what, folder_id, self._tree):
+            event.ignore()
+            return
+        event.accept()
+        if what[0]:
+            self.move_requested.emit(what[0], folder_id)
         else:
-            self._paint_chat(painter, area, state, index)
-        painter.restore()
-
-    def _paint_heading(self, painter: QPainter, area: QRect, title: str) -> None:
-        theme = self._chats.theme
-        painter.setFont(theme.ui_font(FOOTER_PX, QFont.Weight.DemiBold))
-        painter.setPen(theme.palette.faint)
-        place = area.adjusted(theme.px(12), theme.px(6), -theme.px(8), 0)
-        painter.drawText(place, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, title)
-
-    def _paint_chat(self, painter: QPainter, area: QRect, state: QStyle.StateFlag, index: Index) -> None:
-        theme, colors = self._chats.theme, self._chats.theme.palette
-        hovered = bool(state & QStyle.StateFlag.State_MouseOver)
-        is_open = row_of(index).chat_id == self._chats.open_chat_id
-        self._paint_ground(painter, area, state, hovered or is_open)
-        words = area.adjusted(theme.px(12), 0, -theme.px(10), 0)
-        if hovered:
-            words.setRight(more_place(theme, area).left())
-            side = theme.px(16)
-            place = QRect(0, 0, side, side)
-            place.moveCenter(more_place(theme, area).center())
-            icon("more-horizontal", colors.secondary).paint(painter, place)
-        elif row_of(index).generating:
-            words.setRight(words.right() - theme.px(14))
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(colors.draft)
-            painter.drawEllipse(QPoint(area.right() - theme.px(14), area.center().y()), theme.px(4), theme.px(4))
-        self._paint_words(painter, words, index)
-
-    def _paint_ground(self, painter: QPainter, area: QRect, state: QStyle.StateFlag, filled: bool) -> None:
-        colors = self._chats.theme.palette
-        by_key = self._chats.shows_ring and bool(state & QStyle.StateFlag.State_HasFocus)
-        painter.setPen(QPen(colors.ink, 2) if by_key else Qt.PenStyle.NoPen)
-        painter.setBrush(colors.hover if filled else Qt.BrushStyle.NoBrush)
-        if filled or by_key:
-            painter.drawRoundedRect(QRectF(area).adjusted(1, 1, -1, -1), RADIUS_ROW, RADIUS_ROW)
-
-    def _paint_words(self, painter: QPainter, place: QRect, index: Index) -> None:
-        theme = self._chats.theme
-        snippet = row_of(index).snippet
-        title_place = QRect(place.left(), place.top() + theme.px(5), place.width(), theme.px(22)) if snippet else place
-        self._line(painter, title_place, row_of(index).text, theme.ui_font())
-        if snippet:
-            below = QRect(place.left(), title_place.bottom(), place.width(), theme.px(18))
-            painter.setPen(theme.palette.secondary)
-            self._line(painter, below, " ".join(snippet.split()), theme.ui_font(FOOTER_PX), keep_pen=True)
-
-    def _line(self, painter: QPainter, place: QRect, text: str, font: QFont, keep_pen: bool = False) -> None:
-        if not keep_pen:
-            painter.setPen(self._chats.theme.palette.text)
-        painter.setFont(font)
-        shown = QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideRight, place.width())
-        painter.drawText(place, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, shown)
-
-
-def row_of(index: Index) -> ConversationRow:
-    row: ConversationRow = index.data(ROW)
-    return row
-
-
-def more_place(theme: Theme, row: QRect) -> QRect:
-    """Where a row's menu button is while the pointer is over the row."""
-    side = theme.px(28)
-    return QRect(row.right() - side, row.top(), side, row.height())
+            self.folder_move_requested.emit(what[1], folder_id)

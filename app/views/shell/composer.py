@@ -20,10 +20,12 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app.theme import COLUMN_PX, RADIUS_BUBBLE, Theme
-from app.views.shell.message_edit import MessageEdit
+from app.view_models.attached import AttachedModel
+from app.views.shell.attachment_row import AttachmentRow
 from app.views.widgets.buttons import STOP, IconButton, RoundButton
 from app.views.widgets.context_ring import ContextRing
 from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.message_edit import MessageEdit
 from app.views.widgets.translated import Translated
 
 _GROWS_TO = 0.4  # of the window's height
@@ -46,6 +48,7 @@ class Composer(Translated, QWidget):
     edited = Signal(int, str)  # message, its new text
     stop_requested = Signal()
     unsent_changed = Signal(int, str)  # chat, what waits there
+    attach_requested = Signal()
     resized = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -61,10 +64,16 @@ class Composer(Translated, QWidget):
         self.edit = MessageEdit(theme, self)
         self.ring = ContextRing(theme, self)
         self.edit_line = EditLine(theme, self)
+        self.attached = AttachmentRow(theme, self)
+        self.attach_button = IconButton(theme, "paperclip", parent=self)
+        self._attachments: AttachedModel | None = None
+        self._context = self._attached_tokens = (0, 0)
         self.button = RoundButton(theme, "arrow-up", self)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setCursor(Qt.CursorShape.IBeamCursor)
-        self.button.setCursor(Qt.CursorShape.ArrowCursor)
+        for child in (self.button, self.attach_button, self.attached):
+            child.setCursor(Qt.CursorShape.ArrowCursor)
+        self.attach_button.setEnabled(False)
         self._arrange()
         self._connect()
         self._restyle()
@@ -81,12 +90,15 @@ class Composer(Translated, QWidget):
         self._keep.timeout.connect(self.keep_unsent)
         self.button.clicked.connect(self._on_button)
         self.edit_line.cancelled.connect(self.end_edit)
+        self.attach_button.clicked.connect(self.attach_requested)
+        self.attached.left.connect(self.take_focus)
         self._theme.changed.connect(self._restyle)
 
     def _arrange(self) -> None:
         buttons = QHBoxLayout()
         buttons.setSpacing(10)
         buttons.addWidget(self.ring)
+        buttons.addWidget(self.attach_button)
         buttons.addWidget(self.button)
         foot = QVBoxLayout()
         foot.addStretch()
@@ -98,6 +110,7 @@ class Composer(Translated, QWidget):
         self._column = QVBoxLayout(self)
         self._column.setSpacing(4)
         self._column.addWidget(self.edit_line)
+        self._column.addWidget(self.attached)
         self._column.addLayout(row)
         self.edit_line.hide()
 
@@ -116,6 +129,24 @@ class Composer(Translated, QWidget):
         """As if somebody had typed it."""
         self.set_text(text)
         self._submit()
+
+    def bind_attachments(self, model: AttachedModel) -> None:
+        """From now on files and long texts can be attached."""
+        self._attachments = model
+        self.edit.can_attach = True
+        self.attach_button.setEnabled(True)
+        self.attached.bind(model)
+        model.changed.connect(self._on_attached)
+        self._on_attached()
+
+    def _on_attached(self) -> None:
+        self._show_button()
+        self._fit()
+
+    def show_attached_tokens(self, tokens: int, limit_tokens: int) -> None:
+        """What is attached counts before it is sent; `limit_tokens` where no reply has told one yet."""
+        self._attached_tokens = tokens, limit_tokens
+        self.set_context(*self._context)
 
     def take_focus(self) -> None:
         self.edit.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -159,7 +190,7 @@ class Composer(Translated, QWidget):
         elif sent.chat_id == self._chat_id and self._edited_id is None:
             self._drop_sent(sent.text)
         elif self._unsent.get(sent.chat_id, "").strip() == sent.text:
-            del self._unsent[sent.chat_id]
+            self._unsent.pop(sent.chat_id, None)
         # The input method may still hold text of the message that was just sent.
         QGuiApplication.inputMethod().reset()
 
@@ -172,7 +203,7 @@ class Composer(Translated, QWidget):
         if now.strip() == text:
             self.edit.clear()
             self.keep_unsent()
-        elif now.lstrip().startswith(text):
+        elif text and now.lstrip().startswith(text):
             self.set_text(now.lstrip()[len(text) :].lstrip())
 
     def begin_edit(self, message_id: int, text: str) -> None:
@@ -196,22 +227,31 @@ class Composer(Translated, QWidget):
         self._show_button()
 
     def set_context(self, used_tokens: int, limit_tokens: int) -> None:
-        self.ring.set_usage(used_tokens, limit_tokens)
+        self._context = used_tokens, limit_tokens
+        attached, limit = self._attached_tokens
+        self.ring.set_usage(used_tokens + attached, limit_tokens or (limit if attached else 0))
 
     def _retranslate(self) -> None:
         self.edit.set_hint(self.tr("Ask anything"))
         self.edit.setAccessibleName(self.tr("Message"))
+        self.attach_button.set_name(self.tr("Attach files"))
         self._show_button()
 
     def _submit(self) -> None:
         text, edited_id = self.text().strip(), self._edited_id
-        if not text or self._sent is not None or (self._generating and edited_id is None):
+        if not self._can_submit(text) or self._sent is not None or (self._generating and edited_id is None):
             return
         self._sent = _Sent(self._chat_id, text, edited_id)
         if edited_id is None:
             self.send_requested.emit(text)
         else:
             self.edited.emit(edited_id, text)
+
+    def _can_submit(self, text: str) -> bool:
+        """Attachments can go alone; while one is read, the message waits for it."""
+        if self._attachments is None or self._edited_id is not None:
+            return bool(text)
+        return not self._attachments.is_reading and bool(text or self._attachments.rows)
 
     def _on_button(self) -> None:
         if self._stops():
@@ -233,7 +273,7 @@ class Composer(Translated, QWidget):
     def _show_button(self) -> None:
         self.button.set_icon(STOP if self._stops() else "arrow-up")
         self.button.set_name(self.tr("Stop") if self._stops() else self.tr("Send"))
-        self.button.setEnabled(self._stops() or not self.is_empty)
+        self.button.setEnabled(self._stops() or self._can_submit("" if self.is_empty else "x"))
 
     def _fit(self) -> None:
         most = max(self._line_height() * 2, self.window().height() * _GROWS_TO - self._padding() * 2)

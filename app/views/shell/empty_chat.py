@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QLocale, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QLocale, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from app.controllers.models import ModelController
@@ -15,7 +15,8 @@ from app.views.widgets.buttons import Emphasis, PaintedButton, PillButton
 from app.views.widgets.cards import Card
 from app.views.widgets.flow import Flow
 from app.views.widgets.labels import TextLabel, TextStyle, style_font
-from app.views.widgets.scrolling import ThinScrollBars
+from app.views.widgets.mark import Mark
+from app.views.widgets.scrolling import ThinScrollBars, keep_room_for_bar
 from app.views.widgets.translated import Translated
 from app.words.formats import fill
 
@@ -84,6 +85,7 @@ class EmptyChat(Translated, QScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.viewport().setAutoFillBackground(False)
         ThinScrollBars(self, self._theme)
+        keep_room_for_bar(self)
         content = QWidget()
         content.setAutoFillBackground(False)
         row = QHBoxLayout(content)
@@ -204,27 +206,3 @@ class QuestionButton(PaintedButton):
         side = self.theme.px(15)
         left = self.width() - side - self.theme.px(14)
         icon("arrow-up", colors.faint).paint(painter, left, (self.height() - side) // 2, side, side)
-
-
-class Mark(QWidget):
-    """Hunch's mark: a square and three dots after it."""
-
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._theme = theme
-        self.setFixedSize(84, 36)
-        theme.changed.connect(self.update)
-
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        colors = self._theme.palette
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(colors.ink)
-        painter.drawRoundedRect(QRectF(0, 6, 24, 24), 8, 8)
-        guess = QColor(colors.draft)
-        for place, (radius, strength) in enumerate(((7.0, 1.0), (5.5, 0.65), (4.0, 0.35))):
-            guess.setAlphaF(strength)
-            painter.setBrush(guess)
-            painter.drawEllipse(QPointF(38 + place * 18, 18), radius, radius)
-        painter.end()

@@ -50,11 +50,10 @@ class Header(Translated, QWidget):
         row.setSpacing(6)
         row.addWidget(self.show_button)
         row.addWidget(self.new_button)
-        row.addStretch(1)
+        # Each holds to an edge of its own: neither moves when the other's words change.
         row.addWidget(self.title, 0)
-        row.addSpacing(4)
-        row.addWidget(self.chip, 0)
         row.addStretch(1)
+        row.addWidget(self.chip, 0)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -128,7 +127,11 @@ class PairChip(Translated, PaintedButton):
         return drafting_sentence(self._pair.drafting) if self._pair.drafting is not None else ""
 
     def _mode_text(self) -> str:
+        if self._pair.off_for_pair:
+            return self.tr("off for this pair")
         tokens = self._pair.speculation.tokens
+        if self._pair.in_company and self._pair.speculation.mode != "off":
+            return self.tr("several at once")
         return {
             "off": self.tr("off"),
             "auto": self.tr("auto"),

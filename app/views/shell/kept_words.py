@@ -8,8 +8,8 @@ from PySide6.QtCore import QObject
 
 from app.controllers.chat import ChatController
 from app.views.shell.composer import Composer
-from app.views.shell.menu import MenuBar, undo_in_focused_field
-from app.views.shell.trash_menu import TrashMenu
+from app.views.shell.menu import MenuBar
+from app.views.shell.menu_editing import undo_in_focused_field
 from app.views.widgets.banner import Banner, BannerText
 from app.words.formats import fill
 from app.words.notices import action_text
@@ -26,15 +26,15 @@ class KeptWords(QObject):
         self._warned = False
         self._deleted_last = False  # what Undo takes back: a deletion, or typing
         composer.unsent_changed.connect(chats.keep_unsent)
-        composer.edit.textChanged.connect(self._on_typed)
+        composer.edit.textChanged.connect(self.note_typing)
         chats.message_sent.connect(lambda _chat, _text: composer.confirm_sent())
         chats.message_refused.connect(lambda _chat, _text: composer.release_sent())
         chats.unsent_restored.connect(composer.set_unsent)
         chats.not_stored.connect(self._show_not_stored)
         chats.chat_deleted.connect(self._on_chat_deleted)
-        chats.message_deleted.connect(self._on_message_deleted)
-        menu.edits["undo"].triggered.connect(self._undo)
-        TrashMenu(menu.deleted, chats.deletions)
+        chats.folders.deleted.connect(self._on_folder_deleted)
+        chats.edits.deleted.connect(self._on_message_deleted)
+        menu.undo.triggered.connect(self._undo)
         chats.restore_unsent()
 
     def warn_before_closing(self) -> bool:
@@ -53,7 +53,8 @@ class KeptWords(QObject):
     def _show_not_stored(self, problem: Problem, again: Callable[[], None]) -> None:
         self._banner.show_warning(lambda: problem_text(problem), again)
 
-    def _on_typed(self) -> None:
+    def note_typing(self) -> None:
+        """From now on Undo takes back typing."""
         self._deleted_last = False
 
     def _on_chat_deleted(self, _chat_id: int, title: str) -> None:
@@ -63,8 +64,11 @@ class KeptWords(QObject):
 
         self._on_deleted(text)
 
-    def _on_message_deleted(self, _message_id: int) -> None:
-        self._on_deleted(lambda: BannerText(self.tr("Message deleted."), button=self.tr("Undo")))
+    def _on_message_deleted(self, _message_id: int, gone: int) -> None:
+        self._on_deleted(lambda: BannerText(self.tr("%n message(s) deleted.", "", gone), button=self.tr("Undo")))
+
+    def _on_folder_deleted(self, name: str) -> None:
+        self._on_deleted(lambda: BannerText(fill(self.tr("Deleted the folder “%1”."), name), button=self.tr("Undo")))
 
     def _on_deleted(self, text: Callable[[], BannerText]) -> None:
         self._deleted_last = True

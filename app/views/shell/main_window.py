@@ -5,35 +5,43 @@ It can be painted without controllers; `bind` connects them once the database an
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, Qt, Signal
+from PySide6.QtCore import QByteArray, Signal
 from PySide6.QtGui import QCloseEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
 
 from app.controllers.chat import ChatController
 from app.controllers.models import ModelController
 from app.settings import STARTER_FOLDER, Settings
-from app.theme import SCALE_MAX, SCALE_MIN, Theme
+from app.theme import Theme
 from app.view_models.model_list import PairState
 from app.views.link_dialog import ask_to_open
+from app.views.shell.chat_settings_wiring import ChatSettingsWiring
+from app.views.shell.comfort import Comfort
 from app.views.shell.composer import Composer
 from app.views.shell.empty_chat import EmptyChat
 from app.views.shell.header import Header
+from app.views.shell.inspector_wiring import InspectorWiring
 from app.views.shell.kept_words import KeptWords, problem_text
 from app.views.shell.menu import MenuBar
+from app.views.shell.message_wiring import MessageWiring
 from app.views.shell.picker import Picker
 from app.views.shell.sidebar import Sidebar
+from app.views.shell.sidebar_wiring import SidebarWiring
 from app.views.widgets.banner import Banner, BannerText
+from app.views.widgets.scrolling import bar_room_px
 from app.views.widgets.translated import Translated
 from app.words.formats import fill
 from app.words.notices import NoticeAction
 from app.words.notices_for_errors import Problem, notice_for
 
 if TYPE_CHECKING:
+    from app.views.shell.speculation_wiring import SpeculationWiring
     from app.views.transcript import TranscriptView
 
-_SCALE_STEP = 0.1
 _SIDE_PX = 24
 _CHAT_NEEDS_PX = 360
 
@@ -55,6 +63,7 @@ class MainWindow(Translated, QWidget):
         self._may_close = False
         self._kept_words: KeptWords | None = None
         self.chats: ChatController | None = None
+        self.send_text: Callable[[str], bool] = lambda _text: False
         self.models: ModelController | None = None
         self.sidebar = Sidebar(theme, self)
         self.header = Header(theme, self)
@@ -67,6 +76,10 @@ class MainWindow(Translated, QWidget):
         self._arrange()
         self._connect_parts()
         self._connect_menu()
+        self.inspector = InspectorWiring(self, theme, settings)
+        self.chat_settings = ChatSettingsWiring(self, theme)
+        self.speculation: SpeculationWiring
+        self.comfort = Comfort(self, theme, settings)
         self._restore()
         theme.changed.connect(self.update)
         self.setWindowTitle("Hunch")
@@ -77,8 +90,9 @@ class MainWindow(Translated, QWidget):
         self.resize(1120, 760)
         self._stack = QStackedLayout()
         self._stack.addWidget(self.empty_chat)
-        self._foot = foot = QHBoxLayout()
-        foot.setContentsMargins(_SIDE_PX, 4, _SIDE_PX, 18)
+        foot = QHBoxLayout()
+        # A permanent scroll bar shifts the column of messages, and the composer stands below it from the start.
+        foot.setContentsMargins(_SIDE_PX, 4, _SIDE_PX + bar_room_px(self._theme, self), 18)
         foot.addStretch(1)
         foot.addWidget(self.composer, 1000)
         foot.addStretch(1)
@@ -100,7 +114,6 @@ class MainWindow(Translated, QWidget):
         self.banner.appeared.connect(self._place_banner)
         self.composer.resized.connect(self._place_banner)
         self.composer.send_requested.connect(self._send)
-        self.composer.edited.connect(self._edit)
         self._theme.changed.connect(self._fit_sidebar)
         self.sidebar.models_requested.connect(lambda: self.settings_requested.emit("models"))
         self.sidebar.settings_requested.connect(lambda: self.settings_requested.emit(""))
@@ -122,36 +135,30 @@ class MainWindow(Translated, QWidget):
         menu.sidebar.triggered.connect(self.toggle_sidebar)
         menu.write.triggered.connect(self.composer.take_focus)
         menu.pair.triggered.connect(self.open_picker)
-        menu.bigger.triggered.connect(lambda: self._scale_text(_SCALE_STEP))
-        menu.smaller.triggered.connect(lambda: self._scale_text(-_SCALE_STEP))
-        menu.usual_size.triggered.connect(lambda: self._settings.reset("text_scale"))
 
     # Controllers
 
     def bind(self, chats: ChatController, models: ModelController) -> None:
-        self.chats, self.models = chats, models
-        self.sidebar.set_model(chats.conversations)
+        self.chats, self.models, self.send_text = chats, models, chats.send
+        self.sidebar_wiring = SidebarWiring(chats, self.sidebar, self.menu, self._theme, self)
         self._bind_chats(chats)
         self._bind_transcript(chats)
         self._bind_messages(chats)
         self._bind_models(models)
         self._kept_words = KeptWords(chats, self.composer, self.banner, self.menu, self)
+        if self.transcript is not None:
+            self.transcript.editing.typed.connect(self._kept_words.note_typing)
+        self.chat_settings.bind(chats, models)
+        chats.options.changed.connect(self._show_pair)
         self._on_chat_changed(chats.chat_id, chats.title)
         self._show_pair()
+        self.comfort.bind(chats, models)
 
     def _bind_chats(self, chats: ChatController) -> None:
-        listed, menu = self.sidebar.chats, self.menu
+        menu = self.menu
         for request in (self.sidebar.new_chat_requested, self.header.new_chat_requested, menu.new_chat.triggered):
             request.connect(self._new_chat)
-        self.sidebar.search_changed.connect(chats.search)
-        listed.chat_opened.connect(chats.open_chat)
-        listed.renamed.connect(chats.rename_chat)
-        listed.pin_requested.connect(chats.pin_chat)
-        listed.duplicate_requested.connect(chats.duplicate_chat)
-        listed.delete_requested.connect(chats.delete_chat)
         menu.rename.triggered.connect(self._rename_open_chat)
-        menu.duplicate.triggered.connect(lambda: chats.duplicate_chat(chats.chat_id))
-        menu.delete.triggered.connect(lambda: chats.delete_chat(chats.chat_id))
         chats.current_chat_changed.connect(self._on_chat_changed)
         chats.problem_raised.connect(self.show_problem)
 
@@ -167,22 +174,20 @@ class MainWindow(Translated, QWidget):
 
     def _bind_transcript(self, chats: ChatController) -> None:
         # Markdown, highlighting and formulas load here, after the first frame.
+        from app.views.shell.find_wiring import FindWiring
+        from app.views.shell.overlay_wiring import OverlayWiring
         from app.views.transcript import TranscriptView
 
         view = TranscriptView(self._theme, chats.transcript, self)
-        view.link_requested.connect(lambda link: ask_to_open(link, self))
-        view.regenerate_requested.connect(chats.regenerate)
-        view.edit_requested.connect(self._begin_edit)
-        view.delete_requested.connect(chats.delete_message)
-        view.continue_requested.connect(chats.continue_reply)
-        view.sibling_requested.connect(chats.show_version)
+        view.link_requested.connect(lambda link: ask_to_open(link, self._theme, self))
+        MessageWiring(view, chats, self._theme, self)
         view.notice_action_requested.connect(self._follow_in_chat)
         view.verticalScrollBar().valueChanged.connect(lambda value: self.header.set_line(value > 0))
         self.transcript = view
-        # A permanent scroll bar shifts the column of messages, and the composer must stand below it.
-        always = view.verticalScrollBarPolicy() == Qt.ScrollBarPolicy.ScrollBarAlwaysOn
-        bar_px = view.verticalScrollBar().sizeHint().width() if always else 0
-        self._foot.setContentsMargins(_SIDE_PX, 4, _SIDE_PX + bar_px, 18)
+        self.finding = FindWiring(chats, view, self.sidebar.chats, self.menu, self._theme)
+        self.inspector.bind(chats, view)
+        self.overlay = OverlayWiring(self, self.menu, self.banner, self._settings, self._theme)
+        self.overlay.bind(chats, view)
         self._stack.addWidget(view)
 
     def _bind_models(self, models: ModelController) -> None:
@@ -205,8 +210,6 @@ class MainWindow(Translated, QWidget):
         self.sidebar.chats.set_open_chat(chat_id)
         self.composer.open_chat(chat_id)
         self.composer.set_generating(self.chats.generating)
-        for action in (self.menu.rename, self.menu.duplicate, self.menu.delete):
-            action.setEnabled(chat_id != 0)
         self._show_page()
 
     def _show_page(self) -> None:
@@ -221,6 +224,8 @@ class MainWindow(Translated, QWidget):
         if self.models is None:
             return
         pair = self.models.pair
+        if self.chats is not None and not pair.off_for_pair:
+            pair = replace(pair, speculation=self.chats.options.speculation)
         self.header.chip.set_pair(pair)
         starter = self._settings.main_folder == STARTER_FOLDER
         self.empty_chat.show_for(starter, has_model=pair.state != PairState.NO_MODEL)
@@ -266,11 +271,7 @@ class MainWindow(Translated, QWidget):
     # What the person does
 
     def _send(self, text: str) -> None:
-        if self.chats is None or not self.chats.send(text):
-            self.composer.release_sent()
-
-    def _edit(self, message_id: int, text: str) -> None:
-        if self.chats is None or not self.chats.edit(message_id, text):
+        if not self.send_text(text):
             self.composer.release_sent()
 
     def _ask(self, question: str) -> None:
@@ -279,11 +280,6 @@ class MainWindow(Translated, QWidget):
             self.composer.send(question)
         else:
             self._send(question)
-
-    def _begin_edit(self, message_id: int) -> None:
-        message = self.chats.transcript.message(message_id) if self.chats is not None else None
-        if message is not None:
-            self.composer.begin_edit(message_id, message.text)
 
     def _new_chat(self) -> None:
         if self.chats is not None:
@@ -338,10 +334,6 @@ class MainWindow(Translated, QWidget):
             window.showNormal()
         else:
             window.showMaximized()
-
-    def _scale_text(self, step: float) -> None:
-        scale = round(self._settings.text_scale + step, 2)
-        self._settings.text_scale = min(max(scale, SCALE_MIN), SCALE_MAX)
 
     # The window itself
 

@@ -1,15 +1,106 @@
-"""The menu bar: one for the whole app, without a parent, so that it stays when a window closes.
+"""The menu bar, as a table: one line for each menu and each entry, in the order in which they are shown.
 
-Each entry is an action with a signal; what it does is decided where it is connected.
+An entry is an action with a signal (`bar.new_chat.triggered`); what it does is decided where it is connected. The bar
+is one for the whole app, without a parent, so that on the Mac it stays when a window closes. Elsewhere its menus open
+from a button (`menu_button.py`). Shortcuts sheet and command palette are made from the same actions.
 """
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject
+from dataclasses import dataclass
+
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QObject, Qt
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QMenuBar, QPlainTextEdit, QTextEdit, QWidget
+from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 
 _Key = QKeySequence.StandardKey
+_Role = QAction.MenuRole
+
+
+@dataclass(frozen=True, slots=True)
+class Menu:
+    """`inside` names the menu that it is an entry of; "" is the bar."""
+
+    name: str
+    words: object  # a str, which Qt's marker calls an object
+    inside: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An action in `menu`, reached as `bar.NAME`. Without a name it is a line between others."""
+
+    menu: str
+    name: str = ""
+    words: object = ""
+    key: QKeySequence.StandardKey | str | None = None
+    role: QAction.MenuRole = _Role.NoRole  # entries with one move to the app's own menu on the Mac
+
+
+_BAR: tuple[Menu | Entry, ...] = (
+    Menu("file", QT_TRANSLATE_NOOP("MenuBar", "File")),
+    Entry("file", "new_chat", QT_TRANSLATE_NOOP("MenuBar", "New Chat"), _Key.New),
+    Entry("file", "new_folder", QT_TRANSLATE_NOOP("MenuBar", "New Folder"), "Ctrl+Shift+N"),
+    Entry("file", "quick_ask", QT_TRANSLATE_NOOP("MenuBar", "Quick Ask…"), "Ctrl+Shift+Space"),
+    Entry("file"),
+    Entry("file", "attach", QT_TRANSLATE_NOOP("MenuBar", "Attach…"), "Ctrl+Shift+A"),
+    Entry("file", "import_chats", QT_TRANSLATE_NOOP("MenuBar", "Import…")),
+    Entry("file", "export_chat", QT_TRANSLATE_NOOP("MenuBar", "Export…"), "Ctrl+Shift+E"),
+    Entry("file", "export_all", QT_TRANSLATE_NOOP("MenuBar", "Export All…")),
+    Entry("file"),
+    Entry("file", "close_window", QT_TRANSLATE_NOOP("MenuBar", "Close Window"), "Ctrl+W"),
+    Entry("file"),
+    Entry("file", "settings", QT_TRANSLATE_NOOP("MenuBar", "Settings…"), "Ctrl+,", _Role.PreferencesRole),
+    Entry("file", "quit", QT_TRANSLATE_NOOP("MenuBar", "Quit Hunch"), "Ctrl+Q", _Role.QuitRole),
+    Menu("edit", QT_TRANSLATE_NOOP("MenuBar", "Edit")),
+    Entry("edit", "undo", QT_TRANSLATE_NOOP("MenuBar", "Undo"), _Key.Undo),
+    Entry("edit", "redo", QT_TRANSLATE_NOOP("MenuBar", "Redo"), _Key.Redo),
+    Entry("edit"),
+    Entry("edit", "cut", QT_TRANSLATE_NOOP("MenuBar", "Cut"), _Key.Cut),
+    Entry("edit", "copy", QT_TRANSLATE_NOOP("MenuBar", "Copy"), _Key.Copy),
+    Entry("edit", "paste", QT_TRANSLATE_NOOP("MenuBar", "Paste"), _Key.Paste),
+    Entry("edit", "paste_plain", QT_TRANSLATE_NOOP("MenuBar", "Paste and Match Style"), "Ctrl+Alt+Shift+V"),
+    Entry("edit", "select_all", QT_TRANSLATE_NOOP("MenuBar", "Select All"), _Key.SelectAll),
+    Entry("edit"),
+    Menu("find", QT_TRANSLATE_NOOP("MenuBar", "Find"), inside="edit"),
+    Entry("find", "find", QT_TRANSLATE_NOOP("MenuBar", "Find in Chat…"), _Key.Find),
+    Entry("find", "find_next", QT_TRANSLATE_NOOP("MenuBar", "Find Next"), "Ctrl+G"),
+    Entry("find", "find_previous", QT_TRANSLATE_NOOP("MenuBar", "Find Previous"), "Ctrl+Shift+G"),
+    Entry("find"),
+    Entry("find", "search", QT_TRANSLATE_NOOP("MenuBar", "Search Chats"), "Ctrl+Shift+F"),
+    Menu("view", QT_TRANSLATE_NOOP("MenuBar", "View")),
+    Entry("view", "palette", QT_TRANSLATE_NOOP("MenuBar", "Command Palette…"), "Ctrl+K"),
+    Entry("view"),
+    Entry("view", "sidebar", QT_TRANSLATE_NOOP("MenuBar", "Show or Hide Sidebar"), "Ctrl+\\"),
+    Entry("view"),
+    Entry("view", "bigger", QT_TRANSLATE_NOOP("MenuBar", "Larger Text"), _Key.ZoomIn),
+    Entry("view", "smaller", QT_TRANSLATE_NOOP("MenuBar", "Smaller Text"), _Key.ZoomOut),
+    Entry("view", "usual_size", QT_TRANSLATE_NOOP("MenuBar", "Usual Text Size"), "Ctrl+0"),
+    Entry("view"),
+    Entry("view", "full_screen", QT_TRANSLATE_NOOP("MenuBar", "Enter or Leave Full Screen"), _Key.FullScreen),
+    Menu("chat", QT_TRANSLATE_NOOP("MenuBar", "Chat")),
+    Entry("chat", "write", QT_TRANSLATE_NOOP("MenuBar", "Write a Message"), "Ctrl+L"),
+    Entry("chat", "stop", QT_TRANSLATE_NOOP("MenuBar", "Stop Reply"), "Ctrl+."),
+    Entry("chat", "pair", QT_TRANSLATE_NOOP("MenuBar", "Choose Models…"), "Ctrl+Shift+M"),
+    Entry("chat"),
+    Entry("chat", "next_chat", QT_TRANSLATE_NOOP("MenuBar", "Next Chat"), "Ctrl+Alt+Down"),
+    Entry("chat", "previous_chat", QT_TRANSLATE_NOOP("MenuBar", "Previous Chat"), "Ctrl+Alt+Up"),
+    Entry("chat"),
+    Entry("chat", "rename", QT_TRANSLATE_NOOP("MenuBar", "Rename Chat…")),
+    Entry("chat", "duplicate", QT_TRANSLATE_NOOP("MenuBar", "Duplicate Chat")),
+    Menu("move", QT_TRANSLATE_NOOP("MenuBar", "Move Chat to"), inside="chat"),
+    Entry("chat", "delete", QT_TRANSLATE_NOOP("MenuBar", "Delete Chat")),
+    Menu("deleted", QT_TRANSLATE_NOOP("MenuBar", "Recently Deleted"), inside="chat"),
+    Menu("window", QT_TRANSLATE_NOOP("MenuBar", "Window")),
+    Entry("window", "minimize", QT_TRANSLATE_NOOP("MenuBar", "Minimize"), "Ctrl+M"),
+    Entry("window", "zoom", QT_TRANSLATE_NOOP("MenuBar", "Zoom")),
+    Entry("window"),
+    Entry("window", "chat_window", QT_TRANSLATE_NOOP("MenuBar", "Show Chat Window"), "Ctrl+1"),
+    Menu("help", QT_TRANSLATE_NOOP("MenuBar", "Help")),
+    Entry("help", "shortcuts", QT_TRANSLATE_NOOP("MenuBar", "Keyboard Shortcuts"), "Ctrl+/"),
+    Entry("help", "show_log", QT_TRANSLATE_NOOP("MenuBar", "Show Log")),
+    Entry("help", "about", QT_TRANSLATE_NOOP("MenuBar", "About Hunch"), None, _Role.AboutRole),
+)
 
 
 class MenuBar(QObject):
@@ -18,149 +109,50 @@ class MenuBar(QObject):
         self._window = window
         self.bar = QMenuBar(None)
         self.bar.setNativeMenuBar(True)
-        self._menus: dict[str, QMenu] = {}
-        self._fill_app()
-        self._fill_edit()
-        self._fill_view()
-        self._fill_chat()
-        self._fill_window()
+        self.menus: dict[str, QMenu] = {}
+        self.actions: dict[str, QAction] = {}
+        for each in _BAR:
+            self._add(each)
+        self.deleted, self.move = self.menus["deleted"], self.menus["move"]
         self.retranslate()
         window.destroyed.connect(self.bar.deleteLater)
 
-    def _menu(self, name: str) -> QMenu:
-        self._menus[name] = self.bar.addMenu("")
-        return self._menus[name]
+    def __getattr__(self, name: str) -> QAction:
+        """The action of the entry with this name."""
+        try:
+            action: QAction = self.__dict__["actions"][name]
+        except KeyError:
+            raise AttributeError(name) from None
+        return action
 
-    def _action(
-        self,
-        menu: QMenu,
-        shortcut: QKeySequence | QKeySequence.StandardKey | str | None = None,
-        role: QAction.MenuRole = QAction.MenuRole.NoRole,
-    ) -> QAction:
+    def _add(self, each: Menu | Entry) -> None:
+        if isinstance(each, Menu):
+            place = self.menus[each.inside] if each.inside else self.bar
+            self.menus[each.name] = place.addMenu("")
+        elif each.name:
+            self.actions[each.name] = self._action(each)
+        else:
+            self.menus[each.menu].addSeparator()
+
+    def add(self, menu: str, shortcut: str | None = None) -> QAction:
+        """One more entry, for a part of the window that names it itself, as its state has it."""
+        return self._action(Entry(menu, key=shortcut))
+
+    def _action(self, entry: Entry) -> QAction:
         action = QAction(self)
-        action.setMenuRole(role)
-        if shortcut is not None:
-            action.setShortcut(QKeySequence(shortcut))
-        menu.addAction(action)
-        # Where the bar is not the system's, its shortcuts only work through the window.
+        action.setMenuRole(entry.role)
+        if entry.key is not None:
+            action.setShortcut(QKeySequence(entry.key))
+        # Where the bar is not the system's, its shortcuts work through the main window, from any of ours.
+        action.setShortcutContext(Qt.ShortcutContext.ApplicationShortcut)
+        self.menus[entry.menu].addAction(action)
         self._window.addAction(action)
         return action
 
-    def _fill_app(self) -> None:
-        menu = self._menu("file")
-        self.new_chat = self._action(menu, _Key.New)
-        self.close_window = self._action(menu, _Key.Close)
-        self.settings = self._action(menu, "Ctrl+,", QAction.MenuRole.PreferencesRole)
-        self.about = self._action(menu, None, QAction.MenuRole.AboutRole)
-        self.quit = self._action(menu, _Key.Quit, QAction.MenuRole.QuitRole)
-
-    def _fill_edit(self) -> None:
-        menu = self._menu("edit")
-        self.edits = {
-            name: self._action(menu, key)
-            for name, key in (
-                ("undo", _Key.Undo),
-                ("redo", _Key.Redo),
-                ("cut", _Key.Cut),
-                ("copy", _Key.Copy),
-                ("paste", _Key.Paste),
-                ("selectAll", _Key.SelectAll),
-            )
-        }
-        for name, action in self.edits.items():
-            if name == "undo":  # may mean a deletion; the window decides
-                continue
-            action.triggered.connect(lambda _checked=False, name=name: _call_on_focused(name))
-        menu.addSeparator()
-        self.search = self._action(menu, _Key.Find)
-
-    def _fill_view(self) -> None:
-        menu = self._menu("view")
-        self.sidebar = self._action(menu, "Ctrl+\\")
-        self.write = self._action(menu, "Ctrl+L")
-        menu.addSeparator()
-        self.bigger = self._action(menu, _Key.ZoomIn)
-        self.smaller = self._action(menu, _Key.ZoomOut)
-        self.usual_size = self._action(menu, "Ctrl+0")
-
-    def _fill_chat(self) -> None:
-        menu = self._menu("chat")
-        self.stop = self._action(menu, "Ctrl+.")
-        self.pair = self._action(menu, "Ctrl+Shift+M")
-        menu.addSeparator()
-        self.rename = self._action(menu)
-        self.duplicate = self._action(menu)
-        self.delete = self._action(menu)
-        self.deleted = menu.addMenu("")
-
-    def _fill_window(self) -> None:
-        window_menu = self._menu("window")
-        self.minimize = self._action(window_menu, "Ctrl+M")
-        self.zoom = self._action(window_menu)
-        help_menu = self._menu("help")
-        self.show_log = self._action(help_menu)
-
     def retranslate(self) -> None:
-        for name, title in {
-            "file": self.tr("File"),
-            "edit": self.tr("Edit"),
-            "view": self.tr("View"),
-            "chat": self.tr("Chat"),
-            "window": self.tr("Window"),
-            "help": self.tr("Help"),
-        }.items():
-            self._menus[name].setTitle(title)
-        for name, text in {
-            "undo": self.tr("Undo"),
-            "redo": self.tr("Redo"),
-            "cut": self.tr("Cut"),
-            "copy": self.tr("Copy"),
-            "paste": self.tr("Paste"),
-            "selectAll": self.tr("Select All"),
-        }.items():
-            self.edits[name].setText(text)
-        self._name_actions()
-
-    def _name_actions(self) -> None:
-        for action, text in (
-            (self.new_chat, self.tr("New Chat")),
-            (self.close_window, self.tr("Close Window")),
-            (self.settings, self.tr("Settings…")),
-            (self.about, self.tr("About Hunch")),
-            (self.quit, self.tr("Quit Hunch")),
-            (self.search, self.tr("Search Chats")),
-            (self.sidebar, self.tr("Show or Hide Sidebar")),
-            (self.write, self.tr("Write a Message")),
-            (self.bigger, self.tr("Larger Text")),
-            (self.smaller, self.tr("Smaller Text")),
-            (self.usual_size, self.tr("Usual Text Size")),
-            (self.stop, self.tr("Stop Reply")),
-            (self.pair, self.tr("Choose Models…")),
-            (self.rename, self.tr("Rename Chat…")),
-            (self.duplicate, self.tr("Duplicate Chat")),
-            (self.delete, self.tr("Delete Chat")),
-            (self.deleted.menuAction(), self.tr("Recently Deleted")),
-            (self.minimize, self.tr("Minimize")),
-            (self.zoom, self.tr("Zoom")),
-            (self.show_log, self.tr("Show Log")),
-        ):
-            action.setText(text)
-
-
-def _call_on_focused(slot: str) -> None:
-    """Calls a slot such as `copy` of the focused widget, if it has one."""
-    act = getattr(QApplication.focusWidget(), slot, None)
-    if act is not None:
-        act()
-
-
-def undo_in_focused_field() -> bool:
-    """Takes back what was typed last in the focused field; False when there is nothing."""
-    field = QApplication.focusWidget()
-    if isinstance(field, QLineEdit) and field.isUndoAvailable():
-        field.undo()
-        return True
-    if isinstance(field, QPlainTextEdit | QTextEdit) and field.document().isUndoAvailable():
-        field.undo()
-        return True
-    return False
+        for each in _BAR:
+            words = QCoreApplication.translate("MenuBar", str(each.words))
+            if isinstance(each, Menu):
+                self.menus[each.name].setTitle(words)
+            elif each.name:
+                self.actions[each.name].setText(words)

@@ -20,7 +20,7 @@ from app.views.settings.speculation_controls import SpeculationControls
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.cards import Hairline
 from app.views.widgets.labels import TextLabel, TextStyle
-from app.views.widgets.option_list import Option, OptionList
+from app.views.widgets.option_list import EDGE_PX, Option, OptionList
 from app.views.widgets.translated import Translated
 from app.words.models import bits_text, model_details, model_kind
 from app.words.notices_for_errors import Problem, notice_for
@@ -72,7 +72,7 @@ class Picker(Translated, QWidget):
 
     def _restyle(self) -> None:
         """Everything begins where the options of the lists do."""
-        indent = self._theme.px(10)
+        indent = self._theme.px(EDGE_PX)
         for label in (self.main_heading, self.draft_heading, self.note, self.details):
             label.setIndent(indent)
         self._ways.setContentsMargins(indent, 0, 0, 0)
@@ -117,8 +117,7 @@ class Picker(Translated, QWidget):
         self._buttons.setColumnStretch(columns, 1)
 
     def show_models(self, mains: Sequence[ModelEntry], drafts: Sequence[DraftChoice], pair: PairView) -> None:
-        options = [self._option(entry, entry.error) for entry in mains if entry.drafter is None]
-        self.mains.set_options(options or [Option(self.tr("Nothing is installed yet."))], pair.main_folder)
+        self.mains.set_options(self._main_options(mains, pair), pair.main_folder)
         self.drafts.set_options(self._draft_options(drafts), pair.draft_folder)
         ready = pair.state == PairState.READY
         self._chosen = next((each for each in drafts if pair.draft_folder == each.model.folder), None)
@@ -146,6 +145,15 @@ class Picker(Translated, QWidget):
         if shown and self._chosen is not None and self._chosen.check is None:
             self.check_requested.emit(self._chosen.model.folder)
         self._show_check()
+
+    def _main_options(self, mains: Sequence[ModelEntry], pair: PairView) -> list[Option]:
+        """What usually drafts stands apart: it can be a main model, but is seldom meant."""
+        models = [entry for entry in mains if entry.drafter is None]
+        drafts = [each for each in models if each.drafts_for and each.folder != pair.main_folder]
+        options = [self._option(entry, entry.error) for entry in models if entry not in drafts]
+        if drafts:
+            options += [Option(self.tr("Used as drafts")), *(self._option(each, each.error) for each in drafts)]
+        return options or [Option(self.tr("Nothing is installed yet."))]
 
     def _option(self, entry: ModelEntry, error: Problem | None) -> Option:
         parts = model_details(entry.size_bytes, entry.bits, entry.source, entry.drafter)

@@ -5,17 +5,16 @@ It emits requests; the controller acts on them.
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from app.theme import RADIUS_ROW, Theme
+from app.theme import Theme
 from app.view_models.conversation_list import ConversationListModel
-from app.views.icons import icon
 from app.views.shell.chat_list import ChatList
 from app.views.widgets.buttons import Emphasis, IconButton, PillButton
-from app.views.widgets.composing import Composing
 from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.search_field import SearchField
 from app.views.widgets.translated import Translated
 
 WIDTH = 248
@@ -72,6 +71,7 @@ class Sidebar(Translated, QWidget):
         self.search.textChanged.connect(lambda _text: self._delay.start())
         self.search.left.connect(self._leave_search)
         self.search.down_pressed.connect(self.chats.take_focus)
+        self.chats.left_upwards.connect(self.search.setFocus)
         self._delay.timeout.connect(self._search_now)
         self._theme.changed.connect(self._restyle)
 
@@ -115,52 +115,3 @@ class Sidebar(Translated, QWidget):
         painter = QPainter(self)
         painter.fillRect(self.rect(), self._theme.palette.sidebar)
         painter.end()
-
-
-class SearchField(Composing, QLineEdit):
-    """A line with a magnifier; Escape empties it and leaves, Down goes to what was found."""
-
-    left = Signal()
-    down_pressed = Signal()
-
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._theme = theme
-        self.setFrame(False)
-        self.setClearButtonEnabled(True)
-        theme.changed.connect(self._restyle)
-        self._restyle()
-
-    def _restyle(self) -> None:
-        colors = self._theme.palette
-        self.setFont(self._theme.ui_font())
-        # All colours are in the style sheet: beside one, Qt keeps the palette of the first theme.
-        self.setStyleSheet(
-            f"QLineEdit {{ background: transparent; border: none; color: {colors.text.name()};"
-            f" placeholder-text-color: {colors.faint.name()};"
-            f" selection-background-color: {colors.ink.name()}; selection-color: {colors.on_ink.name()}; }}"
-        )
-        self.setFixedHeight(self._theme.px(30))
-        self.setTextMargins(self._theme.px(30), 0, 4, 0)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        key = event.key()
-        if key == Qt.Key.Key_Escape:
-            self.left.emit()
-        elif key == Qt.Key.Key_Down:
-            self.down_pressed.emit()
-        else:
-            super().keyPressEvent(event)
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        colors = self._theme.palette
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(colors.ink, 1.5) if self.hasFocus() else QPen(colors.hairline, 1))
-        painter.setBrush(colors.hover)
-        painter.drawRoundedRect(self.rect().adjusted(1, 1, -1, -1), RADIUS_ROW + 2, RADIUS_ROW + 2)
-        side = self._theme.px(15)
-        left = self._theme.px(10)
-        icon("search", colors.faint).paint(painter, left, (self.height() - side) // 2, side, side)
-        painter.end()
-        super().paintEvent(event)

@@ -1,28 +1,32 @@
-"""The menu of what was deleted lately; choosing an entry brings it back."""
+"""The menu of what was deleted lately; choosing an entry brings it back, the last one shows all."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QMenu
 
 from app.controllers.deletions import Deletions
-from app.words.formats import fill
+from app.words.trash import deletion_title
 
 
 class TrashMenu(QObject):
     """Fills itself each time that it is opened."""
 
-    def __init__(self, menu: QMenu, deletions: Deletions) -> None:
+    def __init__(self, menu: QMenu, deletions: Deletions, show_all: Callable[[], object]) -> None:
         super().__init__(menu)
         self._menu = menu
         self._deletions = deletions
+        self._show_all = show_all
         menu.aboutToShow.connect(self.fill)
 
     def fill(self) -> None:
         self._menu.clear()
         for deletion in self._deletions.latest():
-            title = deletion.title if deletion.whole_chat else fill(self.tr("Messages in “%1”"), deletion.title)
-            action = self._menu.addAction(title.replace("&", "&&"))
+            action = self._menu.addAction(deletion_title(deletion).replace("&", "&&"))
             action.triggered.connect(lambda _checked=False, deletion=deletion: self._deletions.restore(deletion))
         if self._menu.isEmpty():
             self._menu.addAction(self.tr("Nothing in the last 30 days")).setEnabled(False)
+        self._menu.addSeparator()
+        self._menu.addAction(self.tr("Show all…")).triggered.connect(self._show_all)

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QToolTip
 
 from app.view_models.transcript import TranscriptModel
 from app.views.transcript.copied_text import CopiedText
+from app.views.transcript.message_acts import COPY_PLAIN
 from app.views.transcript.message_column import MessageColumn
 from app.views.transcript.message_item import MessageItem
 from app.views.transcript.part_context import PartContext
@@ -33,20 +34,22 @@ class Copier(QObject):
     ) -> None:
         """`make_item` makes one of a row, to read where the column's was never read."""
         super().__init__(context)
-        self._context = context
+        self.context = context
         self._model = model
         self._column = column
         self._selection = selection
         self._make_item = make_item
         context.code_of = self._code_of
+        context.message_of = model.message
+        context.act_requested.connect(self._on_act)
 
     def copy_selection(self, *, markdown: bool) -> None:
-        copied = CopiedText(self._context, self._selection, markdown=markdown).of(self._item)
+        copied = CopiedText(self.context, self._selection, markdown=markdown).of(self.item)
         QGuiApplication.clipboard().setText(copied.text)
         if copied.left_out:
             words = self.tr("Copied without %n control character(s)", "", copied.left_out)
             QToolTip.showText(QCursor.pos(), words)
-            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._context, words))
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.context, words))
 
     def copy_message(self, message_id: int) -> None:
         message = self._model.message(message_id)
@@ -54,7 +57,20 @@ class Copier(QObject):
             QGuiApplication.clipboard().setText(message.text)
             self.message_copied.emit(message_id)
 
-    def _item(self, row: int) -> MessageItem:
+    def copy_as_text(self, message_id: int) -> None:
+        """As it reads, without the marks of Markdown."""
+        whole = TranscriptSelection(self._model)
+        whole.select_message(message_id)
+        copied = CopiedText(self.context, whole, markdown=False).of(self.item)
+        QGuiApplication.clipboard().setText(copied.text)
+        self.message_copied.emit(message_id)
+
+    def _on_act(self, message_id: int, act: str) -> None:
+        if act == COPY_PLAIN:
+            self.copy_as_text(message_id)
+
+    def item(self, row: int) -> MessageItem:
+        """Cut into parts; one of its own where nobody has looked at the message yet."""
         item = self._column.items[row]
         if not item.is_read:
             item = self._make_item(row)

@@ -3,8 +3,10 @@
 One that cannot be drawn is its source, as text.
 """
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF
-from PySide6.QtGui import QImage, QPainter, QPaintEvent, QTextCursor, QTextDocument, QTextOption
+from PySide6.QtGui import QImage, QPainter, QPaintEvent, QPen, QTextCursor, QTextDocument, QTextOption
 from PySide6.QtWidgets import QWidget
 
 from app.markup import long_lines
@@ -34,6 +36,7 @@ class FormulaPart(SelectableInside, QWidget):
         self._lit = False
         self._part: Part | None = None
         self._is_text = False  # it shows its source
+        self._found: bool | None = None  # words of its source: the current ones (True), others, or none
         self.pending: set[FormulaKey] = set()
         self.text = ReadOnlyText(context, self)
         self.text.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
@@ -98,6 +101,11 @@ class FormulaPart(SelectableInside, QWidget):
         size = self._image.deviceIndependentSize()
         size *= min(1.0, self.width() / size.width())
         place = QRectF(QPointF((self.width() - size.width()) / 2, (self.height() - size.height()) / 2), size)
+        if self._found is not None:
+            painter.fillRect(place, self._context.theme.palette.found)
+        if self._found:
+            painter.setPen(QPen(self._context.theme.palette.cost, 2))
+            painter.drawRect(place)
         if self._lit:
             painter.fillRect(place, self._context.selection_color())
         painter.drawImage(place, self._image)
@@ -140,6 +148,13 @@ class FormulaPart(SelectableInside, QWidget):
         self.text.light(stretch if self._is_text else None)
         self._lit = stretch is not None and not self._is_text
         self.update()
+
+    def light_found(self, stretches: Sequence[tuple[int, int]], current: int | None) -> None:
+        self.text.light_found(stretches if self._is_text else (), current)
+        found = None if self._is_text or not stretches else current is not None
+        if found != self._found:
+            self._found = found
+            self.update()
 
     def document_of(self) -> QTextDocument | None:
         return self.text.document() if self._is_text else None

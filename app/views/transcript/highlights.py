@@ -14,22 +14,34 @@ class Highlights(QObject):
         super().__init__()
         self.focused: int | None = None  # rows
         self._hovered: int | None = None
+        self._before: tuple[int | None, int | None] = (None, None)  # what was focused and hovered when rows went
         self._column = column
         self._width_px = width_px
 
     def hover(self, row: int | None) -> None:
+        self._before = (self._before[0], None)
         if row != self._hovered:
             before, self._hovered = self._hovered, row
             self._show(before, row)
 
     def focus(self, row: int | None) -> None:
+        self._before = (None, self._before[1])
         if row != self.focused:
             before, self.focused = self.focused, row
             self._show(before, row)
 
     def forget(self) -> None:
         """The rows mean other messages now."""
+        self._before = (self.focused, self._hovered)
         self.focused = self._hovered = None
+
+    def restore(self, row: int) -> None:
+        """A message has come: it takes the place of one that went from there, as another version does."""
+        focused, hovered = self._before
+        if row == focused and row < len(self._column.items):
+            self.focus(row)
+        if row == hovered and row < len(self._column.items):
+            self.hover(row)
 
     def _show(self, *rows: int | None) -> None:
         for row in rows:

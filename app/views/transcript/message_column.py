@@ -92,6 +92,11 @@ class MessageColumn:
                 return Anchor(item, index, within - item.top_of(index), part)
         return None
 
+    def anchor_in(self, row: int, index: int, offset_px: int) -> Anchor:
+        """The scroll position at which the window's top edge is so far below the start of a part."""
+        item = self.items[row]
+        return Anchor(item, index, offset_px, item.parts[index])
+
     def anchor_to_show(self, row: int, top_px: int, page_px: int) -> Anchor | None:
         """The scroll position that makes a message visible; None when all of it is."""
         item = self.items[row]

@@ -6,11 +6,12 @@ It always takes its height, so that nothing moves when the icons appear on hover
 from dataclasses import dataclass
 
 from PySide6.QtCore import QRect, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
 from app.theme import FOOTER_PX
 from app.view_models.transcript import ReplyStatus, RequestStats
+from app.views.transcript.message_acts import INSPECT, MessageMenu
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Part
 from app.views.widgets.buttons import IconButton, PaintedButton
@@ -22,6 +23,8 @@ from app.words.replies import SEPARATOR, FooterLine, Tone, reply_footer
 ROW_PX = 28
 _BUTTON_PX = 26
 _LINK_SIDE_PX = 8
+_LEAST_NAME_PX = 48  # of a model's name; less says nothing
+_OF_WHOLE_MESSAGES = ("edit",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,7 @@ class FooterContent:
     sibling: int = 1
     siblings: int = 1
     highlighted: bool = False
+    model: str = ""  # who wrote it
 
 
 class MessageFooter(Translated, QWidget):
@@ -53,6 +57,7 @@ class MessageFooter(Translated, QWidget):
             "continue": "play",
             "regenerate": "refresh-cw",
             "delete": "trash-2",
+            "more": "more-horizontal",
         }
         self.buttons = {
             act: IconButton(context.theme, name, _BUTTON_PX, self) for act, name in self._icon_names.items()
@@ -64,10 +69,11 @@ class MessageFooter(Translated, QWidget):
     def _connect(self) -> None:
         context, buttons = self._context, self.buttons
         self.link.clicked.connect(
-            lambda: context.notice_action_requested.emit(self._message_id, NoticeAction.CHOOSE_DRAFT)
+            lambda: context.notice_action_requested.emit(self._message_id, NoticeAction.TURN_OFF_PAIR)
         )
         buttons["earlier"].clicked.connect(lambda: context.sibling_requested.emit(self._message_id, -1))
         buttons["later"].clicked.connect(lambda: context.sibling_requested.emit(self._message_id, 1))
+        buttons["more"].clicked.connect(self._open_menu)
         for act, request in (
             ("copy", context.copy_requested),
             ("edit", context.edit_requested),
@@ -84,10 +90,14 @@ class MessageFooter(Translated, QWidget):
         self._line = footer = (
             None if content.from_user else reply_footer(content.stats, content.status, empty=content.empty)
         )
-        self.setToolTip(footer.tooltip if footer else "")
-        self.setAccessibleName(footer.text if footer else "")
+        self.setToolTip("\n".join(words for words in (content.model, footer.tooltip if footer else "") if words))
+        self.setAccessibleName(
+            SEPARATOR.join(words for words in (footer.text if footer else "", content.model) if words)
+        )
+        shown = self._shown_acts()
         for act, button in self.buttons.items():
-            button.setVisible(act in self._shown_acts())
+            button.setVisible(act in shown)
+            button.setEnabled(not content.status.under_way or act not in _OF_WHOLE_MESSAGES)
         for each in (*self.buttons.values(), self.link):
             # Tab walks through the buttons of the message in focus, not through those of every message in sight.
             each.setFocusPolicy(Qt.FocusPolicy.TabFocus if self._content.highlighted else Qt.FocusPolicy.NoFocus)
@@ -100,12 +110,11 @@ class MessageFooter(Translated, QWidget):
     def _possible_acts(self) -> list[str]:
         """All actions of this message in the order of the row, also those that are hidden now."""
         content = self._content
-        if content.status.under_way:
-            return ["copy"]
-        acts = ["copy", "edit"] if content.from_user else ["copy", "regenerate"]
-        if content.can_continue:
-            acts.insert(1, "continue")
-        return [*acts, "delete"]
+        if content.status is ReplyStatus.UNREADABLE:
+            return ["copy", "delete"]
+        again = [] if content.from_user else ["regenerate"]
+        onward = ["continue"] if content.can_continue else []
+        return [*onward, "copy", "edit", *again, "delete", "more"]
 
     def _shown_acts(self) -> list[str]:
         versions = ["earlier", "later"] if self._content.siblings > 1 else []
@@ -141,14 +150,13 @@ class MessageFooter(Translated, QWidget):
         return QFontMetrics(self._plain()).horizontalAdvance(self._count_words()) + self._context.theme.px(4)
 
     def _arrange(self, width_px: int) -> None:
-        """Places the actions at the right edge, and the version switch left of them."""
+        """Places the version switch at the right edge, where it is always in sight, and the actions left of it."""
         side, row = self._context.theme.px(_BUTTON_PX), self._context.theme.px(ROW_PX)
         y = (row - side) // 2 + row * (self._is_narrow(width_px) + self._wraps(width_px))
-        x = width_px - side * len(self._possible_acts())
+        x = width_px - side * len(self._possible_acts()) - self._versions_width()
         for act in self._possible_acts():
             self.buttons[act].setGeometry(x, y, side, side)
             x += side
-        x = width_px - side * len(self._possible_acts()) - self._versions_width()
         self.buttons["earlier"].setGeometry(x, y, side, side)
         self.buttons["later"].setGeometry(x + side + self._count_width(), y, side, side)
         self._arrange_link(width_px)
@@ -173,20 +181,35 @@ class MessageFooter(Translated, QWidget):
             "continue": self.tr("Continue this reply"),
             "regenerate": self.tr("Write this reply again"),
             "delete": self.tr("Delete message"),
+            "more": self.tr("More"),
         }.items():
             self.buttons[act].set_name(words)
+
+    def _open_menu(self) -> None:
+        message, button = self._context.message_of(self._message_id), self.buttons["more"]
+        if message is not None:
+            menu = MessageMenu(self._context, message, self)
+            menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            menu.popup(button.mapToGlobal(button.rect().bottomLeft()))
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """A click on the figures shows them whole, in the inspector."""
+        if self._line is not None and event.button() is Qt.MouseButton.LeftButton:
+            self._context.act_requested.emit(self._message_id, INSPECT)
+        super().mouseReleaseEvent(event)
 
     # Words
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)
-        if self._line is not None:
-            self._paint_footer(painter, self._line)
+        end_px = self._paint_footer(painter, self._line) if self._line is not None else 0
+        self._paint_model(painter, end_px)
         if self._content.siblings > 1:
             self._paint_count(painter)
         painter.end()
 
-    def _paint_footer(self, painter: QPainter, footer: FooterLine) -> None:
+    def _paint_footer(self, painter: QPainter, footer: FooterLine) -> int:
+        """Returns where it ends."""
         row = QRect(0, 0, self.width(), self._context.theme.px(ROW_PX))
         details = footer.details
         if footer.gain:
@@ -196,7 +219,21 @@ class MessageFooter(Translated, QWidget):
             else:
                 row.setLeft(after)
                 details = SEPARATOR + details if details else ""
-        self._paint_words(painter, row, details, self._plain(), self._context.theme.palette.faint)
+        return self._paint_words(painter, row, details, self._plain(), self._faint())
+
+    def _paint_model(self, painter: QPainter, left: int) -> None:
+        """Who wrote it, behind the statistics, as far as there is room before the icons."""
+        left += self._link_width()
+        alone = self._is_narrow(self.width()) or self._wraps(self.width())
+        right = self.width() - (0 if alone else self._icons_width())
+        separator = SEPARATOR if left else ""
+        least = QFontMetrics(self._plain()).horizontalAdvance(separator) + self._context.theme.px(_LEAST_NAME_PX)
+        if self._content.model and right - left >= least and not self._wraps(self.width()):
+            row = QRect(left, 0, right - left, self._context.theme.px(ROW_PX))
+            self._paint_words(painter, row, separator + self._content.model, self._plain(), self._faint())
+
+    def _faint(self) -> QColor:
+        return self._context.theme.palette.faint
 
     def _paint_words(self, painter: QPainter, row: QRect, words: str, font: QFont, color: QColor) -> int:
         painter.setFont(font)

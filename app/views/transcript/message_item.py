@@ -6,21 +6,22 @@ Not here: widgets, scrolling, or where the message stands among others (`message
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, takewhile
 
 from PySide6.QtCore import QCoreApplication
 
 from app.markup.block import Block, BlockKind
-from app.markup.blocks import Splitter
 from app.markup.document import list_step_px
 from app.markup.sections import Section, plain_sections, sections
 from app.theme import REPLY_LEADING, REPLY_PX, Theme
-from app.view_models.transcript import TranscriptMessage
+from app.view_models.transcript import EditKind, TranscriptMessage
+from app.views.transcript.body import Body, Unread, blocks_of
+from app.views.transcript.editor_part import EditorContent
 from app.views.transcript.message_footer import ROW_PX, FooterContent
 from app.views.transcript.parts import Bubble, Part, PartKind
-from app.views.transcript.status_parts import Fold, NoticeContent
+from app.views.transcript.status_parts import Fold, NoticeContent, Progress
 from app.words import formats
 
 _PART_OF_BLOCK = {
@@ -37,58 +38,12 @@ _IN_LIST_PX = 4
 _THOUGHT_INSET_PX = 20
 
 
-class _Body:
-    """One growing text (the answer, or the thinking) as parts.
-
-    Of a long text only the last section is read at first; each other one is a part without a widget until it is read.
-    """
-
-    def __init__(self, *, secondary: bool) -> None:
-        self.secondary = secondary
-        self.begin([Section(0, 0)])
-
-    def begin(self, cuts: list[Section]) -> None:
-        """Starts anew with a text of which nothing is read yet."""
-        self.text = ""  # as far as it was taken
-        self.finished = False
-        self.above: list[Part] = []  # of all sections but the last
-        self.last = cuts[-1]
-        self.number = len(cuts) - 1  # of the last section
-        self.splitter = splitter_of(self.last)
-        self.parts: list[Part] = []  # of the last section
-
-
 @dataclass(frozen=True, slots=True)
 class _Spot:
     """Where the blocks of a section stand."""
 
     number: int  # of the section
     start: int  # of the section in the text
-
-
-@dataclass(frozen=True, slots=True)
-class Unread:
-    section: Section
-    body: _Body
-    number: int
-
-
-def _blocks_of(unread: Unread) -> list[Block]:
-    splitter = splitter_of(unread.section)
-    splitter.append(unread.body.text[unread.section.start : unread.section.end], shown=False)
-    splitter.finish()
-    blocks = splitter.blocks
-    if blocks and blocks[-1].kind is BlockKind.CODE and not blocks[-1].closed:
-        blocks[-1] = replace(blocks[-1], closed=True, goes_on=True)
-    return blocks
-
-
-def splitter_of(section: Section) -> Splitter:
-    splitter = Splitter()
-    fence = section.open_fence()
-    if fence is not None:
-        splitter.resume(fence)
-    return splitter
 
 
 class MessageItem:
@@ -109,8 +64,11 @@ class MessageItem:
         self._bubble_text: str | None = None
         self._parts: list[Part] = []
         self._tops = [0]
+        self._attached: list[Part] = []
         self._head: list[Part] = []
         self._foot: list[Part] = []
+        self._before: list[Part] = []  # a field, for another message or in place of this one
+        self._after: list[Part] = []
 
     # A chat opens with an item for each of its messages, and most of them are never looked at.
 
@@ -119,12 +77,12 @@ class MessageItem:
         return self._make_name()
 
     @cached_property
-    def _answer(self) -> _Body:
-        return _Body(secondary=False)
+    def _answer(self) -> Body:
+        return Body(secondary=False)
 
     @cached_property
-    def _thought(self) -> _Body:
-        return _Body(secondary=True)
+    def _thought(self) -> Body:
+        return Body(secondary=True)
 
     @property
     def is_growing(self) -> bool:
@@ -155,19 +113,46 @@ class MessageItem:
     def sync(self, width_px: int) -> None:
         """Updates the parts from the message."""
         self.is_read = True
-        if self.message.from_user:
+        self._set_fields()
+        attached: object = self.message.attachments
+        self._set_fixed(self._attached, [(PartKind.ATTACHMENTS, attached, 0)] if attached else [])
+        if self._is_edited:
+            self._drop_words()
+        elif self.message.from_user:
             self._set_bubbles(width_px)
         else:
             self._set_fixed(self._head, self._fold())
             self._sync_body(self._thought, self.message.thinking if self.opened else "", width_px)
             self._sync_body(self._answer, self.message.text, width_px)
             self._space_bodies()
-        self._set_fixed(self._foot, list(self._foot_contents()))
+        self._set_fixed(self._foot, [] if self._is_edited else list(self._foot_contents()))
         self._join_parts()
+
+    @property
+    def _is_edited(self) -> bool:
+        return self.message.edit is not None and self.message.edit.kind is EditKind.EDIT
+
+    def _set_fields(self) -> None:
+        edit = self.message.edit
+        field: list[tuple[PartKind, object, int]] = []
+        if edit is not None:
+            field.append((PartKind.EDITOR, EditorContent(edit.kind, edit.from_user, edit.text), _GAP_PX))
+        after = edit is not None and edit.kind is EditKind.AFTER
+        self._set_fixed(self._before, [] if after else field)
+        self._set_fixed(self._after, field if after else [])
+
+    def _drop_words(self) -> None:
+        """A field stands in their place."""
+        self._set_fixed(self._head, [])
+        self._bubble_text = None
+        for body in (self._thought, self._answer):
+            self._drop(body.above, 0)
+            self._drop(body.parts, 0)
+            body.begin([Section(0, 0)])
 
     def _join_parts(self) -> None:
         bodies = (*self._thought.above, *self._thought.parts, *self._answer.above, *self._answer.parts)
-        self._parts = [*self._head, *bodies, *self._foot]
+        self._parts = [*self._before, *self._attached, *self._head, *bodies, *self._foot, *self._after]
         self.sum_up()
 
     def read_section(self, indexes: range, width_px: int) -> bool:
@@ -195,10 +180,10 @@ class MessageItem:
             if isinstance(below.content, Block):
                 yield below.content
             elif isinstance(below.content, Unread):
-                yield from _blocks_of(below.content)
+                yield from blocks_of(below.content)
 
     def _read_section(self, unread: Unread, width_px: int) -> list[Part]:
-        blocks = _blocks_of(unread)
+        blocks = blocks_of(unread)
         spot = _Spot(unread.number, unread.section.start)
         return [self._block_part(unread.body, blocks, index, width_px, spot) for index in range(len(blocks))]
 
@@ -233,7 +218,7 @@ class MessageItem:
         message = self.message
         waiting = message.under_way and message.empty
         if waiting:
-            yield PartKind.PROGRESS, message.progress, 0
+            yield PartKind.PROGRESS, Progress(message.status, message.progress, message.waits_for), 0
         if message.has_notice:
             yield PartKind.NOTICE, NoticeContent(message.status, message.error, message.empty), _GAP_PX
         footer = FooterContent(
@@ -245,6 +230,7 @@ class MessageItem:
             sibling=message.sibling,
             siblings=message.siblings,
             highlighted=self.highlighted,
+            model="" if message.from_user else message.model,
         )
         # Progress and no gap are as high as a first line and its gap, so that nothing moves when that comes.
         yield PartKind.FOOTER, footer, 2 if message.from_user else 0 if waiting else 6
@@ -254,7 +240,7 @@ class MessageItem:
         if self._head and self._bubble_text is text:
             return
         self._bubble_text = text
-        cuts = list(plain_sections(text))
+        cuts = list(plain_sections(text)) if text or not self.message.attachments else []
         bubbles = [
             Bubble(text[each.start : each.end], number == 0, number == len(cuts) - 1, each.glue)
             for number, each in enumerate(cuts)
@@ -289,7 +275,7 @@ class MessageItem:
 
     # Text
 
-    def _sync_body(self, body: _Body, text: str, width_px: int) -> None:
+    def _sync_body(self, body: Body, text: str, width_px: int) -> None:
         if text is not body.text:
             grown = text.startswith(body.text) and not body.finished
             if not (grown and body.text) and text != body.text:
@@ -303,7 +289,7 @@ class MessageItem:
             body.finished = True
         self._show_blocks(body, first, width_px)
 
-    def _begin_body(self, body: _Body, text: str, width_px: int) -> None:
+    def _begin_body(self, body: Body, text: str, width_px: int) -> None:
         self._drop(body.above, 0)
         self._drop(body.parts, 0)
         cuts = sections(text)
@@ -315,7 +301,7 @@ class MessageItem:
             part.height_px = self._estimated_px(text[section.start : section.end], width_px)
             body.above.append(part)
 
-    def _show_blocks(self, body: _Body, first: int, width_px: int) -> None:
+    def _show_blocks(self, body: Body, first: int, width_px: int) -> None:
         blocks = body.splitter.blocks
         self._drop(body.parts, len(blocks))
         for index in range(min(first, len(body.parts)), len(blocks)):
@@ -328,12 +314,13 @@ class MessageItem:
                 spot = _Spot(body.number, body.last.start)
                 body.parts.append(self._block_part(body, blocks, index, width_px, spot))
 
-    def _block_part(self, body: _Body, blocks: list[Block], index: int, width_px: int, spot: _Spot) -> Part:
+    def _block_part(self, body: Body, blocks: list[Block], index: int, width_px: int, spot: _Spot) -> Part:
         block = blocks[index]
         gap_px = 0 if index == 0 and spot.start == 0 else _gap_px(blocks[index - 1] if index else None, block)
         part = self._part(_PART_OF_BLOCK[block.kind], block, gap_px)
         part.address = (1 if body.secondary else 2, spot.number, index)
         part.at = None if body.secondary else spot.start + block.start
+        part.section_start = spot.start
         part.secondary = body.secondary
         part.inset_px = self._theme.px(_THOUGHT_INSET_PX) if body.secondary else 0
         if block.depth:

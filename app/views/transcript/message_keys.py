@@ -1,55 +1,116 @@
-"""The message in focus: moving from one to the next by keys, and what screen readers hear of it."""
+"""The message in focus: moving from one to the next by keys, acting on it, and what screen readers hear of it.
+
+Left and right show other versions, F2 edits, Delete deletes, and the menu key opens what else can be done.
+"""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QCoreApplication, Qt
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeySequence, QShortcut
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, Qt
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleAnnouncementEvent,
+    QContextMenuEvent,
+    QKeyEvent,
+    QKeySequence,
+    QShortcut,
+)
 from PySide6.QtWidgets import QAbstractScrollArea
 
-from app.view_models.transcript import TranscriptModel
+from app.view_models.transcript import TranscriptMessage, TranscriptModel
 from app.views.transcript.highlights import Highlights
+from app.views.transcript.message_acts import MessageMenu, can_change
 from app.views.transcript.message_column import MessageColumn
+from app.views.transcript.part_context import PartContext
 from app.views.transcript.sight import Sight
 
 _TOLD_CHARS = 2000
 
 
-class MessageKeys:
+class MessageKeys(QObject):
     def __init__(
         self,
+        context: PartContext,
         view: QAbstractScrollArea,
         model: TranscriptModel,
         column: MessageColumn,
         sight: Sight,
         highlights: Highlights,
     ) -> None:
+        super().__init__(view)
+        self._context = context
         self._view = view
         self._model = model
         self._column = column
         self._sight = sight
-        self._highlights = highlights
+        self.highlights = highlights
         highlights.changed.connect(self.describe)
+        # Queued: the view makes the item first.
+        model.message_inserted.connect(highlights.restore, Qt.ConnectionType.QueuedConnection)
         for keys, delta in (("Ctrl+Up", -1), ("Ctrl+Down", 1)):
             shortcut = QShortcut(QKeySequence(keys), view, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
             shortcut.activated.connect(lambda delta=delta: self.step(delta))
+        view.installEventFilter(self)
         self.describe()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Only what comes to the transcript itself: a field in it has keys of its own."""
+        message = self._focused()
+        if watched is not self._view or message is None:
+            return False
+        if isinstance(event, QContextMenuEvent) and event.reason() is QContextMenuEvent.Reason.Keyboard:
+            self._open_menu(message)
+            return True
+        if isinstance(event, QKeyEvent) and event.type() is QEvent.Type.KeyPress and not event.modifiers():
+            return self._act(message, event.key())
+        return False
+
+    def _focused(self) -> TranscriptMessage | None:
+        row = self.highlights.focused
+        return None if row is None or row >= len(self._model.messages) else self._model.messages[row]
+
+    def _act(self, message: TranscriptMessage, key: int) -> bool:
+        context = self._context
+        if key in (Qt.Key.Key_Left, Qt.Key.Key_Right) and message.siblings > 1:
+            context.sibling_requested.emit(message.id, -1 if key == Qt.Key.Key_Left else 1)
+        elif key == Qt.Key.Key_F2 and can_change(message):
+            context.edit_requested.emit(message.id)
+        elif key in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
+            context.delete_requested.emit(message.id)
+        else:
+            return False
+        return True
+
+    def _open_menu(self, message: TranscriptMessage) -> None:
+        item = self._column.items[self._model.messages.index(message)]
+        top = item.top_px - self._sight.top_px() + item.height_px
+        menu = MessageMenu(self._context, message, self._view)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        left = (self._view.viewport().width() - self._sight.column_px()) // 2
+        menu.popup(self._view.viewport().mapToGlobal(QPoint(left, min(max(0, top), self._sight.page_px()))))
 
     def step(self, delta: int) -> None:
         """Moves the focus to the message before (-1) or after (+1) and brings it into sight."""
-        count, focused = len(self._column.items), self._highlights.focused
+        count, focused = len(self._column.items), self.highlights.focused
         if not count:
             return
         row = self._in_sight(last=delta < 0) if focused is None else max(0, min(count - 1, focused + delta))
+        self.show(row)
+
+    def show(self, row: int) -> None:
+        """Moves the focus to a message, brings it into sight and has it read."""
         self._view.setFocus(Qt.FocusReason.ShortcutFocusReason)
-        self._highlights.focus(row)
+        self.highlights.focus(row)
         anchor = self._column.anchor_to_show(row, self._sight.top_px(), self._sight.page_px())
         if anchor is not None:
             self._sight.show_at(anchor)
         self.announce(f"{self._column.items[row].name}. {self._words(row)}")
 
+    def focus(self, row: int) -> None:
+        self.highlights.focus(row)
+
     def describe(self) -> None:
         """Names the transcript by the message in focus and its words."""
-        row = self._highlights.focused
+        row = self.highlights.focused
         usual = QCoreApplication.translate("TranscriptView", "Messages")
         self._view.setAccessibleName(usual if row is None else self._column.items[row].name)
         self._view.setAccessibleDescription("" if row is None else self._words(row))

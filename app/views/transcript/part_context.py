@@ -8,6 +8,8 @@ from PySide6.QtGui import QColor, QGuiApplication
 from app.markup.document_style import DocumentStyle
 from app.markup.formula import Formulas
 from app.theme import CODE_PX, REPLY_LEADING, REPLY_PX, Theme
+from app.view_models.transcript import TranscriptMessage
+from app.views.transcript.editing import Editing
 from app.views.transcript.parts import Part
 
 
@@ -22,16 +24,20 @@ class PartContext(QObject):
     continue_requested = Signal(int)
     sibling_requested = Signal(int, int)  # message id, -1 or +1
     notice_action_requested = Signal(int, object)  # message id, NoticeAction
+    act_requested = Signal(int, str)  # message id, one of those in message_acts.py
     fold_requested = Signal(int)
+    attachment_requested = Signal(int, int)  # message id, which of its attachments
     hovered = Signal(int)
     selecting = Signal()  # with the pointer: what is under it must not move
 
     def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.theme = theme
+        self.editing = Editing(self)
         self.formulas = Formulas(self)
         self.pointer: QObject | None = None  # filters the mouse events of texts
         self.code_of: Callable[[Part], str] = lambda part: ""  # all code of which a part shows the beginning
+        self.message_of: Callable[[int], TranscriptMessage | None] = lambda message_id: None
         self._styles: dict[bool, DocumentStyle] = {}
         theme.changed.connect(self._styles.clear)
 

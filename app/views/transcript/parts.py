@@ -5,7 +5,7 @@ Not here: what a message is made of, or where its parts stand.
 """
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
@@ -18,6 +18,7 @@ from app.views.transcript.selection import Address, Stretch, Unit
 
 
 class PartKind(StrEnum):
+    ATTACHMENTS = "attachments"
     BUBBLE = "bubble"
     UNREAD = "unread"  # a section of a long reply that was not in sight yet; read before it needs a widget
     FOLD = "fold"
@@ -28,6 +29,7 @@ class PartKind(StrEnum):
     PROGRESS = "progress"
     NOTICE = "notice"
     FOOTER = "footer"
+    EDITOR = "editor"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,7 @@ class Part:
     measured_width_px: int = -1
     address: Address | None = None  # of its text in the message; None where there is none to select
     at: int | None = None  # where its text begins in the message's; None for what is not a part of that
+    section_start: int = 0  # where the section of the text that it belongs to begins
     widget: "PartWidget | None" = field(default=None, repr=False)
 
     @property
@@ -111,6 +114,10 @@ class Selectable:
         """Shows this stretch as selected, and no other."""
         raise NotImplementedError
 
+    def light_found(self, stretches: Sequence[tuple[int, int]], current: int | None) -> None:
+        """Shows what a search has found in it, and which of that is the current one."""
+        raise NotImplementedError
+
     def document_of(self) -> QTextDocument | None:
         """The document that the characters are counted in; None where the widget shows none."""
         raise NotImplementedError
@@ -134,6 +141,7 @@ class PartPool:
         if part.widget is not None:
             if part.selectable is not None:
                 part.selectable.light(None)
+                part.selectable.light_found((), None)
             as_widget(part.widget).hide()
             self._spare[part.kind].append(part.widget)
             part.widget = None

@@ -68,6 +68,10 @@ class TranscriptSelection(QObject):
             first, last = Place(messages[0].id, _BEFORE_ALL, 0), Place(messages[-1].id, _AFTER_ALL, 0)
             self._set((first, first), (last, last))
 
+    def select_message(self, message_id: int) -> None:
+        first, last = Place(message_id, _BEFORE_ALL, 0), Place(message_id, _AFTER_ALL, 0)
+        self._set((first, first), (last, last))
+
     def clear(self) -> None:
         self._set(None, None)
 

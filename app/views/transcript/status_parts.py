@@ -76,25 +76,39 @@ class FoldPart(Translated, PaintedButton):
         painter.drawText(area, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, self.text())
 
 
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Of a reply without words."""
+
+    status: ReplyStatus = ReplyStatus.QUEUED
+    share: float | None = None  # of its prompt that is read
+    waits_for: int = 0  # replies before it in the line
+
+
 class ProgressPart(QWidget):
     """“Reading the chat… 40 %” over a thin bar, until the first token."""
 
     def __init__(self, context: PartContext, parent: QWidget) -> None:
         super().__init__(parent)
         self._context = context
-        self._share: float | None = None
+        self._content = Progress()
 
     def show_part(self, part: Part, width_px: int) -> int:
-        assert part.content is None or isinstance(part.content, float)
-        self._share = part.content
+        assert isinstance(part.content, Progress)
+        self._content = part.content
         self.setAccessibleName(self._words())
         self.update()
         return self._context.theme.px(28)
 
     def _words(self) -> str:
-        if self._share is None:
+        content = self._content
+        if content.status is ReplyStatus.STOPPING:
+            return self.tr("Stopping…")
+        if content.status is ReplyStatus.QUEUED and content.waits_for:
+            return self.tr("Waiting for %n other reply(ies)…", "", content.waits_for)
+        if content.share is None:
             return self.tr("Reading the chat…")
-        return formats.fill(self.tr("Reading the chat… %1"), formats.percent(self._share))
+        return formats.fill(self.tr("Reading the chat… %1"), formats.percent(content.share))
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         theme, colors = self._context.theme, self._context.theme.palette
@@ -103,12 +117,13 @@ class ProgressPart(QWidget):
         painter.setFont(theme.ui_font(UI_PX, tabular=True))
         painter.setPen(colors.secondary)
         painter.drawText(QRectF(0, 0, self.width(), theme.px(20)), Qt.AlignmentFlag.AlignVCenter, self._words())
-        if self._share is not None:
+        share = self._content.share
+        if share is not None and self._content.status is not ReplyStatus.STOPPING:
             track = QRectF(0, theme.px(25), min(self.width(), theme.px(180)), 3)
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(colors.hairline)
             painter.drawRoundedRect(track, 1.5, 1.5)
-            track.setWidth(track.width() * max(0.0, min(1.0, self._share)))
+            track.setWidth(track.width() * max(0.0, min(1.0, share)))
             painter.setBrush(colors.ink)
             painter.drawRoundedRect(track, 1.5, 1.5)
         painter.end()

@@ -4,7 +4,7 @@ Here: read-only text widgets that never load anything and scroll only sideways. 
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from markdown_it.token import Token
 from PySide6.QtCore import QPoint, QRect, QRectF, Qt, QUrl
@@ -33,6 +33,7 @@ from app.markup.inline_formula import FormulaObject
 from app.markup.long_lines import line_around
 from app.theme import RADIUS_BUBBLE, REPLY_LEADING, REPLY_PX
 from app.views.transcript.card import paint_card
+from app.views.transcript.found_words import FoundWords
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Bubble, Part, Selectable
 from app.views.transcript.selection import Stretch, Unit
@@ -52,8 +53,10 @@ class ReadOnlyText(Selectable, QTextBrowser):
     def __init__(self, context: PartContext, parent: QWidget) -> None:
         super().__init__(parent)
         self.context = context
+        self.underlay: Callable[[QPainter], None] | None = None  # paints below the words
         self._lit: Stretch | None = None
         self._lit_cursors: list[QTextCursor] = []
+        self.found = FoundWords(context.theme)
         self.setOpenLinks(False)
         # Neither Qt's own selection nor its focus: the transcript has one of each.
         self.setTextInteractionFlags(Qt.TextInteractionFlag.LinksAccessibleByMouse)
@@ -171,6 +174,10 @@ class ReadOnlyText(Selectable, QTextBrowser):
         self._tell_screen_readers(self._cursor_over(first, last) if stretch is not None else self._cursor_over(0, 0))
         self.viewport().update()
 
+    def light_found(self, stretches: Sequence[tuple[int, int]], current: int | None) -> None:
+        if self.found.show(self.document(), stretches, current):
+            self.viewport().update()
+
     def document_of(self) -> QTextDocument:
         return self.document()
 
@@ -186,10 +193,12 @@ class ReadOnlyText(Selectable, QTextBrowser):
         context = QAbstractTextDocumentLayout.PaintContext()
         context.palette = self.palette()
         context.clip = QRectF(event.rect().translated(scrolled, 0))
-        context.selections = [self._lit_selection(cursor) for cursor in self._lit_cursors]
+        context.selections = [*self.found.selections(), *map(self._lit_selection, self._lit_cursors)]
         painter = QPainter(self.viewport())
         painter.setClipRect(event.rect())
         painter.translate(-scrolled, 0)
+        if self.underlay is not None:
+            self.underlay(painter)
         self.document().documentLayout().draw(painter, context)
         painter.end()
 
@@ -224,6 +233,7 @@ class ReadOnlyText(Selectable, QTextBrowser):
     def forget_light(self) -> None:
         """The document was written anew, and nothing in it is lit."""
         self._lit, self._lit_cursors = None, []
+        self.found.clear()
 
     def go_to_start(self) -> None:
         """Qt scrolls to its cursor when a text is first shown, and the cursor has gone along with what was inserted."""
@@ -262,6 +272,9 @@ class SelectableInside(Selectable):
 
     def light(self, stretch: Stretch | None) -> None:
         self.text.light(stretch)
+
+    def light_found(self, stretches: Sequence[tuple[int, int]], current: int | None) -> None:
+        self.text.light_found(stretches, current)
 
     def document_of(self) -> QTextDocument | None:
         return self.text.document()

@@ -1,4 +1,4 @@
-"""The menu of the transcript: what can be copied at the pointer, and selecting all."""
+"""The menu of the transcript: what can be done at the pointer, and with the message there."""
 
 from collections.abc import Callable
 
@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from app.views.transcript.copier import Copier
 from app.views.transcript.formula_part import FormulaPart
+from app.views.transcript.message_acts import add_message_acts
 from app.views.transcript.parts import Part
 from app.views.transcript.selection import TranscriptSelection
 from app.views.transcript.status_parts import NoticePart
@@ -40,8 +41,10 @@ class TranscriptMenu(QMenu):
             self._add_text(self.tr("Copy"), widget.words)
         elif isinstance(widget, TextPart) and (link := widget.anchorAt(at)):
             self._add_text(self.tr("Copy Link"), link)
-        if alone:
-            self._add(self.tr("Copy Message"), lambda: self._copier.copy_message(part.message_id))
+        message = self._copier.context.message_of(part.message_id)
+        if alone and message is not None:
+            add_message_acts(self, self._copier.context, message)
+            self.addSeparator()
 
     def _add_text(self, words: str, text: str) -> None:
         self._add(words, lambda: QGuiApplication.clipboard().setText(text))

@@ -1,14 +1,14 @@
 """The transcript: a scrolling column of messages in which only what is in sight has widgets.
 
 Here: scrolling, sticking to the end, keyboard and menu. Not here: what a message consists of (`message_item.py`),
-where messages stand (`message_column.py`), which parts get widgets (`visible_parts.py`), what is selected
-(`selection.py`, `pointer.py`).
+where messages stand (`message_column.py`), which parts get widgets (`visible_parts.py`), selecting (`selection.py`).
 """
 
 from functools import partial
 
 from PySide6.QtCore import QEvent, QLocale, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import (
+    QAccessible,
     QContextMenuEvent,
     QFocusEvent,
     QKeyEvent,
@@ -25,6 +25,7 @@ from app.theme import COLUMN_PX, Theme
 from app.view_models.transcript import TranscriptModel
 from app.views.transcript.backdrop import ThoughtBars, paint_ring, set_ground
 from app.views.transcript.copier import Copier
+from app.views.transcript.finder import Finder
 from app.views.transcript.focused_link import FocusedLink
 from app.views.transcript.highlights import Highlights
 from app.views.transcript.hold import STICK_PX, Hold
@@ -44,19 +45,22 @@ from app.views.transcript.visible_parts import VisibleParts
 
 SIDE_PX = 24
 _SETTLING_ROUNDS = 6
+_REQUESTS = ("link", "regenerate", "edit", "delete", "continue", "sibling", "notice_action", "attachment", "act")
 
 
 class TranscriptView(QAbstractScrollArea):
     """Shows a TranscriptModel. Its signals are requests, by message id."""
 
+    accessible_role = QAccessible.Role.Document
     link_requested = Signal(str)
-    copied = Signal(int)
     regenerate_requested = Signal(int)
     edit_requested = Signal(int)
     delete_requested = Signal(int)
     continue_requested = Signal(int)
     sibling_requested = Signal(int, int)  # message id, -1 or +1
     notice_action_requested = Signal(int, object)  # message id, NoticeAction
+    act_requested = Signal(int, str)  # message id, one of those in message_acts.py
+    attachment_requested = Signal(int, int)  # message id, which of its attachments
 
     def __init__(self, theme: Theme, model: TranscriptModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -70,18 +74,21 @@ class TranscriptView(QAbstractScrollArea):
         self._thought_bars = ThoughtBars(viewport)
         self._pointer = SelectionPointer(self._context, self.visible_parts, self.selection, bar, viewport)
         self.copier = Copier(self._context, model, self._column, self.selection, self._make_item)
+        self.copied = self.copier.message_copied
         self.link = FocusedLink(theme, viewport)
         self._selection_keys = SelectionKeys(self._context, self.selection, self._column, self)
         self._sideways = Sideways(theme, self.visible_parts, viewport.rect)
         self._link_keys = LinkKeys(self._context, self._column, self, self.link)
         self._places = ReadingPlaces(model, self._column, self)
+        self.finder = Finder(self._context, model, self._column, self.visible_parts, self, self.copier.item)
         self._hold = Hold(self._column)
         self._built_in = QLocale()  # the language of the words that are shown
         self._settling = False
         self._highlights = Highlights(self._column, self.column_px)
         self._highlights.changed.connect(self._settle)
         self._highlights.changed.connect(self.viewport().update)
-        self.message_keys = MessageKeys(self, model, self._column, self, self._highlights)
+        self.editing = self._context.editing.attach(self, model, self._column, self)
+        self.message_keys = MessageKeys(self._context, self, model, self._column, self, self._highlights)
         self.jump_button = JumpButton(theme, self)
         self._later = QTimer(self, singleShot=True, interval=0)
         self._later.timeout.connect(self._settle)
@@ -91,14 +98,11 @@ class TranscriptView(QAbstractScrollArea):
         self._restyle()
         self._reset()
 
-    # Set-up
-
     def _set_up(self) -> None:
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        hides_itself = self.style().styleHint(QStyle.StyleHint.SH_ScrollBar_Transient, None, self.verticalScrollBar())
-        if not hides_itself:
+        if not self.style().styleHint(QStyle.StyleHint.SH_ScrollBar_Transient, None, self.verticalScrollBar()):
             # A bar that comes and goes would move the whole column sideways.
             self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
         self.viewport().setMouseTracking(True)
@@ -115,16 +119,16 @@ class TranscriptView(QAbstractScrollArea):
 
     def _connect_context(self) -> None:
         context = self._context
-        for name in ("link", "regenerate", "edit", "delete", "continue", "sibling", "notice_action"):
+        for name in _REQUESTS:
             getattr(context, f"{name}_requested").connect(getattr(self, f"{name}_requested"))
         context.copy_requested.connect(self.copier.copy_message)
         context.fold_requested.connect(self.toggle_thinking)
         context.hovered.connect(lambda number: self._highlights.hover(self._model.row_of(number)))
         context.selecting.connect(self._hold.let_go)
-        self.copier.message_copied.connect(self.copied)
         self.selection.changed.connect(lambda: self.visible_parts.light(self.selection))
         context.formulas.drawn.connect(self._on_formula_drawn)
-        self._theme.changed.connect(self._on_theme_changed)
+        self._theme.changed.connect(self._restyle)
+        self._theme.changed.connect(self._rebuild)
 
     @property
     def items(self) -> list[MessageItem]:
@@ -182,10 +186,6 @@ class TranscriptView(QAbstractScrollArea):
     def _on_formula_drawn(self, key: FormulaKey) -> None:
         if self.visible_parts.forget_waiting_for(key):
             self._later.start()
-
-    def _on_theme_changed(self) -> None:
-        self._restyle()
-        self._rebuild()
 
     def _rebuild(self) -> None:
         """Creates every item and widget anew, for new colours, sizes or words."""

@@ -6,11 +6,13 @@ Not here: which stretch is visible (`view.py`) and the layout of the messages (`
 
 from collections.abc import Callable, Iterator
 
-from PySide6.QtCore import QEvent, QObject, QRect
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QEvent, QObject, QRect, Signal
+from PySide6.QtWidgets import QApplication, QWidget
 
 from app.markup.formula import FormulaKey
+from app.views.transcript.attachments_part import AttachmentsPart
 from app.views.transcript.code_part import CodePart
+from app.views.transcript.editor_part import EditorPart
 from app.views.transcript.formula_part import FormulaPart
 from app.views.transcript.message_column import MessageColumn
 from app.views.transcript.message_footer import MessageFooter
@@ -24,6 +26,7 @@ from app.views.transcript.text_parts import BubblePart, TablePart, TextPart
 MARGIN_PX = 300
 
 _MAKERS: dict[PartKind, Callable[[PartContext, QWidget], PartWidget]] = {
+    PartKind.ATTACHMENTS: AttachmentsPart,
     PartKind.BUBBLE: BubblePart,
     PartKind.FOLD: FoldPart,
     PartKind.TEXT: TextPart,
@@ -33,10 +36,13 @@ _MAKERS: dict[PartKind, Callable[[PartContext, QWidget], PartWidget]] = {
     PartKind.PROGRESS: ProgressPart,
     PartKind.NOTICE: NoticePart,
     PartKind.FOOTER: MessageFooter,
+    PartKind.EDITOR: EditorPart,
 }
 
 
 class VisibleParts(QObject):
+    placed = Signal()  # what is in sight has its widgets, in their places
+
     def __init__(self, context: PartContext, viewport: QWidget) -> None:
         super().__init__(viewport)
         self._context = context
@@ -102,9 +108,13 @@ class VisibleParts(QObject):
             widget.setGeometry(x, y, width_px - part.inset_px, part.height_px)
             widget.show()
         for key, part in list(self._live.items()):
-            if key not in wanted:
+            if key not in wanted and not _keeps_focus(part, column):
                 self.release(part)
+            elif key not in wanted:
+                wanted[key] = part
+                as_widget(part.widget).move(left_px, -2 * page_px)  # type: ignore[arg-type]
         self._live = wanted
+        self.placed.emit()
 
     def light(self, selection: TranscriptSelection) -> None:
         """Shows what is selected in each part."""
@@ -142,3 +152,12 @@ class VisibleParts(QObject):
             if part is not None:
                 self._context.hovered.emit(part.message_id)
         return super().eventFilter(watched, event)
+
+
+def _keeps_focus(part: Part, column: MessageColumn) -> bool:
+    """A field that is typed in stays what it is, caret and composition included, when it is scrolled out of sight."""
+    if part.kind is not PartKind.EDITOR or part.widget is None:
+        return False
+    focused = QApplication.focusWidget()
+    typed_in = focused is not None and as_widget(part.widget).isAncestorOf(focused)
+    return typed_in and any(part in item.parts for item in column.items if item.message.id == part.message_id)

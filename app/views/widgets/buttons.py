@@ -9,15 +9,17 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFocusEvent, QFont, QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QAbstractButton, QMenu, QWidget
+from PySide6.QtGui import QColor, QFocusEvent, QFont, QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPen, QWheelEvent
+from PySide6.QtWidgets import QAbstractButton, QComboBox, QMenu, QSizePolicy, QWidget
 
 from app.theme import RADIUS_ROW, Theme
 from app.views.icons import icon
 
 STOP = "square"  # drawn solid: an outline in a disc reads as a window
 
-_KEYBOARD_REASONS = (
+_DISABLED = 0.45  # of the usual strength
+
+KEYBOARD_REASONS = (
     Qt.FocusReason.TabFocusReason,
     Qt.FocusReason.BacktabFocusReason,
     Qt.FocusReason.ShortcutFocusReason,
@@ -26,8 +28,12 @@ _KEYBOARD_REASONS = (
 
 class Emphasis(StrEnum):
     PRIMARY = "primary"
+    DANGER = "danger"  # as PRIMARY, for what cannot be undone
     PLAIN = "plain"
     QUIET = "quiet"  # no background until the pointer is over it
+
+
+_FILLED = (Emphasis.PRIMARY, Emphasis.DANGER)
 
 
 class PaintedButton(QAbstractButton):
@@ -52,7 +58,7 @@ class PaintedButton(QAbstractButton):
         self.setAccessibleName(name)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        self._ring = event.reason() in _KEYBOARD_REASONS
+        self._ring = event.reason() in KEYBOARD_REASONS
         super().focusInEvent(event)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
@@ -146,15 +152,13 @@ class PillButton(PaintedButton):
         return self.sizeHint()
 
     def _face(self) -> QFont:
-        return self.theme.ui_font(
-            weight=QFont.Weight.Medium if self._emphasis == Emphasis.PRIMARY else QFont.Weight.Normal
-        )
+        return self.theme.ui_font(weight=QFont.Weight.Medium if self._emphasis in _FILLED else QFont.Weight.Normal)
 
     def paint_content(self, painter: QPainter) -> None:
         self._paint_ground(painter)
         color = self._words_color()
         painter.setFont(self._face())
-        painter.setOpacity(1.0 if self.isEnabled() else 0.45)
+        painter.setOpacity(1.0 if self.isEnabled() else _DISABLED)
         area = self.rect().adjusted(self.theme.px(12), 0, -self.theme.px(12), 0)
         if self._icon_name:
             area = self._paint_icon(painter, area, color)
@@ -178,8 +182,8 @@ class PillButton(PaintedButton):
     def _paint_ground(self, painter: QPainter) -> None:
         colors = self.theme.palette
         over = self.isEnabled() and (self.underMouse() or self.isDown())
-        if self._emphasis == Emphasis.PRIMARY:
-            ink = QColor(colors.ink)
+        if self._emphasis in _FILLED:
+            ink = QColor(colors.fault if self._emphasis == Emphasis.DANGER else colors.ink)
             ink.setAlphaF(0.4 if not self.isEnabled() else 0.88 if over else 1.0)
             self.fill(painter, ink)
         elif self._emphasis != Emphasis.QUIET:
@@ -191,65 +195,126 @@ class PillButton(PaintedButton):
 
     def _words_color(self) -> QColor:
         colors = self.theme.palette
-        if self._emphasis == Emphasis.PRIMARY:
+        if self._emphasis in _FILLED:
             return colors.on_ink
         return colors.text
 
 
-class ChoiceButton(PillButton):
-    """Shows the chosen one of several and opens them as a menu."""
+class ChoiceButton(QComboBox):
+    """Shows the chosen one of several and opens them as a menu. Letters go to the choice that begins with them."""
 
     chosen = Signal(object)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, Emphasis.PLAIN, parent=parent)
-        self.left_aligned = True
-        self._choices: list[tuple[object, str]] = []
+        super().__init__(parent)
+        self.theme = theme
         self.value: object = None
-        self.clicked.connect(self._open)
+        self._values: list[object] = []
+        self._ring = False
+        self._name = ""
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+        self.activated.connect(self._on_activated)
+        theme.changed.connect(self._restyle)
 
     def set_choices(self, choices: Sequence[tuple[object, str]]) -> None:
-        self._choices = list(choices)
+        self._values = [value for value, _ in choices]
+        self.clear()
+        self.addItems([text for _, text in choices])
         self.set_value(self.value)
 
     def set_value(self, value: object) -> None:
         self.value = value
-        self.setText(next((text for choice, text in self._choices if choice == value), ""))
+        self.setCurrentIndex(self._values.index(value) if value in self._values else -1)
+        self._restyle()
+
+    def set_name(self, name: str) -> None:
+        """Sets the tooltip and the accessible name."""
+        self.setToolTip(name)
+        self.setAccessibleName(name)
+
+    def text(self) -> str:
+        return self.currentText()
+
+    def click(self) -> None:
+        self.showPopup()
+
+    def _restyle(self) -> None:
         self.updateGeometry()
         self.update()
 
-    def sizeHint(self) -> QSize:
-        metrics = QFontMetrics(self._face())
-        widest = max((metrics.horizontalAdvance(text) for _, text in self._choices), default=0)
-        return QSize(widest + self.theme.px(46), super().sizeHint().height())
+    def _on_activated(self, index: int) -> None:
+        self._choose(self._values[index])
 
-    def paint_content(self, painter: QPainter) -> None:
-        super().paint_content(painter)
-        side = self.theme.px(14)
-        place = QRect(self.width() - side - self.theme.px(8), (self.height() - side) // 2, side, side)
-        icon("chevron-down", self.theme.palette.secondary).paint(painter, place)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in (Qt.Key.Key_Down, Qt.Key.Key_Up):
-            self._open()
-            return
-        super().keyPressEvent(event)
-
-    def _open(self) -> None:
+    def showPopup(self) -> None:  # noqa: N802 - Qt's name
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.setFont(self.theme.ui_font())
-        for value, text in self._choices:
-            action = menu.addAction(text)
+        for index in range(self.count()):
+            action = menu.addAction(self.itemText(index).replace("&", "&&"))
             action.setCheckable(True)
-            action.setChecked(value == self.value)
-            action.triggered.connect(lambda _checked=False, value=value: self._choose(value))
+            action.setChecked(index == self.currentIndex())
+            action.triggered.connect(lambda _checked=False, value=self._values[index]: self._choose(value))
         menu.popup(self.mapToGlobal(QPoint(0, self.height() + 2)))
+        if (now := self.currentIndex()) >= 0:
+            menu.setActiveAction(menu.actions()[now])
 
     def _choose(self, value: object) -> None:
         if value != self.value:
             self.set_value(value)
             self.chosen.emit(value)
+
+    def sizeHint(self) -> QSize:
+        metrics = QFontMetrics(self.theme.ui_font())
+        widest = max((metrics.horizontalAdvance(self.itemText(index)) for index in range(self.count())), default=0)
+        height = max(self.theme.px(30), metrics.height() + self.theme.px(10))
+        return QSize(widest + self.theme.px(46), height)
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        opens = (Qt.Key.Key_Down, Qt.Key.Key_Up, Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
+        if event.key() in opens:
+            self.showPopup()
+        else:
+            super().keyPressEvent(event)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """The page scrolls; the choice stays."""
+        event.ignore()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        self._ring = event.reason() in KEYBOARD_REASONS
+        super().focusInEvent(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        self._ring = False
+        super().focusOutEvent(event)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        colors = self.theme.palette
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setOpacity(1.0 if self.isEnabled() else _DISABLED)
+        painter.setPen(QPen(colors.ink, 2) if self._ring else Qt.PenStyle.NoPen)
+        place = QRectF(self.rect()).adjusted(1, 1, -1, -1) if self._ring else QRectF(self.rect())
+        for _ in range(2 if self.underMouse() and self.isEnabled() else 1):
+            painter.setBrush(colors.hover)
+            painter.drawRoundedRect(place, RADIUS_ROW, RADIUS_ROW)
+        self._paint_words(painter)
+        painter.end()
+
+    def _paint_words(self, painter: QPainter) -> None:
+        side = self.theme.px(14)
+        arrow = QRect(self.width() - side - self.theme.px(8), (self.height() - side) // 2, side, side)
+        area = self.rect().adjusted(self.theme.px(12), 0, arrow.left() - self.width() - self.theme.px(4), 0)
+        painter.setFont(self.theme.ui_font())
+        painter.setPen(self.theme.palette.text)
+        words = painter.fontMetrics().elidedText(self.currentText(), Qt.TextElideMode.ElideRight, area.width() + 1)
+        painter.drawText(area, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, words)
+        icon("chevron-down", self.theme.palette.secondary).paint(painter, arrow)
 
 
 class RoundButton(PaintedButton):

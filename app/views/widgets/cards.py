@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QScrollArea, QVBoxLayout, QWid
 
 from app.theme import RADIUS_CARD, Theme
 from app.views.widgets.labels import TextLabel, TextStyle
-from app.views.widgets.scrolling import ThinScrollBars
+from app.views.widgets.scrolling import ThinScrollBars, keep_room_for_bar
 
 _BESIDE = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _BESIDE_GAP_PX, _BELOW_GAP_PX = 20, 6
@@ -69,7 +69,7 @@ class Row(QWidget):
     def __init__(self, theme: Theme, control: QWidget, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._control = control
+        self.control = control
         self.name = TextLabel(theme, TextStyle.BODY)
         self.explanation = TextLabel(theme, TextStyle.FINE)
         words = QVBoxLayout()
@@ -85,22 +85,22 @@ class Row(QWidget):
     def minimumSizeHint(self) -> QSize:
         """The width that the narrow layout needs, where the control stands below its name."""
         words_px = max(self.name.minimumSizeHint().width(), self.explanation.minimumSizeHint().width())
-        return QSize(max(words_px, self._control.minimumSizeHint().width()), super().minimumSizeHint().height())
+        return QSize(max(words_px, self.control.minimumSizeHint().width()), super().minimumSizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        control_px = max(self._control.sizeHint().width(), self._control.minimumWidth())
+        control_px = max(self.control.sizeHint().width(), self.control.minimumWidth())
         beside = event.size().width() >= control_px + _BESIDE_GAP_PX + self._theme.px(_WORDS_NEED_PX)
         self._row.setDirection(QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom)
         self._row.setSpacing(_BESIDE_GAP_PX if beside else _BELOW_GAP_PX)
-        self._row.setAlignment(self._control, _BESIDE if beside else Qt.AlignmentFlag.AlignLeft)
+        self._row.setAlignment(self.control, _BESIDE if beside else Qt.AlignmentFlag.AlignLeft)
 
     def set_words(self, name: str, explanation: str = "") -> None:
         self.name.setText(name)
         self.explanation.setText(explanation)
         self.explanation.setVisible(bool(explanation))
-        self._control.setAccessibleName(name)
-        self._control.setAccessibleDescription(explanation)
+        self.control.setAccessibleName(name)
+        self.control.setAccessibleDescription(explanation)
 
 
 class Page(QScrollArea):
@@ -113,6 +113,7 @@ class Page(QScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        keep_room_for_bar(self)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         ThinScrollBars(self, theme)
         self.viewport().setAutoFillBackground(False)

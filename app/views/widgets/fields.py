@@ -1,4 +1,4 @@
-"""Form controls in the theme's style: text lines, numbers, segments, a switch.
+"""Fields to type in, in the theme's style: text lines and numbers; and what is chosen in place: segments, a switch.
 
 They keep Qt's behaviour (input methods, undo, keys, accessibility).
 """
@@ -7,11 +7,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QObject, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QWheelEvent
-from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QDoubleSpinBox, QLineEdit, QSpinBox, QWidget
+from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, QVariantAnimation, Signal
+from PySide6.QtGui import (
+    QAccessible,
+    QColor,
+    QFocusEvent,
+    QFontMetrics,
+    QKeyEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractSpinBox,
+    QDoubleSpinBox,
+    QHBoxLayout,
+    QLineEdit,
+    QSizePolicy,
+    QSpinBox,
+    QWidget,
+)
 
 from app.theme import RADIUS_ROW, Theme
+from app.views.widgets.buttons import KEYBOARD_REASONS
 from app.views.widgets.composing import Composing
 
 
@@ -28,6 +48,9 @@ def field_style(theme: Theme) -> str:
         f" {{ border: 1px solid {colors.ink.name()}; }}"
         f" QLineEdit:disabled, QSpinBox:disabled, QDoubleSpinBox:disabled {{ color: {colors.faint.name()}; }}"
     )
+
+
+_DISABLED = 0.45  # of the usual strength
 
 
 class FieldStyler(QObject):
@@ -89,121 +112,179 @@ def _make_plain(field: QAbstractSpinBox) -> None:
 
 
 class Segments(QWidget):
-    """A few exclusive choices side by side; arrow keys move between them."""
+    """A few exclusive choices side by side. Tab goes to the chosen one, arrow keys choose another."""
 
     chosen = Signal(object)
+    accessible_role = QAccessible.Role.Grouping
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = theme
+        self.theme = theme
         self._choices: list[tuple[object, str]] = []
+        self.buttons: list[Segment] = []
         self.value: object = None
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self._row = QHBoxLayout(self)
+        self._row.setContentsMargins(2, 2, 2, 2)
+        self._row.setSpacing(0)
         theme.changed.connect(self.updateGeometry)
 
     def set_choices(self, choices: Sequence[tuple[object, str]]) -> None:
+        """New words for the same choices, as after a change of language, leave the focus where it is."""
+        if [value for value, _ in choices] != [value for value, _ in self._choices]:
+            self._make_buttons(choices)
         self._choices = list(choices)
+        for button, (_, text) in zip(self.buttons, choices, strict=True):
+            button.setText(text)
+            button.updateGeometry()
+        self.set_value(self.value)
         self.updateGeometry()
-        self._describe()
+
+    def _make_buttons(self, choices: Sequence[tuple[object, str]]) -> None:
+        for button in self.buttons:
+            button.hide()
+            button.deleteLater()
+        self.buttons = [Segment(self.theme, self) for _ in choices]
+        for button, (value, _) in zip(self.buttons, choices, strict=True):
+            self._row.addWidget(button, 1)
+            button.clicked.connect(lambda _checked=False, value=value: self._choose(value))
 
     def set_value(self, value: object) -> None:
         self.value = value
-        self._describe()
-        self.update()
+        for button, (each, _) in zip(self.buttons, self._choices, strict=True):
+            button.setChecked(each == value)
 
-    def _describe(self) -> None:
-        text = next((text for value, text in self._choices if value == self.value), "")
-        self.setAccessibleDescription(text)
-
-    def _face(self) -> QFont:
-        return self._theme.ui_font()
-
-    def _widths(self) -> list[int]:
-        metrics = QFontMetrics(self._face())
-        return [metrics.horizontalAdvance(text) + self._theme.px(24) for _, text in self._choices]
-
-    def sizeHint(self) -> QSize:
-        height = max(self._theme.px(30), QFontMetrics(self._face()).height() + self._theme.px(10))
-        return QSize(sum(self._widths()) + 4, height)
-
-    def minimumSizeHint(self) -> QSize:
-        return self.sizeHint()
-
-    def _places(self) -> list[QRectF]:
-        widths = self._widths()
-        spare = max(0.0, (self.width() - 4 - sum(widths)) / max(1, len(widths)))
-        places, left = [], 2.0
-        for width in widths:
-            places.append(QRectF(left, 2, width + spare, self.height() - 4))
-            left += width + spare
-        return places
-
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        colors = self._theme.palette
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(colors.hover)
-        painter.drawRoundedRect(QRectF(self.rect()), RADIUS_ROW + 2, RADIUS_ROW + 2)
-        painter.setFont(self._face())
-        for (value, text), place in zip(self._choices, self._places(), strict=True):
-            self._paint_segment(painter, place, text, value == self.value)
-        painter.end()
-
-    def _paint_segment(self, painter: QPainter, place: QRectF, text: str, selected: bool) -> None:
-        colors = self._theme.palette
-        if selected:
-            ring = self.hasFocus()
-            painter.setPen(QPen(colors.ink if ring else colors.hairline, 2 if ring else 1))
-            painter.setBrush(colors.surface if not self._theme.dark else colors.bubble.lighter(135))
-            painter.drawRoundedRect(place.adjusted(0.5, 0.5, -0.5, -0.5), RADIUS_ROW, RADIUS_ROW)
-        painter.setPen(colors.text if selected else colors.secondary)
-        painter.drawText(place, Qt.AlignmentFlag.AlignCenter, text)
-
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        for (value, _), place in zip(self._choices, self._places(), strict=True):
-            if place.contains(event.position()):
-                self._choose(value)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        steps = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
-        if event.key() not in steps or not self._choices:
-            super().keyPressEvent(event)
-            return
-        values = [value for value, _ in self._choices]
-        now = values.index(self.value) if self.value in values else 0
-        self._choose(values[max(0, min(len(values) - 1, now + steps[Qt.Key(event.key())]))])
+    def setAccessibleDescription(self, words: str) -> None:  # noqa: N802 - Qt's name
+        super().setAccessibleDescription(words)
+        for button in self.buttons:
+            button.setAccessibleDescription(words)
 
     def _choose(self, value: object) -> None:
         if value != self.value:
             self.set_value(value)
             self.chosen.emit(value)
 
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self.theme.palette.hover)
+        painter.drawRoundedRect(QRectF(self.rect()), RADIUS_ROW + 2, RADIUS_ROW + 2)
+        painter.end()
+
+
+class Segment(QAbstractButton):
+    """One of the choices: a radio button."""
+
+    def __init__(self, theme: Theme, parent: Segments) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.setCheckable(True)
+        self.setAutoExclusive(True)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+
+    def sizeHint(self) -> QSize:
+        metrics = QFontMetrics(self._theme.ui_font())
+        height = max(self._theme.px(30), metrics.height() + self._theme.px(10)) - 4
+        return QSize(metrics.horizontalAdvance(self.text()) + self._theme.px(24), height)
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        colors = self._theme.palette
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setOpacity(1.0 if self.isEnabled() else _DISABLED)
+        if self.isChecked():
+            ring = self.hasFocus()
+            painter.setPen(QPen(colors.ink if ring else colors.hairline, 2 if ring else 1))
+            painter.setBrush(colors.surface if not self._theme.dark else colors.bubble.lighter(135))
+            painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS_ROW, RADIUS_ROW)
+        painter.setFont(self._theme.ui_font())
+        over = self.underMouse() and self.isEnabled()
+        painter.setPen(colors.text if self.isChecked() or over else colors.secondary)
+        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self.text())
+        painter.end()
+
 
 class Switch(QAbstractButton):
-    """On or off, as a small sliding knob."""
+    """On or off, as a knob that slides."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
         self.setCheckable(True)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        theme.changed.connect(self.updateGeometry)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+        self._slide = QVariantAnimation(self)
+        self._slide.valueChanged.connect(lambda _place: self.update())
+        self._ring = False
+        self.toggled.connect(self._move_knob)
+        theme.changed.connect(self._restyle)
+
+    def _restyle(self) -> None:
+        self.updateGeometry()
+        self.update()
+
+    def _move_knob(self, on: bool) -> None:
+        self._slide.stop()
+        if self._theme.motion_ms and self.isVisible():
+            self._slide.setDuration(self._theme.motion_ms)
+            self._slide.setStartValue(0.0 if on else 1.0)
+            self._slide.setEndValue(1.0 if on else 0.0)
+            self._slide.start()
+
+    @property
+    def knob(self) -> float:
+        """Where it is, from 0 (off) to 1 (on)."""
+        if self._slide.state() == QVariantAnimation.State.Running:
+            return float(self._slide.currentValue())
+        return 1.0 if self.isChecked() else 0.0
 
     def sizeHint(self) -> QSize:
-        return QSize(self._theme.px(36), self._theme.px(22))
+        return QSize(self._theme.px(38), self._theme.px(24))
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.click()
+        else:
+            super().keyPressEvent(event)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        self._ring = event.reason() in KEYBOARD_REASONS
+        super().focusInEvent(event)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        self.update()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
+        """The focus ring stands around the track, so that it is seen whatever colour the track has."""
         colors = self._theme.palette
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        track = QRectF(self.rect()).adjusted(1, 1, -1, -1)
-        painter.setPen(QPen(colors.ink, 2) if self.hasFocus() else Qt.PenStyle.NoPen)
-        painter.setBrush(colors.ink if self.isChecked() else colors.faint)
+        painter.setOpacity(1.0 if self.isEnabled() else _DISABLED)
+        track = QRectF(self.rect()).adjusted(3, 3, -3, -3)
+        if self._ring and self.hasFocus():
+            painter.setPen(QPen(colors.ink, 2))
+            painter.drawRoundedRect(track.adjusted(-2, -2, 2, 2), track.height() / 2 + 2, track.height() / 2 + 2)
+        self._paint_track(painter, track)
+        painter.end()
+
+    def _paint_track(self, painter: QPainter, track: QRectF) -> None:
+        colors = self._theme.palette
+        ground = QColor(colors.ink if self.isChecked() else colors.faint)
+        if self.isEnabled() and (self.underMouse() or self.isDown()):
+            ground.setAlphaF(0.85)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(ground)
         painter.drawRoundedRect(track, track.height() / 2, track.height() / 2)
         side = track.height() - 4
-        left = track.right() - side - 2 if self.isChecked() else track.left() + 2
-        painter.setPen(Qt.PenStyle.NoPen)
+        left = track.left() + 2 + self.knob * (track.width() - side - 4)
         painter.setBrush(QColor("white") if not self._theme.dark else colors.on_ink)
         painter.drawEllipse(QRectF(left, track.top() + 2, side, side))
-        painter.end()

@@ -31,6 +31,8 @@ from app.views.icons import icon
 from app.views.widgets.scrolling import ThinScrollBars
 
 _OPTION = Qt.ItemDataRole.UserRole
+EDGE_PX = 12  # where headings and ticks begin; what stands around a list begins there too
+_WORDS_PX = EDGE_PX + 22  # behind the tick
 Index = QModelIndex | QPersistentModelIndex
 
 
@@ -134,7 +136,7 @@ class _OptionDelegate(QStyledItemDelegate):
         return self._theme.ui_font(FOOTER_PX)
 
     def _words_width(self) -> int:
-        return self._list.viewport().width() - self._theme.px(30 + 10)
+        return self._list.viewport().width() - self._theme.px(_WORDS_PX + 10)
 
     def _reason_height(self, reason: str) -> int:
         room = QRect(0, 0, max(40, self._words_width()), 1000)
@@ -167,7 +169,7 @@ class _OptionDelegate(QStyledItemDelegate):
     def _paint_heading(self, painter: QPainter, area: QRect, text: str) -> None:
         painter.setFont(self._theme.ui_font(FOOTER_PX, QFont.Weight.DemiBold))
         painter.setPen(self._theme.palette.faint)
-        place = area.adjusted(self._theme.px(10), self._theme.px(6), -self._theme.px(8), 0)
+        place = area.adjusted(self._theme.px(EDGE_PX), self._theme.px(6), -self._theme.px(8), 0)
         painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, text)
 
     def _paint_ground(self, painter: QPainter, area: QRect, state: QStyle.StateFlag) -> None:
@@ -181,10 +183,10 @@ class _OptionDelegate(QStyledItemDelegate):
     def _paint_option(self, painter: QPainter, area: QRect, option: Option) -> None:
         theme, colors = self._theme, self._theme.palette
         line = QFontMetrics(theme.ui_font()).height()
-        place = QRect(area.left() + theme.px(30), area.top() + theme.px(6), self._words_width(), line)
+        place = QRect(area.left() + theme.px(_WORDS_PX), area.top() + theme.px(6), self._words_width(), line)
         if option.value == self._list.checked and not option.reason:
             side = theme.px(15)
-            tick = QRect(area.left() + theme.px(9), place.top() + (line - side) // 2, side, side)
+            tick = QRect(area.left() + theme.px(EDGE_PX), place.top() + (line - side) // 2, side, side)
             icon("check", colors.ink).paint(painter, tick)
         painter.setFont(theme.ui_font())
         painter.setPen(colors.faint if option.reason else colors.text)

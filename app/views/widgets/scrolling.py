@@ -1,11 +1,76 @@
-"""Thin scroll bars for every scroll area."""
+"""Thin scroll bars for every scroll area, the room that they take, and what scrolls out of a field."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QAbstractScrollArea
+from PySide6.QtCore import QEvent, QObject, QRect, Qt
+from PySide6.QtGui import QColor, QLinearGradient, QPainter, QPaintEvent
+from PySide6.QtWidgets import QAbstractScrollArea, QScrollBar, QStyle, QWidget
 
 from app.theme import Theme
+
+_FADE_PX = 10
+
+
+def keep_room_for_bar(area: QAbstractScrollArea) -> None:
+    """So that nothing shifts when a bar comes. Bars that float over the content, as the Mac's do, need no room."""
+    floats = area.style().styleHint(QStyle.StyleHint.SH_ScrollBar_Transient, None, area)
+    if not floats:
+        area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
+
+
+def bar_room_px(theme: Theme, widget: QWidget) -> int:
+    """How much a permanent bar takes from the width of what scrolls."""
+    if widget.style().styleHint(QStyle.StyleHint.SH_ScrollBar_Transient, None, widget):
+        return 0
+    bar = QScrollBar(Qt.Orientation.Vertical)
+    bar.setStyleSheet(theme.scroll_bar_style())
+    return bar.sizeHint().width()
+
+
+class EdgeFade(QWidget):
+    """Lines that scroll out of a field fade instead of being cut off. Lies over the field, and takes no click."""
+
+    def __init__(self, area: QAbstractScrollArea, theme: Theme) -> None:
+        super().__init__(area)
+        self._area = area
+        self._theme = theme
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        area.viewport().installEventFilter(self)
+        for changed in (area.verticalScrollBar().valueChanged, area.verticalScrollBar().rangeChanged):
+            changed.connect(self._follow)
+        theme.changed.connect(self.update)
+        self._follow()
+
+    def eventFilter(self, _viewport: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Resize:
+            self._follow()
+        return False
+
+    def _follow(self) -> None:
+        bar = self._area.verticalScrollBar()
+        self.setVisible(bar.maximum() > bar.minimum())
+        self.setGeometry(self._area.viewport().geometry())
+        self.raise_()
+        self.update()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        bar, height = self._area.verticalScrollBar(), self._theme.px(_FADE_PX)
+        painter = QPainter(self)
+        if bar.value() > bar.minimum():
+            self._fade(painter, QRect(0, 0, self.width(), height), strongest_at_top=True)
+        if bar.value() < bar.maximum():
+            self._fade(painter, QRect(0, self.height() - height, self.width(), height), strongest_at_top=False)
+        painter.end()
+
+    def _fade(self, painter: QPainter, place: QRect, *, strongest_at_top: bool) -> None:
+        ground = QColor(self._theme.palette.surface)
+        nothing = QColor(ground)
+        nothing.setAlpha(0)
+        colors = (ground, nothing) if strongest_at_top else (nothing, ground)
+        gradient = QLinearGradient(place.topLeft(), place.bottomLeft())
+        gradient.setColorAt(0.0, colors[0])
+        gradient.setColorAt(1.0, colors[1])
+        painter.fillRect(place, gradient)
 
 
 class ThinScrollBars(QObject):

@@ -1,4 +1,4 @@
-"""The plain-text field of the composer: lines of any length, and input methods."""
+"""The plain-text field that messages are written in: lines of any length, and input methods."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 from app.markup import long_lines
 from app.theme import Theme
 from app.views.widgets.composing import Composing
+from app.views.widgets.drop_target import local_files
 from app.views.widgets.scrolling import ThinScrollBars
+
+LONG_PASTE = 6_000  # characters; more become an attachment
 
 _RETURN_KEYS = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
 class MessageEdit(Composing, QPlainTextEdit):
-    """A plain-text field as high as its lines. Return submits, except while an input method is composing.
+    """A plain-text field as high as its lines. Return or Ctrl+Return submits, except while an input method composes.
 
     Very long lines stand in several blocks; `text` is what was typed or pasted.
     """
@@ -24,12 +27,17 @@ class MessageEdit(Composing, QPlainTextEdit):
     escaped = Signal()
     height_wanted = Signal()
     composition_changed = Signal()
+    files_given = Signal(list)  # paths that were pasted or dropped
+    image_given = Signal()  # one that is no file
+    long_text_given = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
         self._has_cut_lines = False
         self._hint = ""
+        self.sends_with_control = False  # Return alone begins a new line then
+        self.can_attach = False  # then files and long texts are handed on
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
@@ -85,7 +93,9 @@ class MessageEdit(Composing, QPlainTextEdit):
         self.ensureCursorVisible()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in _RETURN_KEYS and not self.composed:
+        if event.key() in _RETURN_KEYS and self.composed:
+            event.accept()  # it ends the composition, and is no line break
+        elif event.key() in _RETURN_KEYS:
             self._on_return(event)
         elif event.key() == Qt.Key.Key_Escape and not self.composed:
             self.escaped.emit()
@@ -93,7 +103,9 @@ class MessageEdit(Composing, QPlainTextEdit):
             super().keyPressEvent(event)
 
     def _on_return(self, event: QKeyEvent) -> None:
-        if event.modifiers() & (Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.AltModifier):
+        modifier = Qt.KeyboardModifier
+        alone = self.sends_with_control and not event.modifiers() & modifier.ControlModifier
+        if alone or event.modifiers() & (modifier.ShiftModifier | modifier.AltModifier):
             self._insert("\n")
         else:
             self.submitted.emit()
@@ -107,9 +119,29 @@ class MessageEdit(Composing, QPlainTextEdit):
         self.height_wanted.emit()
         self.composition_changed.emit()
 
+    def canInsertFromMimeData(self, source: QMimeData) -> bool:
+        return source.hasText() or (self.can_attach and (source.hasImage() or bool(local_files(source))))
+
     def insertFromMimeData(self, source: QMimeData) -> None:
-        if source.hasText():
-            self._insert(source.text())
+        """A file is never the line of its address."""
+        paths = local_files(source)
+        if self.can_attach and paths:
+            self.files_given.emit(paths)
+        elif source.hasText() and not paths:
+            self._insert_text(source.text())
+        elif self.can_attach and source.hasImage():
+            self.image_given.emit()
+
+    def _insert_text(self, text: str) -> None:
+        if self.can_attach and len(text) > LONG_PASTE:
+            self.long_text_given.emit(text)
+        else:
+            self._insert(text)
+
+    def insert_text(self, text: str) -> None:
+        """At the cursor, however long it is; on lines of its own."""
+        before = self.textCursor().block().text()[: self.textCursor().positionInBlock()]
+        self._insert(("\n" if before else "") + text)
 
     def createMimeDataFromSelection(self) -> QMimeData:  # noqa: N802  Qt's name
         cursor = self.textCursor()

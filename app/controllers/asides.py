@@ -1,0 +1,74 @@
+"""Questions beside the open chat, as Quick Ask has them: each in a chat of its own, which is not opened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import QObject, Signal
+
+from app.controllers.changes import Changes
+from app.controllers.messages import storable
+from app.controllers.replies import Replies
+from app.storage import Asked, ChatSummary, Question, Storage, exchange
+from app.view_models.transcript import TranscriptModel
+
+
+class Asides(QObject):
+    begin_requested = Signal(object)  # Asked; its reply is to be requested
+
+    def __init__(
+        self,
+        changes: Changes,
+        replies: Replies,
+        storage: Storage,
+        question: Callable[[str], Question | None],
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self._changes = changes
+        self._replies = replies
+        self._storage = storage
+        self._question = question
+
+    def ask(self, text: str, show: TranscriptModel, done: Callable[[int], None]) -> bool:
+        """Stores the question and has `show` show it with its reply; `done` gets the chat, or 0: it is not on disk.
+
+        False: it is refused at once, and the reason was told.
+        """
+        text = storable(text)
+        question = self._question(text) if text and not self._changes.is_asking else None
+        if question is None:
+            return False
+
+        def stored(asked: Asked) -> None:
+            self.begin_requested.emit(asked)
+            self.show(asked.chat_id, show)
+            done(asked.chat_id)
+
+        self._changes.ask(lambda stores: exchange.ask(stores, question), stored, lambda: done(0))
+        return True
+
+    def show(self, chat_id: int, show: TranscriptModel) -> None:
+        """Fills a transcript beside that of the open chat, and keeps it up to date while the reply is written."""
+        if show not in self._replies.transcripts:
+            self._replies.transcripts.append(show)
+        branch = self._storage.read.messages.shown_branch(chat_id)
+        show.set_messages([self._replies.row(stored) for stored in branch])
+
+    def stop(self, chat_id: int) -> None:
+        self._replies.stop(chat_id)
+
+    def words_of(self, chat_id: int, message_id: int) -> tuple[str, str]:
+        """The chat's title and the text of one of its messages; "" for what is not there."""
+        summary = self._storage.read.chats.summary(chat_id)
+        message = self._storage.read.messages.message(message_id)
+        text = self._replies.row(message).text if message is not None else ""
+        return summary.title if summary is not None else "", text
+
+    def writing(self) -> int:
+        """In how many chats a reply is being written."""
+        return len(self._replies.chats())
+
+    def latest(self, limit: int) -> Sequence[ChatSummary]:
+        """The chats as the sidebar has them, whatever is searched for there."""
+        return self._storage.read.chats.find("", limit)

@@ -1,0 +1,250 @@
+"""Files and long texts that are attached to a message before it is sent: reading, counting, keeping them.
+
+A thread reads the files one after another. What is attached waits per chat, also over a restart, until its message is
+on disk.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from app.bridge import EngineBridge
+from app.controllers.attached_text import block_of
+from app.controllers.chat import ChatController
+from app.controllers.models import ModelController
+from app.documents import NotAttached, Refused, WhyNot, read_file
+from app.documents.reading import name_of
+from app.storage import Attachment, AttachmentKind, Storage
+from app.storage.worker import Deliver, Worker
+from app.system.limited_child import Stop, Stopped
+from app.view_models.attached import AttachedModel, AttachedRow
+from app.view_models.model_list import PairState
+from engine import ChatEngine, CountId, Event, TokensCounted
+
+MOST_FILES = 20
+_CLOSE_S = 5.0
+
+
+class AttachmentController(QObject):
+    """`model` has the rows of the open chat."""
+
+    refused = Signal(object)  # list[NotAttached]: of one drop, paste or choice
+    tokens_changed = Signal(int, int)  # of what is attached; what the model holds, 0: not known
+    put_back = Signal(str)  # a text that was attached is to stand in the message
+
+    def __init__(
+        self,
+        engine: ChatEngine,
+        bridge: EngineBridge,
+        storage: Storage,
+        models: ModelController,
+        chats: ChatController,
+        deliver: Deliver,
+    ) -> None:
+        super().__init__(chats)
+        self._engine, self._bridge, self._storage, self._models = engine, bridge, storage, models
+        self.model = AttachedModel(self)
+        self._chat_id = chats.chat_id
+        self._rows: dict[int, list[AttachedRow]] = defaultdict(list)
+        self._numbers = count(1)
+        self._stops: dict[int, Stop] = {}  # of the files that are being read
+        self._counts: dict[CountId, tuple[int, int]] = {}  # the chat and row that a count is for
+        self._problems: list[NotAttached] = []
+        self._can_count = False
+        self._counted_by = ""  # the main model whose tokens the rows have
+        self._sent: tuple[int, set[int]] | None = None  # the chat and rows that are on their way to the disk
+        self._chats = chats
+        self._deliver = deliver
+        self._reader = Worker("attachment reader", deliver)
+        bridge.event_arrived.connect(self._on_event)
+        models.pair_changed.connect(self._on_pair)
+        chats.message_sent.connect(lambda chat_id, _text: self._on_sent(chat_id))
+        chats.message_refused.connect(lambda _chat_id, _text: self._on_not_sent())
+        chats.current_chat_changed.connect(lambda chat_id, _title: self.open_chat(chat_id))
+        self._restore()
+
+    def _restore(self) -> None:
+        for chat_id, attachments in self._storage.read.unsent.attachments().items():
+            self._rows[chat_id] = [self._ready_row(next(self._numbers), each) for each in attachments]
+        self._show()
+        self._on_pair()
+
+    def open_chat(self, chat_id: int) -> None:
+        self._chat_id = chat_id
+        self._show()
+        self._count_all()
+
+    # Adding and removing
+
+    def add_files(self, paths: Sequence[str]) -> None:
+        """Paths of what was dropped, pasted or chosen; each becomes a row at once, and is read then."""
+        for path in dict.fromkeys(paths):
+            if len(self._rows[self._chat_id]) >= MOST_FILES:
+                self._refuse(NotAttached(name_of(Path(path)), WhyNot.TOO_MANY, MOST_FILES))
+                break
+            self._read(path)
+        self._show()
+
+    def refuse_image(self) -> None:
+        """An image without a file was pasted or dropped."""
+        self._refuse(NotAttached("", WhyNot.IMAGE))
+
+    def add_text(self, text: str) -> None:
+        """A long text that was pasted; it is there at once."""
+        data = text.encode("utf-8", "replace")
+        text = data.decode("utf-8").replace("\0", "")
+        attachment = Attachment("", AttachmentKind.PASTED, text, len(data))
+        self._rows[self._chat_id].append(self._ready_row(next(self._numbers), attachment))
+        self._changed(self._chat_id)
+        self._count_all()
+
+    def remove(self, number: int) -> None:
+        if (stop := self._stops.pop(number, None)) is not None:
+            stop.ask()
+        self._rows[self._chat_id] = [row for row in self._rows[self._chat_id] if row.number != number]
+        self._changed(self._chat_id)
+
+    def put_into_message(self, number: int) -> None:
+        row = self.model.row(number)
+        if row is not None and row.attachment is not None:
+            self.remove(number)
+            self.put_back.emit(row.attachment.text)
+
+    # Sending
+
+    def send(self, text: str) -> bool:
+        """As `ChatController.send`, with what is attached and read."""
+        rows = self._rows[self._chat_id]
+        attachments = tuple(replace(row.attachment, tokens=row.tokens or 0) for row in rows if row.attachment)
+        numbers = {row.number for row in rows if row.attachment}
+        accepted = self._chats.send(text, attachments)
+        self._sent = (self._chat_id, numbers) if accepted else None
+        return accepted
+
+    def _on_sent(self, chat_id: int) -> None:
+        """What went with the message is on disk."""
+        if self._sent is not None and self._sent[0] == chat_id:
+            _, numbers = self._sent
+            self._rows[chat_id] = [row for row in self._rows[chat_id] if row.number not in numbers]
+            self._changed(chat_id)
+        self._sent = None
+
+    def _on_not_sent(self) -> None:
+        self._sent = None
+
+    def close(self) -> bool:
+        for stop in self._stops.values():
+            stop.ask()
+        return self._reader.close(_CLOSE_S)
+
+    # Reading
+
+    def _read(self, path: str) -> None:
+        number, chat_id, stop = next(self._numbers), self._chat_id, Stop()
+        self._stops[number] = stop
+        self._rows[chat_id].append(AttachedRow(number, name_of(Path(path))))
+
+        def job() -> Attachment:
+            return read_file(Path(path), stop, lambda share: self._deliver(lambda: self._progress(number, share)))
+
+        self._reader.ask(
+            job, lambda found: self._on_read(chat_id, number, found), lambda error: self._on_failed(number, path, error)
+        )
+
+    def _progress(self, number: int, share: float) -> None:
+        self._replace(number, progress=share)
+        self._show()
+
+    def _on_read(self, chat_id: int, number: int, attachment: Attachment) -> None:
+        if self._stops.pop(number, None) is None:  # it was removed meanwhile
+            return
+        self._rows[chat_id] = [
+            self._ready_row(number, attachment) if row.number == number else row for row in self._rows[chat_id]
+        ]
+        self._changed(chat_id)
+        self._count_all()
+        self._tell_refused()
+
+    def _on_failed(self, number: int, path: str, error: Exception) -> None:
+        wanted = self._stops.pop(number, None) is not None
+        for chat_id, rows in self._rows.items():
+            self._rows[chat_id] = [row for row in rows if row.number != number]
+        self._show()
+        if wanted and isinstance(error, Refused):
+            self._problems.append(NotAttached(name_of(Path(path)), error.why, error.limit))
+        self._tell_refused()
+        if not isinstance(error, Refused | Stopped):
+            raise error  # our own mistake, told as any other
+
+    def _refuse(self, problem: NotAttached) -> None:
+        self._problems.append(problem)
+        self._tell_refused()
+
+    def _tell_refused(self) -> None:
+        """Of several files together, once the last of them is read."""
+        if self._problems and not self._stops:
+            problems, self._problems = self._problems, []
+            self.refused.emit(problems)
+
+    # Counting
+
+    def _on_pair(self) -> None:
+        """Another main model has other tokens; one that was unloaded keeps what it counted."""
+        info = self._models.main_info()
+        self._can_count = info is not None and self._models.pair.state is PairState.READY
+        if info is not None and self._can_count and info.folder != self._counted_by:
+            self._counted_by = info.folder
+            self._counts.clear()
+            for chat_id, rows in self._rows.items():
+                self._rows[chat_id] = [replace(row, tokens=None) for row in rows]
+        self._show()
+        self._count_all()
+
+    def _count_all(self) -> None:
+        """Asks for the counts that the open chat lacks."""
+        if not self._can_count:
+            return
+        asked = {number for _, number in self._counts.values()}
+        for row in self._rows[self._chat_id]:
+            if row.tokens is None and row.attachment is not None and row.number not in asked:
+                count_id = self._engine.count_tokens(block_of(row.attachment), self._bridge.post)
+                self._counts[count_id] = self._chat_id, row.number
+
+    def _on_event(self, event: Event) -> None:
+        if isinstance(event, TokensCounted) and event.count in self._counts:
+            _, number = self._counts.pop(event.count)
+            if event.error is None:
+                self._replace(number, tokens=event.tokens)
+                self._show()
+
+    # Small parts
+
+    def _ready_row(self, number: int, attachment: Attachment) -> AttachedRow:
+        name, kind, size = attachment.name, attachment.kind, attachment.size_bytes
+        return AttachedRow(number, name, kind, size, attachment=attachment)
+
+    def _replace(self, number: int, **fields: object) -> None:
+        for chat_id, rows in self._rows.items():
+            self._rows[chat_id] = [
+                replace(row, **fields) if row.number == number else row  # type: ignore[arg-type]
+                for row in rows
+            ]
+
+    def _changed(self, chat_id: int) -> None:
+        """Has what waits there kept on disk. A refusal is not told: sending tells it."""
+        attachments = tuple(row.attachment for row in self._rows[chat_id] if row.attachment is not None)
+        self._storage.write(
+            lambda stores: stores.unsent.put_attachments(chat_id, attachments), lambda _: None, lambda _problem: None
+        )
+        self._show()
+
+    def _show(self) -> None:
+        self.model.set_rows(list(self._rows[self._chat_id]))
+        info = self._models.main_info()
+        self.tokens_changed.emit(self.model.tokens, info.context_tokens or 0 if info is not None else 0)

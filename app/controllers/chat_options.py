@@ -1,0 +1,200 @@
+"""What each chat asks for otherwise than the settings: its own options, a preset, and defaults of the loaded model.
+
+A change counts for the next reply at once, and is on disk 400 ms later. What the options mean is in `generation`.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from app.controllers.changes import Changes
+from app.controllers.generation import OPTIONS, Generation, known, resolve
+from app.settings import Settings
+from app.storage import Storage
+from app.view_models.chat_options import OptionsView, PresetView, Scope
+from engine import Speculation
+
+_KEEP_DELAY_MS = 400
+_PRESET = "preset"  # beside the options: the id of the chat's preset
+
+
+class ChatOptions(QObject):
+    changed = Signal()
+
+    def __init__(self, storage: Storage, changes: Changes, settings: Settings, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._storage = storage
+        self._changes = changes
+        self._settings = settings
+        self.chat_id = 0  # the open one; 0: it is not stored yet
+        self._known: dict[int, dict[str, Any]] = {}  # by chat, as far as they were asked for in this run
+        self._unkept: dict[int, set[str]] = {}  # which of it are not on disk yet
+        self._keep = QTimer(self, singleShot=True, interval=_KEEP_DELAY_MS)
+        self._keep.timeout.connect(self.keep)
+        settings.changed.connect(self._on_setting)
+
+    # What applies
+
+    def generation(self, chat_id: int) -> Generation:
+        """What the next reply of a chat is requested with."""
+        return resolve(self._settings, self._model_values(), self._preset_values(chat_id), self._own(chat_id))
+
+    def view(self, scope: Scope) -> OptionsView:
+        """Of the open chat, or of the loaded model: what it sets itself, and what would apply without that."""
+        model, preset = known(self._model_values()), known(self._preset_values(self.chat_id))
+        layers = (model, preset) if scope is Scope.CHAT else ()
+        own = known(self._own(self.chat_id)) if scope is Scope.CHAT else model
+        sources = dict.fromkeys(model, "model") | dict.fromkeys(preset, "preset") if layers else {}
+        presets = tuple(PresetView(each["id"], each["name"]) for each in self._settings.presets)
+        return OptionsView(
+            own, resolve(self._settings, *layers).values, sources, presets, self._preset_id(self.chat_id)
+        )
+
+    @property
+    def differs(self) -> bool:
+        """Whether the open chat asks for anything otherwise than its model and the settings."""
+        return bool(known(self._own(self.chat_id)) or self._preset(self.chat_id))
+
+    @property
+    def speculation(self) -> Speculation:
+        """Of the open chat."""
+        return self.generation(self.chat_id).speculation()
+
+    def own_of(self, chat_id: int) -> dict[str, Any]:
+        """Everything that is to be stored of a chat; for one that is about to be made."""
+        return dict(self._own(chat_id))
+
+    # Changes
+
+    def open(self, chat_id: int) -> None:
+        self.keep()
+        if not chat_id:
+            self._known.pop(0, None)
+        self.chat_id = chat_id
+        self.changed.emit()
+
+    def became(self, chat_id: int) -> None:
+        """The chat that was new is stored now, with its options."""
+        self._known[chat_id] = self._known.pop(0, {})
+        self.chat_id = chat_id
+
+    def put(self, scope: Scope, name: str, value: object) -> None:
+        if scope is Scope.CHAT:
+            self._change_chat({name: Settings.options()[name].check(value)})
+        else:
+            self._put_model_values(self._model_values() | {name: Settings.options()[name].check(value)})
+
+    def drop(self, scope: Scope, *names: str) -> None:
+        """As if they had never been set; without names, all."""
+        names = names or OPTIONS
+        if scope is Scope.CHAT:
+            self._change_chat({}, *names, *((_PRESET,) if names == OPTIONS else ()))
+        else:
+            kept = {name: value for name, value in self._model_values().items() if name not in names}
+            self._put_model_values(kept)
+
+    def keep(self) -> None:
+        """Has what was changed stored now."""
+        self._keep.stop()
+        unkept, self._unkept = self._unkept, {}
+        for chat_id, names in unkept.items():
+            own = self._own(chat_id)
+            values = {name: own[name] for name in names if name in own}
+            self._store(chat_id, values, names - values.keys())
+
+    # Presets
+
+    def choose_preset(self, preset_id: str) -> None:
+        """Everything as the preset says ("": as model and settings say); what the chat had set itself goes."""
+        self._change_chat({_PRESET: preset_id} if preset_id else {}, *OPTIONS, *(() if preset_id else (_PRESET,)))
+
+    def save_preset(self, name: str) -> None:
+        """What the open chat asks for, as a preset that it uses from now on."""
+        values = known(self._preset_values(self.chat_id) | self._own(self.chat_id))
+        preset_id = uuid.uuid4().hex
+        self._settings.presets = (*self._settings.presets, {"id": preset_id, "name": name, "values": values})
+        self.choose_preset(preset_id)
+
+    def update_preset(self) -> None:
+        """The chosen preset takes over what the chat has set itself."""
+        preset = self._preset(self.chat_id)
+        if preset is not None:
+            values = preset["values"] | known(self._own(self.chat_id))
+            self._replace_preset(preset | {"values": values})
+            self.choose_preset(str(preset["id"]))
+
+    def rename_preset(self, preset_id: str, name: str) -> None:
+        preset = self._preset_of(preset_id)
+        if preset is not None:
+            self._replace_preset(preset | {"name": name})
+
+    def delete_preset(self, preset_id: str) -> None:
+        """The chats that use it keep what it said as their own options."""
+        preset = self._preset_of(preset_id)
+        if preset is None:
+            return
+        self.keep()
+        values = known(preset["values"])
+        for own in self._known.values():
+            if own.get(_PRESET) == preset_id:
+                del own[_PRESET]
+                own.update(values | known(own))
+        self._settings.presets = tuple(each for each in self._settings.presets if each["id"] != preset_id)
+        self._changes.write(lambda stores: stores.states.replace_preset(preset_id, values), lambda _: None)
+        self.changed.emit()
+
+    def _replace_preset(self, preset: dict[str, Any]) -> None:
+        self._settings.presets = tuple(
+            preset if each["id"] == preset["id"] else each for each in self._settings.presets
+        )
+
+    # Small parts
+
+    def _change_chat(self, values: Mapping[str, Any], *dropped: str) -> None:
+        own = self._own(self.chat_id)
+        for name in dropped:
+            own.pop(name, None)
+        own.update(values)
+        if self.chat_id:
+            self._unkept.setdefault(self.chat_id, set()).update({*values, *dropped})
+            self._keep.start()
+        self.changed.emit()
+
+    def _store(self, chat_id: int, values: Mapping[str, Any], dropped: set[str]) -> None:
+        self._changes.write(lambda stores: stores.states.put_options(chat_id, values, dropped), lambda _: None)
+
+    def _own(self, chat_id: int) -> dict[str, Any]:
+        if chat_id not in self._known:
+            self._known[chat_id] = self._storage.read.states.options(chat_id) if chat_id else {}
+        return self._known[chat_id]
+
+    def _preset_id(self, chat_id: int) -> str:
+        preset = self._preset(chat_id)
+        return "" if preset is None else str(preset["id"])
+
+    def _preset(self, chat_id: int) -> dict[str, Any] | None:
+        return self._preset_of(self._own(chat_id).get(_PRESET))
+
+    def _preset_of(self, preset_id: object) -> dict[str, Any] | None:
+        return next((each for each in self._settings.presets if each["id"] == preset_id), None)
+
+    def _preset_values(self, chat_id: int) -> dict[str, Any]:
+        preset = self._preset(chat_id)
+        return {} if preset is None else dict(preset["values"])
+
+    def _model_values(self) -> dict[str, Any]:
+        return dict(self._settings.model_defaults.get(self._settings.main_folder, {}))
+
+    def _put_model_values(self, values: dict[str, Any]) -> None:
+        others = {name: each for name, each in self._settings.model_defaults.items() if each}
+        own = {self._settings.main_folder: values} if values else {}
+        others.pop(self._settings.main_folder, None)
+        self._settings.model_defaults = others | own
+
+    def _on_setting(self, name: str) -> None:
+        if name in (*OPTIONS, "presets", "model_defaults", "main_folder"):
+            self.changed.emit()

@@ -1,0 +1,112 @@
+"""Exporting chats: one or all, as Markdown or JSON, on a thread, all or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from app.portable.markdown import MarkdownWords
+from app.portable.problems import NotExported, why_not_written
+from app.portable.writing import write_json, write_markdown, write_markdown_folder
+from app.storage import Storage, portable
+from app.storage.portable import PortableChat
+from app.storage.worker import Deliver, Worker
+from app.system.limited_child import Stop, Stopped
+
+_CLOSE_S = 5.0
+
+
+class ExportFormat(StrEnum):
+    MARKDOWN = "markdown"
+    JSON = "json"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """`chat_id` None: all. `path` is a file; of all chats as Markdown it is a new folder."""
+
+    chat_id: int | None
+    form: ExportFormat
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    chats: int
+    path: Path
+
+
+class ExportController(QObject):
+    progress = Signal(int, int)  # chats done, of how many
+    finished = Signal(object)  # Exported
+    failed = Signal(object)  # NotExported or NotStored
+    cancelled = Signal()
+
+    def __init__(self, storage: Storage, deliver: Deliver, parent: QObject) -> None:
+        super().__init__(parent)
+        self._storage = storage
+        self._deliver = deliver
+        self._worker = Worker("exporter", deliver)
+        self._stop: Stop | None = None
+
+    def export(self, wanted: Wanted, words: MarkdownWords) -> None:
+        """One at a time."""
+        self._stop = stop = Stop()
+
+        def known(identity: str) -> None:
+            self._worker.ask(
+                lambda: self._write(wanted, words, identity, stop),
+                self.finished.emit,
+                lambda error: self._on_failed(error, wanted.path),
+            )
+
+        self._storage.write(portable.identity, known, self.failed.emit)
+
+    def cancel(self) -> None:
+        if self._stop is not None:
+            self._stop.ask()
+
+    def close(self) -> None:
+        self.cancel()
+        self._worker.close(_CLOSE_S)
+
+    # On the thread
+
+    def _write(self, wanted: Wanted, words: MarkdownWords, identity: str, stop: Stop) -> Exported:
+        stores = self._storage.another_reader()
+        try:
+            numbers = portable.chat_ids(stores.database) if wanted.chat_id is None else [wanted.chat_id]
+            chats = portable.chats(stores.database, numbers, identity)
+
+            def told(done: int) -> None:
+                self._deliver(lambda: self.progress.emit(done, len(numbers)))
+
+            if wanted.form is ExportFormat.JSON:
+                return Exported(write_json(chats, wanted.path, stop, told), wanted.path)
+            if wanted.chat_id is not None:
+                return self._write_one(chats, words, wanted.path)
+            path = wanted.path
+            made = write_markdown_folder(chats, words, path.parent, path.name, stop, told)
+            return Exported(len(numbers), made)
+        finally:
+            stores.database.close()
+
+    def _write_one(self, chats: Iterator[PortableChat], words: MarkdownWords, path: Path) -> Exported:
+        chat = next(chats, None)
+        if chat is not None:
+            write_markdown(chat, words, path)
+        return Exported(int(chat is not None), path)
+
+    # Back on the GUI thread
+
+    def _on_failed(self, error: Exception, path: Path) -> None:
+        if isinstance(error, OSError):
+            self.failed.emit(NotExported(why_not_written(error), str(path.parent)))
+            return
+        self.cancelled.emit()
+        if not isinstance(error, Stopped):
+            raise error  # our own mistake, told as any other

@@ -1,0 +1,32 @@
+"""The controllers of what comes from files and goes to them, made and closed together."""
+
+from __future__ import annotations
+
+from app.bridge import EngineBridge
+from app.controllers.attachments import AttachmentController
+from app.controllers.chat import ChatController
+from app.controllers.exports import ExportController
+from app.controllers.imports import ImportController
+from app.controllers.models import ModelController
+from app.storage import Storage
+from app.storage.worker import Deliver
+from engine import ChatEngine
+
+
+class FileControllers:
+    def __init__(
+        self,
+        engine: ChatEngine,
+        bridge: EngineBridge,
+        storage: Storage,
+        models: ModelController,
+        chats: ChatController,
+        deliver: Deliver,
+    ) -> None:
+        self.attachments = AttachmentController(engine, bridge, storage, models, chats, deliver)
+        self.exports = ExportController(storage, deliver, chats)
+        self.imports = ImportController(storage, chats, deliver)
+
+    def close(self) -> None:
+        for controller in (self.attachments, self.exports, self.imports):
+            controller.close()

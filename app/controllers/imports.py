@@ -1,0 +1,182 @@
+"""Importing chats: a look at what files hold, then all of it in steps that can be cancelled and taken back."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from app.controllers.chat import ChatController
+from app.portable import own
+from app.portable.json_stream import loads
+from app.portable.reading import Found, find_chats
+from app.storage import NotStored, Storage, Stores, portable
+from app.storage.importing import Importing
+from app.storage.portable import PortableChat
+from app.storage.worker import Deliver, Worker
+from app.system.limited_child import Stop, Stopped
+
+_CLOSE_S = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What would be imported. `here`: how many of the chats are here already."""
+
+    found: Found
+    here: int
+
+    @property
+    def chats(self) -> int:
+        return len(self.found.origins)
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    ids: tuple[int, ...]
+    skipped: int
+
+
+class ImportController(QObject):
+    progress = Signal(float)  # the share that is read, then the share that is imported
+    previewed = Signal(object)  # Preview
+    imported = Signal(object)  # Imported
+    not_stored = Signal(object)  # NotStored; `go_on` tries again, `cancel` takes back what is imported so far
+    cancelled = Signal()
+
+    def __init__(self, storage: Storage, chats: ChatController, deliver: Deliver) -> None:
+        super().__init__(chats)
+        self._storage = storage
+        self._chats = chats
+        self._deliver = deliver
+        self._worker = Worker("importer", deliver)
+        self._stop: Stop | None = None
+        self._folder: Path | None = None  # for what waits to be imported
+        self._importing: Importing | None = None
+        self._total = 0
+        self._wants_end = False
+
+    # Looking
+
+    def look(self, paths: Sequence[str]) -> None:
+        """Reads files and folders; `previewed` or `cancelled` follows."""
+        self.discard()
+        self._folder = Path(tempfile.mkdtemp(prefix="hunch-import-"))
+        self._stop = stop = Stop()
+        spool = self._folder / "chats"
+        self._worker.ask(
+            lambda: self._look([Path(path) for path in paths], spool, stop), self.previewed.emit, self._on_not_read
+        )
+
+    def _look(self, paths: list[Path], spool: Path, stop: Stop) -> Preview:
+        """On the thread."""
+        found = find_chats(paths, spool, stop, lambda share: self._deliver(lambda: self.progress.emit(share)))
+        stores = self._storage.another_reader()
+        try:
+            return Preview(found, sum(portable.is_known(stores, origin) for origin in found.origins))
+        finally:
+            stores.database.close()
+
+    def _on_not_read(self, error: Exception) -> None:
+        self.discard()
+        self.cancelled.emit()
+        if not isinstance(error, Stopped):
+            raise error  # our own mistake, told as any other
+
+    # Importing
+
+    def run(self, preview: Preview, *, again: bool) -> None:
+        """`imported`, `not_stored` or `cancelled` follows. `again`: also what is here already, as copies."""
+        self._importing = Importing(preview.found.spool, _chat_of, again=again)
+        self._total, self._wants_end = max(1, preview.chats), False
+        self.go_on()
+
+    def go_on(self) -> None:
+        importing = self._importing
+        if importing is not None:
+            self._storage.write(importing.step, self._on_step, self._on_refused)
+
+    def _on_step(self, has_more: bool) -> None:
+        importing = self._importing
+        assert importing is not None
+        self.progress.emit(min(1.0, (len(importing.ids) + importing.skipped) / self._total))
+        if self._wants_end:
+            self._take_back(importing)
+        elif has_more:
+            self.go_on()
+        else:
+            self._importing = None
+            importing.close()
+            self.discard()
+            self._chats.conversations.refresh()
+            self.imported.emit(Imported(tuple(importing.ids), importing.skipped))
+
+    def _on_refused(self, problem: NotStored) -> None:
+        if self._wants_end and self._importing is not None:
+            self._take_back(self._importing)
+        else:
+            self._wants_end = True  # until it is told to go on
+            self.not_stored.emit(problem)
+
+    def try_again(self) -> None:
+        self._wants_end = False
+        self.go_on()
+
+    def cancel(self) -> None:
+        """Ends reading, or takes back what is imported so far."""
+        if self._stop is not None:
+            self._stop.ask()
+        if self._importing is not None:
+            waits = self._wants_end  # no step is under way
+            self._wants_end = True
+            if waits:
+                self._take_back(self._importing)
+
+    def _take_back(self, importing: Importing) -> None:
+        self._importing = None
+        importing.close()
+        self.discard()
+        ids = list(importing.ids)
+        self._write(lambda stores: portable.forget(stores, ids), self.cancelled.emit)
+
+    def undo(self, imported: Imported) -> None:
+        """Puts them into the Trash."""
+
+        def done() -> None:
+            if self._chats.chat_id in imported.ids:
+                self._chats.new_chat()
+
+        self._write(lambda stores: portable.put_in_trash(stores, imported.ids), done)
+
+    def _write(self, change: Callable[[Stores], object], done: Callable[[], None]) -> None:
+        def answered(_outcome: object) -> None:
+            self._chats.conversations.refresh()
+            done()
+
+        def refused(problem: NotStored) -> None:
+            self._chats.not_stored.emit(problem, lambda: self._write(change, lambda: None))
+            done()
+
+        self._storage.write(change, answered, refused)
+
+    # End
+
+    def discard(self) -> None:
+        """Forgets what was read and not imported."""
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder = None
+
+    def close(self) -> None:
+        if self._stop is not None:
+            self._stop.ask()
+        self._worker.close(_CLOSE_S)
+        self.discard()
+
+
+def _chat_of(line: bytes) -> PortableChat:
+    return own.chat_of(loads(line.decode("utf-8")))

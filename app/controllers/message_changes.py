@@ -1,0 +1,219 @@
+"""Changing messages: edits in place, messages written beside others, another role, deleting.
+
+What is typed is kept, 400 ms after the last key, until it is saved or given up: it survives leaving the chat and
+quitting the app.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from app.controllers.messages import storable
+from app.storage import Edit, EditKind, Storage, StoredMessage, exchange
+from app.view_models.transcript import MessageEdit, TranscriptMessage
+from engine import MessageRole
+
+if TYPE_CHECKING:
+    from app.controllers.chat import ChatController
+
+_KEEP_DELAY_MS = 400
+_USER, _ASSISTANT = MessageRole.USER, MessageRole.ASSISTANT
+
+
+class Then(StrEnum):
+    """What follows when an edit is saved."""
+
+    NOTHING = "nothing"  # what came after the message stays behind it
+    REPLY = "reply"  # a person's message is asked anew, as another version
+    CONTINUE = "continue"  # the model goes on from the end of a reply
+
+
+class MessageChanges(QObject):
+    deleted = Signal(int, int)  # message, how many went; undo_delete brings them back
+    saved = Signal(int)  # the message that was edited
+
+    def __init__(self, chats: ChatController, storage: Storage) -> None:
+        super().__init__(chats)
+        self._chats = chats
+        self._storage = storage
+        self._edits: dict[int, Edit] = {}  # by message; all of this run, and of earlier ones those of opened chats
+        self._ended: set[int] = set()  # which were saved or given up, whatever the disk still says
+        self._unkept: set[int] = set()
+        self._keep = QTimer(self, singleShot=True, interval=_KEEP_DELAY_MS)
+        self._keep.timeout.connect(self.keep)
+
+    # Edits that are under way
+
+    def open_chat(self, chat_id: int) -> None:
+        """Takes up what was being edited there."""
+        self.keep()
+        stored = self._storage.read.edits.of_chat(chat_id) if chat_id else {}
+        self._edits = {number: edit for number, edit in stored.items() if number not in self._ended} | self._edits
+
+    def row(self, row: TranscriptMessage) -> TranscriptMessage:
+        """With what is being edited of it."""
+        edit = self._edits.get(row.id)
+        return row if edit is None else replace(row, edit=_shown(edit))
+
+    def begin(self, message_id: int, kind: EditKind = EditKind.EDIT) -> None:
+        """Opens a field in place of a message, or beside it; one that is open stays as it is."""
+        message = self._storage.read.messages.message(message_id)
+        if message is None or message_id in self._edits:
+            return
+        role = message.role if kind is EditKind.EDIT else _other(message.role)
+        self._put(Edit(message_id, kind, role, message.text if kind is EditKind.EDIT else ""))
+        self._show(message_id)
+
+    def type(self, message_id: int, text: str) -> None:
+        """The words so far; nothing on the screen changes by it."""
+        edit = self._edits.get(message_id)
+        if edit is not None and edit.text != text:
+            self._put(replace(edit, text=text))
+            self._chats.transcript.note_edit(message_id, _shown(self._edits[message_id]))
+
+    def set_role(self, message_id: int, from_user: bool) -> None:
+        """Whose words those of the field are to be."""
+        edit = self._edits.get(message_id)
+        if edit is not None:
+            self._put(replace(edit, role=_USER if from_user else _ASSISTANT))
+            self._show(message_id)
+
+    def cancel(self, message_id: int) -> None:
+        self._end(message_id)
+        self._show(message_id)
+
+    def keep(self) -> None:
+        """Has what was typed stored now. A refusal is not told: saving tells it, and until then the words are there."""
+        self._keep.stop()
+        edits = [self._edits[number] for number in self._unkept if number in self._edits]
+        self._unkept.clear()
+        if edits:
+            self._storage.write(lambda stores: stores.edits.put(*edits), _ignore, _ignore)
+
+    def save(self, message_id: int, then: Then = Then.NOTHING) -> bool:
+        """Stores what the field says. False: it is refused at once, and the field stays open."""
+        edit, message = self._edits.get(message_id), self._storage.read.messages.message(message_id)
+        text = storable(edit.text) if edit is not None else ""
+        if edit is None or message is None or not text or self._chats.changes.is_asking:
+            return False
+        if then is not Then.NOTHING and not self._chats.can_reply():
+            return False
+        if edit.kind is not EditKind.EDIT:
+            self._insert(message, replace(edit, text=text), then)
+        elif then is Then.REPLY and message.role is _USER:
+            self._ask_differently(message, text)
+        elif text == message.text.strip():
+            self.cancel(message_id)
+            self._go_on(message_id, then)
+        else:
+            self._replace(message, text, then)
+        return True
+
+    def _ask_differently(self, message: StoredMessage, text: str) -> None:
+        chats, visit = self._chats, self._chats.visit
+        question = chats.requests_for_replies.question(message.chat_id, message.parent_id, text, message.attachments)
+
+        def stored(asked: exchange.Asked) -> None:
+            chats.stop_in(message.chat_id)
+            self._forget(message)
+            chats.begin(asked, visit)
+
+        self._chats.changes.ask(lambda stores: exchange.ask_differently(stores, message, question), stored)
+
+    def _replace(self, message: StoredMessage, text: str, then: Then) -> None:
+        def stored(new_id: int) -> None:
+            self._forget(message)
+            self._go_on(new_id, then)
+
+        self._chats.changes.ask(lambda stores: exchange.replace(stores, message, text), stored)
+
+    def _insert(self, beside: StoredMessage, edit: Edit, then: Then) -> None:
+        after = edit.kind is EditKind.AFTER
+
+        def stored(new_id: int) -> None:
+            self._forget(beside)
+            self._go_on(new_id, then)
+
+        self._chats.changes.ask(
+            lambda stores: exchange.insert(stores, beside, edit.role, edit.text, after=after), stored
+        )
+
+    def _go_on(self, message_id: int, then: Then) -> None:
+        if then is Then.CONTINUE:
+            self._chats.continue_reply(message_id)
+        elif then is Then.REPLY:
+            self._chats.regenerate(message_id)
+
+    def _forget(self, message: StoredMessage) -> None:
+        """Its edit is saved: the field goes, and the branch is shown as it is now."""
+        self._end(message.id)
+        self._chats.show_branch_of(message.chat_id)
+        self.saved.emit(message.id)
+
+    # Roles and deleting
+
+    def switch_role(self, message_id: int) -> bool:
+        """The other side has said it. False: it is being written."""
+        message = self._storage.read.messages.message(message_id)
+        if message is None or message.status.under_way:
+            return False
+        role = _other(message.role)
+        self._chats.changes.write(
+            lambda stores: stores.messages.set_role(message_id, role),
+            lambda _: self._chats.show_branch_of(message.chat_id),
+        )
+        return True
+
+    def count_following(self, message_id: int) -> int:
+        """How many messages follow it, in all its branches."""
+        message = self._storage.read.messages.message(message_id)
+        return 0 if message is None else self._storage.read.messages.count_below(message)
+
+    def delete(self, message_id: int, following: bool = False) -> None:
+        """To the Trash: this message alone, what follows staying joined behind it, or with all that follows."""
+        message = self._storage.read.messages.message(message_id)
+        if message is None:
+            return
+        gone = 1 + self.count_following(message_id) if following else 1
+
+        def done() -> None:
+            self._chats.stop_deleted(message.chat_id)
+            self._chats.show_branch_of(message.chat_id)
+            self.deleted.emit(message_id, gone)
+
+        self._chats.deletions.delete_message(message, following, done)
+
+    # Small parts
+
+    def _end(self, message_id: int) -> None:
+        if self._edits.pop(message_id, None) is not None:
+            self._ended.add(message_id)
+            self._unkept.discard(message_id)
+            self._storage.write(lambda stores: stores.edits.drop(message_id), _ignore, _ignore)
+
+    def _put(self, edit: Edit) -> None:
+        self._ended.discard(edit.message_id)
+        self._edits[edit.message_id] = edit
+        self._unkept.add(edit.message_id)
+        self._keep.start()
+
+    def _show(self, message_id: int) -> None:
+        if self._chats.transcript.row_of(message_id) is not None:
+            edit = self._edits.get(message_id)
+            self._chats.transcript.change(message_id, edit=None if edit is None else _shown(edit))
+
+
+def _shown(edit: Edit) -> MessageEdit:
+    return MessageEdit(edit.kind, edit.role is _USER, edit.text)
+
+
+def _other(role: MessageRole) -> MessageRole:
+    return _USER if role is _ASSISTANT else _ASSISTANT
+
+
+def _ignore(_outcome: object) -> None:
+    """For what nobody waits for."""

@@ -1,0 +1,205 @@
+"""Loading and unloading the pair: what the engine has, what it is to have next, and what it says of it.
+
+Which models go together is chosen elsewhere (`models`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from app.bridge import EngineBridge
+from app.controllers.loaded_pair import IsOff, LoadedPair
+from app.controllers.residence import Residence
+from app.controllers.starter_setting import as_setting, from_setting
+from app.settings import STARTER_FOLDER, Settings
+from app.view_models.model_list import PairState, PairView
+from engine import (
+    ChatEngine,
+    DrafterExamined,
+    Event,
+    Failed,
+    Finished,
+    LoadAborted,
+    ModelFailed,
+    ModelInfo,
+    ModelLoading,
+    ModelLoadProgress,
+    ModelReady,
+    ModelRole,
+    ModelUnloaded,
+    NoModelLoaded,
+    TextDelta,
+    model_name,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StarterPair:
+    """The two folders that come with the app."""
+
+    main: Path
+    draft: Path
+
+
+class PairLoading(QObject):
+    changed = Signal()  # the pair or its state
+    exchanged = Signal()  # which models it is of; `changed` comes with it
+    main_waits = Signal(str)  # name of the model that is loaded when the replies under way have ended; "": none
+    main_wanted = Signal(str)  # the folder that waited may be loaded now
+    problem_raised = Signal(object)  # EngineError or DrafterExamined, for words.notices_for_errors
+
+    def __init__(
+        self,
+        engine: ChatEngine,
+        bridge: EngineBridge,
+        settings: Settings,
+        starter: StarterPair,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.starter = starter
+        self._engine = engine
+        self._bridge = bridge
+        self._settings = settings
+        self._loaded = LoadedPair()
+        self.residence = Residence(engine, settings, self)
+        self.residence.idle.connect(self.unload)
+        self.residence.free.connect(self.switch_now)
+
+    def tell_pairs_off(self, is_off: IsOff) -> None:
+        self._loaded.is_off = is_off
+
+    # What there is
+
+    @property
+    def view(self) -> PairView:
+        return self._loaded.view(self._settings.speculation())
+
+    @property
+    def main_folder(self) -> str:
+        return self._loaded.main_folder
+
+    @property
+    def draft_folder(self) -> str:
+        return self._loaded.draft_folder
+
+    @property
+    def main(self) -> ModelInfo | None:
+        return self._loaded.main
+
+    @property
+    def draft(self) -> ModelInfo | None:
+        return self._loaded.draft
+
+    @property
+    def can_reply(self) -> bool:
+        """True when a main model is loaded or loading, or will be when it is needed."""
+        return self._loaded.state in (PairState.READY, PairState.LOADING, PairState.UNLOADED)
+
+    # Loading
+
+    def load_last(self) -> None:
+        """What was used last, or the pair that comes with the app."""
+        main = from_setting(self._settings.main_folder, self.starter.main)
+        if main:
+            self._load(main, from_setting(self._settings.draft_folder, self.starter.draft))
+
+    def load(self, main: str, draft: str) -> None:
+        self._settings.draft_folder = as_setting(draft, self.starter.draft)
+        self._load(main, draft)
+
+    def load_draft(self, folder: str | None) -> None:
+        """Changes the draft at once, without loading the main model again."""
+        self._settings.draft_folder = as_setting(folder or "", self.starter.draft)
+        self._loaded.begin_loading_draft(folder or "")
+        self._engine.set_draft(folder, self._bridge.post)
+        self._emit_exchanged()
+
+    def load_starter_or_nothing(self) -> None:
+        """Replaces a deleted main model, also in the settings for the next start."""
+        self._settings.main_folder = self._settings.draft_folder = STARTER_FOLDER
+        if self.starter.main.is_dir():
+            self._load(str(self.starter.main), from_setting(STARTER_FOLDER, self.starter.draft))
+        else:
+            self._loaded.clear()
+            self._engine.unload(self._bridge.post)
+            self._emit_exchanged()
+
+    def wake(self) -> None:
+        """A message is about to be sent: whatever was taken out of memory is loaded for it."""
+        if self._loaded.state is PairState.UNLOADED:
+            self._load(self._loaded.main_folder, self._loaded.draft_folder)
+
+    def unload(self) -> None:
+        if self._loaded.state is not PairState.READY:
+            return
+        self._loaded.rest()
+        self._engine.unload(self._bridge.post)
+        self._emit_exchanged()
+
+    # Waiting for replies
+
+    def waits_for_replies(self, folder: str) -> bool:
+        """Whether `folder` is loaded (unloaded, where it is "") only when the replies under way have ended."""
+        self.residence.waiting = None
+        if self._loaded.state is not PairState.READY or not self.residence.busy:
+            return False
+        if folder != self._loaded.main_folder:
+            self.residence.waiting = folder
+            self.main_waits.emit(model_name(Path(folder)) if folder else "")
+        return True
+
+    def switch_now(self) -> None:
+        """Load the model that waits for replies to end, or unload; the replies end as they are."""
+        folder = self.residence.take_waiting()
+        if folder == "":
+            self.unload()
+        elif folder is not None:
+            self.main_wanted.emit(folder)
+
+    # What arrives
+
+    def on_event(self, event: Event) -> bool:
+        """False: it was not about the pair."""
+        self.residence.note(event)
+        match event:
+            case ModelLoadProgress():
+                if self._loaded.apply_progress(event):
+                    self.changed.emit()
+            case ModelLoading() | ModelReady() | ModelFailed() | ModelUnloaded():
+                self._on_model_event(event)
+            case TextDelta(stats=stats) | Finished(stats=stats) | Failed(stats=stats):
+                if self._loaded.apply_drafting(stats.drafting, running=bool(self._engine.state().running)):
+                    self.changed.emit()
+            case DrafterExamined(folder=folder, poor=True) if folder == self._loaded.draft_folder:
+                self.problem_raised.emit(event)
+            case _:
+                return False
+        return True
+
+    def _on_model_event(self, event: ModelLoading | ModelReady | ModelFailed | ModelUnloaded) -> None:
+        if isinstance(event, ModelFailed) and isinstance(event.error, LoadAborted):
+            return  # this app has requested another model meanwhile
+        self._loaded.apply_event(event)
+        if isinstance(event, ModelReady) and event.role is ModelRole.MAIN:
+            self._settings.main_folder = as_setting(event.info.folder, self.starter.main)
+        if isinstance(event, ModelFailed) and not isinstance(event.error, NoModelLoaded):
+            self.problem_raised.emit(event.error)  # a draft without its main model has nothing to report
+            if event.role is ModelRole.DRAFT and event.folder == self._loaded.draft_folder:
+                # Otherwise the engine would keep the previous draft, which the pair chip no longer shows.
+                self._engine.set_draft(None, self._bridge.post)
+        self._emit_exchanged()
+
+    # Small parts
+
+    def _load(self, main: str, draft: str) -> None:
+        self._loaded.begin_loading(main, draft)
+        self._engine.load(main, self._bridge.post, draft=draft or None)
+        self._emit_exchanged()
+
+    def _emit_exchanged(self) -> None:
+        self.changed.emit()
+        self.exchanged.emit()

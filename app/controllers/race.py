@@ -1,0 +1,171 @@
+"""A race: one prompt written without the draft and with it, and whether the words are the same and how much sooner.
+
+The two are written one after the other, because two replies at once share their forwards and neither would draft. First
+the prompt is read, so that both find it read and the device warm. In company a lap is left at once and written again.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from dataclasses import replace
+
+from PySide6.QtCore import QObject, Signal
+
+from app.bridge import EngineBridge
+from app.controllers.models import ModelController
+from app.view_models.race import Lap, LapState, RaceState, RaceView
+from engine import (
+    ChatEngine,
+    Event,
+    Failed,
+    Finished,
+    FinishReason,
+    Queued,
+    Request,
+    RequestId,
+    Speculation,
+    SpeculationMode,
+    TextDelta,
+)
+
+MOST_TOKENS = 400
+_READING = 1  # tokens of the lap that only reads
+_LAPS = 2
+
+
+class Race(QObject):
+    changed = Signal()
+
+    def __init__(
+        self, engine: ChatEngine, bridge: EngineBridge, models: ModelController, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._engine = engine
+        self._bridge = bridge
+        self._models = models
+        self._request: Request | None = None
+        self._laps: list[Lap] = []
+        self._next = -1  # the lap that is written; -1: the prompt is read
+        self._own: RequestId | None = None
+        self._others: set[RequestId] = set()
+        self._state = RaceState.IDLE
+        bridge.event_arrived.connect(self._on_event)
+        models.pair_changed.connect(self._on_pair)
+
+    @property
+    def view(self) -> RaceView:
+        waits = self.under_way and self._own is None
+        return RaceView(RaceState.WAITING if waits else self._state, tuple(self._laps))
+
+    @property
+    def under_way(self) -> bool:
+        return self._state is RaceState.RUNNING
+
+    @property
+    def can_start(self) -> bool:
+        return bool(self._models.can_reply and self._models.pair.draft_folder and not self._models.pair.error)
+
+    def start(self, request: Request, *, greedy: bool) -> None:
+        """With the seed of both laps drawn once, where the request brings none."""
+        self.cancel()
+        seed = request.sampling.seed if request.sampling.seed is not None else secrets.randbits(53)
+        sampling = replace(request.sampling, seed=seed, temperature=0.0 if greedy else request.sampling.temperature)
+        limit = min(request.max_tokens or MOST_TOKENS, MOST_TOKENS)
+        self._request = replace(request, sampling=sampling, max_tokens=limit)
+        self._laps = [Lap(), Lap()]
+        self._next, self._state = -1, RaceState.RUNNING
+        self._go_on()
+
+    def cancel(self) -> None:
+        """At once; what was written stays to be read."""
+        if self.under_way:
+            self._end(RaceState.CANCELLED)
+
+    # Events
+
+    def _on_event(self, event: Event) -> None:
+        match event:
+            case Queued(request=number) if number != self._own:
+                self._make_room(number)
+            case TextDelta(request=number) if number == self._own:
+                self._on_text(event)
+            case Finished(request=number) | Failed(request=number) if number == self._own:
+                self._own = None
+                self._on_own_end(event)
+            case Finished(request=number) | Failed(request=number):
+                self._others.discard(number)
+                self._go_on()
+
+    def _make_room(self, number: RequestId) -> None:
+        """Somebody else's reply goes first. Those that nobody waits for give way by themselves."""
+        if number in self._models.residence.background:
+            return
+        self._others.add(number)
+        if self._own is not None:
+            self._engine.cancel(self._own)
+
+    def _on_text(self, delta: TextDelta) -> None:
+        if self._next < 0:
+            return
+        lap = self._laps[self._next]
+        self._laps[self._next] = replace(lap, text=lap.text + delta.text, stats=delta.stats, state=LapState.RUNNING)
+        self.changed.emit()
+
+    def _on_own_end(self, event: Finished | Failed) -> None:
+        if not self.under_way:
+            return
+        if isinstance(event, Failed):
+            self._end(RaceState.FAILED)
+        elif event.reason is FinishReason.MODEL_CHANGED:
+            self._end(RaceState.CANCELLED)
+        elif event.reason is FinishReason.CANCELLED or event.stats.shared_rounds:
+            self._go_on()  # the same lap once more
+        else:
+            self._finish_lap(event)
+
+    def _finish_lap(self, event: Finished) -> None:
+        if self._next >= 0:
+            lap = self._laps[self._next]
+            self._laps[self._next] = replace(lap, state=LapState.DONE, stats=event.stats, tokens=event.tokens)
+        self._next += 1
+        if self._next == _LAPS:
+            self._state = RaceState.DONE
+            self.changed.emit()
+        else:
+            self._go_on()
+
+    def _on_pair(self) -> None:
+        if self.under_way and not self._models.can_reply:
+            self._end(RaceState.CANCELLED)
+
+    # Small parts
+
+    def _go_on(self) -> None:
+        if not self.under_way or self._own is not None:
+            return
+        if not self._others:
+            if self._next >= 0:
+                self._laps[self._next] = Lap()
+            self._own = self._engine.submit(self._lap_request(), self._bridge.post)
+        self.changed.emit()
+
+    def _lap_request(self) -> Request:
+        assert self._request is not None
+        if self._next < 0:
+            return replace(self._request, speculation=Speculation.off(), max_tokens=_READING)
+        if self._next == 0:
+            return replace(self._request, speculation=Speculation.off())
+        own = self._request.speculation
+        return (
+            self._request if own.mode is not SpeculationMode.OFF else replace(self._request, speculation=Speculation())
+        )
+
+    def _end(self, state: RaceState) -> None:
+        own, self._own, self._state = self._own, None, state
+        if own is not None:
+            self._engine.cancel(own)
+        self.changed.emit()
+
+
+RequestOf = Callable[[int], Request | None]  # what was asked where a reply stands

@@ -1,0 +1,43 @@
+"""What concerns drafting as a whole and no single reply: tuning, the pair's switch, races, statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from app.bridge import EngineBridge
+from app.controllers.chat import ChatController
+from app.controllers.models import ModelController
+from app.controllers.pair_switch import PairSwitch
+from app.controllers.race import Race
+from app.controllers.statistics import Statistics
+from app.controllers.tuning import TuningController
+from app.storage import Storage
+from app.storage.pair_records import PairRecords
+from engine import ChatEngine
+
+
+class SpeculationParts(QObject):
+    opened = Signal(int, int)  # chat and message of a request whose row was clicked
+    race_wanted = Signal()  # with the reply that is shown
+
+    def __init__(
+        self,
+        engine: ChatEngine,
+        bridge: EngineBridge,
+        storage: Storage,
+        chats: ChatController,
+        models: ModelController,
+        pairs_file: Path,
+        language: Callable[[], str],
+    ) -> None:
+        super().__init__(chats)
+        records = PairRecords(pairs_file)
+        models.checks.gain_of = lambda main, draft: records.get(main, draft).gain
+        self.tuning = TuningController(engine, bridge, models, records, language, self)
+        self.switch = PairSwitch(models, chats.replies, records, self)
+        self.race = Race(engine, bridge, models, self)
+        self.statistics = Statistics(storage, chats.requests, chats.replies, self)
+        self.request_of = chats.requests_for_replies.request_of

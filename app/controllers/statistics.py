@@ -1,0 +1,65 @@
+"""Statistics over all chats: recent requests for the table, totals by pair, language and content; forgetting them."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Signal
+
+from app.controllers.replies import Replies
+from app.storage import Grouping, NotStored, Storage, StoredRequest, Total
+from app.view_models.request_table import RequestRow, RequestTableModel
+
+# Views import these from here: they do not know the storage.
+__all__ = ["Grouping", "Statistics", "Total"]
+
+LOADED_ROWS = 200
+
+
+class Statistics(QObject):
+    totals_changed = Signal()
+    not_cleared = Signal(object)  # NotStored
+
+    def __init__(
+        self, storage: Storage, table: RequestTableModel, replies: Replies, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._storage = storage
+        self._table = table
+        self.totals: dict[Grouping, list[Total]] = {}
+        self._watched = False
+        replies.stored.connect(self._count)
+        table.add_older([_row(each) for each in storage.read.requests.recent(LOADED_ROWS)])
+
+    def watch(self, watched: bool) -> None:
+        """Totals are counted while somebody looks at them."""
+        self._watched = watched
+        self._count()
+
+    def clear(self) -> None:
+        """Forgets all requests that have ended. Replies keep what stands under them."""
+        self._storage.write(lambda stores: stores.requests.clear(), lambda _: self._on_cleared(), self._on_refused)
+
+    def _on_cleared(self) -> None:
+        self._table.remove_ended()
+        self._count()
+
+    def _on_refused(self, problem: NotStored) -> None:
+        self.not_cleared.emit(problem)
+
+    def _count(self) -> None:
+        if not self._watched:
+            return
+        self._storage.count(
+            lambda stores: {grouping: stores.requests.totals(grouping) for grouping in Grouping}, self._show
+        )
+
+    def _show(self, totals: dict[Grouping, list[Total]]) -> None:
+        if totals != self.totals:
+            self.totals = totals
+            self.totals_changed.emit()
+
+
+def _row(stored: StoredRequest) -> RequestRow:
+    """Requests of this run have positive keys, those of earlier ones negative."""
+    names = f"{stored.main_name} ← {stored.draft_name}" if stored.draft_name else stored.main_name
+    chat_id = stored.chat_id if stored.title else 0
+    return RequestRow(-stored.id, stored.title, names, stored.status, stored.stats, chat_id, stored.message_id)

@@ -1,0 +1,186 @@
+"""Titles of chats, by the main model, once their first reply is done.
+
+A title is asked for when nobody waits for anything, and gives way: as soon as any other request is queued it is
+cancelled, and asked for again later. It takes nothing from the store of prefixes and leaves nothing there, so that a
+chat finds its own cache as it left it. A title that the person has chosen stays.
+"""
+
+from __future__ import annotations
+
+import re
+
+from PySide6.QtCore import QObject, Signal
+
+from app.bridge import EngineBridge
+from app.controllers.models import ModelController
+from app.settings import STARTER_FOLDER, Settings
+from app.storage import ReplyStatus, Storage, StoredMessage
+from app.view_models.model_list import PairState
+from engine import (
+    ChatEngine,
+    Event,
+    Failed,
+    Finished,
+    FinishReason,
+    Message,
+    MessageRole,
+    Queued,
+    Request,
+    RequestId,
+    Sampling,
+    SpanKind,
+    Speculation,
+    TextDelta,
+)
+
+LONGEST = 60  # characters of a title
+_TOKENS = 32
+_EXCERPT = 600  # characters of the question, and of the reply
+_MESSAGES = 6  # a chat that is longer than that is known by its title
+_ASKED = {
+    "en": "Write a title for the conversation below: at most six words, no quotes. Answer with the title only.",
+    "ko": "아래 대화의 제목을 한국어로, 여섯 단어 이내로, 따옴표 없이 지어 주세요. 제목만 답하세요.",
+    "ja": "次の会話に、日本語で15文字以内のタイトルを付けてください。かぎ括弧は使わず、タイトルだけを答えてください。",
+    "zh": "请用中文为下面的对话起一个标题，不超过十二个字，不加引号。只回答标题。",
+}
+_MARKS = re.compile(r"^(?:#+|[-*>]|\d+[.)])\s+|[*_`~]{1,3}|<[^>]*>")
+_LABEL = re.compile(r"^(?:title|chat title|제목|タイトル|题目|标题)\s*[:：]\s*", re.IGNORECASE)
+_QUOTES = "\"'“”‘’«»「」『』《》〈〉【】 \t"
+_ENDS = ".。．、,"
+
+
+class Titles(QObject):
+    titled = Signal(int)  # chat
+
+    def __init__(
+        self,
+        engine: ChatEngine,
+        bridge: EngineBridge,
+        storage: Storage,
+        settings: Settings,
+        models: ModelController,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._engine = engine
+        self._bridge = bridge
+        self._storage = storage
+        self._settings = settings
+        self._models = models
+        self._waiting: list[int] = []  # chats
+        self._tried: set[int] = set()  # for which the model found no title
+        self._storing: set[int] = set()  # whose title is on its way to the disk
+        self._own: RequestId | None = None  # the request under way, for the first of those that wait
+        self._text = ""
+        bridge.event_arrived.connect(self._on_event)
+        models.pair_changed.connect(self._go_on)
+
+    def on_reply(self, chat_id: int, status: ReplyStatus) -> None:
+        """A reply in this chat is on disk."""
+        if status is ReplyStatus.DONE and chat_id not in self._waiting and self._may_have(chat_id):
+            self._waiting.append(chat_id)
+            self._go_on()
+
+    def close(self) -> None:
+        self._waiting.clear()
+        self._give_way()
+
+    # What arrives
+
+    def _on_event(self, event: Event) -> None:
+        match event:
+            case Queued(request=request) if request != self._own:
+                self._give_way()
+            case TextDelta(request=request, kind=SpanKind.ANSWER, text=text) if request == self._own:
+                self._text += text
+            case Finished(request=request) | Failed(request=request) if request == self._own:
+                self._own = None
+                self._models.residence.background.discard(request)
+                self._on_end(event)
+                self._go_on()
+            case Finished() | Failed():
+                self._go_on()
+
+    def _on_end(self, event: Finished | Failed) -> None:
+        gave_way = isinstance(event, Finished) and event.reason in (FinishReason.CANCELLED, FinishReason.MODEL_CHANGED)
+        if gave_way or not self._waiting:
+            return
+        chat_id, title = self._waiting.pop(0), "" if isinstance(event, Failed) else title_of(self._text)
+        if title:
+            self._store(chat_id, title)
+        else:
+            self._tried.add(chat_id)
+
+    def _store(self, chat_id: int, title: str) -> None:
+        def stored(_done: None) -> None:
+            self._storing.discard(chat_id)
+            self.titled.emit(chat_id)
+
+        def refused(_problem: object) -> None:
+            """The first words of the question stay; the next reply asks anew."""
+            self._storing.discard(chat_id)
+
+        self._storing.add(chat_id)
+        self._storage.write(lambda stores: stores.states.set_title(chat_id, title), stored, refused)
+
+    # Small parts
+
+    def _go_on(self) -> None:
+        state = self._engine.state()
+        if self._own is not None or state.queued or state.running or self._models.pair.state is not PairState.READY:
+            return
+        self._waiting = [chat_id for chat_id in self._waiting if self._may_have(chat_id)]
+        if self._waiting:
+            self._text = ""
+            self._own = self._engine.submit(self._request(self._waiting[0]), self._bridge.post)
+            self._models.residence.background.add(self._own)
+
+    def _give_way(self) -> None:
+        if self._own is not None:
+            self._engine.cancel(self._own)
+
+    def _may_have(self, chat_id: int) -> bool:
+        """The starter pair knows only its guide, and has no words for a title."""
+        wanted = self._settings.automatic_titles and self._settings.main_folder != STARTER_FOLDER
+        if (
+            not wanted
+            or chat_id in self._tried | self._storing
+            or not self._storage.read.states.has_open_title(chat_id)
+        ):
+            return False
+        return 2 <= len(self._storage.read.messages.shown_branch(chat_id)) <= _MESSAGES
+
+    def _request(self, chat_id: int) -> Request:
+        branch = self._storage.read.messages.shown_branch(chat_id)
+        return Request(
+            messages=(Message(MessageRole.USER, prompt_for(branch)),),
+            sampling=Sampling(temperature=0.0),
+            speculation=Speculation.off(),
+            max_tokens=_TOKENS,
+            transient=True,
+        )
+
+
+def prompt_for(branch: list[StoredMessage]) -> str:
+    """The beginning of a chat, and what is asked about it, in its own language."""
+    excerpts = [message.text.strip()[:_EXCERPT] for message in branch[:2]]
+    return "\n\n".join([_ASKED[language_of(excerpts[0])], "---", *excerpts])
+
+
+def language_of(text: str) -> str:
+    """By the first script that tells."""
+    if re.search(r"[\uac00-\ud7a3\u3131-\u318e]", text):
+        return "ko"
+    if re.search(r"[\u3040-\u30ff]", text):
+        return "ja"
+    return "zh" if re.search(r"[\u4e00-\u9fff]", text) else "en"
+
+
+def title_of(answer: str) -> str:
+    """What of a model's answer can be a title: its first line, without marks, quotes and labels. Empty: nothing."""
+    answer = re.sub(r"<think>.*?(?:</think>|$)", "", answer, flags=re.DOTALL)
+    line = next((line.strip() for line in answer.splitlines() if line.strip(_QUOTES + "#*-`")), "")
+    line = "".join(each if each.isprintable() else " " for each in _MARKS.sub("", line)).strip()
+    line = " ".join(_LABEL.sub("", line.strip(_QUOTES)).split()).strip(_QUOTES)
+    line = line.rstrip(_ENDS).strip(_QUOTES)
+    return line if len(line) <= LONGEST else line[: LONGEST - 1].rstrip() + "…"

@@ -1,0 +1,90 @@
+"""Bytes to text: Unicode by its marks, UTF-8, and what Korea, Japan and China wrote before it, by trial."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Callable
+
+_SAMPLE_BYTES = 1 << 18
+_STEP_BYTES = 1 << 20  # decoded at one go: other threads get their turn in between
+_LEAST_LIKELY = 0.12
+_MOST_MARKED = 0.3  # of a text in a Latin alphabet has marks
+
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f\ufffe\uffff]")
+_MOST_CONTROL = 0.002
+_ABOVE_ASCII = re.compile(r"[^\x00-\x7f]")
+_KANA = re.compile(r"[\u3041-\u309f\u30a1-\u30ff]")
+_HALF_KANA = re.compile(r"[\uff61-\uff9f]")
+# The most frequent ones: some of them stand in any text of a line or two.
+_SYLLABLES = frozenset("이다는을의가에고지도로한하기은를사대어서리나시자해아일수있그게요니인들만과와면으")
+_HAN = frozenset("的一是不了在人有我他这个们中来上大为和国地到以说时要就出会可也你对生能而子那得于着下自之年发後后這個")
+
+
+def _korean(text: str) -> float:
+    return sum(letter in _SYLLABLES for letter in text)
+
+
+def _japanese(text: str) -> float:
+    return len(_KANA.findall(text)) - 2 * len(_HALF_KANA.findall(text))
+
+
+def _chinese(text: str) -> float:
+    return 2.0 * sum(letter in _HAN for letter in text)
+
+
+_TRIALS: tuple[tuple[str, Callable[[str], float]], ...] = (
+    ("cp949", _korean),
+    ("cp932", _japanese),
+    ("gb18030", _chinese),
+)
+
+
+def decoded(data: bytes) -> str | None:
+    """None: it is no text. Line ends are made one kind."""
+    for mark, name in _BOMS:
+        if data.startswith(mark):
+            return _clean(_decode(data[len(mark) :], name))
+    return _clean(_decode(data, "utf-8")) or _clean(_decode(data, _guess(data[:_SAMPLE_BYTES])))
+
+
+def _clean(text: str | None) -> str | None:
+    if text is None or len(_CONTROL.findall(text)) > len(text) * _MOST_CONTROL:
+        return None
+    return text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
+
+
+def _decode(data: bytes, encoding: str | None) -> str | None:
+    if encoding is None:
+        return None
+    decoder = codecs.getincrementaldecoder(encoding)()
+    try:
+        steps = [decoder.decode(data[at : at + _STEP_BYTES]) for at in range(0, len(data), _STEP_BYTES)]
+        return "".join([*steps, decoder.decode(b"", final=True)])
+    except UnicodeDecodeError:
+        return None
+
+
+def _guess(sample: bytes) -> str | None:
+    """The likeliest encoding; None: nothing speaks for any."""
+    scores = [(_score(sample, name, count), name) for name, count in _TRIALS]
+    best, name = max(scores)
+    if best >= _LEAST_LIKELY:
+        return name
+    return "cp1252" if sum(byte > 0x7F for byte in sample) <= _MOST_MARKED * len(sample) else None
+
+
+def _score(sample: bytes, encoding: str, count: Callable[[str], float]) -> float:
+    try:
+        text = codecs.getincrementaldecoder(encoding)().decode(sample)  # a letter that the sample cuts is left out
+    except UnicodeDecodeError:
+        return 0.0
+    letters = "".join(_ABOVE_ASCII.findall(text))
+    return count(letters) / len(letters) if letters else 0.0

@@ -1,0 +1,39 @@
+"""Why a file cannot be attached, as values that are put into words elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class WhyNot(StrEnum):
+    IMAGE = "image"  # the models here do not see
+    BINARY = "binary"
+    FOLDER = "folder"
+    EMPTY = "empty"
+    TOO_LARGE = "too_large"
+    TOO_LONG = "too_long"  # its text
+    TOO_MANY = "too_many"
+    GONE = "gone"
+    FORBIDDEN = "forbidden"
+    UNREADABLE = "unreadable"  # the disk does not answer, or it is no file
+    ENCRYPTED = "encrypted"  # a PDF with a password
+    SCANNED = "scanned"  # a PDF without text
+    DAMAGED = "damaged"  # a PDF that cannot be read
+    TOO_COMPLEX = "too_complex"  # a PDF that takes too much time or memory
+
+
+@dataclass(frozen=True, slots=True)
+class NotAttached:
+    name: str
+    why: WhyNot
+    limit: int = 0  # bytes, characters or files, where one was exceeded
+
+
+class Refused(Exception):
+    """A file cannot be read as text."""
+
+    def __init__(self, why: WhyNot, limit: int = 0) -> None:
+        super().__init__(why)
+        self.why = why
+        self.limit = limit

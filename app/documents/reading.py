@@ -1,0 +1,93 @@
+"""A file as an attachment: what kind it is, and its text. PDF is left to a process of its own (`pdf`)."""
+
+from __future__ import annotations
+
+import os
+import stat
+import unicodedata
+from collections.abc import Callable
+from pathlib import Path
+
+from app.documents import pdf
+from app.documents.encodings import decoded
+from app.documents.problems import Refused, WhyNot
+from app.storage import Attachment, AttachmentKind
+from app.system.limited_child import Stop
+
+MOST_FILE_BYTES = 16_000_000
+MOST_PDF_BYTES = 128_000_000
+MOST_CHARACTERS = 4_000_000
+_HEAD_BYTES = 1024
+_IMAGES = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"BM", b"II*\0", b"MM\0*", b"\0\0\1\0")
+_IMAGE_BRANDS = (b"heic", b"heix", b"mif1", b"msf1", b"avif")
+
+Progress = Callable[[float], None]  # the share that is done
+
+
+def read_file(path: Path, stop: Stop, progress: Progress) -> Attachment:
+    """Raises Refused or, when `stop` is asked, Stopped."""
+    try:
+        return _read(path, stop, progress)
+    except FileNotFoundError:
+        raise Refused(WhyNot.GONE) from None
+    except PermissionError:
+        raise Refused(WhyNot.FORBIDDEN) from None
+    except (OSError, ValueError):  # ValueError: a name that no file can have
+        raise Refused(WhyNot.UNREADABLE) from None
+
+
+def _read(path: Path, stop: Stop, progress: Progress) -> Attachment:
+    size = _size(path)
+    head = _bytes(path, _HEAD_BYTES)
+    if b"%PDF-" in head:
+        _check_size(size, MOST_PDF_BYTES)
+        text, kind = pdf.text_of(path, MOST_CHARACTERS, stop, progress), AttachmentKind.PDF
+    elif _is_image(head):
+        raise Refused(WhyNot.IMAGE)
+    else:
+        _check_size(size, MOST_FILE_BYTES)
+        text, kind = _text(_bytes(path, MOST_FILE_BYTES)), AttachmentKind.TEXT
+    if len(text) > MOST_CHARACTERS:
+        raise Refused(WhyNot.TOO_LONG, MOST_CHARACTERS)
+    return Attachment(name_of(path), kind, text, size)
+
+
+def name_of(path: Path) -> str:
+    """As it can be shown and stored: not every name of a file is text, and some systems take letters apart."""
+    return unicodedata.normalize("NFC", os.fsencode(path.name).decode("utf-8", "replace"))
+
+
+def _size(path: Path) -> int:
+    """Asked before it is opened: a pipe would keep us waiting."""
+    found = path.stat()
+    if stat.S_ISDIR(found.st_mode):
+        raise Refused(WhyNot.FOLDER)
+    if not stat.S_ISREG(found.st_mode):
+        raise Refused(WhyNot.UNREADABLE)
+    if found.st_size == 0:
+        raise Refused(WhyNot.EMPTY)
+    return found.st_size
+
+
+def _bytes(path: Path, most: int) -> bytes:
+    with path.open("rb") as file:
+        return file.read(most)
+
+
+def _check_size(size: int, limit: int) -> None:
+    if size > limit:
+        raise Refused(WhyNot.TOO_LARGE, limit)
+
+
+def _is_image(head: bytes) -> bool:
+    riff = head[:4] == b"RIFF" and head[8:12] == b"WEBP"
+    return riff or head.startswith(_IMAGES) or (head[4:8] == b"ftyp" and head[8:12] in _IMAGE_BRANDS)
+
+
+def _text(data: bytes) -> str:
+    text = decoded(data)
+    if text is None:
+        raise Refused(WhyNot.BINARY)
+    if not text.strip():
+        raise Refused(WhyNot.EMPTY)
+    return text

@@ -1,0 +1,204 @@
+"""Which characters of a document come from where in the Markdown that it was written from.
+
+Works from what stands in the document, not from how it was written: what is shown of a text stands in its source in
+the same order, with marks in between. So each stretch of the document is looked for behind the one before it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from PySide6.QtCore import QTextBoundaryFinder
+from PySide6.QtGui import QTextBlock, QTextDocument
+
+from app.markup.block import Block, BlockKind
+from app.markup.document import LINE_SEPARATOR, MARKER, OBJECT
+
+# What may stand between two stretches: a few marks, or the address of a link. A short stretch could be found in the
+# middle of that, so it is not looked for as far.
+_FAR, _NEAR, _SHORT = 2000, 64, 4
+_ESCAPE = 12  # the longest way to write one character otherwise: "&thinsp;" and the like
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """`length` characters of the document from `at` on are those of the source from `source` on.
+
+    Of two units each if `wide`, as Qt counts.
+    """
+
+    at: int
+    source: int
+    length: int
+    wide: bool = False
+
+
+class Alignment:
+    """The runs of one document from `place` on, in the order of both; `start` is where they begin in the source."""
+
+    def __init__(self, document: QTextDocument, source: str, start: int, place: int = 0) -> None:
+        self._runs = list(_runs(document, source, start, place))
+        self._sources = [run.source for run in self._runs]
+        self._places = [run.at for run in self._runs]
+
+    @property
+    def source_end(self) -> int:
+        """Behind the last character of the source that the document shows."""
+        return self._runs[-1].source + self._runs[-1].length if self._runs else 0
+
+    def places_of(self, start: int, end: int) -> Iterator[tuple[int, int]]:
+        """The stretches of the document that show a stretch of the source; within one paragraph each."""
+        number = max(0, bisect_right(self._sources, start) - 1)
+        place: tuple[int, int] | None = None
+        for run in self._runs[number:]:
+            if run.source >= end:
+                break
+            first, last = max(start, run.source), min(end, run.source + run.length)
+            if first >= last:
+                continue
+            units = 2 if run.wide else 1
+            at, behind = (run.at + (offset - run.source) * units for offset in (first, last))
+            if place is not None and place[1] == at:
+                place = (place[0], behind)
+                continue
+            if place is not None:
+                yield place
+            place = (at, behind)
+        if place is not None:
+            yield place
+
+    def source_at(self, place: int) -> int | None:
+        """The character of the source that is shown there; None where it shows none."""
+        number = bisect_right(self._places, place) - 1
+        if number < 0:
+            return None
+        run = self._runs[number]
+        offset = (place - run.at) // (2 if run.wide else 1)
+        return run.source + offset if offset < run.length else None
+
+
+def whole_clusters(block: QTextBlock, start: int, end: int, *, outwards: bool) -> tuple[int, int]:
+    """A stretch of a document without parts of characters: those at its ends are left out, or taken in whole."""
+    text = block.text()
+    if text.isascii():
+        return start, end
+    finder = QTextBoundaryFinder(QTextBoundaryFinder.BoundaryType.Grapheme, text)
+    first, last = start - block.position(), end - block.position()
+    finder.setPosition(first)
+    if not finder.isAtBoundary():
+        first = finder.toPreviousBoundary() if outwards else finder.toNextBoundary()
+    finder.setPosition(last)
+    if not finder.isAtBoundary():
+        last = finder.toNextBoundary() if outwards else finder.toPreviousBoundary()
+    return block.position() + first, block.position() + last
+
+
+class BlockStarts:
+    """Where each block of a section begins in the source; blocks that were known before are not read again."""
+
+    def __init__(self) -> None:
+        self._known: list[tuple[Block, int, int]] = []  # with start and end
+
+    def start_of(self, blocks: Sequence[Block], number: int, source: str, section_start: int) -> int:
+        pairs = enumerate(zip(self._known, blocks, strict=False))
+        kept = next((at for at, (known, block) in pairs if known[0] is not block), min(len(self._known), len(blocks)))
+        del self._known[kept:]
+        for block in blocks[len(self._known) : number + 1]:
+            position = self._known[-1][2] if self._known else section_start
+            self._known.append((block, *_extent(block, source, position)))
+        return self._known[number][1]
+
+
+def _extent(block: Block, source: str, position: int) -> tuple[int, int]:
+    start = -1
+    for line in _source_lines(block):
+        at = source.find(line, position, position + len(line) + _FAR)
+        if at >= 0:
+            start = at if start < 0 else start
+            position = at + len(line)
+    return (start if start >= 0 else position), position
+
+
+def _source_lines(block: Block) -> Iterator[str]:
+    if block.kind in (BlockKind.CODE, BlockKind.FORMULA):
+        texts = [block.text]
+    else:
+        texts = [token.content for token in block.tokens if token.type == "inline"]
+    return (line for text in texts for line in text.splitlines() if line.strip())
+
+
+def _runs(document: QTextDocument, source: str, position: int, place: int) -> Iterator[Run]:
+    whole = _from(document.toPlainText(), place)
+    at = source.find(whole, position, position + len(whole) + _NEAR) if document.blockCount() > 1 else -1
+    if at >= 0:  # code, as a rule
+        yield from _narrow_and_wide(whole, place, at)
+        return
+    for where, text in _stretches(document, place):
+        reach = _FAR if len(text) >= _SHORT else _NEAR
+        at = source.find(text, position, position + len(text) + reach)
+        if at >= 0:
+            yield from _narrow_and_wide(text, where, at)
+            position = at + len(text)
+        else:
+            for run in _one_by_one(text, where, source, position):
+                position = run.source + 1
+                yield run
+
+
+def _stretches(document: QTextDocument, place: int) -> Iterator[tuple[int, str]]:
+    """What stands in the document without list markers, line by line, in pieces of one format."""
+    block = document.findBlock(place)
+    while block.isValid():
+        fragments = block.begin()
+        while not fragments.atEnd():
+            fragment = fragments.fragment()
+            if not fragment.charFormat().boolProperty(MARKER):
+                first = max(0, place - fragment.position())
+                yield from _pieces(_from(fragment.text(), first), fragment.position() + first)
+            fragments += 1
+        block = block.next()
+
+
+def _from(text: str, units: int) -> str:
+    """Without so many of Qt's units at its start."""
+    if not units or len(text) == _units(text):
+        return text[units:]
+    return text.encode("utf-16-le", "surrogatepass")[2 * units :].decode("utf-16-le", "replace")
+
+
+def _pieces(text: str, place: int) -> Iterator[tuple[int, str]]:
+    for line in text.replace(OBJECT, LINE_SEPARATOR).split(LINE_SEPARATOR):
+        if line.strip():
+            yield place, line
+        place += _units(line) + 1
+
+
+def _one_by_one(text: str, place: int, source: str, position: int) -> Iterator[Run]:
+    """Where something of it is escaped, or stands otherwise in the source."""
+    reach = _NEAR
+    for char in text:
+        at = source.find(char, position, position + reach)
+        if at >= 0:
+            yield Run(place, at, 1, wide=char > "\uffff")
+            position, reach = at + 1, _ESCAPE
+        place += _units(char)
+
+
+def _narrow_and_wide(text: str, place: int, at: int) -> Iterator[Run]:
+    """Split where characters take two units."""
+    if len(text) == _units(text):
+        yield Run(place, at, len(text))
+        return
+    start = 0
+    for is_wide, same in groupby(text, key=lambda char: char > "\uffff"):
+        length = sum(1 for _ in same)
+        yield Run(place, at + start, length, wide=is_wide)
+        place += length * (2 if is_wide else 1)
+        start += length
+
+
+def _units(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2

@@ -1,0 +1,109 @@
+"""Comparing text as people do who search: without case, width, or how accents and Hangul are encoded. No Qt.
+
+`fold` makes two spellings of a word equal; `occurrences` finds where folded words stand in the text as it was written.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import Final
+
+_FORM: Final = "NFKC"
+_JAMO = range(0x1160, 0x1200)  # vowels and final consonants, which join the letter before
+
+Span = tuple[int, int]  # first character, and the one behind the last
+
+
+def fold(text: str) -> str:
+    if text.isascii():
+        return text.lower()
+    return unicodedata.normalize(_FORM, unicodedata.normalize(_FORM, text).casefold())
+
+
+def occurrences(text: str, word: str) -> Iterator[Span]:
+    """Where `word` stands, from the first on; they do not overlap."""
+    folded, wanted = fold(text), fold(word)
+    if not wanted or wanted not in folded:
+        return
+    if _keeps_places(text):
+        yield from _found(folded, wanted)
+        return
+    folded, starts = _folded_with_places(text)
+    before: Span | None = None
+    for first, last in _found(folded, wanted):
+        span = starts[first], _end(starts, last)
+        if span != before:  # one letter may hold the word twice: "s" in "ß"
+            yield span
+        before = span
+
+
+def occurrences_of_any(text: str, words: Iterable[str]) -> list[Span]:
+    """Of several words, in the order of the text; where two overlap, as one."""
+    result: list[Span] = []
+    for first, last in sorted({span for word in words for span in occurrences(text, word)}):
+        if result and first <= result[-1][1]:
+            result[-1] = (result[-1][0], max(last, result[-1][1]))
+        else:
+            result.append((first, last))
+    return result
+
+
+def _found(folded: str, wanted: str) -> Iterator[Span]:
+    at = folded.find(wanted)
+    while at >= 0:
+        yield at, at + len(wanted)
+        at = folded.find(wanted, at + len(wanted))
+
+
+def _keeps_places(text: str) -> bool:
+    """Whether every character stays in its place. Case folding never makes text shorter, so its length tells."""
+    if text.isascii():
+        return True
+    if not unicodedata.is_normalized(_FORM, text):
+        return False
+    folded = text.casefold()
+    return len(folded) == len(text) and unicodedata.is_normalized(_FORM, folded)
+
+
+def _folded_with_places(text: str) -> tuple[str, list[int]]:
+    """The folded text, and for each of its characters (and the end) where what it came from begins."""
+    folded: list[str] = []
+    starts: list[int] = []
+    for start, letter in _letters(text):
+        piece = _fold_letter(letter)
+        folded.append(piece)
+        starts += [start] * len(piece)
+    starts.append(len(text))
+    return "".join(folded), starts
+
+
+def _end(starts: list[int], last: int) -> int:
+    """Behind the whole letter that the match ends in."""
+    return starts[bisect_right(starts, starts[last - 1])]
+
+
+def _letters(text: str) -> Iterator[tuple[int, str]]:
+    """Each character with the marks and jamo that join it."""
+    start = 0
+    for place, char in enumerate(text):
+        if place > start and not _joins(char):
+            yield start, text[start:place]
+            start = place
+    if text:
+        yield start, text[start:]
+
+
+@lru_cache(maxsize=4096)
+def _joins(char: str) -> bool:
+    if char < "\u0300":
+        return False
+    first = unicodedata.normalize(_FORM, char)[0]
+    return unicodedata.combining(first) != 0 or ord(first) in _JAMO
+
+
+@lru_cache(maxsize=4096)
+def _fold_letter(letter: str) -> str:
+    return fold(letter)

@@ -1,0 +1,116 @@
+"""Conversations of ChatGPT's export: a mapping of nodes, of which many are never seen."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from typing import Any
+
+from app.portable.loose import list_at, name_at, note, number_at, object_at, text_at, time_at
+from app.portable.problems import Unreadable, WhyNotRead
+from app.portable.trees import MOST_NODES, Node, joined, ordered
+from app.storage.attachments import Attachment
+from app.storage.portable import PortableChat, PortableMessage
+
+_ROLES = ("user", "assistant")
+_LANGUAGES = {"unknown": "", "json": "json"}
+_SAID_TO_ALL = ("", "all", "assistant")
+
+
+def is_chatgpt(found: dict[str, Any]) -> bool:
+    return isinstance(found.get("mapping"), dict)
+
+
+def chat_of(found: dict[str, Any]) -> PortableChat:
+    """Raises Unreadable."""
+    if len(found["mapping"]) > MOST_NODES:
+        raise Unreadable(WhyNotRead.TOO_LARGE)
+    began = time_at(found, "create_time")
+    nodes: dict[Hashable, Node] = {
+        key: _node(value, began) for key, value in found["mapping"].items() if isinstance(value, dict)
+    }
+    messages, seen_as = ordered(nodes)
+    if not messages:
+        raise Unreadable(WhyNotRead.EMPTY)
+    messages, numbers = joined(messages)
+    shown = seen_as.get(text_at(found, "current_node"))
+    origin = name_at(found, "conversation_id") or name_at(found, "id") or f"{began}:{name_at(found, 'title')}"
+    return PortableChat(
+        origin=f"chatgpt:{origin}",
+        title=name_at(found, "title"),
+        messages=messages,
+        shown=numbers.get(shown) if shown is not None else None,
+        renamed=True,
+        created_at=began,
+        updated_at=time_at(found, "update_time") or began,
+    )
+
+
+def _node(found: dict[str, Any], began: float) -> Node:
+    parent = found.get("parent")
+    message = found.get("message")
+    seen = _message(message, began) if isinstance(message, dict) else None
+    return Node(parent if isinstance(parent, str) else None, seen)
+
+
+def _message(found: dict[str, Any], began: float) -> PortableMessage | None:
+    """None for what ChatGPT does not show: system, tools, calls of tools, and what is marked as hidden."""
+    role, metadata = text_at(object_at(found, "author"), "role"), object_at(found, "metadata")
+    hidden = metadata.get("is_visually_hidden_from_conversation") is True
+    if role not in _ROLES or hidden or text_at(found, "recipient") not in _SAID_TO_ALL:
+        return None
+    said = _said(object_at(found, "content"), is_user=role == "user")
+    files = tuple(note(name_at(each, "name")) for each in list_at(metadata, "attachments") if name_at(each, "name"))
+    said.attachments += files
+    said.thinking_s = number_at(metadata, "finished_duration_sec")
+    if not (said.text or said.thinking or said.thinking_s or said.attachments):
+        return None
+    return PortableMessage(
+        number=0,
+        parent=None,
+        role=role,
+        text=said.text,
+        thinking=said.thinking,
+        thinking_s=said.thinking_s,
+        main_name=name_at(metadata, "model_slug") if role == "assistant" else "",
+        attachments=said.attachments,
+        created_at=time_at(found, "create_time") or began,
+    )
+
+
+@dataclass(slots=True)
+class _Said:
+    text: str = ""
+    thinking: str = ""
+    thinking_s: float = 0.0
+    attachments: tuple[Attachment, ...] = field(default_factory=tuple)
+
+
+def _said(content: dict[str, Any], *, is_user: bool) -> _Said:
+    kind = text_at(content, "content_type")
+    if kind == "thoughts":
+        thoughts = [text_at(each, "content") or text_at(each, "summary") for each in list_at(content, "thoughts")]
+        return _Said(thinking="\n\n".join(filter(None, thoughts)))
+    if kind == "code":
+        language = name_at(content, "language")
+        text = text_at(content, "text")
+        return _Said(f"```{_LANGUAGES.get(language, language)}\n{text}\n```" if text else "")
+    if kind in ("text", "multimodal_text"):
+        return _parts(list_at(content, "parts"), is_user=is_user)
+    return _Said()
+
+
+def _parts(parts: list[Any], *, is_user: bool) -> _Said:
+    """Texts as they are. Of images and the like remains that they were there."""
+    texts, notes = [], []
+    for part in parts:
+        if isinstance(part, str):
+            texts.append(text_at({"part": part}, "part"))
+        elif text := text_at(part, "text"):  # what was spoken
+            texts.append(text)
+        elif kind := name_at(part, "content_type"):
+            name = kind.removesuffix("_asset_pointer").replace("_", " ")
+            notes.append(note(name))
+            texts += [] if is_user else [f"[{name}]"]
+    text = "\n\n".join(filter(None, (each.strip() for each in texts)))
+    return _Said(text, attachments=tuple(notes) if is_user else ())

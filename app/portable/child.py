@@ -1,0 +1,135 @@
+"""The process that reads other people's chats: what it understands goes to a file, a chat a line, in our own form.
+
+Prints lines of JSON: how far it is, each chat with its origin, and each problem.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import IO, Any
+
+from app.portable import chatgpt, lm_studio, own
+from app.portable.json_stream import Reader, loads
+from app.portable.problems import Unreadable, WhyNotRead
+from app.portable.reading import LIMITS
+from app.portable.sources import Source, chunks, sources
+from app.storage.portable import PortableChat
+from app.system.limited_child import set_limits
+
+_MOST_SPOOLED = 4 << 30  # characters
+_TITLE = 60
+_TELL_S = 0.1
+
+
+def main(arguments: list[str]) -> int:
+    set_limits(LIMITS)
+    with Path(arguments[0]).open("w", encoding="utf-8") as spool:
+        Import(spool).read([Path(each) for each in arguments[1:]])
+    _say(end=True)
+    return 0
+
+
+def _say(**values: object) -> None:
+    sys.stdout.write(json.dumps(values) + "\n")
+    sys.stdout.flush()
+
+
+class Import:
+    def __init__(self, spool: IO[str]) -> None:
+        self._spool = spool
+        self._spooled = 0
+        self._read = self._all = 0  # bytes
+        self._told_s = 0.0
+
+    def read(self, paths: list[Path]) -> None:
+        self._all = sum(each.size_bytes for path in paths for each in sources(path))
+        for path in paths:
+            for source in sources(path):
+                self._read_source(source)
+
+    def _count(self, read: int) -> None:
+        self._read += read
+        if time.monotonic() - self._told_s > _TELL_S:
+            self._told_s = time.monotonic()
+            _say(done=self._read, all=self._all)
+
+    def _read_source(self, source: Source) -> None:
+        try:
+            if not self._read_chats(source):
+                raise Unreadable(WhyNotRead.EMPTY)
+        except Unreadable as error:
+            _say(file=source.name, why=error.why)
+        except MemoryError:
+            _say(file=source.name, why=WhyNotRead.TOO_MUCH)
+
+    def _read_chats(self, source: Source) -> int:
+        """How many chats there were, readable or not. A file of another kind is refused with its first value."""
+        reader, count = Reader(), 0
+        for element in reader.elements(chunks(source, self._count)):
+            title: object = ""
+            count += 1
+            if count == 1 and "version" in reader.begun():
+                own.check_head(reader.begun())
+            try:
+                if element.why is not None:
+                    raise Unreadable(element.why)
+                found = loads(element.text)
+                title = found.get("title") or found.get("name") if isinstance(found, dict) else ""
+                for chat in understood(found, source.folder):
+                    self._put(chat)
+            except Unreadable as error:
+                if error.why is WhyNotRead.UNKNOWN and count == 1:
+                    raise
+                _say(file=source.name, chat=_short(title), why=error.why)
+        return count
+
+    def _put(self, chat: PortableChat) -> None:
+        line = own.line_of(chat)
+        self._spooled += len(line)
+        if self._spooled > _MOST_SPOOLED:
+            raise Unreadable(WhyNotRead.TOO_LARGE)
+        self._spool.write(line + "\n")
+        _say(origin=chat.origin, messages=len(chat.messages))
+
+
+def _short(title: object) -> str:
+    return own.storable(title)[:_TITLE] if isinstance(title, str) else ""
+
+
+def understood(found: Any, folder: tuple[str, ...] = ()) -> Iterator[PortableChat]:
+    """The chats in a value, by what it looks like. Raises Unreadable."""
+    if not isinstance(found, dict):
+        raise Unreadable(WhyNotRead.UNKNOWN)
+    if chatgpt.is_chatgpt(found):
+        yield titled(chatgpt.chat_of(found))
+    elif "origin" not in found and isinstance(found.get("id"), str) and "shown" in found:
+        yield checked(own.chat_of(found))
+    elif lm_studio.is_lm_studio(found):
+        yield titled(lm_studio.chat_of(found, folder))
+    elif found.get("format") == own.FORMAT:  # without chats
+        raise Unreadable(WhyNotRead.EMPTY)
+    else:
+        raise Unreadable(WhyNotRead.UNKNOWN)
+
+
+def checked(chat: PortableChat) -> PortableChat:
+    if not chat.origin:
+        raise Unreadable(WhyNotRead.WRONG)
+    return chat
+
+
+def titled(chat: PortableChat) -> PortableChat:
+    """One without a title is called by its first words, as a chat that begins here."""
+    if chat.title:
+        return chat
+    first = next((message.text for message in chat.messages if message.text.strip()), "")
+    return replace(chat, title=" ".join(first[:200].split())[:_TITLE])
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

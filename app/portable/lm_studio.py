@@ -1,0 +1,116 @@
+"""Chats of LM Studio: a list of messages with versions, of which the chosen ones follow one another."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import Any
+
+from app.portable.loose import list_at, name_at, note, number_at, object_at, text_at, time_at
+from app.portable.problems import Unreadable, WhyNotRead
+from app.portable.trees import MOST_NODES
+from app.storage.attachments import Attachment
+from app.storage.portable import PortableChat, PortableMessage
+
+_MS = 0.001
+_ROLES = ("user", "assistant")
+_THINK, _THOUGHT = "<think>", "</think>"
+
+
+def is_lm_studio(found: dict[str, Any]) -> bool:
+    messages = list_at(found, "messages")
+    return bool(messages) and all(
+        isinstance(each, dict) and ("versions" in each or ("role" in each and "content" in each)) for each in messages
+    )
+
+
+def chat_of(found: dict[str, Any], folder: tuple[str, ...] = ()) -> PortableChat:
+    """Raises Unreadable."""
+    began = time_at(found, "createdAt", unit_s=_MS)
+    messages: list[PortableMessage] = []
+    parent: int | None = None
+    for slot in list_at(found, "messages"):
+        parent = _add_versions(messages, slot, parent, began)
+        if len(messages) > MOST_NODES:
+            raise Unreadable(WhyNotRead.TOO_LARGE)
+    if not messages:
+        raise Unreadable(WhyNotRead.EMPTY)
+    last = max(time_at(found, name, unit_s=_MS) for name in ("userLastMessagedAt", "assistantLastMessagedAt"))
+    first = hashlib.blake2b(messages[0].text.encode(), digest_size=8).hexdigest()
+    return PortableChat(
+        origin=f"lmstudio:{began}:{first}",
+        title=name_at(found, "name"),
+        messages=tuple(messages),
+        shown=parent,
+        renamed=bool(name_at(found, "name")),
+        pinned=found.get("pinned") is True,
+        created_at=began,
+        updated_at=last or began,
+        folder=folder,
+    )
+
+
+def _add_versions(messages: list[PortableMessage], slot: Any, parent: int | None, began: float) -> int | None:
+    """Returns the number of the chosen version, which the next message answers."""
+    versions = list_at(slot, "versions") or [slot]
+    chosen, followed = number_at(slot, "currentlySelected"), parent
+    for place, version in enumerate(versions):
+        message = _message(version, len(messages) + 1, parent, began)
+        if message is not None:
+            messages.append(message)
+            if place == chosen or followed == parent:
+                followed = message.number
+    return followed
+
+
+@dataclass(slots=True)
+class _Said:
+    texts: list[str] = field(default_factory=list)
+    thoughts: list[str] = field(default_factory=list)
+    notes: list[Attachment] = field(default_factory=list)
+    model: str = ""
+
+
+def _message(version: Any, number: int, parent: int | None, began: float) -> PortableMessage | None:
+    role, said = text_at(version, "role"), _Said()
+    if role not in _ROLES:
+        return None
+    for step in list_at(version, "steps") or [version]:
+        _take(step, said)
+    said.model = said.model or name_at(object_at(version, "senderInfo"), "senderName")
+    text, thinking = _split_thinking("\n\n".join(filter(None, said.texts)))
+    thinking = "\n\n".join(filter(None, [*said.thoughts, thinking]))
+    if not (text or thinking or said.notes):
+        return None
+    return PortableMessage(
+        number=number,
+        parent=parent,
+        role=role,
+        text=text,
+        thinking=thinking,
+        main_name=said.model if role == "assistant" else "",
+        attachments=tuple(said.notes),
+        created_at=began,
+    )
+
+
+def _take(step: Any, said: _Said) -> None:
+    """A step of a reply, or a message that has none."""
+    content = step.get("content") if isinstance(step, dict) else None
+    items = content if isinstance(content, list) else [{"type": "text", "text": content}]
+    text = "".join(text_at(item, "text") for item in items if text_at(item, "type") == "text").strip()
+    thinks = text_at(object_at(step, "style"), "type") == "thinking"
+    (said.thoughts if thinks else said.texts).append(text)
+    for item in items:
+        if text_at(item, "type") == "file":
+            said.notes.append(note(name_at(item, "name") or name_at(item, "fileType") or "file"))
+    made = object_at(step, "genInfo")
+    said.model = name_at(made, "indexedModelIdentifier") or name_at(made, "identifier") or said.model
+
+
+def _split_thinking(text: str) -> tuple[str, str]:
+    """Of replies that were kept with the marks that models put around their thinking."""
+    if not text.startswith(_THINK) or _THOUGHT not in text:
+        return text, ""
+    thinking, _, rest = text.removeprefix(_THINK).partition(_THOUGHT)
+    return rest.strip(), thinking.strip()

@@ -1,0 +1,141 @@
+"""Our own form of chats: JSON that holds everything, one chat a line. What is read is not trusted."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from app.portable.problems import Unreadable, WhyNotRead
+from app.storage.attachments import Attachments, attachments_from_json
+from app.storage.portable import LATEST_S, ROLES, Json, PortableChat, PortableMessage
+from app.storage.records import ReplyStatus
+
+FORMAT = "hunch.chats"
+VERSION = 1
+_STORED = frozenset(
+    set(ReplyStatus)
+    - {
+        ReplyStatus.QUEUED,
+        ReplyStatus.READING,
+        ReplyStatus.STREAMING,
+        ReplyStatus.UNSAVED,
+        ReplyStatus.UNREADABLE,
+    }
+)
+
+
+def head() -> str:
+    return f'{{"format": "{FORMAT}", "version": {VERSION}, "chats": ['
+
+
+TAIL = "\n]}\n"
+
+
+def line_of(chat: PortableChat) -> str:
+    """Every field, in one line of JSON."""
+    values = asdict(chat)
+    values["id"] = values.pop("origin")
+    for message in values["messages"]:
+        message["id"] = message.pop("number")
+    return json.dumps(values, ensure_ascii=False, allow_nan=False)
+
+
+def check_head(found: dict[str, Any]) -> None:
+    version = found.get("version")
+    if not isinstance(version, int) or isinstance(version, bool):
+        raise Unreadable(WhyNotRead.WRONG)
+    if version > VERSION:
+        raise Unreadable(WhyNotRead.NEWER)
+
+
+def chat_of(found: dict[str, Any]) -> PortableChat:
+    """Raises Unreadable for whatever is not as `line_of` writes it; fields that are missing have their usual values."""
+    messages = tuple(_messages(_of(found.get("messages"), list)))
+    numbers = {message.number for message in messages}
+    shown = found.get("shown")
+    return PortableChat(
+        origin=_text(found, "id")[:500],
+        title=_text(found, "title"),
+        messages=messages,
+        shown=shown if shown in numbers else None,
+        renamed=found.get("renamed") is True,
+        pinned=found.get("pinned") is True,
+        created_at=_time(found, "created_at"),
+        updated_at=_time(found, "updated_at"),
+        folder=tuple(storable(_of(name, str)) for name in _of(found.get("folder", []), list)[:50]),
+        options=_object(found, "options"),
+    )
+
+
+def _messages(found: list[Any]) -> Iterator[PortableMessage]:
+    known: set[int] = set()
+    for each in found:
+        message = _message(_of(each, dict), known)
+        known.add(message.number)
+        yield message
+
+
+def _message(found: dict[str, Any], known: set[int]) -> PortableMessage:
+    number, parent, role = _of(found.get("id"), int), found.get("parent"), found.get("role")
+    if number in known or role not in ROLES:
+        raise Unreadable(WhyNotRead.WRONG)
+    if parent is not None and (isinstance(parent, bool | float) or parent not in known):
+        raise Unreadable(WhyNotRead.CIRCLE)
+    status = found.get("status", "done")
+    return PortableMessage(
+        number=number,
+        parent=parent,
+        role=role,
+        text=_text(found, "text"),
+        thinking=_text(found, "thinking"),
+        thinking_s=_number(found, "thinking_s"),
+        status=status if isinstance(status, str) and status in _STORED else "done",
+        main_name=_text(found, "main_name"),
+        draft_name=_text(found, "draft_name"),
+        stats=_object(found, "stats"),
+        error=_object(found, "error"),
+        drafting=_object(found, "drafting"),
+        attachments=_attachments(found.get("attachments")),
+        created_at=_time(found, "created_at"),
+    )
+
+
+def _attachments(found: object) -> Attachments:
+    return () if not found else attachments_from_json(storable(json.dumps(_of(found, list), ensure_ascii=False)))
+
+
+def _of(value: Any, kind: type) -> Any:
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise Unreadable(WhyNotRead.WRONG)
+    return value
+
+
+def _text(found: dict[str, Any], name: str) -> str:
+    return storable(_of(found.get(name, ""), str))
+
+
+def _number(found: dict[str, Any], name: str) -> float:
+    value = found.get(name, 0.0)
+    if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > LATEST_S or math.isnan(value):
+        raise Unreadable(WhyNotRead.WRONG)
+    return float(value)
+
+
+def _time(found: dict[str, Any], name: str) -> float:
+    return max(0.0, _number(found, name))
+
+
+def _object(found: dict[str, Any], name: str) -> Json:
+    value = found.get(name)
+    if value is None:
+        return None
+    cleaned: dict[str, Any] = json.loads(storable(json.dumps(_of(value, dict), ensure_ascii=False)))
+    return cleaned
+
+
+def storable(text: str) -> str:
+    """Without halves of surrogate pairs, which are no characters."""
+    return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,76 @@
+"""Why chats cannot be exported or imported, as values that are put into words elsewhere."""
+
+from __future__ import annotations
+
+import errno
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class WhyNotWritten(StrEnum):
+    FULL = "full"  # no room on the disk
+    FORBIDDEN = "forbidden"
+    GONE = "gone"  # the folder is not there
+    DISK = "disk"  # it does not answer
+
+
+class WhyNotRead(StrEnum):
+    """Of a file, or of one chat in it."""
+
+    UNKNOWN = "unknown"  # no format that we know
+    EMPTY = "empty"  # a chat without messages, or a file without chats
+    NOT_JSON = "not_json"
+    TRUNCATED = "truncated"
+    TOO_LARGE = "too_large"
+    TOO_DEEP = "too_deep"  # nested
+    DUPLICATE = "duplicate"  # one name twice in an object
+    CIRCLE = "circle"  # messages that answer one another
+    WRONG = "wrong"  # a value is not of the kind that it should be
+    NEWER = "newer"  # written by a newer version of this app
+    ENCRYPTED = "encrypted"
+    GONE = "gone"
+    FORBIDDEN = "forbidden"
+    DISK = "disk"
+    TOO_MUCH = "too_much"  # reading took too much time or memory
+
+
+@dataclass(frozen=True, slots=True)
+class NotExported:
+    why: WhyNotWritten
+    folder: str
+
+
+@dataclass(frozen=True, slots=True)
+class NotImported:
+    """`chat` is a title, or "" where the whole file is meant."""
+
+    file: str
+    why: WhyNotRead
+    chat: str = ""
+
+
+class Unreadable(Exception):
+    def __init__(self, why: WhyNotRead) -> None:
+        super().__init__(why)
+        self.why = why
+
+
+_WRITING = {
+    errno.ENOSPC: WhyNotWritten.FULL,
+    errno.EDQUOT: WhyNotWritten.FULL,
+    errno.EFBIG: WhyNotWritten.FULL,
+    errno.EACCES: WhyNotWritten.FORBIDDEN,
+    errno.EPERM: WhyNotWritten.FORBIDDEN,
+    errno.EROFS: WhyNotWritten.FORBIDDEN,
+    errno.ENOENT: WhyNotWritten.GONE,
+    errno.ENOTDIR: WhyNotWritten.GONE,
+}
+
+
+def why_not_written(error: OSError) -> WhyNotWritten:
+    return _WRITING.get(error.errno or 0, WhyNotWritten.DISK)
+
+
+def why_not_read(error: OSError) -> WhyNotRead:
+    known = {errno.ENOENT: WhyNotRead.GONE, errno.EACCES: WhyNotRead.FORBIDDEN, errno.EPERM: WhyNotRead.FORBIDDEN}
+    return known.get(error.errno or 0, WhyNotRead.DISK)

@@ -1,0 +1,60 @@
+"""Files and long texts that go with a message: values, and their form in the database."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from enum import StrEnum
+
+from app.storage.codec import as_text
+
+
+class AttachmentKind(StrEnum):
+    TEXT = "text"  # text or code, from a file
+    PDF = "pdf"  # the text of one
+    PASTED = "pasted"  # has no name
+    NOTE = "note"  # of an imported chat: only the name of what was there
+
+    @classmethod
+    def _missing_(cls, value: object) -> AttachmentKind:
+        return cls.TEXT
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    name: str
+    kind: AttachmentKind
+    text: str
+    size_bytes: int  # of the file, or of the pasted text
+    tokens: int = 0  # as the main model counted them; 0: not known
+
+
+Attachments = tuple[Attachment, ...]
+
+_USUAL = asdict(Attachment("", AttachmentKind.TEXT, "", 0))
+
+
+def attachments_to_json(attachments: Sequence[Attachment]) -> str | None:
+    return json.dumps([asdict(each) for each in attachments], ensure_ascii=False) if attachments else None
+
+
+def attachments_from_json(text: object) -> Attachments:
+    """Of what cannot be read, nothing; never raises."""
+    if text is None:
+        return ()
+    try:
+        stored = json.loads(as_text(text))
+    except (ValueError, RecursionError):
+        return ()
+    return tuple(_attachment(each) for each in stored if isinstance(each, dict)) if isinstance(stored, list) else ()
+
+
+def _attachment(stored: dict[str, object]) -> Attachment:
+    values = {field.name: _like(_USUAL[field.name], stored.get(field.name)) for field in fields(Attachment)}
+    return Attachment(**values | {"kind": AttachmentKind(values["kind"])})  # type: ignore[arg-type]
+
+
+def _like(usual: object, value: object) -> object:
+    kind = int if isinstance(usual, int) else str
+    return value if isinstance(value, kind) and not isinstance(value, bool) else usual

@@ -1,0 +1,135 @@
+"""Folders of chats: making, naming, moving, deleting. What is in them is in `chats`.
+
+Folders whose parents go round in a circle, or are gone, stand at the top: nothing that is stored is out of reach.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.storage.codec import as_text
+from app.storage.database import Connection
+from app.storage.records import Folder
+from app.storage.trash import Trash
+
+_BELOW = """
+WITH RECURSIVE below (id) AS (
+    SELECT ?
+    UNION
+    SELECT folders.id FROM folders JOIN below ON folders.parent_id = below.id
+)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class DeletedFolder:
+    """What a deletion changed, so that it can be undone."""
+
+    folders: Sequence[tuple[object, ...]]  # rows
+    chats: Sequence[tuple[int, int]]  # chat, and the folder that it was in
+    children: Sequence[tuple[int, int]]  # folder that moved up, and the one that it was in
+    mark: float | None  # of the chats, where they went to the Trash
+
+
+class FolderStore:
+    def __init__(self, database: Connection) -> None:
+        self._db = database
+
+    def all(self) -> list[Folder]:
+        unseen = {row[0] for row in self._db.rows("SELECT DISTINCT folder_id FROM chats WHERE unseen = 1")}
+        rows = self._db.rows("SELECT id, name, parent_id, opened FROM folders ORDER BY id")
+        return [
+            Folder(row["id"], as_text(row["name"]), _number(row["parent_id"]), row["opened"] != 0, row["id"] in unseen)
+            for row in rows
+        ]
+
+    def make(self, name: str, parent_id: int | None, chat_id: int = 0) -> int:
+        """A new folder in a folder or at the top, with a chat in it if one is named."""
+        with self._db.transaction():
+            sql = "INSERT INTO folders (name, parent_id, created_at) VALUES (?, ?, ?)"
+            folder_id = self._db.execute(sql, (name, parent_id, time.time()))
+            self._open(parent_id)
+            self._db.execute("UPDATE chats SET folder_id = ? WHERE id = ?", (folder_id, chat_id))
+        return folder_id
+
+    def rename(self, folder_id: int, name: str) -> None:
+        self._db.execute("UPDATE folders SET name = ? WHERE id = ?", (name, folder_id))
+
+    def set_opened(self, folder_id: int, opened: bool) -> None:
+        self._db.execute("UPDATE folders SET opened = ? WHERE id = ?", (int(opened), folder_id))
+
+    def move(self, folder_id: int, parent_id: int | None) -> None:
+        """Into another folder, or to the top. One is never moved into itself or what is in it."""
+        if parent_id in self._below(folder_id):
+            return
+        with self._db.transaction():
+            self._db.execute("UPDATE folders SET parent_id = ? WHERE id = ?", (parent_id, folder_id))
+            self._open(parent_id)
+
+    def put_chat(self, chat_id: int, folder_id: int | None) -> None:
+        with self._db.transaction():
+            self._db.execute("UPDATE chats SET folder_id = ? WHERE id = ?", (folder_id, chat_id))
+            self._open(folder_id)
+
+    def chats_below(self, folder_id: int) -> int:
+        """How many chats are in a folder and the folders in it."""
+        sql = f"{_BELOW} SELECT count(*) FROM chats WHERE folder_id IN below AND deleted_at IS NULL"
+        row = self._db.row(sql, (folder_id,))
+        return 0 if row is None else row[0]
+
+    def folders_below(self, folder_id: int) -> int:
+        return len(self._below(folder_id)) - 1
+
+    def delete(self, folder_id: int, with_chats: bool) -> DeletedFolder:
+        """What is in it goes one level up; `with_chats`: the chats go to the Trash, and the folders with them."""
+        with self._db.transaction():
+            return self._delete_whole(folder_id) if with_chats else self._dissolve(folder_id)
+
+    def put_back(self, deleted: DeletedFolder) -> None:
+        with self._db.transaction():
+            self._db.connection.executemany("INSERT OR IGNORE INTO folders VALUES (?, ?, ?, ?, ?)", deleted.folders)
+            put_back = [(folder, number) for number, folder in deleted.chats]
+            self._db.connection.executemany("UPDATE chats SET folder_id = ? WHERE id = ?", put_back)
+            put_back = [(folder, number) for number, folder in deleted.children]
+            self._db.connection.executemany("UPDATE folders SET parent_id = ? WHERE id = ?", put_back)
+            if deleted.mark is not None:
+                Trash(self._db).restore_within(deleted.mark)
+
+    def _delete_whole(self, folder_id: int) -> DeletedFolder:
+        rows = self._rows_below(folder_id)
+        inside = f"{_BELOW} SELECT id, folder_id FROM chats WHERE folder_id IN below AND deleted_at IS NULL"
+        chats = [(row["id"], row["folder_id"]) for row in self._db.rows(inside, (folder_id,))]
+        mark = Trash(self._db).put_chats([number for number, _ in chats])
+        self._db.execute(f"{_BELOW} DELETE FROM folders WHERE id IN below", (folder_id,))
+        return DeletedFolder(rows, chats, (), mark)
+
+    def _dissolve(self, folder_id: int) -> DeletedFolder:
+        rows = [tuple(row) for row in self._db.rows("SELECT * FROM folders WHERE id = ?", (folder_id,))]
+        parent_id = rows[0][2] if rows else None
+        inside = [
+            [(row[0], folder_id) for row in self._db.rows(f"SELECT id FROM {table} WHERE {column} = ?", (folder_id,))]
+            for table, column in (("chats", "folder_id"), ("folders", "parent_id"))
+        ]
+        self._db.execute("UPDATE chats SET folder_id = ? WHERE folder_id = ?", (parent_id, folder_id))
+        self._db.execute("UPDATE folders SET parent_id = ? WHERE parent_id = ?", (parent_id, folder_id))
+        self._db.execute("DELETE FROM folders WHERE id = ?", (folder_id,))
+        return DeletedFolder(rows, inside[0], inside[1], None)
+
+    def _rows_below(self, folder_id: int) -> list[tuple[object, ...]]:
+        sql = f"{_BELOW} SELECT folders.* FROM folders WHERE id IN below"
+        return [tuple(row) for row in self._db.rows(sql, (folder_id,))]
+
+    def _below(self, folder_id: int) -> set[int]:
+        """A folder and all folders in it."""
+        return {row[0] for row in self._db.rows(f"{_BELOW} SELECT id FROM below", (folder_id,))}
+
+    def _open(self, folder_id: int | None) -> None:
+        """Shows what was just put into it."""
+        if folder_id is not None:
+            self.set_opened(folder_id, True)
+
+
+def _number(value: object) -> int | None:
+    return value if isinstance(value, int) else None

@@ -1,0 +1,181 @@
+"""What each request did, kept when its chat goes: the newest ones, and totals over all of them.
+
+Counters are summed by SQLite; rates are made of the sums by the definitions of `RequestStats`, as for a single reply.
+"""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+import time
+from dataclasses import dataclass, fields, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from app.markup.kinds import kind_of
+from app.storage.codec import as_text, stats_from_json, stats_to_json
+from app.storage.database import Connection
+from app.storage.records import ReplyStatus, ReplyText
+from engine import EngineError, RequestStats
+
+if TYPE_CHECKING:
+    from app.storage.storage import Stores
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRequest:
+    id: int
+    chat_id: int
+    message_id: int
+    title: str  # of its chat; "" when that is deleted
+    main_name: str
+    draft_name: str
+    status: ReplyStatus
+    stats: RequestStats
+
+
+class Grouping(StrEnum):
+    PAIR = "pair"
+    LANGUAGE = "language"
+    CONTENT = "content"
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """Of the requests with one key: for a pair "main" and "draft", else "" and a code.
+
+    `drafted` sums up those that drafted, `judged` those of them whose speed was compared with plain decoding.
+    """
+
+    key: tuple[str, str]
+    requests: int
+    drafted: RequestStats
+    judged: RequestStats
+
+
+_KEYS = {
+    Grouping.PAIR: ("main_name", "draft_name"),
+    Grouping.LANGUAGE: ("''", "language"),
+    Grouping.CONTENT: ("''", "content"),
+}
+# The first round and token of a reply are not counted in its rates, so they are left out of the sums.
+_BEHIND_THE_FIRST = ("generated_tokens", "rounds")
+_SUMMED = tuple(
+    field.name
+    for field in fields(RequestStats)
+    if field.type in ("int", "float")
+    and field.name not in ("stretch_rounds", "draft_speed", "plain_rounds_error", "context_tokens")
+)
+_PLAIN, _DRAFTED, _JUDGED = range(3)
+
+
+class RequestStore:
+    def __init__(self, database: Connection) -> None:
+        self._db = database
+
+    def add(self, reply: ReplyText, status: ReplyStatus, stats: RequestStats) -> int:
+        """Tells language and content by what is stored of the reply; call it in the transaction that ends it."""
+        kind = kind_of(reply.text or reply.thinking)
+        sql = (
+            "INSERT INTO requests"
+            " (chat_id, message_id, main_name, draft_name, status, language, content, stats, created_at)"
+            " SELECT chat_id, id, main_name, draft_name, ?, ?, ?, ?, ? FROM messages WHERE id = ?"
+        )
+        values = (status, kind.language, kind.content, stats_to_json(stats), time.time(), reply.message_id)
+        return self._db.execute(sql, values)
+
+    def recent(self, limit: int) -> list[StoredRequest]:
+        """Newest first. Rows that cannot be read are left out."""
+        sql = (
+            "SELECT requests.*, chats.title FROM requests"
+            " LEFT JOIN chats ON chats.id = requests.chat_id AND chats.deleted_at IS NULL"
+            " ORDER BY requests.created_at DESC, requests.id DESC LIMIT ?"
+        )
+        stored = (_stored(row) for row in self._db.rows(sql, (limit,)))
+        return [each for each in stored if each is not None]
+
+    def clear(self) -> None:
+        self._db.execute("DELETE FROM requests")
+
+    def totals(self, grouping: Grouping) -> list[Total]:
+        """One for each key, the one with the most requests first."""
+        first, second = _KEYS[grouping]
+        sums = ", ".join(_sum_of(name) for name in _SUMMED)
+        sql = (
+            f"SELECT {first} AS first, {second} AS second, {_DEGREE} AS degree, count(*) AS requests, {sums},"
+            f" {_SQUARED_ERRORS} AS squared_errors"
+            " FROM requests WHERE json_valid(stats) GROUP BY 1, 2, 3"
+        )
+        groups: dict[tuple[str, str], dict[int, sqlite3.Row]] = {}
+        for row in self._db.rows(sql):
+            groups.setdefault((as_text(row["first"]), as_text(row["second"])), {})[row["degree"]] = row
+        totals = (_total(key, by_degree) for key, by_degree in groups.items())
+        return sorted(totals, key=lambda total: (-total.requests, total.key))
+
+
+def end_reply(
+    stores: Stores,
+    reply: ReplyText,
+    status: ReplyStatus,
+    stats: RequestStats,
+    error: EngineError | None,
+    drafting: str | None,
+) -> int:
+    """Stores the end of a reply and its row among the requests, both or neither; returns the id of that row."""
+    with stores.database.transaction():
+        stores.messages.set_end(reply, status, stats, error, drafting)
+        return RequestStore(stores.database).add(reply, status, stats)
+
+
+def _counter(name: str) -> str:
+    return f"json_extract(stats, '$.{name}')"
+
+
+def _sum_of(name: str) -> str:
+    value = f"max(0, {_counter(name)} - 1)" if name in _BEHIND_THE_FIRST else _counter(name)
+    return f"total({value}) AS {name}"
+
+
+_DEGREE = (
+    f"CASE WHEN coalesce({_counter('drafted')}, 0) = 0 THEN {_PLAIN}"
+    f" WHEN coalesce({_counter('plain_rounds')}, 0) = 0 THEN {_DRAFTED} ELSE {_JUDGED} END"
+)
+_ERROR = f"({_counter('plain_rounds_error')} * {_counter('plain_rounds')})"
+_SQUARED_ERRORS = f"total({_ERROR} * {_ERROR})"
+
+
+def _total(key: tuple[str, str], by_degree: dict[int, sqlite3.Row]) -> Total:
+    requests = sum(row["requests"] for row in by_degree.values())
+    drafted = [row for degree, row in by_degree.items() if degree != _PLAIN]
+    judged = [row for degree, row in by_degree.items() if degree == _JUDGED]
+    return Total(key, requests, _summed(drafted), _summed(judged))
+
+
+def _summed(rows: list[sqlite3.Row]) -> RequestStats:
+    """Statistics as if one long reply had done all of it."""
+    if not rows:
+        return RequestStats()
+    counters = {name: sum(row[name] for row in rows) for name in _SUMMED}
+    for name in _BEHIND_THE_FIRST:
+        counters[name] += 1
+    whole = {field.name for field in fields(RequestStats) if field.type == "int"}
+    values: dict[str, Any] = {name: int(value) if name in whole else value for name, value in counters.items()}
+    plain = counters["plain_rounds"]
+    error = math.sqrt(sum(row["squared_errors"] for row in rows)) / plain if plain else 0.0
+    return replace(RequestStats(plain_rounds_error=error), **values)
+
+
+def _stored(row: sqlite3.Row) -> StoredRequest | None:
+    stats = stats_from_json(row["stats"])
+    if stats is None:
+        return None
+    return StoredRequest(
+        id=row["id"],
+        chat_id=row["chat_id"] or 0,
+        message_id=row["message_id"] or 0,
+        title=as_text(row["title"]),
+        main_name=as_text(row["main_name"]),
+        draft_name=as_text(row["draft_name"]),
+        status=ReplyStatus(row["status"]),
+        stats=stats,
+    )

@@ -1,0 +1,124 @@
+"""Finding chats by the words in their titles and messages.
+
+A search index says which chats may have the words (`search_index`); what it says is looked up in the messages
+themselves, so that a result is never made of anything but what is stored. Without an index every chat is looked at.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from app.markup.folding import fold, occurrences
+from app.storage.codec import as_text
+from app.storage.database import Connection
+from app.storage.records import ChatSummary, Match
+from app.storage.search_index import SearchIndex
+
+SNIPPET_BEFORE = 60
+SNIPPET_AFTER = 120
+MATCHES = 3  # of one chat
+ALL = -1  # as SQLite says it
+IN_ORDER = "ORDER BY pinned DESC, updated_at DESC, id DESC"
+_MARKS = re.compile(r"\*\*|`+|(?:^|(?<=\n))#{1,6} ")
+_LATEST_S = 4e10  # a later moment has no date
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    folded: str
+    chats: set[int] | None  # those that may have it in a message; None: any may
+
+
+class Searching:
+    def __init__(
+        self, reader: Connection, index: SearchIndex | None = None, cancelled: Callable[[], bool] = lambda: False
+    ) -> None:
+        self._db = reader
+        self._index = index
+        self._cancelled = cancelled
+
+    def find(self, query: str, limit: int = ALL) -> list[ChatSummary]:
+        """The chats whose title or messages have all words of the query, in the order of the list."""
+        words = [self._word(word) for word in dict.fromkeys(map(fold, query.split()))]
+        found: list[ChatSummary] = []
+        for chat_id, title in self._titles():
+            if self._cancelled() or len(found) == limit:
+                break
+            if all(word.folded in title or word.chats is None or chat_id in word.chats for word in words):
+                found += self._looked_up(chat_id, title, words, query)
+        return found
+
+    def _word(self, folded: str) -> _Word:
+        chats = None if self._index is None else self._index.chats_with(folded, self._db)
+        return _Word(folded, chats)
+
+    def _titles(self) -> list[tuple[int, str]]:
+        """Of all chats in the order of the list, folded. MEASURED: at one go 10,000 take a fifth of the time."""
+        sql = f"SELECT id, CAST(ifnull(title, '') AS BLOB) AS title FROM chats WHERE deleted_at IS NULL {IN_ORDER}"
+        rows = self._db.rows(sql)
+        lines = as_text(b"\n".join(row["title"].replace(b"\n", b" ") for row in rows))
+        return list(zip((row["id"] for row in rows), fold(lines).split("\n"), strict=bool(rows)))
+
+    def _looked_up(self, chat_id: int, title: str, words: Sequence[_Word], query: str) -> list[ChatSummary]:
+        """The chat with what was found in it, if it has all words."""
+        missing = {word.folded for word in words if word.folded not in title}
+        best: list[tuple[int, str]] = []
+        if missing or any(word.chats is None or chat_id in word.chats for word in words):
+            best = self._best_messages(chat_id, [word.folded for word in words], missing)
+        row = self._db.row("SELECT * FROM chats WHERE id = ?", (chat_id,))
+        if missing or row is None:
+            return []
+        return [summary_of(row, tuple(_match(number, text, query, words) for number, text in best))]
+
+    def _best_messages(self, chat_id: int, words: Sequence[str], missing: set[str]) -> list[tuple[int, str]]:
+        """The latest messages with the most of the words; takes what they have out of `missing`."""
+        found: list[tuple[int, int, str]] = []  # how many words it lacks, message, text
+        whole = 0
+        for number, text in self._texts(chat_id):
+            folded = fold(text)
+            present = [word for word in words if word in folded]
+            if present:
+                found.append((len(words) - len(present), number, text))
+                missing.difference_update(present)
+                whole += len(present) == len(words)
+            if whole == MATCHES and not missing:
+                break
+        return [(number, text) for _lacks, number, text in sorted(found, key=lambda each: each[0])[:MATCHES]]
+
+    def _texts(self, chat_id: int) -> Iterator[tuple[int, str]]:
+        """The newest first."""
+        sql = "SELECT id, text FROM messages WHERE chat_id = ? AND deleted_at IS NULL ORDER BY id DESC"
+        for row in self._db.connection.execute(sql, (chat_id,)):
+            yield row["id"], as_text(row["text"])
+
+
+def summary_of(row: sqlite3.Row, matches: tuple[Match, ...] = ()) -> ChatSummary:
+    updated_at = row["updated_at"]
+    when = updated_at if isinstance(updated_at, float) and 0 < updated_at < _LATEST_S else 0.0
+    folder_id = row["folder_id"] if isinstance(row["folder_id"], int) else None
+    return ChatSummary(
+        row["id"], as_text(row["title"]), row["pinned"] == 1, when, matches, folder_id, row["unseen"] == 1
+    )
+
+
+def _match(message_id: int, text: str, query: str, words: Sequence[_Word]) -> Match:
+    whole = " ".join(query.split())
+    folded = fold(text)
+    word = whole if fold(whole) in folded else next(each.folded for each in words if each.folded in folded)
+    return Match(message_id, _around(text, word), word)
+
+
+def _without_marks(text: str, word: str) -> str:
+    """Markdown's own signs tell nothing in a line, unless they are what is searched for."""
+    return text if _MARKS.search(word) else _MARKS.sub("", text)
+
+
+def _around(text: str, word: str) -> str:
+    """One line with the word in its middle."""
+    first, last = next(occurrences(text, word), (0, 0))
+    start, stop = max(0, first - SNIPPET_BEFORE), last + SNIPPET_AFTER
+    piece = " ".join(_without_marks(text[start:stop], word).split())
+    return ("…" if start else "") + piece + ("…" if stop < len(text) else "")

@@ -1,0 +1,82 @@
+"""The tree that a chat's messages are: what comes before each, and which versions there are of it.
+
+A message that was deleted by itself is passed over: what followed it follows the one before it, until it is brought
+back. Numbers that damage has made senseless, such as parents that go round in a circle, end a walk and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from app.storage.database import Connection
+
+# Before a row goes for good: what follows it is to follow the one before it.
+PASS_OVER = (
+    "UPDATE messages SET parent_id = (SELECT parent_id FROM messages AS gone WHERE gone.id = ?1)"
+    " WHERE parent_id = ?1 AND id != ?1"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """Of the messages that are not deleted. Versions stand in the order in which they were made."""
+
+    parents: Mapping[int, int | None]
+    versions: Mapping[int | None, Sequence[int]]
+
+    def path(self, leaf_id: int) -> list[int]:
+        """From the first message to this one."""
+        path: dict[int, None] = {}
+        number: int | None = leaf_id
+        while number is not None and number in self.parents and number not in path:
+            path[number] = None
+            number = self.parents[number]
+        return list(reversed(path))
+
+    def below(self, message_id: int) -> list[int]:
+        """The message and all that goes on from it."""
+        below = {message_id: None}
+        waiting = [message_id]
+        while waiting:
+            onward = [number for number in self.versions.get(waiting.pop(), ()) if number not in below]
+            below.update(dict.fromkeys(onward))
+            waiting += onward
+        return list(below)
+
+    def end_below(self, message_id: int) -> int:
+        """The end of the branch that goes on from a message: the newest one there, or the message itself."""
+        below = self.below(message_id)
+        return max((number for number in below if number not in self.versions), default=max(below))
+
+    def place(self, message_id: int) -> tuple[int, int]:
+        """Which version a message is, from 1, and of how many."""
+        versions = self.versions.get(self.parents.get(message_id), ())
+        return versions.index(message_id) + 1 if message_id in versions else 1, max(len(versions), 1)
+
+
+def read_tree(database: Connection, chat_id: int) -> Tree:
+    """From an index that has all of this, so that it is quick, and there where a message's own row is damaged."""
+    sql = "SELECT id, parent_id, deleted_at IS NULL AS kept FROM messages WHERE chat_id = ? ORDER BY id"
+    rows = database.rows(sql, (chat_id,))
+    before = {row["id"]: row["parent_id"] for row in rows}
+    deleted = {row["id"] for row in rows if not row["kept"]}
+    parents: dict[int, int | None] = {}
+    versions: dict[int | None, list[int]] = {}
+    for number in before.keys() - deleted if deleted else before:
+        parents[number] = _kept_before(number, before, deleted)
+    for number in sorted(parents):
+        versions.setdefault(parents[number], []).append(number)
+    return Tree(parents, versions)
+
+
+def _kept_before(number: int, before: Mapping[int, int | None], deleted: set[int]) -> int | None:
+    """The nearest message before this one that is not deleted."""
+    passed: set[int] = set()
+    parent = before[number]
+    while parent in deleted and parent not in passed:
+        passed.add(parent)
+        parent = before[parent]
+    return parent

@@ -1,0 +1,146 @@
+"""Processes that read what strangers made: how they are started, limited and ended.
+
+The parent calls `lines_of`, which yields what the child prints; the child calls `set_limits` first and prints lines.
+An app that is its own interpreter is told by its first argument which child to be (see `__main__`).
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+CHILDREN = {"--read-pdf": "app.documents.pdf_child", "--read-chats": "app.portable.child"}
+TOO_MUCH = 4  # the exit status of a child that needs too much memory
+_ROOT = Path(__file__).resolve().parents[2]
+_LONGEST_LINE_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    cpu_s: int
+    memory_bytes: int
+    output_bytes: int
+
+
+class Stopped(Exception):
+    """Nobody wants the result any more."""
+
+
+class ChildFailed(Exception):
+    """It met one of its limits, or crashed."""
+
+
+class Stop:
+    """A wish to end a piece of work, from any thread; ends its child too."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._asked = False
+        self._child: subprocess.Popen[bytes] | None = None
+
+    @property
+    def is_asked(self) -> bool:
+        return self._asked
+
+    def ask(self) -> None:
+        with self._lock:
+            self._asked = True
+            if self._child is not None:
+                self._child.kill()
+
+    def check(self) -> None:
+        if self._asked:
+            raise Stopped
+
+    def hold(self, child: subprocess.Popen[bytes] | None) -> None:
+        with self._lock:
+            self._child = child
+            if self._asked and child is not None:
+                child.kill()
+
+
+def lines_of(flag: str, arguments: Sequence[str], limits: Limits, stop: Stop) -> Iterator[bytes]:
+    """Raises Stopped or ChildFailed; whoever ends it early ends the child."""
+    stop.check()
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(_ROOT), *_more_paths()])}
+    child = subprocess.Popen(
+        [*_command(flag), *arguments],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    stop.hold(child)
+    assert child.stdout is not None
+    with closing(child.stdout) as output:
+        try:
+            yield from _limited(output, limits.output_bytes)
+            status = child.wait()
+        finally:
+            stop.hold(None)
+            child.kill()
+            child.wait()
+    stop.check()
+    if status:
+        raise ChildFailed(str(status))
+
+
+def _limited(output: object, most_bytes: int) -> Iterator[bytes]:
+    read = output.readline  # type: ignore[attr-defined]
+    taken = 0
+    while line := read(_LONGEST_LINE_BYTES):
+        taken += len(line)
+        if taken > most_bytes:
+            raise ChildFailed("output")
+        yield line
+
+
+def _more_paths() -> list[str]:
+    return [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
+
+
+def _command(flag: str) -> list[str]:
+    is_python = not getattr(sys, "frozen", False) and Path(sys.executable).name.lower().startswith("python")
+    return [sys.executable, *(["-P", "-m", CHILDREN[flag]] if is_python else [flag])]
+
+
+def run_child(flag: str, arguments: list[str]) -> int:
+    """In an app that is its own interpreter."""
+    main = importlib.import_module(CHILDREN[flag]).main
+    return int(main(arguments))
+
+
+# In the child
+
+
+def set_limits(limits: Limits) -> None:
+    """What exceeds them ends the process. For its first lines: threads and files come later."""
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_CPU, (limits.cpu_s, limits.cpu_s + 1))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    with suppress(ValueError, OSError):  # not every system has this one; the thread below has an eye on it, too
+        resource.setrlimit(resource.RLIMIT_AS, (limits.memory_bytes, limits.memory_bytes))
+    threading.Thread(target=_watch_memory, args=(limits.memory_bytes,), daemon=True).start()
+
+
+def _watch_memory(memory_bytes: int) -> None:
+    most = _most_resident_bytes() + memory_bytes  # Linux counts from the peak of the process that started this one
+    while _most_resident_bytes() < most:
+        time.sleep(0.01)
+    os._exit(TOO_MUCH)
+
+
+def _most_resident_bytes() -> int:
+    import resource
+
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit

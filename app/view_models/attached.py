@@ -1,0 +1,48 @@
+"""What is attached to the message that is being written: rows with a change signal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, Signal
+
+from app.storage import Attachment, AttachmentKind
+
+
+@dataclass(frozen=True, slots=True)
+class AttachedRow:
+    """`attachment` is None while the file is read, of which the share `progress` is done."""
+
+    number: int
+    name: str
+    kind: AttachmentKind = AttachmentKind.TEXT
+    size_bytes: int = 0
+    tokens: int | None = None  # None: not counted yet
+    progress: float | None = None
+    attachment: Attachment | None = None
+
+
+class AttachedModel(QObject):
+    """Those of the open chat."""
+
+    changed = Signal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.rows: list[AttachedRow] = []
+
+    @property
+    def is_reading(self) -> bool:
+        return any(row.attachment is None for row in self.rows)
+
+    @property
+    def tokens(self) -> int:
+        return sum(row.tokens or 0 for row in self.rows)
+
+    def row(self, number: int) -> AttachedRow | None:
+        return next((row for row in self.rows if row.number == number), None)
+
+    def set_rows(self, rows: list[AttachedRow]) -> None:
+        if rows != self.rows:
+            self.rows = rows
+            self.changed.emit()

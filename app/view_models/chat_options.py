@@ -1,0 +1,30 @@
+"""What the panel of a chat's options shows. Values only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+
+class Scope(StrEnum):
+    """Whose options: those of the open chat, or of every chat with the loaded model."""
+
+    CHAT = "chat"
+    MODEL = "model"
+
+
+@dataclass(frozen=True, slots=True)
+class PresetView:
+    id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class OptionsView:
+    own: Mapping[str, Any]  # what is set here
+    otherwise: Mapping[str, Any]  # what applies where nothing is set here
+    sources: Mapping[str, str]  # where these come from: "preset", "model"; not named: the settings
+    presets: tuple[PresetView, ...]
+    preset: str  # the id of the chosen one; "": none

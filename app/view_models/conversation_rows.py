@@ -1,0 +1,180 @@
+"""What the list of chats shows, as rows: headings, folders with what is in them, chats, and what a search found."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from itertools import groupby
+from typing import Any
+
+from app.storage import ChatSummary, Folder, Listing, Match
+from app.words.chat_groups import ChatGroup, group_text
+
+__all__ = ["ChatSummary", "ConversationRow", "Folder", "FolderTree", "Listing", "Match", "rows_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationRow:
+    """A chat, a folder (`folder_id` is set), or the heading of a group (`group` is set); other numbers are 0."""
+
+    chat_id: int = 0
+    title: str = ""
+    generating: bool = False
+    pinned: bool = False
+    unseen: bool = False  # a reply ended out of sight, here or in this folder
+    match: Match | None = None  # the message that a search found
+    continues: bool = False  # another match of the chat above: only its snippet is shown
+    folder_id: int = 0
+    opened: bool = False  # of a folder
+    inside: int | None = None  # the folder that it stands in
+    depth: int = 0  # how many folders it stands in
+    group: ChatGroup | date | None = None
+
+    @property
+    def text(self) -> str:
+        """The chat's title, or the heading in the interface's language."""
+        return self.title if self.group is None else group_text(self.group)
+
+    @property
+    def is_heading(self) -> bool:
+        return self.group is not None
+
+    @property
+    def snippet(self) -> str:
+        return self.match.snippet if self.match is not None else ""
+
+    @property
+    def key(self) -> object:
+        """What makes two rows the same row, so that a change keeps the selection and the scroll position."""
+        place = self.match.message_id if self.match is not None and self.continues else 0
+        return self.group or (self.chat_id, self.folder_id, place)
+
+
+class FolderTree:
+    """Folders in the order of the list. What is damaged stands at the top: a circle, or a parent that is gone."""
+
+    def __init__(self, folders: Iterable[Folder], order: Callable[[Folder], Any] = lambda folder: folder.id) -> None:
+        self.folders = {folder.id: folder for folder in sorted(folders, key=order)}
+        self.depths: dict[int, int] = {}
+        self._parents: dict[int, int | None] = {}
+        self._inside: defaultdict[int | None, list[int]] = defaultdict(list)
+        stored: defaultdict[int | None, list[int]] = defaultdict(list)
+        for folder in self.folders.values():
+            stored[folder.parent_id if folder.parent_id in self.folders else None].append(folder.id)
+        for number in (*stored[None], *self.folders):  # the others are in circles
+            self._take(number, stored)
+
+    def _take(self, first: int, stored: Mapping[int | None, Sequence[int]]) -> None:
+        """A folder of the top and what is in it, unless it was taken."""
+        waiting: list[tuple[int, int | None, int]] = [(first, None, 0)]
+        while waiting:
+            number, parent_id, depth = waiting.pop()
+            if number not in self.depths:
+                self.depths[number], self._parents[number] = depth, parent_id
+                self._inside[parent_id].append(number)
+                waiting += [(each, number, depth + 1) for each in reversed(stored.get(number, ()))]
+
+    def inside(self, folder_id: int | None) -> list[int]:
+        """The folders in one, or at the top."""
+        return self._inside[folder_id]
+
+    def in_order(self) -> Iterator[Folder]:
+        """Each before what is in it."""
+        return (self.folders[number] for number in self.depths)
+
+    def parent(self, folder_id: int) -> int | None:
+        return self._parents.get(folder_id)
+
+    def holds(self, folder_id: int, other_id: int | None) -> bool:
+        """Whether the other one is this folder, or in it."""
+        while other_id is not None and other_id != folder_id:
+            other_id = self._parents.get(other_id)
+        return other_id == folder_id
+
+
+def rows_of(
+    listing: Listing, tree: FolderTree, generating: Iterable[int], today: date, searching: bool
+) -> list[ConversationRow]:
+    running = frozenset(generating)
+    if searching:
+        return list(_by_group(listing.chats, today, running))
+    filed: defaultdict[int, list[ChatSummary]] = defaultdict(list)
+    loose: list[ChatSummary] = []
+    for chat in listing.chats:
+        folder = tree.folders.get(chat.folder_id or 0)
+        (loose if folder is None else filed[folder.id]).append(chat)
+    pinned = [chat for chat in loose if chat.pinned]
+    others = [chat for chat in loose if not chat.pinned]
+    return [
+        *_by_group(pinned, today, running),
+        *_folder_rows(tree, filed, running),
+        *_by_group(others, today, running),
+    ]
+
+
+def _folder_rows(
+    tree: FolderTree, filed: Mapping[int, Sequence[ChatSummary]], running: frozenset[int]
+) -> Iterator[ConversationRow]:
+    """Each folder, the folders in it, then its chats."""
+    if tree.depths:
+        yield ConversationRow(group=ChatGroup.FOLDERS)
+    waiting = [(number, False) for number in reversed(tree.inside(None))]  # folder, and whether its chats are next
+    while waiting:
+        number, chats_next = waiting.pop()
+        if chats_next:
+            for chat in filed.get(number, ()):
+                yield from _chat_rows(chat, running, inside=number, depth=tree.depths[number] + 1)
+        else:
+            yield _folder_row(tree, tree.folders[number])
+            if tree.folders[number].opened:
+                waiting.append((number, True))
+                waiting += [(each, False) for each in reversed(tree.inside(number))]
+
+
+def _folder_row(tree: FolderTree, folder: Folder) -> ConversationRow:
+    return ConversationRow(
+        title=folder.name,
+        folder_id=folder.id,
+        opened=folder.opened,
+        unseen=folder.unseen and not folder.opened,
+        inside=tree.parent(folder.id),
+        depth=tree.depths[folder.id],
+    )
+
+
+def _by_group(chats: Sequence[ChatSummary], today: date, running: frozenset[int]) -> Iterator[ConversationRow]:
+    for group, members in groupby(chats, key=lambda chat: _group(chat, today)):
+        yield ConversationRow(group=group)
+        for chat in members:
+            yield from _chat_rows(chat, running, inside=chat.folder_id)
+
+
+def _chat_rows(
+    chat: ChatSummary, running: frozenset[int], inside: int | None, depth: int = 0
+) -> Iterator[ConversationRow]:
+    """One, or one for each message that a search found in it."""
+    for place, match in enumerate(chat.matches or (None,)):
+        yield ConversationRow(
+            chat_id=chat.id,
+            title=chat.title,
+            generating=chat.id in running,
+            pinned=chat.pinned,
+            unseen=chat.unseen,
+            match=match,
+            continues=place > 0,
+            inside=inside,
+            depth=depth,
+        )
+
+
+def _group(chat: ChatSummary, today: date) -> ChatGroup | date:
+    day = datetime.fromtimestamp(chat.updated_at).astimezone().date()
+    if chat.pinned:
+        return ChatGroup.PINNED
+    if day >= today:
+        return ChatGroup.TODAY
+    if day == today - timedelta(days=1):
+        return ChatGroup.YESTERDAY
+    return ChatGroup.WEEK if day > today - timedelta(days=7) else day.replace(day=1)

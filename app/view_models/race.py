@@ -1,0 +1,55 @@
+"""A race as a plain value: how far each lap is, and the verdict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from engine import RequestStats
+
+
+class RaceState(StrEnum):
+    IDLE = "idle"
+    RUNNING = "running"
+    WAITING = "waiting"  # for somebody's reply
+    DONE = "done"
+    CANCELLED = "cancelled"
+    FAILED = "failed"
+
+
+class LapState(StrEnum):
+    WAITING = "waiting"
+    RUNNING = "running"
+    DONE = "done"
+
+
+@dataclass(frozen=True, slots=True)
+class Lap:
+    state: LapState = LapState.WAITING
+    text: str = ""
+    stats: RequestStats = field(default_factory=RequestStats)
+    tokens: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RaceView:
+    state: RaceState = RaceState.IDLE
+    laps: tuple[Lap, ...] = ()  # without the draft, then with it
+
+    @property
+    def identical(self) -> bool:
+        """Whether both laps wrote the same tokens, one by one."""
+        plain, drafted = self.laps
+        return plain.tokens == drafted.tokens
+
+    @property
+    def saved_s(self) -> float:
+        """How much sooner the last token was there, counted from the first."""
+        plain, drafted = self.laps
+        return plain.stats.decode_s - drafted.stats.decode_s
+
+    @property
+    def factor(self) -> float | None:
+        plain, drafted = self.laps
+        both = plain.stats.tokens_per_second, drafted.stats.tokens_per_second
+        return both[1] / both[0] if both[0] and both[1] else None

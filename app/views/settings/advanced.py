@@ -1,0 +1,93 @@
+"""Settings → Advanced: where everything is kept, the log, resetting, and Qt's own style for those who look for it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QDesktopServices
+
+from app.settings import Settings
+from app.system.paths import Paths
+from app.theme import Theme
+from app.views.widgets.buttons import PillButton
+from app.views.widgets.cards import Card, Page, Row
+from app.views.widgets.dialog import Dialog, DialogText
+from app.views.widgets.fields import Switch
+from app.views.widgets.translated import Translated
+
+
+class AdvancedPage(Translated, Page):
+    def __init__(self, theme: Theme, settings: Settings, paths: Paths) -> None:
+        super().__init__(theme)
+        self._settings = settings
+        self._paths = paths
+        self.data_button = PillButton(theme)
+        self.log_button = PillButton(theme)
+        self.reset_button = PillButton(theme)
+        self.fusion = Switch(theme)
+        self._data_row = Row(theme, self.data_button)
+        self._log_row = Row(theme, self.log_button)
+        self._reset_row = Row(theme, self.reset_button)
+        self.fusion_row = Row(theme, self.fusion)
+        self._arrange()
+        self.data_button.clicked.connect(lambda: _show_folder(paths.data))
+        self.log_button.clicked.connect(lambda: _show_folder(paths.logs))
+        self.reset_button.clicked.connect(self.ask_to_reset)
+        self.fusion.toggled.connect(lambda on: setattr(settings, "use_fusion", on))
+        settings.changed.connect(self._show)
+        self._show()
+        self._retranslate()
+
+    def _arrange(self) -> None:
+        kept, reset, style = Card(self.theme), Card(self.theme), Card(self.theme)
+        kept.add(self._data_row)
+        kept.add(self._log_row)
+        reset.add(self._reset_row)
+        style.add(self.fusion_row)
+        # Only the search shows it: it helps where the system's style draws something wrong, and nobody else.
+        style.hide()
+        for card in (kept, reset, style):
+            self.column.addWidget(card)
+        self.end()
+
+    def _show(self) -> None:
+        self.fusion.setChecked(self._settings.use_fusion)
+        if self._settings.use_fusion and (card := self.fusion_row.parentWidget()) is not None:
+            card.show()
+
+    def ask_to_reset(self) -> Dialog:
+        dialog = Dialog(self.theme, self, self._question, danger=True)
+        dialog.accepted.connect(self._settings.reset_all)
+        dialog.open()
+        return dialog
+
+    def _question(self) -> DialogText:
+        return DialogText(
+            self.tr("Reset all settings?"),
+            self.tr(
+                "Language, appearance, sampling, speculation and the hub's address go back to how they were at first."
+            ),
+            self.tr("Chats, models and the system prompt stay as they are."),
+            self.tr("Reset"),
+            self.tr("Cancel"),
+        )
+
+    def _retranslate(self) -> None:
+        show = self.tr("Show in Finder") if sys.platform == "darwin" else self.tr("Show folder")
+        self.data_button.setText(show)
+        self.log_button.setText(show)
+        self.reset_button.setText(self.tr("Reset…"))
+        self._data_row.set_words(self.tr("Data folder"), str(self._paths.data))
+        self._data_row.explanation.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._log_row.set_words(self.tr("Log"), self.tr("What went wrong, without a word of your chats."))
+        self._reset_row.set_words(self.tr("Reset all settings"), self.tr("Chats and models stay."))
+        self.fusion_row.set_words(
+            self.tr("Use Fusion style"),
+            self.tr("Draws standard controls with Qt's own style instead of the system's. For faults in the drawing."),
+        )
+
+
+def _show_folder(folder: Path) -> None:
+    QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))

@@ -1,0 +1,73 @@
+"""The search of the settings: every row of every page, by its name and explanation in the interface's language.
+
+Nothing is registered: what is on a page is found there, so that a new row is found too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QComboBox, QLineEdit, QPlainTextEdit, QWidget
+
+from app.view_models.matching import distance
+from app.views.settings.download_row import DownloadRow
+from app.views.settings.model_row import FolderRow, ModelRow
+from app.views.widgets.cards import Row
+from app.views.widgets.fields import Segment, Segments
+
+_CONTROLS = (QAbstractButton, QAbstractSpinBox, QComboBox, QLineEdit, QPlainTextEdit, Segments)
+_THINGS = (DownloadRow, FolderRow, ModelRow)  # what is listed on a page is no setting
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Something on a page that can be gone to: `spot` is lit, `control` gets the focus."""
+
+    page: str
+    page_title: str
+    name: str
+    explanation: str
+    number: int  # on its page
+    spot: QWidget
+    control: QWidget
+
+
+def places(pages: Mapping[str, QWidget], titles: Mapping[str, str]) -> list[Place]:
+    found = []
+    for page, widget in pages.items():
+        for number, (name, explanation, spot, control) in enumerate(_on_page(widget)):
+            found.append(Place(page, titles[page], name, explanation, number, spot, control))
+    return found
+
+
+def _on_page(page: QWidget) -> Iterator[tuple[str, str, QWidget, QWidget]]:
+    """Rows, and named controls that stand in no row."""
+    rows = page.findChildren(Row)
+    for row in rows:
+        yield row.name.text(), row.explanation.text(), row, row.control
+    things = [thing for kind in _THINGS for thing in page.findChildren(kind)]
+    for control in _controls_of(page):
+        free = not control.isHidden() and not any(row.isAncestorOf(control) for row in (*rows, *things))
+        if free and (name := control.accessibleName() or _words_of(control)):
+            yield name, control.accessibleDescription(), control, control
+
+
+def _controls_of(page: QWidget) -> Iterable[QWidget]:
+    found = (control for kind in _CONTROLS for control in page.findChildren(kind))
+    return (control for control in found if not isinstance(control, Segment))
+
+
+def _words_of(control: QWidget) -> str:
+    return control.text() if isinstance(control, QAbstractButton) else ""
+
+
+def search(query: str, among: Iterable[Place]) -> list[Place]:
+    """What fits, the nearest first; each name once on a page."""
+    nearest: dict[tuple[str, str], tuple[int, Place]] = {}
+    for place in among:
+        far = distance(query, place.name, place.page_title, place.explanation)
+        key = (place.page, place.name)
+        if far is not None and (key not in nearest or far < nearest[key][0]):
+            nearest[key] = far, place
+    return [place for _, place in sorted(nearest.values(), key=lambda found: found[0])]

@@ -1,0 +1,99 @@
+"""The chips in the composer: what goes with the message that is being written."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
+
+from app.theme import Theme
+from app.view_models.attached import AttachedModel, AttachedRow
+from app.views.widgets.attachment_chip import AttachmentChip, ChipContent
+from app.views.widgets.flow import Flow
+from app.views.widgets.scrolling import ThinScrollBars
+
+_MOST_PX = 120  # three lines of chips; more scroll
+
+
+class AttachmentRow(QScrollArea):
+    """As high as its chips. Signals carry the numbers of rows."""
+
+    open_requested = Signal(int)
+    remove_requested = Signal(int)
+    put_back_requested = Signal(int)
+    left = Signal()  # the last chip in focus was removed
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._model: AttachedModel | None = None
+        self.chips: dict[int, AttachmentChip] = {}
+        self._inside = QWidget()
+        self._flow = Flow(self._inside)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setWidgetResizable(True)
+        self.setWidget(self._inside)
+        self.viewport().setAutoFillBackground(False)
+        self._inside.setAutoFillBackground(False)
+        ThinScrollBars(self, theme)
+        theme.changed.connect(self._fit)
+        self.hide()
+
+    def bind(self, model: AttachedModel) -> None:
+        self._model = model
+        model.changed.connect(self._show)
+        self._show()
+
+    def _show(self) -> None:
+        assert self._model is not None
+        rows = {row.number: row for row in self._model.rows}
+        for number in [number for number in self.chips if number not in rows]:
+            self._drop(number)
+        for number, row in rows.items():
+            if number in self.chips:
+                self.chips[number].set_content(_content(row))
+            else:
+                self._add(row)
+        self.setVisible(bool(rows))
+        self._fit()
+
+    def _add(self, row: AttachedRow) -> None:
+        number = row.number
+        chip = AttachmentChip(self._theme, _content(row), self._inside, removable=True)
+        chip.clicked.connect(lambda: self.open_requested.emit(number))
+        chip.remove_requested.connect(lambda: self.remove_requested.emit(number))
+        chip.put_back_requested.connect(lambda: self.put_back_requested.emit(number))
+        self.chips[number] = chip
+        self._flow.addWidget(chip)
+        chip.show()
+
+    def _drop(self, number: int) -> None:
+        """The next chip gets the focus, or the one before it, so that several are removed with one key."""
+        numbers, chip = list(self.chips), self.chips[number]
+        had_focus = chip.hasFocus() or (chip.close_button is not None and chip.close_button.hasFocus())
+        at = numbers.index(number)
+        del self.chips[number]
+        self._flow.removeWidget(chip)
+        chip.hide()
+        chip.deleteLater()
+        if had_focus:
+            left = list(self.chips.values())
+            if left:
+                left[min(at, len(left) - 1)].setFocus(Qt.FocusReason.TabFocusReason)
+            else:
+                self.left.emit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        height = self._flow.heightForWidth(self.viewport().width())
+        self.setFixedHeight(min(height, self._theme.px(_MOST_PX)))
+
+
+def _content(row: AttachedRow) -> ChipContent:
+    reading = row.attachment is None
+    return ChipContent(row.name, row.kind, row.size_bytes, row.tokens, is_reading=reading, progress=row.progress)

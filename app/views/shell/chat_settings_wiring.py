@@ -1,0 +1,100 @@
+"""When a chat's settings are shown: by a key, or a button behind the pair chip that tells whether the chat differs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, QRectF, Qt
+from PySide6.QtGui import QPainter
+from PySide6.QtWidgets import QHBoxLayout
+
+from app.controllers.chat import ChatController
+from app.controllers.models import ModelController
+from app.theme import Theme
+from app.views.shell.chat_settings import ChatSettings
+from app.views.widgets.buttons import IconButton
+from app.views.widgets.translated import Translated
+
+if TYPE_CHECKING:
+    from app.views.shell.main_window import MainWindow
+
+SHORTCUT = "Ctrl+Alt+,"
+_DOT_PX = 6
+
+
+class SettingsButton(Translated, IconButton):
+    """With a dot where the chat asks for anything otherwise than the settings."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, "sliders-horizontal")
+        self._differs = False
+        self._retranslate()
+
+    def set_differs(self, differs: bool) -> None:
+        self._differs = differs
+        self._retranslate()
+        self.update()
+
+    def _retranslate(self) -> None:
+        self.set_name(self.tr("Chat settings (changed here)") if self._differs else self.tr("Chat settings"))
+
+    def paint_content(self, painter: QPainter) -> None:
+        super().paint_content(painter)
+        if self._differs:
+            side = self.theme.px(_DOT_PX)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(self.theme.palette.ink)
+            painter.drawEllipse(QRectF(self.width() - side - 3, 3, side, side))
+
+
+class ChatSettingsWiring(QObject):
+    def __init__(self, window: MainWindow, theme: Theme) -> None:
+        super().__init__(window)
+        self._window = window
+        self.panel = ChatSettings(theme, window)
+        self.button = SettingsButton(theme)
+        self.action = window.menu.add("chat", SHORTCUT)
+        header = window.header.layout()
+        assert isinstance(header, QHBoxLayout)
+        header.insertWidget(header.indexOf(window.header.chip) + 1, self.button)
+        self.button.clicked.connect(self.toggle)
+        self.action.triggered.connect(self.toggle)
+        self.button.setEnabled(False)
+        self.action.setEnabled(False)
+        window.installEventFilter(self)
+        self._retranslate()
+
+    def bind(self, chats: ChatController, models: ModelController) -> None:
+        self._options, self._models = chats.options, models
+        options, panel, presets = chats.options, self.panel, self.panel.presets
+        panel.put_requested.connect(options.put)
+        panel.drop_requested.connect(lambda scope, names: options.drop(scope, *names))
+        panel.scope_changed.connect(self.show)
+        panel.opened.connect(lambda opened: None if opened else options.keep())
+        presets.chosen.connect(options.choose_preset)
+        presets.saved.connect(options.save_preset)
+        presets.updated.connect(options.update_preset)
+        presets.renamed.connect(options.rename_preset)
+        presets.deleted.connect(options.delete_preset)
+        options.changed.connect(self.show)
+        models.pair_changed.connect(self.show)
+        self.button.setEnabled(True)
+        self.action.setEnabled(True)
+        self.show()
+
+    def toggle(self) -> None:
+        self.panel.toggle(self.button)
+
+    def show(self) -> None:
+        self.panel.show_options(self._options.view(self.panel.scope), self._models.pair.main_name)
+        self.button.set_differs(self._options.differs)
+
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.LanguageChange:
+            self._retranslate()
+        elif event.type() is QEvent.Type.Resize and self.panel.isVisible():
+            self.panel.open_under(self.button)
+        return False
+
+    def _retranslate(self) -> None:
+        self.action.setText(self.tr("Chat Settings…"))

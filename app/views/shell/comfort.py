@@ -1,0 +1,142 @@
+"""What makes the window quick to use, connected: palette, shortcuts sheet, menu button, entries that can act.
+
+One line in the window creates it, another binds it once the chats and models are there.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt, QTimer
+from PySide6.QtWidgets import QApplication
+
+from app.controllers.chat import ChatController
+from app.controllers.models import ModelController
+from app.settings import Settings
+from app.theme import SCALE_MAX, SCALE_MIN, Theme
+from app.views.shell.announcements import Announcements
+from app.views.shell.menu_button import MenuButton
+from app.views.shell.menu_editing import EditEntries
+from app.views.shell.palette import CommandPalette
+from app.views.shell.palette_commands import PaletteCommands
+from app.views.shell.shortcuts import show_shortcuts
+from app.views.widgets.roles import install_roles
+from app.views.widgets.scrolling import EdgeFade
+
+if TYPE_CHECKING:
+    from app.views.shell.main_window import MainWindow
+
+_SCALE_STEP = 0.1
+
+# These act only once the chats are open.
+_NEED_CHATS = (
+    "new_chat",
+    "quick_ask",
+    "next_chat",
+    "previous_chat",
+    "pair",
+    "search",
+    "settings",
+    "attach",
+    "import_chats",
+)
+
+
+class Comfort(QObject):
+    def __init__(self, window: MainWindow, theme: Theme, settings: Settings) -> None:
+        super().__init__(window)
+        install_roles()
+        self._window = window
+        self._theme = theme
+        self._settings = settings
+        self._chats: ChatController | None = None
+        self.edits = EditEntries(window.menu)
+        self.palette = CommandPalette(theme, settings, window)
+        self.commands = PaletteCommands(window.menu)
+        self.palette.commands = self.commands.all
+        self.palette.more_requested.connect(lambda: QTimer.singleShot(0, self, self._offer_settings))
+        EdgeFade(window.composer.edit, theme)
+        self.menu_button: MenuButton | None = None
+        if sys.platform != "darwin" and (row := window.header.layout()) is not None:
+            self.menu_button = MenuButton(theme, window.menu, window)
+            row.addWidget(self.menu_button)
+        self._connect()
+        self._judge()
+
+    def _connect(self) -> None:
+        menu, window = self._window.menu, self._window
+        menu.palette.triggered.connect(self.palette.open_palette)
+        menu.shortcuts.triggered.connect(
+            lambda: show_shortcuts(self._theme, menu, QApplication.activeWindow() or window)
+        )
+        menu.bigger.triggered.connect(lambda: self._scale_text(_SCALE_STEP))
+        menu.smaller.triggered.connect(lambda: self._scale_text(-_SCALE_STEP))
+        menu.usual_size.triggered.connect(lambda: self._settings.reset("text_scale"))
+        menu.full_screen.triggered.connect(self._toggle_full_screen)
+        menu.chat_window.triggered.connect(self.show_window)
+        menu.next_chat.triggered.connect(lambda: self._step_chat(1))
+        menu.previous_chat.triggered.connect(lambda: self._step_chat(-1))
+        self._settings.changed.connect(self._judge)
+        self._show_send_key()
+
+    def bind(self, chats: ChatController, models: ModelController) -> None:
+        self._chats = chats
+        self.edits.can_undo_deletion = lambda: chats.deletions.can_undo
+        self.commands.bind(chats, models)
+        Announcements(chats, self._window)
+        # Its parts need Markdown and formulas, which load after the first frame.
+        from app.views.shell.outside import Outside
+
+        self.outside = Outside(self._window, self._theme, self._settings, chats, models)
+        for signal in (chats.generating_changed, chats.current_chat_changed, models.pair_changed):
+            signal.connect(self._judge)
+        self._judge()
+
+    def _judge(self) -> None:
+        """Entries are enabled only where they can act. Rename, duplicate and delete follow the open chat."""
+        menu, scale = self._window.menu, self._settings.text_scale
+        for name in _NEED_CHATS:
+            menu.actions[name].setEnabled(self._chats is not None)
+        menu.stop.setEnabled(self._chats is not None and self._chats.generating)
+        for name in ("rename", "duplicate", "delete"):
+            menu.actions[name].setEnabled(self._chats is not None and self._chats.chat_id != 0)
+        menu.bigger.setEnabled(scale < SCALE_MAX)
+        menu.smaller.setEnabled(scale > SCALE_MIN)
+        menu.usual_size.setEnabled(scale != Settings.options()["text_scale"].default)
+        self._show_send_key()
+
+    def _offer_settings(self) -> None:
+        """After the palette has been painted."""
+        if self.commands.read_settings():
+            self.palette.refresh()
+
+    def _show_send_key(self) -> None:
+        self._window.composer.edit.sends_with_control = self._settings.send_key == "control_return"
+
+    def _scale_text(self, step: float) -> None:
+        self._settings.text_scale = round(self._settings.text_scale + step, 2)  # the option keeps to its limits
+
+    def _toggle_full_screen(self) -> None:
+        front = QApplication.activeWindow() or self._window
+        front.setWindowState(front.windowState() ^ Qt.WindowState.WindowFullScreen)
+
+    def show_window(self) -> None:
+        window = self._window
+        window.setWindowState(window.windowState() & ~Qt.WindowState.WindowMinimized)
+        window.show()
+        window.raise_()
+        window.activateWindow()
+
+    def _step_chat(self, step: int) -> None:
+        """To the chat below or above the open one in the sidebar; from a new chat, to the first or last."""
+        if self._chats is None:
+            return
+        listed = [row.chat_id for row in self._chats.conversations.rows if row.chat_id]
+        if not listed:
+            return
+        if self._chats.chat_id in listed:
+            place = min(max(listed.index(self._chats.chat_id) + step, 0), len(listed) - 1)
+        else:
+            place = 0 if step > 0 else len(listed) - 1
+        self._chats.open_chat(listed[place])

@@ -1,0 +1,155 @@
+"""Asks in which form chats are exported and where to, and shows how far that is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QDate, QStandardPaths, Qt, QUrl
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from app.controllers.exports import ExportController, Exported, ExportFormat, Wanted
+from app.portable.file_names import safe_name
+from app.portable.problems import NotExported
+from app.theme import Theme
+from app.views.shell.file_dialog import FileDialog
+from app.views.shell.kept_words import problem_text
+from app.views.widgets.banner import Banner, BannerText
+from app.views.widgets.dialog import DialogText
+from app.views.widgets.fields import Segments
+from app.words.formats import count, fill
+from app.words.notices import Notice
+from app.words.notices_for_errors import Problem
+from app.words.portable import exported_words, markdown_words, not_exported
+
+_SUFFIX = {ExportFormat.MARKDOWN: "md", ExportFormat.JSON: "json"}
+
+
+class ExportDialog(FileDialog):
+    """`chat_id` None: all chats."""
+
+    def __init__(
+        self, theme: Theme, parent: QWidget, exports: ExportController, banner: Banner, chat_id: int | None, title: str
+    ) -> None:
+        super().__init__(theme, parent)
+        self._exports, self._banner = exports, banner
+        self._chat_id, self._title = chat_id, title
+        self._is_writing = False
+        self._done = (0, 0)
+        self._problem: Notice | None = None
+        self.form = Segments(theme, self)
+        self.form.set_value(ExportFormat.MARKDOWN)
+        self.content.addWidget(self.form, 0, Qt.AlignmentFlag.AlignLeft)
+        self.form.chosen.connect(self._on_form)
+        self.act_button.clicked.connect(self._ask_where)
+        exports.progress.connect(self._on_progress)
+        exports.finished.connect(self._on_finished)
+        exports.failed.connect(self._on_failed)
+        exports.cancelled.connect(self._end)
+        self.form.set_choices([(ExportFormat.MARKDOWN, "Markdown"), (ExportFormat.JSON, "JSON")])
+        self.begin()
+
+    # Words
+
+    def words(self) -> DialogText:
+        every = self._chat_id is None
+        title = self.tr("Export all chats") if every else fill(self.tr("Export “%1”"), self._title)
+        self.form.setAccessibleName(self.tr("Format"))
+        act = "" if self._is_writing else self.tr("Export…")
+        return DialogText(title, self._sentence(), act=act, cancel=self.tr("Cancel"))
+
+    def _sentence(self) -> str:
+        if self._problem is not None:
+            return f"{self._problem.title}. {self._problem.sentence} {self._problem.hint}"
+        if self._is_writing:
+            done, total = self._done
+            return fill(self.tr("Writing chat %1 of %2…"), count(done), count(total)) if total else self.tr("Writing…")
+        if self.form.value == ExportFormat.JSON:
+            return self.tr("Everything, to be imported again: all versions, thinking, statistics and attachments.")
+        if self._chat_id is None:
+            return self.tr("To read: a new folder with a file for each chat, with what is shown on the screen.")
+        return self.tr("To read: what is shown on the screen, with thinking and statistics.")
+
+    def _on_form(self, _form: object) -> None:
+        self._problem = None
+        self._retranslate()
+
+    # Where to
+
+    def _ask_where(self) -> None:
+        self._problem = None
+        documents = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
+        dialog = QFileDialog(self, self.tr("Export"), documents)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        if self._is_folder():
+            dialog.setFileMode(QFileDialog.FileMode.Directory)
+            dialog.setOption(QFileDialog.Option.ShowDirsOnly)
+            dialog.setLabelText(QFileDialog.DialogLabel.Accept, self.tr("Export here"))
+            dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptOpen)
+        else:
+            dialog.setDefaultSuffix(_SUFFIX[self._form()])
+            dialog.selectFile(f"{self._file_name()}.{_SUFFIX[self._form()]}")
+        dialog.fileSelected.connect(self.export_to)
+        dialog.open()
+
+    def _form(self) -> ExportFormat:
+        return ExportFormat(str(self.form.value))
+
+    def _is_folder(self) -> bool:
+        return self._chat_id is None and self._form() is ExportFormat.MARKDOWN
+
+    def _file_name(self) -> str:
+        if self._chat_id is not None:
+            return safe_name(self._title)
+        today = QDate.currentDate().toString(Qt.DateFormat.ISODate)
+        return safe_name(fill(self.tr("Hunch chats %1", "the name of a file; a date"), today))
+
+    def export_to(self, chosen: str) -> None:
+        path = Path(chosen) / self._file_name() if self._is_folder() else Path(chosen)
+        self._is_writing, self._done = True, (0, 0)
+        self.act_button.setEnabled(False)
+        self.form.setEnabled(False)
+        self.bar.set_share(0)
+        self.bar.show()
+        self._retranslate()
+        self._exports.export(Wanted(self._chat_id, self._form(), path), markdown_words())
+
+    # What comes of it
+
+    def _on_progress(self, done: int, total: int) -> None:
+        self._done = done, total
+        self.bar.set_share(done / max(1, total))
+        self._retranslate()
+
+    def _on_finished(self, exported: Exported) -> None:
+        path = exported.path
+        self._end()
+        self._banner.show_info(lambda: BannerText(*exported_words(path.name)), lambda: show_in_files(path))
+
+    def _on_failed(self, problem: Problem | NotExported) -> None:
+        if isinstance(problem, NotExported):
+            self._problem = not_exported(problem)
+        else:
+            words = problem_text(problem)
+            self._problem = Notice(words.title, words.sentence, words.hint)
+        self._is_writing = False
+        self.act_button.setEnabled(True)
+        self.form.setEnabled(True)
+        self.bar.hide()
+        self._retranslate()
+
+    def reject(self) -> None:
+        if self._is_writing:
+            self._exports.cancel()
+        else:
+            super().reject()
+
+    def _end(self) -> None:
+        self._is_writing = False
+        self.accept()
+
+
+def show_in_files(path: Path) -> None:
+    """Opens the folder that it is in, or itself where it is one."""
+    QDesktopServices.openUrl(QUrl.fromLocalFile(str(path if path.is_dir() else path.parent)))

@@ -1,0 +1,142 @@
+"""The bar over the transcript that one searches the chat with: words, which of how many, arrows."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QObject, QRectF, Qt, Signal
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QAbstractScrollArea, QHBoxLayout, QSizePolicy, QWidget
+
+from app.theme import RADIUS_CARD, Theme
+from app.views.widgets.buttons import IconButton
+from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.search_field import SearchField
+from app.views.widgets.translated import Translated
+from app.words.formats import count, fill
+
+_WIDTH_PX, _SIDE_PX = 380, 12
+
+
+class FindBar(Translated, QWidget):
+    """Stays at the upper right of an area, which leaves it room, so that it hides nothing."""
+
+    words_changed = Signal(str)
+    step_requested = Signal(int)
+    closed = Signal()
+
+    def __init__(self, theme: Theme, over: QAbstractScrollArea) -> None:
+        super().__init__(over)
+        self._theme = theme
+        self._over = over
+        self._shown = (0, 0, False)
+        self.field = SearchField(theme, self)
+        self.count = TextLabel(theme, TextStyle.FINE, self)
+        self.previous = IconButton(theme, "arrow-up", 26, self)
+        self.next = IconButton(theme, "arrow-down", 26, self)
+        self.close_button = IconButton(theme, "x", 26, self)
+        self._arrange()
+        self._connect()
+        self._retranslate()
+        self.hide()
+
+    def _arrange(self) -> None:
+        row = QHBoxLayout(self)
+        row.setContentsMargins(6, 5, 6, 5)
+        row.setSpacing(4)
+        self.field.setClearButtonEnabled(False)
+        self.count.setWordWrap(False)
+        self.count.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
+        row.addWidget(self.field, 1)
+        for widget in (self.count, self.previous, self.next, self.close_button):
+            row.addWidget(widget)
+
+    def _connect(self) -> None:
+        self.field.textChanged.connect(self.words_changed)
+        self.field.left.connect(self.leave)
+        self.field.down_pressed.connect(lambda: self.step_requested.emit(1))
+        self.previous.clicked.connect(lambda: self.step_requested.emit(-1))
+        self.next.clicked.connect(lambda: self.step_requested.emit(1))
+        self.close_button.clicked.connect(self.leave)
+        self.field.installEventFilter(self)
+        self._over.installEventFilter(self)
+        self._theme.changed.connect(self.place)
+
+    def open(self, words: str | None = None) -> None:
+        """`words` are put into it; without them one types."""
+        if words is not None and words != self.field.text():
+            self.field.blockSignals(True)
+            self.field.setText(words)
+            self.field.blockSignals(False)
+        self.show()
+        self.raise_()
+        self.place()
+        if words is None:
+            self.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
+            self.field.selectAll()
+
+    def leave(self) -> None:
+        if self.isVisible():
+            self.hide()
+            self._over.setViewportMargins(0, 0, 0, 0)
+            self.closed.emit()
+
+    def show_count(self, number: int, total: int, reading: bool) -> None:
+        self._shown = (number, total, reading)
+        self._write_count()
+        for button in (self.previous, self.next):
+            button.setEnabled(total > 0)
+
+    def tell_count(self) -> None:
+        """To screen readers."""
+        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, self.count.text()))
+
+    def _write_count(self) -> None:
+        number, total, reading = self._shown
+        text = ""
+        if total:
+            text = fill(self.tr("%1 of %2"), count(number), count(total) + ("…" if reading else ""))
+        elif self.field.text().strip() and not reading:
+            text = self.tr("Not found")
+        self.count.setText(text)
+        self.count.setVisible(bool(text))
+
+    def place(self) -> None:
+        width = min(self._theme.px(_WIDTH_PX), self._over.width() - 2 * _SIDE_PX)
+        bar = self._over.verticalScrollBar().sizeHint().width()
+        height = self.sizeHint().height()
+        self.setGeometry(self._over.width() - width - _SIDE_PX - bar, _SIDE_PX // 2, width, height)
+        if self.isVisible() and self._over.viewportMargins().top() != height + _SIDE_PX:
+            self._over.setViewportMargins(0, height + _SIDE_PX, 0, 0)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if watched is self._over and event.type() == QEvent.Type.Resize:
+            self.place()
+        elif watched is self.field and event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
+            return self._on_key(event)
+        return super().eventFilter(watched, event)
+
+    def _on_key(self, event: QKeyEvent) -> bool:
+        if event.key() == Qt.Key.Key_Up:
+            self.step_requested.emit(-1)
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.step_requested.emit(-1 if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1)
+        else:
+            return False
+        return True
+
+    def _retranslate(self) -> None:
+        self.setAccessibleName(self.tr("Find in chat"))
+        self.field.setPlaceholderText(self.tr("Find in chat"))
+        self.field.setAccessibleName(self.tr("Find in chat"))
+        self.previous.set_name(self.tr("Previous match"))
+        self.next.set_name(self.tr("Next match"))
+        self.close_button.set_name(self.tr("Close"))
+        self._write_count()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        colors = self._theme.palette
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(colors.hairline, 1))
+        painter.setBrush(colors.surface)
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS_CARD, RADIUS_CARD)
+        painter.end()

@@ -1,0 +1,138 @@
+"""The panel at the right that explains one reply's speculation: verdict, charts, one sentence, and what figures mean.
+
+Here: the panel. Not here: which reply (`controllers/inspector.py`), and when it is shown (`inspector_wiring.py`).
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette
+from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+
+from app.theme import TITLE_PX, Theme
+from app.view_models.transcript import RequestStats
+from app.views.shell.inspector_charts import Chart, PassColumns, PassMeter, PositionBars, Sparkline, TimeSplit
+from app.views.widgets.buttons import Emphasis, PillButton
+from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.meanings import Meanings
+from app.views.widgets.scrolling import ThinScrollBars
+from app.views.widgets.translated import Translated
+from app.words import speculation
+from app.words.replies import Tone, tone_of
+
+WIDTH_PX = 300
+_SIDE_PX = 16
+
+
+class InspectorPanel(Translated, QWidget):
+    turn_off_requested = Signal()
+    race_requested = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._stats: RequestStats | None = None
+        self._running = False
+        self.title = TextLabel(theme, TextStyle.HEADING)
+        self.headline = TextLabel(theme, TextStyle.TITLE)
+        self.against = TextLabel(theme, TextStyle.FINE)
+        self.sentence = TextLabel(theme, TextStyle.SECONDARY)
+        self.charts: tuple[Chart, ...] = tuple(
+            chart(theme) for chart in (PositionBars, PassColumns, PassMeter, TimeSplit, Sparkline)
+        )
+        self.turn_off = PillButton(theme, Emphasis.PLAIN)
+        self.race = PillButton(theme, Emphasis.PLAIN)
+        self.meanings = Meanings(theme)
+        self._arrange()
+        self.turn_off.clicked.connect(self.turn_off_requested)
+        self.race.clicked.connect(self.race_requested)
+        theme.changed.connect(self._restyle)
+        self._restyle()
+        self._retranslate()
+
+    def _arrange(self) -> None:
+        content = QWidget()
+        column = QVBoxLayout(content)
+        column.setContentsMargins(_SIDE_PX, 14, _SIDE_PX, 16)
+        column.setSpacing(6)
+        for widget in (self.title, self.headline, self.against):
+            column.addWidget(widget)
+        for chart in self.charts:
+            column.addSpacing(8)
+            column.addWidget(chart)
+        column.addSpacing(8)
+        column.addWidget(self.sentence)
+        for button in (self.turn_off, self.race):
+            column.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addWidget(self.meanings)
+        column.addStretch(1)
+        self.area = QScrollArea(self)
+        self.area.setFrameShape(QFrame.Shape.NoFrame)
+        self.area.setWidgetResizable(True)
+        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.area.setWidget(content)
+        self.area.viewport().setAutoFillBackground(False)
+        content.setAutoFillBackground(False)
+        ThinScrollBars(self.area, self._theme)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(1, 0, 0, 0)
+        outer.addWidget(self.area)
+
+    def show_reply(self, stats: RequestStats | None, *, running: bool) -> None:
+        self._stats, self._running = stats, running
+        for chart in self.charts:
+            chart.show_stats(stats or RequestStats())
+        self._show_words()
+
+    def _show_words(self) -> None:
+        stats = self._stats
+        drafted = stats is not None and stats.drafted > 0
+        for chart in self.charts:
+            chart.setVisible(drafted)
+        _set(self.headline, speculation.headline(stats, running=self._running))
+        _set(self.against, speculation.measured_against(stats))
+        _set(self.sentence, speculation.plain_sentence(stats))
+        self.against.setVisible(bool(self.against.text()))
+        self.turn_off.setVisible(stats is not None and tone_of(stats) is Tone.COST)
+        self.race.setVisible(stats is not None and not self._running)
+        self._color_headline()
+
+    def _color_headline(self) -> None:
+        colors = self._theme.palette
+        tone = Tone.NONE if self._stats is None else tone_of(self._stats)
+        color = {Tone.GAIN: colors.gain, Tone.COST: colors.cost}.get(tone, colors.text)
+        _set_color(self.headline, color)
+
+    def _retranslate(self) -> None:
+        self.setAccessibleName(self.tr("Speculation inspector"))
+        self.title.setText(self.tr("Speculation"))
+        self.turn_off.setText(self.tr("Turn off for this pair"))
+        self.race.setText(self.tr("Race…"))
+        self.race.setToolTip(self.tr("Write this reply once more without the draft and once with it, side by side"))
+        self._show_words()
+
+    def _restyle(self) -> None:
+        # Wider with larger text, but not in proportion: the chat needs room too.
+        self.setFixedWidth(round(WIDTH_PX * (1 + (self._theme.scale - 1) * 0.5)))
+        self.headline.setFont(self._theme.ui_font(TITLE_PX, self.headline.font().weight(), tabular=True))
+        self._color_headline()
+        self.update()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), self._theme.palette.sidebar)
+        painter.fillRect(0, 0, 1, self.height(), self._theme.palette.hairline)
+        painter.end()
+
+
+def _set(label: TextLabel, words: str) -> None:
+    """Only where they differ: setting a text lays out the whole panel."""
+    if label.text() != words:
+        label.setText(words)
+
+
+def _set_color(label: TextLabel, color: QColor) -> None:
+    if label.palette().color(QPalette.ColorRole.WindowText) != color:
+        palette = label.palette()
+        palette.setColor(QPalette.ColorRole.WindowText, color)
+        label.setPalette(palette)

@@ -1,0 +1,121 @@
+"""When the inspector is shown: by a button in the header, an entry of the View menu and its key; where there is room.
+
+Here: showing and hiding it, and telling it which reply is in focus. Not here: what it shows (`inspector.py`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, Signal
+
+from app.controllers.chat import ChatController
+from app.controllers.inspector import Inspector
+from app.settings import Settings
+from app.theme import Theme
+from app.views.shell.inspector import InspectorPanel
+from app.views.widgets.buttons import IconButton
+
+if TYPE_CHECKING:
+    from app.views.shell.main_window import MainWindow
+    from app.views.transcript import TranscriptView
+
+SHORTCUT = "Ctrl+Alt+I"
+_CHAT_NEEDS_PX = 400
+
+
+class InspectorWiring(QObject):
+    """INVARIANT: the panel is seen if the person wants it and the chat keeps the room that it needs."""
+
+    turn_off_requested = Signal()
+    race_requested = Signal(int)  # the reply that is shown
+
+    def __init__(self, window: MainWindow, theme: Theme, settings: Settings) -> None:
+        super().__init__(window)
+        self._window = window
+        self._theme = theme
+        self._settings = settings
+        self._inspector: Inspector | None = None
+        self.panel = InspectorPanel(theme, window)
+        self.button = IconButton(theme, "panel-right", parent=window.header)
+        self.action = window.menu.add("view", SHORTCUT)
+        self.action.setCheckable(True)
+        self.button.setCheckable(True)
+        layout, header = window.layout(), window.header.layout()
+        assert layout is not None
+        assert header is not None
+        layout.addWidget(self.panel)
+        header.addWidget(self.button)
+        self.button.clicked.connect(self.set_wanted)
+        self.action.triggered.connect(self.set_wanted)
+        self.panel.turn_off_requested.connect(self.turn_off_requested)
+        self.panel.race_requested.connect(self._race)
+        theme.changed.connect(self._fit)
+        for watched in (window, window.sidebar):
+            watched.installEventFilter(self)
+        self._fit()
+        self._retranslate()
+
+    def bind(self, chats: ChatController, view: TranscriptView) -> None:
+        inspector = self._inspector = Inspector(chats.transcript, chats.replies, self)
+        inspector.changed.connect(lambda: self.panel.show_reply(inspector.stats, running=inspector.running))
+        highlights = view.message_keys.highlights
+
+        def follow() -> None:
+            row = highlights.focused
+            messages = chats.transcript.messages
+            inspector.focus(messages[row].id if row is not None and row < len(messages) else None)
+
+        highlights.changed.connect(follow)
+        self._watch()
+
+    @property
+    def message_id(self) -> int:
+        """Of the reply that is shown; 0: none."""
+        return 0 if self._inspector is None else self._inspector.message_id
+
+    def inspect(self, message_id: int) -> None:
+        """Shows the panel with that reply, until another is in focus."""
+        self.set_wanted(True)
+        if self._inspector is not None:
+            self._inspector.focus(message_id)
+
+    def set_wanted(self, wanted: bool) -> None:
+        self._settings.inspector_visible = wanted
+        if wanted and not self._fits():
+            self._window.show_sidebar(False)
+        self._fit()
+
+    def _fits(self) -> bool:
+        """Beside the sidebar the chat keeps its usual room; without it, what its own parts need."""
+        sidebar, window, usual_px = self._window.sidebar, self._window, self._theme.px(_CHAT_NEEDS_PX)
+        if sidebar.isVisibleTo(window):
+            return window.width() - sidebar.width() - self.panel.width() >= usual_px
+        least_px = max(part.minimumSizeHint().width() for part in (window.header, window.composer))
+        return window.width() - self.panel.width() >= min(usual_px, least_px)
+
+    def _fit(self) -> None:
+        shown = bool(self._settings.inspector_visible) and self._fits()
+        self.panel.setVisible(shown)
+        for toggle in (self.button, self.action):
+            toggle.setChecked(shown)
+        self._watch()
+
+    def _watch(self) -> None:
+        if self._inspector is not None:
+            self._inspector.watch(self.panel.isVisibleTo(self._window))
+
+    def _race(self) -> None:
+        if self.message_id:
+            self.race_requested.emit(self.message_id)
+
+    def _retranslate(self) -> None:
+        self.button.set_name(self.tr("Show or hide the inspector"))
+        self.action.setText(self.tr("Inspector"))
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() in (QEvent.Type.Resize, QEvent.Type.Show, QEvent.Type.Hide):
+            self._fit()
+        elif event.type() == QEvent.Type.LanguageChange and watched is self._window:
+            self._retranslate()
+        return super().eventFilter(watched, event)

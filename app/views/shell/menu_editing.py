@@ -1,0 +1,98 @@
+"""The Edit menu: its entries act on whatever has the focus, and are enabled only where they can act."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit, QTextEdit, QWidget
+
+from app.views.shell.menu import MenuBar
+
+# Entry → the slot of the focused widget that it calls. Undo may mean a deletion; `kept_words.py` decides.
+_SLOTS = {"redo": "redo", "cut": "cut", "copy": "copy", "paste": "paste", "select_all": "selectAll"}
+_TEXTS = (QPlainTextEdit, QTextEdit)
+
+
+class EditEntries(QObject):
+    """While the menu is closed all entries are enabled: a shortcut asks when it is pressed, not when it was drawn."""
+
+    def __init__(self, menu: MenuBar) -> None:
+        super().__init__(menu)
+        self._menu = menu
+        self.can_undo_deletion: Callable[[], bool] = lambda: False
+        for name, slot in _SLOTS.items():
+            menu.actions[name].triggered.connect(lambda _checked=False, slot=slot: _call_on_focused(slot))
+        menu.paste_plain.triggered.connect(_paste_plain)
+        menu.menus["edit"].aboutToShow.connect(self.judge)
+        menu.menus["edit"].aboutToHide.connect(self.release)
+
+    def judge(self) -> None:
+        field = QApplication.focusWidget()
+        for name in (*_SLOTS, "paste_plain"):
+            self._menu.actions[name].setEnabled(can_act(name, field))
+        self._menu.undo.setEnabled(can_act("undo", field) or self.can_undo_deletion())
+
+    def release(self) -> None:
+        for name in ("undo", *_SLOTS, "paste_plain"):
+            self._menu.actions[name].setEnabled(True)
+
+
+def can_act(name: str, field: QWidget | None) -> bool:
+    """Whether an entry of the Edit menu would change or copy anything in `field`."""
+    if isinstance(field, QLineEdit):
+        return _can_act_in_line(name, field)
+    if isinstance(field, _TEXTS):
+        return _can_act_in_text(name, field)
+    return hasattr(field, _SLOTS.get(name, "insertPlainText"))
+
+
+def _can_act_in_line(name: str, field: QLineEdit) -> bool:
+    writable, selected = not field.isReadOnly(), field.hasSelectedText()
+    return {
+        "undo": writable and field.isUndoAvailable(),
+        "redo": writable and field.isRedoAvailable(),
+        "cut": writable and selected,
+        "copy": selected,
+        "select_all": bool(field.text()),
+    }.get(name, writable and bool(QGuiApplication.clipboard().text()))
+
+
+def _can_act_in_text(name: str, field: QPlainTextEdit | QTextEdit) -> bool:
+    writable, selected = not field.isReadOnly(), field.textCursor().hasSelection()
+    return {
+        "undo": writable and field.document().isUndoAvailable(),
+        "redo": writable and field.document().isRedoAvailable(),
+        "cut": writable and selected,
+        "copy": selected,
+        "select_all": not field.document().isEmpty(),
+    }.get(name, field.canPaste())
+
+
+def _call_on_focused(slot: str) -> None:
+    """Calls a slot such as `copy` of the focused widget, if it has one."""
+    act = getattr(QApplication.focusWidget(), slot, None)
+    if act is not None:
+        act()
+
+
+def _paste_plain() -> None:
+    """Only the words of what is on the clipboard. No field of ours takes more, but a Mac's fingers know the key."""
+    field, words = QApplication.focusWidget(), QGuiApplication.clipboard().text()
+    if isinstance(field, QLineEdit) and not field.isReadOnly():
+        field.insert(words)
+    elif isinstance(field, _TEXTS) and not field.isReadOnly():
+        field.paste()
+
+
+def undo_in_focused_field() -> bool:
+    """Takes back what was typed last in the focused field; False when there is nothing."""
+    field = QApplication.focusWidget()
+    if isinstance(field, QLineEdit) and field.isUndoAvailable():
+        field.undo()
+        return True
+    if isinstance(field, _TEXTS) and field.document().isUndoAvailable():
+        field.undo()
+        return True
+    return False

@@ -1,0 +1,128 @@
+"""The View menu's choice of which drafted text is marked, its keys, and the first reply, which shows it once.
+
+Here: choosing and remembering. Not here: the marks (`views/transcript/overlay.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QEvent, QObject
+from PySide6.QtGui import QActionGroup
+from PySide6.QtWidgets import QMenu, QWidget
+
+from app.controllers.chat import ChatController
+from app.settings import Settings
+from app.theme import Theme
+from app.view_models.transcript import ReplyStatus
+from app.views.shell.menu import MenuBar
+from app.views.transcript.overlay import Overlay, OverlayMode
+from app.views.transcript.view import TranscriptView
+from app.views.widgets.banner import Banner, BannerText
+from app.words.overlay import explanation
+
+CYCLE, NEXT, PREVIOUS = "Ctrl+Shift+D", "Ctrl+Alt+Down", "Ctrl+Alt+Up"
+_MODES = tuple(OverlayMode)
+
+
+class OverlayWiring(QObject):
+    def __init__(self, window: QWidget, menu: MenuBar, banner: Banner, settings: Settings, theme: Theme) -> None:
+        super().__init__(window)
+        self._banner = banner
+        self._settings = settings
+        self._theme = theme
+        self.overlay: Overlay | None = None
+        self._chats: ChatController | None = None
+        self._entry = menu.add("view")
+        self._submenu = QMenu(window)
+        self._entry.setMenu(self._submenu)
+        self.cycle = menu.add("view", CYCLE)
+        self.next = menu.add("view", NEXT)
+        self.previous = menu.add("view", PREVIOUS)
+        self._make_choices()
+        self.cycle.triggered.connect(lambda: self.choose(_MODES[(_MODES.index(self.mode) + 1) % len(_MODES)]))
+        self.next.triggered.connect(lambda: self._step(1))
+        self.previous.triggered.connect(lambda: self._step(-1))
+        settings.changed.connect(self._on_setting)
+        window.installEventFilter(self)
+        self._retranslate()
+
+    def _make_choices(self) -> None:
+        group = QActionGroup(self)
+        self.choices = {mode: group.addAction("") for mode in _MODES}
+        for mode, action in self.choices.items():
+            action.setCheckable(True)
+            action.setChecked(mode is self.mode)
+            action.triggered.connect(lambda _checked=False, mode=mode: self.choose(mode))
+            self._submenu.addAction(action)
+
+    def bind(self, chats: ChatController, view: TranscriptView) -> None:
+        self._chats = chats
+        self.overlay = Overlay(view, chats.transcript, self._theme)
+        self.overlay.set_mode(self.mode)
+        chats.replies.stored.connect(self._explain_once)
+        chats.transcript.message_inserted.connect(self._end_explaining)
+
+    @property
+    def mode(self) -> OverlayMode:
+        return OverlayMode(self._settings.overlay)
+
+    def choose(self, mode: OverlayMode) -> None:
+        self._settings.overlay = str(mode)
+        self._settings.overlay_explained = True  # whoever chooses knows it
+        self._end_explaining()
+
+    def _on_setting(self, name: str) -> None:
+        if name == "overlay":
+            self.choices[self.mode].setChecked(True)
+            if self.overlay is not None:
+                self.overlay.set_mode(self.mode)
+
+    def _step(self, delta: int) -> None:
+        """Corrections have to be seen to be walked through."""
+        if self.mode is OverlayMode.OFF:
+            self.choose(OverlayMode.CORRECTIONS)
+        if self.overlay is not None:
+            self.overlay.step(delta)
+
+    # Once
+
+    def _explain_once(self) -> None:
+        if self._settings.overlay_explained or self.mode is not OverlayMode.OFF or self._chats is None:
+            return
+        replies = (each for each in reversed(self._chats.transcript.messages) if not each.from_user)
+        message = next(replies, None)
+        if message is None or message.status is not ReplyStatus.DONE or not message.drafted:
+            return
+        self._settings.overlay_explained = True
+        assert self.overlay is not None
+        self.overlay.show_once(message.id)
+        self._banner.show_info(self._explanation, self._keep)
+
+    def _explanation(self) -> BannerText:
+        return BannerText(explanation(), button=self.tr("Always show"))
+
+    def _keep(self) -> None:
+        self.choose(OverlayMode.ACCEPTED)
+
+    def _end_explaining(self, _row: int = 0) -> None:
+        if self.overlay is not None:
+            self.overlay.show_once(0)
+
+    def _retranslate(self) -> None:
+        self._entry.setText(self.tr("Drafted Text"))
+        names: dict[OverlayMode, Callable[[], str]] = {
+            OverlayMode.OFF: lambda: self.tr("Not Marked"),
+            OverlayMode.CORRECTIONS: lambda: self.tr("Mark Corrections"),
+            OverlayMode.ACCEPTED: lambda: self.tr("Mark Accepted and Corrections"),
+        }
+        for mode, action in self.choices.items():
+            action.setText(names[mode]())
+        self.cycle.setText(self.tr("Switch Marks of Drafted Text"))
+        self.next.setText(self.tr("Next Correction"))
+        self.previous.setText(self.tr("Previous Correction"))
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.LanguageChange:
+            self._retranslate()
+        return super().eventFilter(watched, event)

@@ -1,0 +1,211 @@
+"""Quick Ask: a small field above all windows, the answer below it, and a way on to the chat.
+
+Each question is a chat of its own, so it is there afterwards as any other. Closing the window ends no reply.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPoint, QRectF, Qt, Signal
+from PySide6.QtGui import QCloseEvent, QGuiApplication, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPalette, QPen
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from app.controllers.asides import Asides
+from app.theme import RADIUS_BUBBLE, Theme
+from app.view_models.transcript import TranscriptModel
+from app.views.link_dialog import ask_to_open
+from app.views.transcript import TranscriptView
+from app.views.widgets.buttons import STOP, Emphasis, IconButton, PillButton, RoundButton
+from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.message_edit import MessageEdit
+from app.views.widgets.translated import Translated
+
+_WIDTH_PX, _ANSWER_HEIGHT_PX = 620, 320
+_MOST_LINES = 5
+_FROM_TOP = 0.22  # of the screen's height
+
+
+class QuickAsk(Translated, QWidget):
+    chat_wanted = Signal(int)  # the chat, in the main window
+
+    def __init__(self, theme: Theme, asides: Asides) -> None:
+        super().__init__(None, Qt.WindowType.FramelessWindowHint | Qt.WindowType.WindowStaysOnTopHint)
+        self.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground)
+        self._theme = theme
+        self._asides = asides
+        self._model = TranscriptModel(self)
+        self._chat_id = 0
+        self._asking = False
+        self.edit = MessageEdit(theme, self)
+        self.button = RoundButton(theme, "arrow-up", self)
+        self.close_button = IconButton(theme, "x", 26, self)
+        self.answer = TranscriptView(theme, self._model, self)
+        self.note = TextLabel(theme, TextStyle.FINE, self)
+        self.open_button = PillButton(theme, Emphasis.PLAIN, "external-link", self)
+        self._arrange()
+        self._connect()
+        self._restyle()
+        self._retranslate()
+
+    def _arrange(self) -> None:
+        line = QHBoxLayout()
+        line.setSpacing(10)
+        line.addWidget(self.edit, 1, Qt.AlignmentFlag.AlignVCenter)
+        for button in (self.button, self.close_button):
+            line.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+        foot = QHBoxLayout()
+        foot.addWidget(self.note, 1)
+        foot.addWidget(self.open_button)
+        self._column = QVBoxLayout(self)
+        self._column.setSpacing(10)
+        self._column.addLayout(line)
+        self._column.addWidget(self.answer, 1)
+        self._column.addLayout(foot)
+
+    def _connect(self) -> None:
+        self.edit.submitted.connect(self._submit)
+        self.edit.escaped.connect(self.close)
+        self.edit.height_wanted.connect(self._fit)
+        self.edit.textChanged.connect(self._show_state)
+        self.button.clicked.connect(self._on_button)
+        self.close_button.clicked.connect(self.close)
+        self.open_button.clicked.connect(lambda: self._go_on(self._chat_id))
+        self.answer.link_requested.connect(lambda link: ask_to_open(link, self._theme, self))
+        # Whatever else is to be done with a message is done where its chat is.
+        for more in ("regenerate", "edit", "delete", "continue", "sibling", "notice_action", "attachment"):
+            getattr(self.answer, f"{more}_requested").connect(lambda *_: self._go_on(self._chat_id))
+        for signal in (self._model.message_inserted, self._model.message_changed, self._model.was_reset):
+            signal.connect(self._show_state)
+        self._theme.changed.connect(self._restyle)
+
+    # Asking
+
+    @property
+    def writing(self) -> bool:
+        return any(message.under_way for message in self._model.messages)
+
+    def _submit(self) -> None:
+        text = self.edit.text().strip()
+        if not text or self._asking or self.writing:
+            return
+        self._asking = self._asides.ask(text, self._model, lambda chat_id: self._on_asked(text, chat_id))
+        self._show_state()
+
+    def _on_asked(self, text: str, chat_id: int) -> None:
+        """The words leave the field once they are on the disk; without that they stay."""
+        self._asking = False
+        if chat_id:
+            self._chat_id = chat_id
+            if self.edit.text().strip() == text:
+                self.edit.set_text("")
+        self._show_state()
+
+    def _on_button(self) -> None:
+        if self.writing:
+            self._asides.stop(self._chat_id)
+        else:
+            self.edit.commit()
+            self._submit()
+        self.edit.setFocus()
+
+    def _go_on(self, chat_id: int) -> None:
+        self.close()
+        self.chat_wanted.emit(chat_id)
+
+    # Showing
+
+    def come_to_front(self) -> None:
+        """Pressed once more, its key closes it."""
+        if self.isActiveWindow() and self.isVisible():
+            self.close()
+            return
+        if not self.isVisible():
+            self._fit()
+            self._place()
+        self.show()
+        self.raise_()
+        self.activateWindow()
+        self.edit.setFocus(Qt.FocusReason.ActiveWindowFocusReason)
+        self.edit.selectAll()
+
+    def _place(self) -> None:
+        room = (QGuiApplication.screenAt(self.cursor().pos()) or self.screen()).availableGeometry()
+        left = room.left() + (room.width() - self.width()) // 2
+        self.move(QPoint(left, room.top() + round(room.height() * _FROM_TOP)))
+
+    def _show_state(self) -> None:
+        writing, has_answer = self.writing, bool(self._model.messages)
+        self.button.set_icon(STOP if writing else "arrow-up")
+        self.button.set_name(self.tr("Stop") if writing else self.tr("Send"))
+        self.button.setEnabled(writing or not self.edit.document().isEmpty())
+        for widget in (self.answer, self.note, self.open_button):
+            widget.setVisible(has_answer)
+        self._fit()
+
+    def _fit(self) -> None:
+        line = self.edit.fontMetrics().lineSpacing()
+        lines = self.edit.text_height(line * _MOST_LINES)
+        bar = (
+            Qt.ScrollBarPolicy.ScrollBarAsNeeded
+            if lines >= line * _MOST_LINES
+            else Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+        )
+        self.edit.setVerticalScrollBarPolicy(bar)
+        self.edit.setFixedHeight(round(max(line, lines)))
+        room = self.screen().availableGeometry()
+        width = min(self._theme.px(_WIDTH_PX), room.width() - 40)
+        self.setFixedWidth(width)
+        self.answer.setFixedHeight(min(self._theme.px(_ANSWER_HEIGHT_PX), room.height() // 2))
+        self._column.activate()
+        self.setFixedHeight(self._column.totalMinimumSize().height())
+        self.update()
+
+    def _restyle(self) -> None:
+        side = self._theme.px(14)
+        self._column.setContentsMargins(side, side, side, side)
+        self.edit.restyle()
+        palette = self.edit.palette()
+        palette.setColor(QPalette.ColorRole.Base, self._theme.palette.window)  # as the answer's ground
+        self.edit.setPalette(palette)
+        self._show_state()
+
+    def _retranslate(self) -> None:
+        self.setWindowTitle(self.tr("Quick Ask"))
+        self.setAccessibleName(self.tr("Quick Ask"))
+        self.edit.set_hint(self.tr("Ask anything"))
+        self.edit.setAccessibleName(self.tr("Question"))
+        self.answer.setAccessibleName(self.tr("Answer"))
+        self.close_button.set_name(self.tr("Close"))
+        self.note.setText(self.tr("Kept as a chat in Hunch."))
+        self.open_button.setText(self.tr("Open in Hunch"))
+        self._show_state()
+
+    # The window itself
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.close()
+        else:
+            super().keyPressEvent(event)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Without a title bar, it is moved by its ground."""
+        handle = self.windowHandle()
+        if event.button() == Qt.MouseButton.LeftButton and handle is not None:
+            handle.startSystemMove()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """A finished answer leaves with the window; what is being typed or written stays."""
+        self.edit.commit()
+        if not self.writing and not self._asking:
+            self._model.set_messages([])
+            self._chat_id = 0
+        super().closeEvent(event)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        colors = self._theme.palette
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setBrush(colors.window)
+        painter.setPen(QPen(colors.hairline, 1))
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS_BUBBLE, RADIUS_BUBBLE)
+        painter.end()

@@ -1,0 +1,180 @@
+"""The race's window: two lanes side by side, then the verdict. Stopped when it is closed."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QCloseEvent, QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
+
+from app.controllers.race import Race, RequestOf
+from app.theme import RADIUS_CARD, Theme
+from app.view_models.race import Lap, LapState, RaceState, RaceView
+from app.views.shell.race_words import lane_name, lap_text, race_sentence
+from app.views.transcript.card import paint_card
+from app.views.widgets.buttons import Emphasis, PillButton
+from app.views.widgets.fields import Segments
+from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.scrolling import ThinScrollBars
+from app.views.widgets.translated import Translated
+
+_UNDER_WAY = (RaceState.RUNNING, RaceState.WAITING)
+
+
+class RaceWindow(Translated, QWidget):
+    def __init__(self, theme: Theme, race: Race, request_of: RequestOf, parent: QWidget) -> None:
+        super().__init__(parent, Qt.WindowType.Window)
+        self._theme = theme
+        self._race = race
+        self._request_of = request_of
+        self._message_id = 0
+        self.sentence = TextLabel(theme, TextStyle.HEADING)
+        self.lanes = tuple(Lane(theme, number) for number in range(2))
+        self.sampling = Segments(theme)
+        self.sampling.set_value("chat")
+        self.go_button = PillButton(theme, Emphasis.PRIMARY)
+        self.close_button = PillButton(theme)
+        self._arrange()
+        self.go_button.clicked.connect(self._on_go)
+        self.close_button.clicked.connect(self.close)
+        race.changed.connect(self._show)
+        theme.changed.connect(self.update)
+        self._retranslate()
+
+    def _arrange(self) -> None:
+        self.resize(860, 560)
+        self.setMinimumSize(520, 360)
+        lanes = QHBoxLayout()
+        lanes.setSpacing(16)
+        for lane in self.lanes:
+            lanes.addWidget(lane, 1)
+        foot = QHBoxLayout()
+        foot.setSpacing(8)
+        foot.addWidget(self.sampling)
+        foot.addStretch(1)
+        foot.addWidget(self.close_button)
+        foot.addWidget(self.go_button)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(20, 18, 20, 18)
+        column.setSpacing(14)
+        column.addWidget(self.sentence)
+        column.addLayout(lanes, 1)
+        column.addLayout(foot)
+
+    def open_for(self, message_id: int) -> None:
+        """With what was asked where that reply stands; it begins at once."""
+        self._message_id = message_id
+        self.show()
+        self.raise_()
+        self.activateWindow()
+        if not self._race.under_way:
+            self._start()
+
+    def _on_go(self) -> None:
+        if self._race.under_way:
+            self._race.cancel()
+        else:
+            self._start()
+
+    def _start(self) -> None:
+        request = self._request_of(self._message_id)
+        if request is not None and self._race.can_start:
+            self._race.start(request, greedy=self.sampling.value == "greedy")
+        self._show()
+
+    def _show(self) -> None:
+        view = self._race.view
+        for lane, lap in zip(self.lanes, view.laps or (Lap(), Lap()), strict=True):
+            lane.show_lap(lap)
+        if self.sentence.text() != (words := self._words(view)):
+            self.sentence.setText(words)
+        under_way = view.state in _UNDER_WAY
+        self.go_button.setText(self._go_text(under_way))
+        self.go_button.setEnabled(
+            under_way or (self._race.can_start and self._request_of(self._message_id) is not None)
+        )
+        self.sampling.setEnabled(not under_way)
+
+    def _words(self, view: RaceView) -> str:
+        if view.state not in _UNDER_WAY and not self._race.can_start:
+            return self.tr("Load a main model with a draft first.")
+        return race_sentence(view)
+
+    def _go_text(self, under_way: bool) -> str:
+        if under_way:
+            return self.tr("Stop")
+        return self.tr("Race again") if self._race.view.laps else self.tr("Race")
+
+    def _retranslate(self) -> None:
+        self.setWindowTitle(self.tr("Race"))
+        self.close_button.setText(self.tr("Close"))
+        self.sampling.set_choices((("chat", self.tr("As in this chat")), ("greedy", self.tr("Greedy"))))
+        self.sampling.setAccessibleName(self.tr("Sampling"))
+        self.sampling.setToolTip(self.tr("Greedy always takes the likeliest token; otherwise both draw with one seed."))
+        for lane in self.lanes:
+            lane.name_it()
+        self._show()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        self._race.cancel()
+        super().closeEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        close_keys = event.key() == Qt.Key.Key_W and event.modifiers() == Qt.KeyboardModifier.ControlModifier
+        if event.key() == Qt.Key.Key_Escape or close_keys:
+            self.close()
+        else:
+            super().keyPressEvent(event)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), self._theme.palette.window)
+        painter.end()
+
+
+class Lane(QWidget):
+    """One of the two: its name, its words as they come, its figures."""
+
+    def __init__(self, theme: Theme, number: int) -> None:
+        super().__init__()
+        self._theme = theme
+        self._number = number
+        self.name = TextLabel(theme, TextStyle.SECONDARY)
+        self.text = QPlainTextEdit()
+        self.text.setReadOnly(True)
+        self.text.setFrameShape(QFrame.Shape.NoFrame)
+        self.text.viewport().setAutoFillBackground(False)
+        self.figures = TextLabel(theme, TextStyle.FINE)
+        ThinScrollBars(self.text, theme)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(14, 12, 14, 10)
+        column.setSpacing(8)
+        column.addWidget(self.name)
+        column.addWidget(self.text, 1)
+        column.addWidget(self.figures)
+        theme.changed.connect(self._restyle)
+        self._restyle()
+
+    def name_it(self) -> None:
+        self.name.setText(lane_name(self._number))
+        self.text.setAccessibleName(lane_name(self._number))
+
+    def show_lap(self, lap: Lap) -> None:
+        shown = self.text.toPlainText()
+        if lap.text.startswith(shown) and shown:
+            if len(lap.text) > len(shown):
+                self.text.moveCursor(self.text.textCursor().MoveOperation.End)
+                self.text.insertPlainText(lap.text[len(shown) :])
+        elif lap.text != shown:
+            self.text.setPlainText(lap.text)
+        if lap.state is not LapState.DONE:
+            self.text.verticalScrollBar().setValue(self.text.verticalScrollBar().maximum())
+        self.figures.setText(lap_text(lap))
+
+    def _restyle(self) -> None:
+        self.text.setFont(self._theme.reply_font())
+        self.update()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        paint_card(painter, self.rect(), RADIUS_CARD, self._theme.palette.surface, self._theme.palette.hairline)
+        painter.end()

@@ -1,0 +1,75 @@
+"""A race in words: the two lanes, how far they are, and the verdict."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QCoreApplication
+
+from app.view_models.race import Lap, LapState, RaceState, RaceView
+from app.words import formats
+
+_PAR = 0.03  # of a whole: less is noise
+
+
+def lane_name(number: int) -> str:
+    return (
+        QCoreApplication.translate("Race", "Without the draft"),
+        QCoreApplication.translate("Race", "With the draft"),
+    )[number]
+
+
+def lap_text(lap: Lap) -> str:
+    if lap.state is LapState.WAITING:
+        return QCoreApplication.translate("Race", "waiting for its turn")
+    figures = QCoreApplication.translate("Race", "%1 tokens · %2 s · %3 tok/s")
+    rate = lap.stats.tokens_per_second
+    return formats.fill(
+        figures,
+        formats.count(lap.stats.generated_tokens),
+        formats.number(lap.stats.decode_s, 1),
+        formats.number(rate, 0 if rate >= 10 else 1) if rate is not None else "–",
+    )
+
+
+def race_sentence(view: RaceView) -> str:
+    return {
+        RaceState.IDLE: QCoreApplication.translate(
+            "Race",
+            "One prompt, written twice with the same seed. One after the other: at the same time the two would share"
+            " their passes, and neither would draft.",
+        ),
+        RaceState.RUNNING: QCoreApplication.translate("Race", "The two are written one after the other."),
+        RaceState.WAITING: QCoreApplication.translate("Race", "A reply is being written; the race goes on after it."),
+        RaceState.CANCELLED: QCoreApplication.translate("Race", "The race was stopped."),
+        RaceState.FAILED: QCoreApplication.translate("Race", "The prompt could not be written; the log says why."),
+        RaceState.DONE: "",
+    }[view.state] or verdict(view)
+
+
+def verdict(view: RaceView) -> str:
+    return " ".join((_words(view), _time(view)))
+
+
+def _words(view: RaceView) -> str:
+    if view.identical:
+        same = QCoreApplication.translate("Race", "The same words: all %1 tokens are identical.")
+        return formats.fill(same, formats.count(len(view.laps[0].tokens)))
+    differ = QCoreApplication.translate(
+        "Race", "The words differ from token %1 on. That should not happen; please report it."
+    )
+    pairs = zip(*(lap.tokens for lap in view.laps), strict=False)
+    first = next((at for at, (one, other) in enumerate(pairs, start=1) if one != other), None)
+    return formats.fill(differ, formats.count(first or min(len(lap.tokens) for lap in view.laps) + 1))
+
+
+def _time(view: RaceView) -> str:
+    factor = view.factor
+    if factor is None:
+        return QCoreApplication.translate("Race", "Too short to tell a speed.")
+    if abs(factor - 1) <= _PAR:
+        return QCoreApplication.translate("Race", "Both took the same time.")
+    seconds = formats.number(abs(view.saved_s), 1)
+    if factor > 1:
+        saved = QCoreApplication.translate("Race", "The draft saved %1 s: %2× as fast.")
+        return formats.fill(saved, seconds, formats.number(factor, 1))
+    lost = QCoreApplication.translate("Race", "The draft cost %1 s: %2 of the speed without it.")
+    return formats.fill(lost, seconds, formats.percent(factor))

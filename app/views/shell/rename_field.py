@@ -1,0 +1,71 @@
+"""Editing the title of a chat, or the name of a folder, in its row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QModelIndex, QRect, Qt, QTimer
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QListView
+
+from app.theme import Theme
+from app.views.widgets.fields import LineField
+
+
+class RenameField(LineField):
+    """Return or leaving keeps the text, Escape does not. It follows its row, and goes when that goes."""
+
+    def __init__(
+        self, chats: QListView, theme: Theme, row: Callable[[], QModelIndex], text: str, done: Callable[[str], None]
+    ) -> None:
+        """`row` says where the row is now; `done` is called with a changed text."""
+        super().__init__(theme, parent=chats.viewport())
+        self._chats = chats
+        self._row = row
+        self._before = text
+        self._tell = done
+        self._done = False
+        self.setText(text)
+        self.setGeometry(self._place())
+        self.selectAll()
+        self.show()
+        self.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.returnPressed.connect(lambda: self._finish(keep=True))
+        self.editingFinished.connect(lambda: self._finish(keep=True))
+        self._later = QTimer(self, singleShot=True, interval=0)
+        self._later.timeout.connect(self._follow)
+        for moved in (chats.model().rowsInserted, chats.model().rowsRemoved, chats.verticalScrollBar().valueChanged):
+            moved.connect(self._follow_soon)
+
+    def _place(self) -> QRect:
+        index = self._row()
+        return self._chats.visualRect(index) if index.isValid() else QRect()
+
+    def _follow_soon(self) -> None:
+        """Delayed to the next event loop pass, because a row moves as a removal and an insertion."""
+        self._later.start()
+
+    def _follow(self) -> None:
+        place = self._place()
+        if place.isValid():
+            self.setGeometry(place)
+        else:
+            self._finish(keep=False)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self._finish(keep=False)
+        else:
+            super().keyPressEvent(event)
+
+    def _finish(self, keep: bool) -> None:
+        if self._done:
+            return
+        self._done = True
+        self.commit()
+        text = self.text().strip()
+        if keep and text and text != self._before:
+            self._tell(text)
+        if self.hasFocus():
+            self._chats.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.deleteLater()

@@ -1,0 +1,108 @@
+"""Connects the window with what concerns drafting as a whole: the pair's switch, races, and rows that open a chat."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, QTimer
+
+from app.controllers.speculation import SpeculationParts
+from app.theme import Theme
+from app.views.widgets.banner import BannerText
+from app.words.notices import NoticeAction
+
+if TYPE_CHECKING:
+    from app.views.shell.main_window import MainWindow
+    from app.views.shell.race_window import RaceWindow
+
+RACE_KEY = "Ctrl+Shift+R"
+_RACE, _INSPECT = "race", "inspect"  # acts of the transcript, which is imported after the first frame
+
+
+class SpeculationWiring(QObject):
+    def __init__(self, window: MainWindow, parts: SpeculationParts, theme: Theme) -> None:
+        super().__init__(window)
+        self._window = window
+        self._parts = parts
+        self._theme = theme
+        self.race_window: RaceWindow | None = None
+        window.inspector.turn_off_requested.connect(self.turn_off)
+        window.inspector.race_requested.connect(self.open_race)
+        parts.opened.connect(self._open_reply)
+        parts.statistics.not_cleared.connect(window.show_problem)
+        assert window.transcript is not None
+        window.transcript.notice_action_requested.connect(self._follow)
+        window.transcript.act_requested.connect(self._act)
+        self.race = window.menu.add("chat", RACE_KEY)
+        self.race.triggered.connect(lambda: self.open_race(self._shown_reply()))
+        parts.race_wanted.connect(lambda: self.open_race(self._shown_reply()))
+        window.installEventFilter(self)
+        self._retranslate()
+
+    # The pair's switch
+
+    def turn_off(self) -> None:
+        switch = self._parts.switch
+        if not switch.is_off:
+            switch.set_off(True)
+            self._window.banner.show_info(self._off_text, lambda: switch.set_off(False))
+
+    def _off_text(self) -> BannerText:
+        return BannerText(
+            self.tr("Drafting is off for this pair from the next reply on. Choosing Auto or Fixed turns it on again."),
+            button=self.tr("Undo"),
+        )
+
+    def _follow(self, _message_id: int, action: NoticeAction) -> None:
+        if action is NoticeAction.TURN_OFF_PAIR:
+            self.turn_off()
+
+    def _act(self, message_id: int, act: str) -> None:
+        if act == _RACE:
+            self.open_race(message_id)
+        elif act == _INSPECT:
+            self._window.inspector.inspect(message_id)
+
+    # Races
+
+    def open_race(self, message_id: int) -> None:
+        if not message_id:
+            return
+        if self.race_window is None:
+            from app.views.shell.race_window import RaceWindow
+
+            self.race_window = RaceWindow(self._theme, self._parts.race, self._parts.request_of, self._window)
+        self.race_window.open_for(message_id)
+
+    def _shown_reply(self) -> int:
+        """The reply in focus, or the latest."""
+        chats, view = self._window.chats, self._window.transcript
+        assert chats is not None
+        assert view is not None
+        messages, row = chats.transcript.messages, view.focused_row()
+        if row is not None and not messages[row].from_user:
+            return messages[row].id
+        return next((each.id for each in reversed(messages) if not each.from_user), 0)
+
+    # Rows of the table
+
+    def _open_reply(self, chat_id: int, message_id: int) -> None:
+        chats, view = self._window.chats, self._window.transcript
+        assert chats is not None
+        assert view is not None
+        chats.open_at(chat_id, message_id)
+        self._window.show()
+        self._window.raise_()
+        self._window.activateWindow()
+        row = chats.transcript.row_of(message_id)
+        if row is not None:
+            # After the chat that was just opened has been laid out at its end.
+            QTimer.singleShot(0, view, lambda: view.message_keys.show(row))
+
+    def _retranslate(self) -> None:
+        self.race.setText(self.tr("Race…"))
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.LanguageChange:
+            self._retranslate()
+        return super().eventFilter(watched, event)

@@ -1,0 +1,82 @@
+"""Fields in the transcript: what they ask for, and keeping them where the person types.
+
+Here: signals of all fields, their growing, the focus, the caret in sight. Not here: a field itself (`editor_part.py`),
+and what becomes of its words (controllers/message_changes.py).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QRect, Signal
+from PySide6.QtWidgets import QAbstractScrollArea
+
+from app.view_models.transcript import TranscriptModel
+from app.views.transcript.parts import Part, PartKind
+
+if TYPE_CHECKING:
+    from app.views.transcript.message_column import MessageColumn
+    from app.views.transcript.sight import Sight
+
+# What follows when an edit is saved; the words of the controller's `Then`.
+NOTHING, REPLY, CONTINUE = "nothing", "reply", "continue"
+
+
+class Editing(QObject):
+    """Signals carry message ids."""
+
+    typed = Signal(int, str)
+    saved = Signal(int, str)  # and what follows
+    cancelled = Signal(int)
+    role_chosen = Signal(int, bool)  # whether they are the person's words
+    resized = Signal(int)
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self._view: QAbstractScrollArea | None = None
+        self.resized.connect(self._on_resized)
+
+    def attach(self, view: QAbstractScrollArea, model: TranscriptModel, column: MessageColumn, sight: Sight) -> Editing:
+        self._view, self._model, self._column, self._sight = view, model, column, sight
+        return self
+
+    def page_px(self) -> int:
+        return self._view.viewport().height() if self._view is not None else 0
+
+    def focus(self, message_id: int) -> None:
+        """Brings the field of a message into sight, and the focus into it."""
+        row = self._model.row_of(message_id)
+        if row is None:
+            return
+        anchor = self._column.anchor_to_show(row, self._sight.top_px(), self._sight.page_px())
+        if anchor is not None:
+            self._sight.show_at(anchor)
+        part = self._part(message_id)
+        take_focus = getattr(part.widget, "take_focus", None) if part is not None else None
+        if take_focus is not None:
+            take_focus()
+        self.typed_in(message_id)
+
+    def typed_in(self, message_id: int) -> None:
+        """Brings the caret into sight, where it is not."""
+        part, row = self._part(message_id), self._model.row_of(message_id)
+        if part is None or row is None or part.widget is None:
+            return
+        item = self._column.items[row]
+        caret: QRect = getattr(part.widget, "place_of_caret", QRect)()
+        index, inside = item.parts.index(part), part.gap_px + caret.top()
+        top, page = item.top_px + item.top_of(index) + inside, self._sight.page_px()
+        if not self._sight.top_px() <= top <= self._sight.top_px() + page - caret.height():
+            self._sight.show_at(self._column.anchor_in(row, index, inside - page // 3))
+
+    def _part(self, message_id: int) -> Part | None:
+        row = self._model.row_of(message_id) if self._view is not None else None
+        if row is None:
+            return None
+        return next((part for part in self._column.items[row].parts if part.kind is PartKind.EDITOR), None)
+
+    def _on_resized(self, message_id: int) -> None:
+        part, row = self._part(message_id), self._model.row_of(message_id)
+        if part is not None and row is not None:
+            part.measured_width_px = -1
+            self._sight.arrange(row)

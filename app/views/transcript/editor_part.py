@@ -1,0 +1,238 @@
+"""A field in place of a message, or beside it, with what can be done with its words.
+
+Here: typing, its height, its buttons. What becomes of the words is asked for by signals (`Editing`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt, QTimer
+from PySide6.QtGui import QHideEvent, QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QWidget
+
+from app.theme import RADIUS_BUBBLE
+from app.view_models.transcript import EditKind
+from app.views.transcript.card import paint_card
+from app.views.transcript.editing import CONTINUE, NOTHING, REPLY
+from app.views.transcript.part_context import PartContext
+from app.views.transcript.parts import Part
+from app.views.widgets.buttons import Emphasis, PillButton
+from app.views.widgets.fields import Segments
+from app.views.widgets.message_edit import MessageEdit
+from app.views.widgets.translated import Translated
+
+_TELL_DELAY_MS = 150  # after the last key, what is typed is told
+_GROWS_TO = 0.5  # of the transcript's height
+_PAD_PX, _GAP_PX, _BELOW_PX = 14, 8, 14
+
+
+@dataclass(frozen=True, slots=True)
+class EditorContent:
+    kind: EditKind
+    from_user: bool  # whose words they are to be
+    text: str
+
+    @property
+    def is_new(self) -> bool:
+        """A message that is not there yet."""
+        return self.kind is not EditKind.EDIT
+
+
+class EditField(MessageEdit):
+    """Return begins a line; with Ctrl (on a Mac: Command) it submits."""
+
+    def _on_return(self, event: QKeyEvent) -> None:
+        if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            self.submitted.emit()
+        else:
+            self._insert("\n")
+
+
+class EditorPart(Translated, QWidget):
+    def __init__(self, context: PartContext, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._context, self._theme = context, context.theme
+        self._content = EditorContent(EditKind.EDIT, from_user=True, text="")
+        self._message_id = 0
+        self._known = ""  # what was given, or told
+        self._showing = False
+        self._card = QRect()
+        self._told = QTimer(self, singleShot=True, interval=_TELL_DELAY_MS)
+        self._told.timeout.connect(self._tell)
+        self.roles = Segments(self._theme, self)
+        self.field = EditField(self._theme, self)
+        self.field.restyle()
+        self.cancel = PillButton(self._theme, Emphasis.QUIET, parent=self)
+        self.other = PillButton(self._theme, Emphasis.PLAIN, parent=self)
+        self.save = PillButton(self._theme, Emphasis.PRIMARY, parent=self)
+        self._connect()
+        self._retranslate()
+
+    def _connect(self) -> None:
+        field, editing = self.field, self._context.editing
+        field.textChanged.connect(self._on_typed)
+        field.composition_changed.connect(self._on_typed)
+        field.height_wanted.connect(self._on_height)
+        field.submitted.connect(lambda: self._finish(self._main_way()))
+        field.escaped.connect(lambda: editing.cancelled.emit(self._message_id))
+        field.installEventFilter(self)
+        self.cancel.clicked.connect(lambda: editing.cancelled.emit(self._message_id))
+        self.other.clicked.connect(lambda: self._finish(self._other_way()))
+        self.save.clicked.connect(lambda: self._finish(self._main_way()))
+        self.roles.chosen.connect(self._choose_role)
+
+    # What is shown
+
+    def show_part(self, part: Part, width_px: int) -> int:
+        assert isinstance(part.content, EditorContent)
+        same = part.message_id == self._message_id and part.content.kind == self._content.kind
+        if not same:
+            self._tell()
+        stays = same and part.content.text == self._known
+        self._content, self._message_id = part.content, part.message_id
+        self._showing = True
+        if not stays:
+            self._known = part.content.text
+            self.field.set_text(self._known)
+            self.field.moveCursor(self.field.textCursor().MoveOperation.End)
+            self._told.stop()
+        self._retranslate()
+        height = self._arrange(width_px)
+        self._showing = False
+        return height
+
+    def _main_way(self) -> str:
+        return REPLY if self._content.from_user and not self._content.is_new else NOTHING
+
+    def _other_way(self) -> str:
+        if self._content.from_user:
+            return REPLY if self._content.is_new else NOTHING
+        return CONTINUE
+
+    def _retranslate(self) -> None:
+        content = self._content
+        self.roles.set_choices(((True, self.tr("You")), (False, self.tr("Model"))))
+        self.roles.set_value(content.from_user)
+        self.roles.setAccessibleName(self.tr("Whose words"))
+        self.roles.setVisible(content.is_new)
+        self.field.set_hint(self.tr("What you said") if content.from_user else self.tr("What the model said"))
+        self.field.setAccessibleName(self.tr("New message") if content.is_new else self.tr("Edited message"))
+        self.cancel.setText(self.tr("Cancel"))
+        main = self.tr("Insert") if content.is_new else self.tr("Save")
+        self.save.setText(self.tr("Send") if self._main_way() == REPLY else main)
+        self.other.setText(self._other_words())
+        self._explain()
+        self._enable()
+
+    def _other_words(self) -> str:
+        if self._other_way() == CONTINUE:
+            return self.tr("Insert and continue") if self._content.is_new else self.tr("Save and continue")
+        return self.tr("Insert and send") if self._content.is_new else self.tr("Save only")
+
+    def _explain(self) -> None:
+        said = {
+            NOTHING: self.tr("What follows stays as it is."),
+            REPLY: self.tr("The model writes a new reply."),
+            CONTINUE: self.tr("The model goes on from the end of these words."),
+        }
+        for button, way in ((self.save, self._main_way()), (self.other, self._other_way())):
+            button.setToolTip(said[way])
+            button.setAccessibleName(button.text())
+            button.setAccessibleDescription(said[way])
+
+    def _enable(self) -> None:
+        some = bool(self.field.composed) or not self.field.document().isEmpty()
+        self.save.setEnabled(some)
+        self.other.setEnabled(some)
+
+    def _arrange(self, width_px: int) -> int:
+        px = self._theme.px
+        inner = width_px - 2 * px(_PAD_PX)
+        y = px(_PAD_PX)
+        if self._content.is_new:
+            size = self.roles.sizeHint()
+            self.roles.setGeometry(px(_PAD_PX), y, min(size.width(), inner), size.height())
+            y += size.height() + px(_GAP_PX)
+        self.field.setGeometry(px(_PAD_PX), y, inner, self._field_px(inner))
+        y += self.field.height() + px(_GAP_PX)
+        self._card = QRect(0, 0, width_px, self._arrange_buttons(y, width_px) + px(_PAD_PX))
+        return self._card.height() + px(_BELOW_PX)
+
+    def _field_px(self, width_px: int) -> int:
+        line = self.field.fontMetrics().lineSpacing()
+        most = max(3 * line, round(self._context.editing.page_px() * _GROWS_TO))
+        self.field.resize(width_px, self.field.height())
+        wanted = max(line, self.field.text_height(most))
+        scrolls = wanted > most
+        bar = Qt.ScrollBarPolicy.ScrollBarAsNeeded if scrolls else Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+        self.field.setVerticalScrollBarPolicy(bar)
+        return round(min(wanted, most))
+
+    def _arrange_buttons(self, y: int, width_px: int) -> int:
+        """From the right edge on, the main one first; in the next line where there is no more room. Returns the end."""
+        px = self._theme.px
+        right, height = width_px - px(_PAD_PX), 0
+        for button in (self.save, self.other, self.cancel):
+            size = button.sizeHint().boundedTo(QSize(width_px - 2 * px(_PAD_PX), 10_000))
+            if right - size.width() < px(_PAD_PX):
+                right, y = width_px - px(_PAD_PX), y + height + px(_GAP_PX) // 2
+            button.setGeometry(right - size.width(), y, size.width(), size.height())
+            right, height = right - size.width() - px(_GAP_PX), size.height()
+        return y + height
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        colors = self._theme.palette
+        painter = QPainter(self)
+        edge = colors.ink if self.field.hasFocus() else colors.hairline
+        paint_card(painter, self._card, RADIUS_BUBBLE, colors.surface, edge)
+        painter.end()
+
+    # What is typed
+
+    def take_focus(self) -> None:
+        self.field.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def place_of_caret(self) -> QRect:
+        """In this widget."""
+        return self.field.cursorRect().translated(self.field.pos())
+
+    def _on_height(self) -> None:
+        if not self._showing:
+            self._context.editing.resized.emit(self._message_id)
+
+    def _on_typed(self) -> None:
+        self._enable()
+        if self._showing:
+            return
+        self._told.start()
+        if self.field.hasFocus():
+            self._context.editing.typed_in(self._message_id)
+
+    def _tell(self) -> None:
+        if self._told.isActive():
+            self._told.stop()
+            self._known = self.field.text_with_composed()
+            self._context.editing.typed.emit(self._message_id, self._known)
+
+    def _finish(self, way: str) -> None:
+        self.field.commit()
+        if not self.field.document().isEmpty():
+            self._told.start()
+            self._tell()
+            self._context.editing.saved.emit(self._message_id, way)
+
+    def _choose_role(self, from_user: object) -> None:
+        self._tell()
+        self._context.editing.role_chosen.emit(self._message_id, bool(from_user))
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
+            self.update()
+        return super().eventFilter(watched, event)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Whatever hides it, the words are told first."""
+        self.field.commit()
+        self._tell()
+        super().hideEvent(event)

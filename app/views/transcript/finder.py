@@ -1,0 +1,309 @@
+"""Finding words in the chat: where they stand in the branch shown, which of them is the current one, and lighting them.
+
+The messages are read a few milliseconds at a time, from the one in sight on, and again when they change; what is out of
+sight is read from documents that are written for it. Texts in sight are lit by what stands in their own documents.
+Not here: the bar that one types into (`find_bar.py`), and painting (`found_words.py`).
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from time import perf_counter
+
+from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtGui import QTextDocument
+
+from app.markup.block import Block, BlockKind
+from app.markup.document import DocumentBuilder
+from app.markup.folding import fold, occurrences
+from app.markup.visible_text import VisibleText
+from app.view_models.transcript import TranscriptModel
+from app.views.transcript.body import Unread, blocks_of
+from app.views.transcript.found_part import bring_into_sight
+from app.views.transcript.message_column import MessageColumn
+from app.views.transcript.message_item import MessageItem
+from app.views.transcript.part_context import PartContext
+from app.views.transcript.parts import Bubble, Part
+from app.views.transcript.selection import Address
+from app.views.transcript.sight import Sight
+from app.views.transcript.visible_parts import VisibleParts
+
+_SLICE_S = 0.004
+_TOP: Address = (-1, 0, 0)
+_CLEAR_PX = 24  # what is found stands that far from the edges of the page
+# What Markdown hides: it may stand between letters that are read side by side.
+_HIDDEN = re.compile(r"\]\([^)\n]*\)|\]\[[^\]\n]*\]|[\[\]*_`~\\$\s]")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The `number`th of what was found in a part of a message."""
+
+    message_id: int
+    address: Address
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A part as it was counted."""
+
+    content: object
+    count: int
+
+
+class Finder(QObject):
+    changed = Signal()  # the count, or the current one
+
+    def __init__(
+        self,
+        context: PartContext,
+        model: TranscriptModel,
+        column: MessageColumn,
+        parts: VisibleParts,
+        sight: Sight,
+        item_of: Callable[[int], MessageItem],
+    ) -> None:
+        """`item_of` gives a row's message cut into parts, also where nobody has looked at it yet."""
+        super().__init__(context)
+        self._context = context
+        self._model = model
+        self._column = column
+        self._parts = parts
+        self._sight = sight
+        self._item_of = item_of
+        self.query = ""
+        self._found: dict[int, dict[Address, _Read]] = {}  # by message
+        self._waiting: list[int] = []  # messages to be read, the next one last
+        self._from: tuple[int, Address] | None = None  # where the search began: a part of a message
+        self._wanted: int | None = None  # a message whose first one is to be shown, and no other's
+        self.current: Place | None = None
+        self._seeks = False  # until it knows which one is to be the current one
+        self._is_lit = False
+        self._timer = QTimer(self, interval=0)
+        self._timer.timeout.connect(self._read_a_slice)
+        model.was_reset.connect(self._read_all)
+        model.message_inserted.connect(self._read_again)
+        model.text_appended.connect(self._read_again)
+        model.message_changed.connect(self._read_again)
+        model.messages_removed.connect(lambda _first, _count: self._read_all())
+        context.fold_requested.connect(self._on_folded)
+        parts.placed.connect(self.light)
+
+    # What is asked
+
+    def find(self, query: str, message_id: int | None = None) -> None:
+        """Goes to the first of the message; without one, from the current one or else what is in sight on."""
+        query = query.strip("\n")
+        if query == self.query and message_id is None:
+            return
+        self._from = self._start(message_id)
+        self.query, self._wanted, self._seeks = query, message_id, bool(query)
+        self._found.clear()
+        self.current = None
+        self._read_all()
+        self.light()
+
+    def step(self, direction: int) -> None:
+        """To the next one (1) or the one before (-1); behind the last comes the first."""
+        self._finish_reading()
+        places = list(self._places())
+        if not places:
+            return
+        at = places.index(self.current) if self.current in places else -1 if direction > 0 else 0
+        self._go_to(places[(at + direction) % len(places)])
+
+    def close(self) -> None:
+        self.find("")
+
+    @property
+    def count(self) -> int:
+        return sum(read.count for parts in self._found.values() for read in parts.values())
+
+    @property
+    def number(self) -> int:
+        """Which one the current one is, from 1; 0: there is none."""
+        if self.current is None:
+            return 0
+        return next((number for number, place in enumerate(self._places(), 1) if place == self.current), 0)
+
+    @property
+    def is_reading(self) -> bool:
+        return bool(self._waiting)
+
+    def _places(self) -> Iterator[Place]:
+        return (place for message in self._model.messages for place in self._places_in(message.id))
+
+    def _places_in(self, message_id: int) -> Iterator[Place]:
+        for address in sorted(self._found.get(message_id, {})):
+            count = self._found[message_id][address].count
+            yield from (Place(message_id, address, number) for number in range(count))
+
+    # Reading
+
+    def _read_all(self) -> None:
+        messages = self._model.messages
+        self._found = {message.id: self._found[message.id] for message in messages if message.id in self._found}
+        first = self._first_row()
+        order = [*messages[first:], *messages[:first]] if self.query else []
+        self._waiting = [message.id for message in reversed(order)]
+        self._timer.start()
+
+    def _start(self, message_id: int | None) -> tuple[int, Address] | None:
+        if message_id is not None:
+            return message_id, _TOP
+        if self.current is not None:
+            return self.current.message_id, self.current.address
+        shown = [(place.top(), part) for part, place in self._parts.shown() if place.bottom() > 0 and part.address]
+        first = min(shown, key=lambda each: each[0], default=None)
+        return None if first is None else (first[1].message_id, first[1].address or _TOP)
+
+    def _first_row(self) -> int:
+        row = None if self._from is None else self._model.row_of(self._from[0])
+        return 0 if row is None else row
+
+    def _read_again(self, row: int) -> None:
+        message_id = self._model.messages[row].id
+        if self.query and message_id not in self._waiting:
+            self._waiting.insert(0, message_id)
+            self._timer.start()
+
+    def _on_folded(self, message_id: int) -> None:
+        row = self._model.row_of(message_id)
+        if row is not None:
+            self._read_again(row)
+
+    def _finish_reading(self) -> None:
+        while self._waiting:
+            self._read_one()
+
+    def _read_a_slice(self) -> None:
+        started = perf_counter()
+        while self._waiting and perf_counter() - started < _SLICE_S:
+            self._read_one()
+        if not self._waiting:
+            self._timer.stop()
+            self._end_seeking()
+            self._drop_lost()
+            self.light()
+        self.changed.emit()
+
+    def _read_one(self) -> None:
+        message_id = self._waiting.pop()
+        row = self._model.row_of(message_id)
+        if row is None or not self.query:
+            return
+        before = self._found.get(message_id, {})
+        self._found[message_id] = dict(self._counted(row, before)) if self._may_have(row) else {}
+        if self._seeks and self._wanted in (None, message_id):
+            first = self._from[1] if self._from is not None and self._from[0] == message_id else _TOP
+            self._go_to_first(place for place in self._places_in(message_id) if place.address >= first)
+
+    def _go_to_first(self, places: Iterator[Place]) -> None:
+        place = next(places, None)
+        if place is not None:
+            self._go_to(place)
+
+    def _end_seeking(self) -> None:
+        """All has been read: what there is may be before the start. What comes later moves nobody."""
+        if self._seeks and self._wanted is None:
+            self._go_to_first(self._places())
+        self._seeks = False
+
+    def _may_have(self, row: int) -> bool:
+        """Whether the message is worth cutting into parts."""
+        message = self._model.messages[row]
+        text = message.text + message.thinking
+        if "&" in text:
+            return True
+        wanted = fold(_HIDDEN.sub("", self.query))
+        return not wanted or wanted in fold(_HIDDEN.sub("", text))
+
+    def _counted(self, row: int, before: dict[Address, _Read]) -> Iterator[tuple[Address, _Read]]:
+        for part in self._item_of(row).parts:
+            for address, content in _texts_of(part):
+                known = before.get(address)
+                if known is not None and known.content is content:
+                    yield address, known
+                elif text := self._text(content, secondary=part.secondary):
+                    yield address, _Read(content, sum(1 for _ in occurrences(text, self.query)))
+
+    def _text(self, content: object, *, secondary: bool) -> str:
+        if isinstance(content, Bubble):
+            return content.text.replace("\r\n", "\n")
+        if not isinstance(content, Block):
+            return ""
+        if content.kind in (BlockKind.CODE, BlockKind.FORMULA):
+            return content.text
+        document = QTextDocument()
+        style = self._context.document_style(secondary=secondary)
+        DocumentBuilder(document, style, self._context.formulas.only_known()).write(content.tokens)
+        return VisibleText(document).text
+
+    def _drop_lost(self) -> None:
+        """The current one may be gone, with its message or its words: then the next one takes its place."""
+        if self.current is None or self.number:
+            return
+        places = list(self._places())
+        at = bisect_left([self._order(place) for place in places], self._order(self.current))
+        self.current = places[at % len(places)] if places else None
+
+    def _order(self, place: Place) -> tuple[int, Address, int]:
+        row = self._model.row_of(place.message_id)
+        return (-1 if row is None else row, place.address, place.number)
+
+    # Showing
+
+    def _go_to(self, place: Place) -> None:
+        self.current, self._wanted, self._seeks = place, None, False
+        self.light()
+        row = self._model.row_of(place.message_id)
+        if row is not None:
+            clear_px = self._context.theme.px(_CLEAR_PX)
+            start_of = partial(self._start_of, place)
+            bring_into_sight(self._column, self._sight, row, place.address, start_of, clear_px)
+        self.light()
+        self.changed.emit()
+
+    def _start_of(self, place: Place, part: Part) -> int:
+        stretches = self._stretches(part)
+        return stretches[place.number][0] if place.number < len(stretches) else 0
+
+    def light(self) -> None:
+        """Lights what is in sight: parts may have come, gone, or been written anew."""
+        if not self.query and not self._is_lit:
+            return
+        self._is_lit = bool(self.query)
+        for part, _ in self._parts.shown():
+            if part.selectable is not None and part.address is not None:
+                part.selectable.light_found(self._stretches(part) if self.query else (), self._current_in(part))
+
+    def _current_in(self, part: Part) -> int | None:
+        place = self.current
+        is_here = place is not None and (place.message_id, place.address) == (part.message_id, part.address)
+        return place.number if place is not None and is_here else None
+
+    def _stretches(self, part: Part) -> Sequence[tuple[int, int]]:
+        document = part.selectable.document_of() if part.selectable is not None else None
+        if document is None:  # a drawn formula is one character
+            text = self._text(part.content, secondary=part.secondary)
+            return [(0, 1) for _ in occurrences(text, self.query)]
+        if fold(self.query) not in fold(document.toPlainText()) and "\ufffc" not in document.toRawText():
+            return ()
+        visible = VisibleText(document)
+        return [visible.stretch(first, last) for first, last in occurrences(visible.text, self.query)]
+
+
+def _texts_of(part: Part) -> Iterator[tuple[Address, object]]:
+    """What can be read in a part, or in the parts that a section is cut into."""
+    if part.address is None:
+        return
+    if isinstance(part.content, Unread):
+        for number, block in enumerate(blocks_of(part.content)):
+            yield (*part.address[:2], number), block
+    else:
+        yield part.address, part.content

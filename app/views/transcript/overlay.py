@@ -1,0 +1,198 @@
+"""Marks of drafted text in the replies that are in sight, and the card that tells of a correction.
+
+Here: which widgets get marks, and the pointer and the keys over them. Not here: painting them (`overlay_layer.py`),
+and where a document's words stand in the Markdown (`markup/alignment.py`).
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from PySide6.QtCore import QEvent, QObject, QPoint
+from PySide6.QtGui import QMouseEvent
+from PySide6.QtWidgets import QWidget
+
+from app.markup.alignment import BlockStarts
+from app.markup.block import Block
+from app.theme import Theme
+from app.view_models.transcript import TranscriptMessage, TranscriptModel
+from app.views.transcript.overlay_card import OverlayCard
+from app.views.transcript.overlay_layer import OverlayLayer, Spot
+from app.views.transcript.parts import Part
+from app.views.transcript.text_parts import ReadOnlyText, SelectableInside
+from app.views.transcript.view import TranscriptView
+from app.words.overlay import card_words
+
+_THINKING = 1  # first number of an address
+
+
+class OverlayMode(StrEnum):
+    OFF = "off"
+    CORRECTIONS = "corrections"
+    ACCEPTED = "accepted"
+
+
+class Overlay(QObject):
+    """One per transcript. `shown_once` is a message whose marks are shown whatever the mode."""
+
+    def __init__(self, view: TranscriptView, model: TranscriptModel, theme: Theme) -> None:
+        super().__init__(view)
+        self._view = view
+        self._model = model
+        self._theme = theme
+        self._layers: dict[int, tuple[object, OverlayLayer]] = {}  # by identity of the text, with what it shows
+        self._starts: dict[tuple[int, int, int], BlockStarts] = {}
+        self._spot: tuple[OverlayLayer, Spot] | None = None  # that the card tells of
+        self.mode = OverlayMode.OFF
+        self.shown_once = 0
+        self.card = OverlayCard(theme, view.viewport())
+        view.visible_parts.placed.connect(self.show)
+        model.was_reset.connect(self._starts.clear)
+        view.verticalScrollBar().valueChanged.connect(self.hide_card)
+
+    def set_mode(self, mode: OverlayMode) -> None:
+        self.mode = mode
+        self.hide_card()
+        self.show()
+
+    def show_once(self, message_id: int) -> None:
+        """Until another message is, or none (0)."""
+        self.shown_once = message_id
+        self.show()
+
+    # What is in sight
+
+    def show(self) -> None:
+        """Brings the marks of what is in sight up to date; texts whose marks are as they were cost next to nothing."""
+        wanted = {}
+        if self.mode is not OverlayMode.OFF or self.shown_once:
+            for part, _ in self._view.visible_parts.shown():
+                text = _text_of(part)
+                message = None if text is None else self._model.message(part.message_id)
+                if text is not None and message is not None and self._mode_of(message) is not OverlayMode.OFF:
+                    wanted[id(text)] = (part, text, message)
+        for key in [key for key in self._layers if key not in wanted]:
+            self._layers.pop(key)[1].clear()
+        for key, (part, text, message) in wanted.items():
+            self._show_in(key, part, text, message)
+        if self._spot is not None and self._spot[1] not in self._spot[0].spots:
+            self.hide_card()
+
+    def _mode_of(self, message: TranscriptMessage) -> OverlayMode:
+        if not message.drafted:
+            return OverlayMode.OFF
+        return OverlayMode.ACCEPTED if message.id == self.shown_once else self.mode
+
+    def _show_in(self, key: int, part: Part, text: ReadOnlyText, message: TranscriptMessage) -> None:
+        assert part.address is not None
+        assert message.drafted is not None
+        blocks = self._blocks_of(part)
+        number = part.address[2]
+        grows = message.drafted.version if number == len(blocks) - 1 else 0
+        state = (part.measured_width_px, text.document().revision(), grows, self._mode_of(message))
+        looks = (part, part.content, *state)
+        known = self._layers.get(key)
+        if known is not None and _same(known[0], looks):
+            return
+        layer = OverlayLayer(text, self._theme) if known is None else known[1]
+        self._layers[key] = (looks, layer)
+        if known is None:
+            self._follow_pointer(text)
+        thinking = part.address[0] == _THINKING
+        source = message.thinking if thinking else message.text
+        starts = self._starts.setdefault((message.id, *part.address[:2]), BlockStarts())
+        start = starts.start_of(blocks, number, source, part.section_start)
+        accepted = self._mode_of(message) is OverlayMode.ACCEPTED
+        layer.show(message.drafted, source, start, thinking=thinking, accepted=accepted)
+
+    def _blocks_of(self, part: Part) -> list[Block]:
+        """All blocks of the part's section."""
+        assert part.address is not None
+        row = self._model.row_of(part.message_id)
+        assert row is not None
+        same = part.address[:2]
+        parts = (each for each in self._view.items[row].parts if each.address and each.address[:2] == same)
+        return [each.content for each in parts if isinstance(each.content, Block)]
+
+    # The card
+
+    def _follow_pointer(self, text: ReadOnlyText) -> None:
+        text.viewport().setMouseTracking(True)
+        text.viewport().installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QMouseEvent) and event.type() == QEvent.Type.MouseMove:
+            text = watched.parent() if isinstance(watched, QWidget) else None
+            known = self._layers.get(id(text))
+            spot = None if known is None else known[1].spot_at(event.position().toPoint())
+            if known is None or spot is None:
+                self.hide_card()
+            else:
+                self.show_card(known[1], spot)
+        elif event.type() == QEvent.Type.Leave:
+            self.hide_card()
+        return False
+
+    def step(self, delta: int) -> None:
+        """The card of the next correction in sight (1) or the one before (-1), read aloud too."""
+        spots = self._in_order()
+        if not spots:
+            return
+        at = next((number for number, each in enumerate(spots) if each == self._spot), None)
+        number = (0 if delta > 0 else -1) if at is None else (at + delta) % len(spots)
+        self.show_card(*spots[number])
+        self._view.message_keys.announce(self.card.words.sentence)
+
+    def _in_order(self) -> list[tuple[OverlayLayer, Spot]]:
+        """Corrections in sight, from above, each once however many lines it stands on."""
+        page = self._view.viewport().rect()
+        placed = []
+        for _, layer in self._layers.values():
+            for spot in layer.spots:
+                place = self._place(layer, spot)
+                if page.contains(place):
+                    placed.append((place.y(), place.x(), layer, spot))
+        placed.sort(key=lambda each: each[:2])
+        seen: set[int] = set()
+        return [
+            (layer, spot)
+            for _, _, layer, spot in placed
+            if id(spot.mark) not in seen and not seen.add(id(spot.mark))  # type: ignore[func-returns-value]
+        ]
+
+    def _place(self, layer: OverlayLayer, spot: Spot) -> QPoint:
+        corner = layer.rect_of(spot).bottomLeft().toPoint()
+        return layer.text.viewport().mapTo(self._view.viewport(), corner)
+
+    def show_card(self, layer: OverlayLayer, spot: Spot) -> None:
+        if self._spot == (layer, spot) and self.card.isVisibleTo(self._view):
+            return
+        self._spot = (layer, spot)
+        self.card.show_words(card_words(spot.mark, self._written(layer, spot)))
+        self.card.place_at(self._place(layer, spot), round(spot.rect.height()))
+
+    def _written(self, layer: OverlayLayer, spot: Spot) -> str:
+        part = next(looks[0] for looks, each in self._layers.values() if each is layer)  # type: ignore[index]
+        message = self._model.message(part.message_id)
+        assert message is not None
+        text = message.thinking if part.address[0] == _THINKING else message.text
+        return text[spot.mark.start : spot.mark.end]
+
+    def hide_card(self) -> None:
+        self._spot = None
+        self.card.hide()
+
+
+def _text_of(part: Part) -> ReadOnlyText | None:
+    """The widget that shows the part's words, if it is a block of a reply."""
+    if not isinstance(part.content, Block) or part.address is None:
+        return None
+    widget: object = part.widget
+    if isinstance(widget, SelectableInside):
+        return widget.text
+    return widget if isinstance(widget, ReadOnlyText) else None
+
+
+def _same(known: object, looks: tuple[object, ...]) -> bool:
+    assert isinstance(known, tuple)
+    return known[0] is looks[0] and known[1] is looks[1] and known[2:] == looks[2:]

@@ -1,0 +1,161 @@
+"""A small card for one attachment: what it is called, how large it is, how many tokens it takes.
+
+Used by the composer, where it can be removed, and in sent messages, where it can only be opened.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QRect, QSize, Qt, Signal
+from PySide6.QtGui import QContextMenuEvent, QFontMetrics, QKeyEvent, QPainter, QResizeEvent
+from PySide6.QtWidgets import QMenu, QWidget
+
+from app.theme import FOOTER_PX, RADIUS_CARD, UI_PX, Theme
+from app.view_models.transcript import Attachment, AttachmentKind
+from app.views.icons import icon
+from app.views.widgets.buttons import IconButton, PaintedButton
+from app.views.widgets.translated import Translated
+from app.words.formats import fill, percent, size
+
+_NAME_PX = 220
+_PAD_PX = 10
+_BUTTON_PX = 20
+_REMOVE_KEYS = (Qt.Key.Key_Delete, Qt.Key.Key_Backspace)
+
+
+@dataclass(frozen=True, slots=True)
+class ChipContent:
+    """`tokens` is None while they are not counted, `progress` while nothing is being read."""
+
+    name: str
+    kind: AttachmentKind
+    size_bytes: int = 0
+    tokens: int | None = None
+    is_reading: bool = False
+    progress: float | None = None
+
+
+def content_of(attachment: Attachment) -> ChipContent:
+    return ChipContent(attachment.name, attachment.kind, attachment.size_bytes, attachment.tokens or None)
+
+
+class AttachmentChip(Translated, PaintedButton):
+    """Return and a click open it; where it can be removed, Delete and a small button remove it."""
+
+    remove_requested = Signal()
+    put_back_requested = Signal()
+
+    def __init__(self, theme: Theme, content: ChipContent, parent: QWidget, *, removable: bool) -> None:
+        super().__init__(theme, parent)
+        self._content = content
+        self.close_button = IconButton(theme, "x", _BUTTON_PX, self) if removable else None
+        self.setCursor(Qt.CursorShape.ArrowCursor)
+        if self.close_button is not None:
+            self.close_button.clicked.connect(self.remove_requested)
+        self._retranslate()
+
+    @property
+    def content(self) -> ChipContent:
+        return self._content
+
+    def set_content(self, content: ChipContent) -> None:
+        if content != self._content:
+            self._content = content
+            self._retranslate()
+
+    def _retranslate(self) -> None:
+        words = ", ".join(part for part in (self.title(), self.detail()) if part)
+        self.setAccessibleName(words)
+        self.setToolTip(words)
+        if self.close_button is not None:
+            self.close_button.set_name(fill(self.tr("Remove %1"), self.title()))
+        self.updateGeometry()
+        self.update()
+
+    def title(self) -> str:
+        return self._content.name or self.tr("Pasted text")
+
+    def detail(self) -> str:
+        content = self._content
+        if content.kind is AttachmentKind.NOTE:
+            return self.tr("not imported")
+        if content.is_reading:
+            share = content.progress
+            return self.tr("Reading…") if share is None else fill(self.tr("Reading… %1"), percent(share))
+        tokens = "" if content.tokens is None else self.tr("%Ln token(s)", "", content.tokens)
+        return " · ".join(part for part in (size(content.size_bytes), tokens) if part)
+
+    # Size
+
+    def sizeHint(self) -> QSize:
+        theme = self.theme
+        name = QFontMetrics(theme.ui_font(UI_PX)).horizontalAdvance(self.title())
+        detail = QFontMetrics(theme.ui_font(FOOTER_PX, tabular=True)).horizontalAdvance(self.detail())
+        close = theme.px(_BUTTON_PX + 4) if self.close_button is not None else 0
+        width = theme.px(_PAD_PX + 16 + 8) + min(name, theme.px(_NAME_PX)) + theme.px(8) + detail + close
+        return QSize(width + theme.px(_PAD_PX), theme.px(32))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(0, self.sizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if self.close_button is not None:
+            side = self.close_button.sizeHint().width()
+            left = self.width() - side - self.theme.px(6)
+            self.close_button.setGeometry(left, (self.height() - side) // 2, side, side)
+
+    # What a person does
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in _REMOVE_KEYS and self.close_button is not None:
+            self.remove_requested.emit()
+            return
+        super().keyPressEvent(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        self.menu().popup(event.globalPos())
+
+    def menu(self) -> QMenu:
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.setFont(self.theme.ui_font())
+        menu.addAction(self.tr("Open")).triggered.connect(self.click)
+        if self.close_button is not None:
+            if not self._content.is_reading:
+                menu.addAction(self.tr("Put into the Message")).triggered.connect(self.put_back_requested)
+            menu.addAction(self.tr("Remove")).triggered.connect(self.remove_requested)
+        return menu
+
+    # Painting
+
+    def corner_radius(self) -> float:
+        return RADIUS_CARD
+
+    def paint_content(self, painter: QPainter) -> None:
+        theme, colors = self.theme, self.theme.palette
+        self.fill(painter, colors.bubble if self.close_button is None else colors.hover)
+        if self.underMouse() or self.isDown():
+            self.fill(painter, colors.hover)
+        side, left = theme.px(16), theme.px(_PAD_PX)
+        icon("file-text", colors.secondary).paint(painter, QRect(left, (self.height() - side) // 2, side, side))
+        area = self.rect().adjusted(left + side + theme.px(8), 0, -theme.px(_PAD_PX), 0)
+        if self.close_button is not None:
+            area.setRight(self.close_button.x() - theme.px(4))
+        self._paint_words(painter, area)
+
+    def _paint_words(self, painter: QPainter, area: QRect) -> None:
+        """The figures are shown whole; the name gets the room that is left."""
+        theme, colors = self.theme, self.theme.palette
+        small = theme.ui_font(FOOTER_PX, tabular=True)
+        detail_px = QFontMetrics(small).horizontalAdvance(self.detail())
+        name_px = max(0, area.width() - detail_px - theme.px(8))
+        metrics = QFontMetrics(theme.ui_font(UI_PX))
+        name = metrics.elidedText(self.title(), Qt.TextElideMode.ElideMiddle, name_px + 1)
+        painter.setFont(theme.ui_font(UI_PX))
+        painter.setPen(colors.text)
+        painter.drawText(area, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, name)
+        painter.setFont(small)
+        painter.setPen(colors.secondary)
+        painter.drawText(area, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, self.detail())

@@ -1,0 +1,99 @@
+"""Files that are dropped anywhere on the window, and the sign over it that says where they go."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QMimeData, QObject, QRectF, Qt, Signal
+from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QWidget
+
+from app.theme import RADIUS_BUBBLE, TITLE_PX, Theme
+from app.views.widgets.translated import Translated
+
+_INSET_PX = 12
+
+
+class DropTarget(QObject):
+    """Takes the place of the window's own handling of drags."""
+
+    files_dropped = Signal(list)  # paths
+    image_dropped = Signal()  # one that is no file, as from a web page
+
+    def __init__(self, theme: Theme, window: QWidget) -> None:
+        super().__init__(window)
+        self.sign = DropSign(theme, window)
+        self._window = window
+        window.setAcceptDrops(True)
+        window.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QDropEvent) and not isinstance(event, QDragEnterEvent | QDragMoveEvent):
+            return self._drop(event)
+        if isinstance(event, QDragEnterEvent | QDragMoveEvent):
+            return self._enter(event)
+        if event.type() == QEvent.Type.DragLeave:
+            self.sign.hide()
+        return super().eventFilter(watched, event)
+
+    def _enter(self, event: QDragMoveEvent) -> bool:
+        if not takes(event.mimeData()):
+            return False
+        event.setDropAction(Qt.DropAction.CopyAction)
+        event.accept()
+        self.sign.cover(self._window)
+        return True
+
+    def _drop(self, event: QDropEvent) -> bool:
+        self.sign.hide()
+        data = event.mimeData()
+        if not takes(data):
+            return False
+        event.setDropAction(Qt.DropAction.CopyAction)
+        event.accept()
+        if paths := local_files(data):
+            self.files_dropped.emit(paths)
+        else:
+            self.image_dropped.emit()
+        return True
+
+
+def takes(data: QMimeData) -> bool:
+    return bool(local_files(data)) or (data.hasImage() and not data.hasText())
+
+
+def local_files(data: QMimeData) -> list[str]:
+    """The paths of files, in their order; addresses of the web are none."""
+    return [url.toLocalFile() for url in data.urls() if url.isLocalFile() and url.toLocalFile()]
+
+
+class DropSign(Translated, QWidget):
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self._retranslate()
+        self.hide()
+
+    def cover(self, window: QWidget) -> None:
+        self.setGeometry(window.rect())
+        self.show()
+        self.raise_()
+
+    def _retranslate(self) -> None:
+        self.setAccessibleName(self.tr("Drop files to attach them"))
+        self.update()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        colors = self._theme.palette
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setOpacity(0.92)
+        painter.fillRect(self.rect(), colors.window)
+        painter.setOpacity(1.0)
+        frame = QRectF(self.rect()).adjusted(_INSET_PX, _INSET_PX, -_INSET_PX, -_INSET_PX)
+        painter.setPen(QPen(colors.ink, 2, Qt.PenStyle.DashLine))
+        painter.drawRoundedRect(frame, RADIUS_BUBBLE, RADIUS_BUBBLE)
+        painter.setPen(colors.text)
+        painter.setFont(self._theme.ui_font(TITLE_PX))
+        flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
+        painter.drawText(frame.adjusted(20, 20, -20, -20), flags, self.accessibleName())
+        painter.end()

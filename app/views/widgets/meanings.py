@@ -1,0 +1,45 @@
+"""What the figures of speculation mean, opened in place; the words are those of `words/speculation.py`."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from app.theme import Theme
+from app.views.widgets.buttons import Emphasis, PillButton
+from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.translated import Translated
+from app.words import speculation
+
+
+class Meanings(Translated, QWidget):
+    """What the figures mean; opens in place."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.button = PillButton(theme, Emphasis.QUIET, "info")
+        self.button.setCheckable(True)
+        self._labels = [
+            (TextLabel(theme, TextStyle.HEADING), TextLabel(theme, TextStyle.FINE)) for _ in speculation.meanings()
+        ]
+        self._text = QWidget()
+        column = QVBoxLayout(self._text)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2)
+        for name, meaning in self._labels:
+            column.addSpacing(6)
+            column.addWidget(name)
+            column.addWidget(meaning)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.addWidget(self.button, 0, Qt.AlignmentFlag.AlignLeft)
+        whole.addWidget(self._text)
+        self._text.hide()
+        self.button.toggled.connect(self._text.setVisible)
+        self._retranslate()
+
+    def _retranslate(self) -> None:
+        self.button.setText(speculation.question())
+        for (name, meaning), words in zip(self._labels, speculation.meanings(), strict=True):
+            name.setText(words[0])
+            meaning.setText(words[1])

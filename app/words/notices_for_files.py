@@ -1,0 +1,69 @@
+"""Why files were not attached, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QCoreApplication
+
+from app.documents import NotAttached, WhyNot
+from app.words.formats import count, fill, size
+from app.words.notices import Notice
+
+_MOST_NAMED = 4
+
+
+def not_attached(problems: Sequence[NotAttached]) -> Notice:
+    """Of one file, or of several that were dropped together."""
+    if len(problems) == 1:
+        return _of_one(problems[0])
+    title = fill(QCoreApplication.translate("Files", "Files not attached: %1"), count(len(problems)))
+    lines = [f"{problem.name}: {_sentence(problem)}" for problem in problems[:_MOST_NAMED]]
+    more = len(problems) - _MOST_NAMED
+    if more > 0:
+        lines.append(fill(QCoreApplication.translate("Files", "And %1 more."), count(more)))
+    return Notice(title, "\n".join(lines))
+
+
+def _of_one(problem: NotAttached) -> Notice:
+    title = QCoreApplication.translate("Files", "%1 is not attached")
+    nameless = QCoreApplication.translate("Files", "Not attached")
+    return Notice(fill(title, problem.name) if problem.name else nameless, _sentence(problem), _hint(problem.why))
+
+
+def _sentence(problem: NotAttached) -> str:
+    sentence = {
+        WhyNot.IMAGE: QCoreApplication.translate("Files", "Hunch cannot look at images yet."),
+        WhyNot.BINARY: QCoreApplication.translate("Files", "There is no text in this file that Hunch could read."),
+        WhyNot.FOLDER: QCoreApplication.translate("Files", "It is a folder."),
+        WhyNot.EMPTY: QCoreApplication.translate("Files", "The file is empty."),
+        WhyNot.TOO_LARGE: QCoreApplication.translate("Files", "The file is larger than %1."),
+        WhyNot.TOO_LONG: QCoreApplication.translate("Files", "Its text is longer than %1 characters."),
+        WhyNot.TOO_MANY: QCoreApplication.translate("Files", "At most %1 files go with a message."),
+        WhyNot.GONE: QCoreApplication.translate("Files", "The file is no longer there."),
+        WhyNot.FORBIDDEN: QCoreApplication.translate("Files", "Hunch may not read this file."),
+        WhyNot.UNREADABLE: QCoreApplication.translate("Files", "The file cannot be read."),
+        WhyNot.ENCRYPTED: QCoreApplication.translate("Files", "The PDF is protected by a password."),
+        WhyNot.SCANNED: QCoreApplication.translate("Files", "The PDF holds pictures of pages, but no text."),
+        WhyNot.DAMAGED: QCoreApplication.translate("Files", "The PDF is damaged."),
+        WhyNot.TOO_COMPLEX: QCoreApplication.translate("Files", "The PDF takes too much time or memory to read."),
+    }[problem.why]
+    limit = size(problem.limit) if problem.why is WhyNot.TOO_LARGE else count(problem.limit)
+    return fill(sentence, limit)
+
+
+def _hint(why: WhyNot) -> str:
+    return {
+        WhyNot.IMAGE: QCoreApplication.translate("Files", "Describe what is in it, or paste its text."),
+        WhyNot.BINARY: QCoreApplication.translate("Files", "Save it as text or PDF, and attach that."),
+        WhyNot.FOLDER: QCoreApplication.translate("Files", "Attach the files in it."),
+        WhyNot.TOO_LARGE: QCoreApplication.translate("Files", "Attach the part that matters."),
+        WhyNot.TOO_LONG: QCoreApplication.translate("Files", "Attach the part that matters."),
+        WhyNot.TOO_MANY: QCoreApplication.translate("Files", "Send these first, or remove some."),
+        WhyNot.FORBIDDEN: QCoreApplication.translate("Files", "Allow it in the system's settings, then try again."),
+        WhyNot.UNREADABLE: QCoreApplication.translate("Files", "Check the disk, then try again."),
+        WhyNot.ENCRYPTED: QCoreApplication.translate("Files", "Save it without the password, and attach that."),
+        WhyNot.SCANNED: QCoreApplication.translate("Files", "Have its text recognized first, for example in Preview."),
+        WhyNot.DAMAGED: QCoreApplication.translate("Files", "Open it in another app and save it anew."),
+        WhyNot.TOO_COMPLEX: QCoreApplication.translate("Files", "Attach fewer of its pages."),
+    }.get(why, "")

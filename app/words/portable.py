@@ -1,0 +1,103 @@
+"""Export and import in words: what was done, what could not be, and the words inside of exported Markdown."""
+
+from __future__ import annotations
+
+import json
+
+from PySide6.QtCore import QCoreApplication, QDateTime, QLocale
+
+from app.portable.markdown import MarkdownWords
+from app.portable.problems import NotExported, NotImported, WhyNotRead, WhyNotWritten
+from app.storage.codec import stats_from_json
+from app.storage.portable import PortableMessage
+from app.words.formats import count, fill
+from app.words.notices import Notice
+from app.words.replies import SEPARATOR, footer_line
+
+
+def not_exported(problem: NotExported) -> Notice:
+    sentence, hint = {
+        WhyNotWritten.FULL: (
+            QCoreApplication.translate("Portable", "There is no room left on the disk with %1."),
+            QCoreApplication.translate("Portable", "Free some space, or choose another place."),
+        ),
+        WhyNotWritten.FORBIDDEN: (
+            QCoreApplication.translate("Portable", "Hunch may not write to %1."),
+            QCoreApplication.translate("Portable", "Choose another place."),
+        ),
+        WhyNotWritten.GONE: (
+            QCoreApplication.translate("Portable", "The folder %1 is no longer there."),
+            QCoreApplication.translate("Portable", "Choose another place."),
+        ),
+        WhyNotWritten.DISK: (
+            QCoreApplication.translate("Portable", "It could not be written to the disk with %1."),
+            QCoreApplication.translate("Portable", "Check the disk, or choose another place."),
+        ),
+    }[problem.why]
+    title = QCoreApplication.translate("Portable", "Not exported")
+    return Notice(title, fill(sentence, problem.folder), hint)
+
+
+def exported_words(name: str) -> tuple[str, str, str, str]:
+    """As a banner's text: sentence, title, hint, button."""
+    sentence = QCoreApplication.translate("Portable", "Exported to “%1”.")
+    return fill(sentence, name), "", "", QCoreApplication.translate("Portable", "Show")
+
+
+def imported_words(chats: int) -> tuple[str, str, str, str]:
+    sentence = QCoreApplication.translate("Portable", "Chats imported: %1")
+    return fill(sentence, count(chats)), "", "", QCoreApplication.translate("Portable", "Undo")
+
+
+def not_imported(problem: NotImported) -> str:
+    """One line of the list of what cannot be imported."""
+    why = _why(problem.why)
+    place = f"{problem.file}{SEPARATOR}“{problem.chat}”" if problem.chat else problem.file
+    return f"{place}: {why}" if place else why
+
+
+def _why(why: WhyNotRead) -> str:
+    return {
+        WhyNotRead.UNKNOWN: QCoreApplication.translate("Portable", "not a file with chats that Hunch knows"),
+        WhyNotRead.EMPTY: QCoreApplication.translate("Portable", "no messages in it"),
+        WhyNotRead.NOT_JSON: QCoreApplication.translate("Portable", "damaged, or no JSON"),
+        WhyNotRead.TRUNCATED: QCoreApplication.translate("Portable", "not complete; its end is missing"),
+        WhyNotRead.TOO_LARGE: QCoreApplication.translate("Portable", "too large"),
+        WhyNotRead.TOO_DEEP: QCoreApplication.translate("Portable", "damaged: nested too deep"),
+        WhyNotRead.DUPLICATE: QCoreApplication.translate("Portable", "damaged: the same entry twice"),
+        WhyNotRead.CIRCLE: QCoreApplication.translate("Portable", "damaged: its messages form a circle"),
+        WhyNotRead.WRONG: QCoreApplication.translate("Portable", "damaged: an entry of the wrong kind"),
+        WhyNotRead.NEWER: QCoreApplication.translate("Portable", "written by a newer version of Hunch"),
+        WhyNotRead.ENCRYPTED: QCoreApplication.translate("Portable", "protected by a password"),
+        WhyNotRead.GONE: QCoreApplication.translate("Portable", "no longer there"),
+        WhyNotRead.FORBIDDEN: QCoreApplication.translate("Portable", "Hunch may not read it"),
+        WhyNotRead.DISK: QCoreApplication.translate("Portable", "the disk could not read it"),
+        WhyNotRead.TOO_MUCH: QCoreApplication.translate("Portable", "reading it took too much time or memory"),
+    }[why]
+
+
+def markdown_words() -> MarkdownWords:
+    """In the language of now; the functions may be called by another thread."""
+    return MarkdownWords(
+        you=QCoreApplication.translate("Portable", "You", "who wrote a message"),
+        reply=QCoreApplication.translate("Portable", "Reply"),
+        thinking=QCoreApplication.translate("Portable", "Thinking"),
+        attachment=QCoreApplication.translate("Portable", "Attachment"),
+        pasted=QCoreApplication.translate("AttachmentChip", "Pasted text"),
+        stats_line=_stats_line,
+        when=_when,
+    )
+
+
+def _stats_line(message: PortableMessage) -> str:
+    stats = stats_from_json(json.dumps(message.stats)) if message.stats is not None else None
+    if stats is None or not stats.generated_tokens:
+        return ""
+    line = footer_line(stats)
+    return SEPARATOR.join(part for part in (line.gain, line.details) if part)
+
+
+def _when(moment_s: float) -> str:
+    if not moment_s:
+        return ""
+    return QLocale().toString(QDateTime.fromSecsSinceEpoch(int(moment_s)), QLocale.FormatType.ShortFormat)

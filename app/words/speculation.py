@@ -1,0 +1,222 @@
+"""Speculation in plain words: what the inspector says of a reply, and what each figure means.
+
+Formats what `RequestStats` says and computes no rate of its own. The meanings are worded here and nowhere else.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QCoreApplication
+
+from app.words import formats
+from app.words.replies import Tone, drafted_enough, gain_text, source_sentence, tone_of
+from engine import DraftingState, RequestStats
+
+MOST_POSITIONS = 8
+NOT_KNOWN = "–"
+
+
+def headline(stats: RequestStats | None, *, running: bool) -> str:
+    """ "1.6× faster"; where nothing can be judged, why not in a word or two."""
+    if stats is None:
+        return QCoreApplication.translate("Inspector", "No reply yet")
+    said = gain_text(stats, running)
+    if said:
+        return said
+    if stats.shared_rounds and not stats.drafted:
+        return QCoreApplication.translate("Inspector", "In company")
+    return {
+        DraftingState.OFF: QCoreApplication.translate("Inspector", "Drafting is off"),
+        DraftingState.NO_DRAFT: QCoreApplication.translate("Inspector", "No draft"),
+        DraftingState.BATCHED: QCoreApplication.translate("Inspector", "In company"),
+        DraftingState.PARKED: QCoreApplication.translate("Inspector", "The draft rests"),
+        DraftingState.UNSUPPORTED: QCoreApplication.translate("Inspector", "Drafting not supported"),
+        DraftingState.FAILED: QCoreApplication.translate("Inspector", "The draft failed"),
+    }.get(stats.drafting, QCoreApplication.translate("Inspector", "Too short to judge"))
+
+
+def measured_against(stats: RequestStats | None) -> str:
+    """What the headline compares with; nothing where it compares nothing."""
+    if stats is None or stats.plain_tokens_per_second is None or tone_of(stats) is Tone.NONE:
+        return ""
+    words = QCoreApplication.translate(
+        "Inspector", "Compared with %1 tok/s without a draft, by plain passes measured during this reply."
+    )
+    return formats.fill(words, _rate(stats.plain_tokens_per_second))
+
+
+def plain_sentence(stats: RequestStats | None) -> str:
+    """The whole of it in one sentence."""
+    if stats is None:
+        return QCoreApplication.translate("Inspector", "Ask something, and see here what the draft brings.")
+    if not stats.drafted or tone_of(stats) is Tone.NONE:
+        return _why_not(stats)
+    each, needed = formats.number(stats.tokens_per_pass or 0.0, 1), formats.number(stats.break_even or 0.0, 1)
+    words = {
+        Tone.GAIN: QCoreApplication.translate(
+            "Inspector",
+            "Of the draft's guesses %1 were right, so a pass of the main model brought %2 tokens; from %3 on it pays.",
+        ),
+        Tone.PAR: QCoreApplication.translate(
+            "Inspector",
+            "Of the draft's guesses %1 were right. A pass brought %2 tokens, about what it takes to pay (%3).",
+        ),
+        Tone.COST: QCoreApplication.translate(
+            "Inspector",
+            "Only %1 of the draft's guesses were right. A pass brought %2 tokens; it would have taken %3 to pay.",
+        ),
+    }[tone_of(stats)]
+    return formats.fill(words, formats.percent(stats.accept_rate or 0.0), each, needed)
+
+
+def _why_not(stats: RequestStats) -> str:
+    if stats.drafted and not drafted_enough(stats):
+        return QCoreApplication.translate("Inspector", "Too little of it was drafted to say whether that paid.")
+    if stats.drafted and stats.speed_up is None:
+        return QCoreApplication.translate("Inspector", "The gain is too close to nothing to be certain of yet.")
+    if stats.shared_rounds:
+        return QCoreApplication.translate(
+            "Inspector", "Several replies were written at once and shared each pass, so nothing was drafted."
+        )
+    return source_sentence(stats)
+
+
+# The charts: names, figures, and the same as text for those who cannot see them
+
+
+def positions_name() -> str:
+    return QCoreApplication.translate("Inspector", "Accepted by position")
+
+
+def positions_words(stats: RequestStats) -> str:
+    words = QCoreApplication.translate("Inspector", "position %1: %2")
+    return ", ".join(
+        formats.fill(words, formats.count(number), formats.percent(rate))
+        for number, rate in enumerate(stats.accept_rate_by_position[:MOST_POSITIONS], start=1)
+    )
+
+
+def passes_name() -> str:
+    return QCoreApplication.translate("Inspector", "Accepted per pass")
+
+
+def passes_words(stats: RequestStats) -> str:
+    words = QCoreApplication.translate("Inspector", "%1 accepted: %2 of the passes")
+    return ", ".join(
+        formats.fill(words, formats.count(number), formats.percent(share))
+        for number, share in enumerate(stats.share_by_accepted)
+    )
+
+
+def per_pass_name() -> str:
+    return QCoreApplication.translate("Inspector", "Tokens per pass")
+
+
+def per_pass_figure(stats: RequestStats) -> str:
+    return NOT_KNOWN if stats.tokens_per_pass is None else formats.number(stats.tokens_per_pass, 1)
+
+
+def break_even_words(stats: RequestStats) -> str:
+    if stats.break_even is None:
+        return ""
+    words = QCoreApplication.translate("Inspector", "pays from %1")
+    return formats.fill(words, formats.number(stats.break_even, 1))
+
+
+def time_name() -> str:
+    return QCoreApplication.translate("Inspector", "Where the time went")
+
+
+def time_parts(stats: RequestStats) -> list[tuple[str, float]]:
+    """The names of the parts and their seconds, in the order in which they are shown."""
+    return [
+        (QCoreApplication.translate("Inspector", "draft"), stats.draft_s),
+        (QCoreApplication.translate("Inspector", "main model"), stats.verify_s),
+        (QCoreApplication.translate("Inspector", "other"), stats.other_s),
+    ]
+
+
+def share(part_s: float, stats: RequestStats) -> str:
+    return formats.percent(part_s / stats.decode_s) if stats.decode_s > 0 else NOT_KNOWN
+
+
+def over_time_name() -> str:
+    return QCoreApplication.translate("Inspector", "Tokens per pass over the reply")
+
+
+def over_time_words(stats: RequestStats) -> str:
+    values = stats.tokens_per_pass_over_time
+    if not values:
+        return ""
+    words = QCoreApplication.translate("Inspector", "first %1, last %2, between %3 and %4")
+    figures = (values[0], values[-1], min(values), max(values))
+    return formats.fill(words, *(formats.number(value, 1) for value in figures))
+
+
+def saved_text(stats: RequestStats) -> str:
+    """ "4.2 s saved" or "1.3 s lost"; a dash where there is nothing to judge by."""
+    if stats.saved_s is None or tone_of(stats) is Tone.NONE:
+        return NOT_KNOWN
+    saved = QCoreApplication.translate("Inspector", "%1 s saved")
+    lost = QCoreApplication.translate("Inspector", "%1 s lost")
+    seconds = abs(stats.saved_s)
+    return formats.fill(saved if stats.saved_s >= 0 else lost, formats.number(seconds, 0 if seconds >= 100 else 1))
+
+
+def _rate(per_second: float) -> str:
+    return formats.number(per_second, 0 if per_second >= 10 else 1)
+
+
+def question() -> str:
+    return QCoreApplication.translate("Inspector", "What do these mean?")
+
+
+def meanings() -> list[tuple[str, str]]:
+    """Each figure's name and what it means."""
+    return [
+        (
+            QCoreApplication.translate("Inspector", "Pass"),
+            QCoreApplication.translate(
+                "Inspector",
+                "The main model reads once over all guesses. It keeps those that it would have written itself, up to"
+                " the first that it would not, and adds one token of its own.",
+            ),
+        ),
+        (
+            QCoreApplication.translate("Inspector", "Accept rate"),
+            QCoreApplication.translate(
+                "Inspector", "Of the tokens that the draft guessed and the main model checked, the share that it kept."
+            ),
+        ),
+        (
+            per_pass_name(),
+            QCoreApplication.translate(
+                "Inspector",
+                "How many tokens a pass of the main model brought on average, its own one included. Without a"
+                " draft it is 1.",
+            ),
+        ),
+        (
+            QCoreApplication.translate("Inspector", "Pays from"),
+            QCoreApplication.translate(
+                "Inspector",
+                "How much longer a pass with drafting takes than a plain one. Where a pass brings more tokens than"
+                " this, the draft makes the reply faster.",
+            ),
+        ),
+        (
+            QCoreApplication.translate("Inspector", "Faster, slower"),
+            QCoreApplication.translate(
+                "Inspector",
+                "Tokens per pass divided by what it pays from: the speed with the draft against the speed without,"
+                " measured on this Mac during the same reply.",
+            ),
+        ),
+        (
+            positions_name(),
+            QCoreApplication.translate(
+                "Inspector",
+                "How often the first, second, third … guessed token was kept. A later one counts only if all before"
+                " it were right.",
+            ),
+        ),
+    ]

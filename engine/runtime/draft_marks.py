@@ -1,0 +1,78 @@
+"""Which of a reply's text a draft foresaw, and what it wanted where the main model overruled it.
+
+Works from rounds alone, so it is the same whoever drafted. Plain and shared rounds leave no mark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from engine.api.types import DraftMark, SpanKind
+from engine.decoding.accept import integers
+from engine.decoding.round import Round
+from engine.decoding.sources import Run
+from engine.decoding.text import Span
+
+if TYPE_CHECKING:
+    from engine.models.loading import LoadedModel
+
+_FORESEEN = DraftMark(0, 0)
+_PART_OF_A_CHARACTER = "\ufffd"
+_LONGEST_WORD = 40  # characters
+
+
+class DraftMarks:
+    def __init__(self, model: LoadedModel) -> None:
+        self._model = model
+        self._origins: dict[int, DraftMark] = {}  # by number of the token in the reply; without their places
+        self._chars = dict.fromkeys(SpanKind, 0)  # told so far
+
+    def note(self, done: Round, first: int, number: int, before: int) -> None:
+        """Round `number` emitted the reply's tokens from `first` on; `before` is the token ahead of the overruled."""
+        for place in range(done.accepted):
+            self._origins[first + place] = _FORESEEN
+        if done.accepted < done.drafted:
+            wanted = self._word(integers(done.draft.tokens)[done.accepted], before)
+            origin = DraftMark(0, 0, wanted, done.accepted + 1, done.drafted, number)
+            self._origins[first + done.accepted] = origin
+
+    def place(self, kind: SpanKind, spans: Sequence[Span]) -> tuple[DraftMark, ...]:
+        """The marks in the next text of this kind."""
+        marks: list[DraftMark] = []
+        for run in (run for span in spans for run in span.runs):
+            start = self._chars[kind]
+            self._chars[kind] = end = start + run.chars
+            origin = self._origin(run)
+            if origin is None:
+                continue
+            if marks and marks[-1].end == start and _same(marks[-1], origin):
+                start = marks.pop().start
+            marks.append(DraftMark(start, end, origin.wanted, origin.position, origin.drafted, origin.round))
+            self._forget_before(run.first)
+        return tuple(marks)
+
+    def _origin(self, run: Run) -> DraftMark | None:
+        """A character is foreseen only if all of its tokens were."""
+        origins = [self._origins.get(number) for number in range(run.first, run.end)]
+        overruled = next((each for each in origins if each is not None and not each.accepted), None)
+        return overruled or (_FORESEEN if all(origins) else None)
+
+    def _forget_before(self, number: int) -> None:
+        for told in [each for each in self._origins if each < number]:
+            del self._origins[told]
+
+    def _word(self, token: int, before: int) -> str:
+        """As it would have read behind the token before it; at the start of a text many tokenizers drop a space."""
+        if token in self._model.ends:
+            return ""
+        try:
+            whole, start = (self._model.tokenizer.decode(tokens) for tokens in ([before, token], [before]))
+        except Exception:  # noqa: BLE001  a stranger's tokenizer, for a word that nobody needs
+            return _PART_OF_A_CHARACTER
+        word: str = whole.removeprefix(start)
+        return word.strip(_PART_OF_A_CHARACTER)[:_LONGEST_WORD] or _PART_OF_A_CHARACTER
+
+
+def _same(mark: DraftMark, origin: DraftMark) -> bool:
+    return (mark.wanted, mark.position, mark.round) == (origin.wanted, origin.position, origin.round)

@@ -1,0 +1,130 @@
+"""Characters of documents and of the Markdown that they were written from."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from PySide6.QtGui import QTextDocument
+from pytestqt.qtbot import QtBot
+
+from app.markup.alignment import Alignment, BlockStarts, whole_clusters
+from app.markup.block import BlockKind
+from app.markup.blocks import split
+from app.markup.copying import length_of
+from app.markup.document import DocumentBuilder
+from app.theme import Theme
+from app.views.transcript.part_context import PartContext
+
+REPLY = """# A *heading* with `code`
+
+The draft **guesses** a few tokens, the [main model](https://example.org/main) checks them.
+A second line with \\*escaped\\* marks &amp; an entity,
+and \U0001f600 emoji \U0001f468\u200d\U0001f469\u200d\U0001f467 too.
+
+- one item with **bold (paren)**은
+- two
+  1. nested *item*
+
+> 인용한 문장이에요. **수락률(accept rate)**은 71 %예요.
+
+```python
+def f(x):
+    return x  # 주석
+```
+
+| name | value |
+|------|-------|
+| accept | 0.7 |
+
+Last words, last words, last words.
+"""
+
+
+def shown(source: str) -> list[tuple[str, QTextDocument, int]]:
+    """Each text of a reply as a document, and where it begins in the source."""
+    context = PartContext(Theme())
+    starts, blocks = BlockStarts(), split(source)
+    result = []
+    for number, block in enumerate(blocks):
+        document = QTextDocument()
+        if block.kind is BlockKind.CODE:
+            document.setPlainText(block.text.removesuffix("\n"))
+        else:
+            DocumentBuilder(document, context.document_style(), context.formulas).write(block.tokens)
+        result.append((str(block.kind), document, starts.start_of(blocks, number, source, 0)))
+    return result
+
+
+def char(document: QTextDocument, place: int, wide: bool) -> str:
+    units = document.toRawText().encode("utf-16-le", "surrogatepass")
+    return units[2 * place : 2 * place + (4 if wide else 2)].decode("utf-16-le").replace("\u2029", "\n")
+
+
+def test_every_character_comes_from_the_same_one_in_the_source(qtbot: QtBot) -> None:
+    for kind, document, start in shown(REPLY):
+        alignment = Alignment(document, REPLY, start)
+        found = 0
+        for place in range(length_of(document)):
+            source = alignment.source_at(place)
+            if source is not None:
+                wide = REPLY[source] > "\uffff"
+                same_half = source == alignment.source_at(place - 1) if place and wide else False
+                if not same_half:
+                    assert char(document, place, wide) == REPLY[source], (kind, place)
+                found += 1
+        words = re.sub(r"(•|1\.) {2}|\n", "", document.toPlainText())
+        assert found >= 0.95 * len(words), (kind, found, words)
+
+
+def test_blocks_begin_where_their_words_stand(qtbot: QtBot) -> None:
+    starts = [start for _, _, start in shown(REPLY)]
+    assert starts == sorted(starts)
+    for word in ("A *heading", "The draft", "one item", "인용한", "def f(x)", "name |", "Last words"):
+        assert any(REPLY.startswith(word, start) for start in starts), word
+
+
+def test_a_stretch_of_the_source_has_its_places(qtbot: QtBot) -> None:
+    source = "The draft **guesses** a few."
+    (_, document, start) = shown(source)[0]
+    alignment = Alignment(document, source, start)
+    (place,) = alignment.places_of(source.index("draft"), source.index(" a few"))
+    assert document.toPlainText()[place[0] : place[1]] == "draft guesses"
+    assert list(alignment.places_of(10, 12)) == []  # the asterisks are not shown
+
+
+def test_repeated_words_are_told_apart(qtbot: QtBot) -> None:
+    source = "one two one two one\n\none two one\n\n```\none\none\n```\n\none"
+    for _, document, start in shown(source):
+        alignment = Alignment(document, source, start)
+        places = [alignment.source_at(place) for place in range(length_of(document))]
+        known = [place for place in places if place is not None]
+        assert known == sorted(known)
+        assert known[0] == start
+    assert [start for _, _, start in shown(source)] == [0, 21, 38, 51]
+
+
+@pytest.mark.parametrize(("outwards", "expected"), [(True, "e\u0301"), (False, "")])
+def test_a_character_is_marked_whole_or_not_at_all(qtbot: QtBot, outwards: bool, expected: str) -> None:
+    document = QTextDocument("cafe\u0301 s")
+    first, last = whole_clusters(document.begin(), 4, 5, outwards=outwards)
+    assert document.toPlainText()[first:last] == expected
+
+
+def test_a_family_of_emoji_is_one_character(qtbot: QtBot) -> None:
+    family = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
+    document = QTextDocument(f"a {family} b")
+    first, last = whole_clusters(document.begin(), 4, 8, outwards=True)
+    assert (first, last) == (2, 10)
+    first, last = whole_clusters(document.begin(), 0, 5, outwards=False)
+    assert (first, last) == (0, 2)
+
+
+def test_a_growing_text_is_not_read_again(qtbot: QtBot) -> None:
+    starts = BlockStarts()
+    text = "One.\n\nTwo.\n\nThree."
+    blocks = split(text)
+    assert starts.start_of(blocks, 2, text, 0) == text.index("Three")
+    grown = split("Three. And more.")
+    longer = text + " And more."
+    assert starts.start_of([*blocks[:2], *grown], 2, longer, 0) == text.index("Three")

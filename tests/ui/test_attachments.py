@@ -1,0 +1,280 @@
+"""Attachments as a person uses them: dropped, pasted, chosen, counted, removed, sent, opened, kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QImage
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QFileDialog
+from pytestqt.qtbot import QtBot
+
+from app.controllers.attached_text import block_of, prompt_of
+from app.controllers.attachments import MOST_FILES, AttachmentController
+from app.controllers.message_changes import Then
+from app.storage import Attachment, AttachmentKind
+from app.view_models.attached import AttachedRow
+from app.views.shell.attachment_dialog import AttachmentDialog
+from app.views.transcript.attachments_part import AttachmentsPart
+from app.views.widgets.attachment_chip import AttachmentChip
+from app.views.widgets.message_edit import LONG_PASTE
+from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.pdf_files import pdf_bytes
+
+WORDS = "one two three four five"
+
+
+@pytest.fixture
+def app(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
+    with open_app(tmp_path / "profile", qtbot) as harness:
+        yield harness
+
+
+@pytest.fixture
+def note(tmp_path: Path) -> Path:
+    path = tmp_path / "메모.txt"
+    path.write_text(WORDS, encoding="utf-8")
+    return path
+
+
+def controller(app: AppHarness) -> AttachmentController:
+    return app.application.file_wiring.attachments._attached
+
+
+def rows(app: AppHarness) -> list[AttachedRow]:
+    return controller(app).model.rows
+
+
+def chips(app: AppHarness) -> list[AttachmentChip]:
+    return list(app.window.composer.attached.chips.values())
+
+
+def files(*paths: Path) -> QMimeData:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
+    data.setText("\n".join(f"file://{path}" for path in paths))
+    return data
+
+
+def paste(app: AppHarness, text: str) -> None:
+    data = QMimeData()
+    data.setText(text)
+    app.window.composer.edit.insertFromMimeData(data)
+
+
+def attach(app: AppHarness, qtbot: QtBot, *paths: Path) -> None:
+    app.window.composer.edit.insertFromMimeData(files(*paths))
+    wait_until_read(app, qtbot)
+
+
+def wait_until_read(app: AppHarness, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: all(row.tokens is not None for row in rows(app)) and not app.application.storage.pending)
+
+
+def press(chip: AttachmentChip, key: Qt.Key) -> None:
+    chip.setFocus(Qt.FocusReason.TabFocusReason)
+    QTest.keyClick(chip, key)
+
+
+def test_a_pasted_file_is_a_chip_with_its_size_and_tokens_and_no_address(
+    app: AppHarness, qtbot: QtBot, note: Path
+) -> None:
+    attach(app, qtbot, note)
+    (chip,) = chips(app)
+    assert app.window.composer.text() == ""
+    assert chip.accessibleName().startswith("메모.txt, 23 bytes · ")
+    assert rows(app)[0].tokens == len(block_of(Attachment("메모.txt", AttachmentKind.TEXT, WORDS, 23)).split())
+
+
+def test_files_are_dropped_anywhere_on_the_window(app: AppHarness, qtbot: QtBot, note: Path) -> None:
+    window, data = app.window, files(note)
+    copy, buttons, keys = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    enter = QDragEnterEvent(QPoint(40, 300), copy, data, buttons, keys)
+    QApplication.sendEvent(window, enter)
+    sign = app.application.file_wiring.attachments.drop_target.sign
+    assert enter.isAccepted()
+    assert sign.isVisible()
+    assert sign.size() == window.size()
+    QApplication.sendEvent(window, QDropEvent(QPointF(40, 300), copy, data, buttons, keys))
+    assert not sign.isVisible()
+    wait_until_read(app, qtbot)
+    assert [row.name for row in rows(app)] == ["메모.txt"]
+
+
+def test_files_are_chosen_with_a_dialog(app: AppHarness, qtbot: QtBot, note: Path) -> None:
+    app.window.menu.attach.trigger()
+    (dialog,) = app.window.findChildren(QFileDialog)
+    dialog.filesSelected.emit([str(note)])
+    dialog.reject()
+    wait_until_read(app, qtbot)
+    assert len(chips(app)) == 1
+
+
+def test_a_long_paste_becomes_an_attachment_and_goes_back_into_the_message(app: AppHarness, qtbot: QtBot) -> None:
+    paste(app, "short ")
+    paste(app, text := "line\n" * LONG_PASTE)
+    assert app.window.composer.text() == "short "
+    assert [row.attachment for row in rows(app)] == [Attachment("", AttachmentKind.PASTED, text, len(text))]
+    (chip,) = chips(app)
+    assert chip.title() == "Pasted text"
+    chip.put_back_requested.emit()
+    assert app.window.composer.text() == "short \n" + text
+    assert chips(app) == []
+
+
+def test_chips_are_removed_by_keyboard_one_after_another(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
+    paths = [tmp_path / f"{number}.txt" for number in range(3)]
+    for path in paths:
+        path.write_text(WORDS, encoding="utf-8")
+    attach(app, qtbot, *paths)
+    first, second, third = chips(app)
+    press(second, Qt.Key.Key_Delete)
+    assert third.hasFocus()
+    QTest.keyClick(third, Qt.Key.Key_Backspace)
+    assert first.hasFocus()
+    assert first.close_button is not None
+    assert first.close_button.accessibleName() == "Remove 0.txt"
+    QTest.mouseClick(first.close_button, Qt.MouseButton.LeftButton)
+    assert rows(app) == []
+    assert app.window.composer.edit.hasFocus()
+    assert not app.window.composer.attached.isVisible()
+
+
+def test_attachments_go_with_the_message_before_its_text_and_open_from_its_bubble(
+    app: AppHarness, qtbot: QtBot, note: Path
+) -> None:
+    attach(app, qtbot, note)
+    app.ask(qtbot, "What is in it?")
+    (sent,) = app.chats.transcript.messages[0].attachments
+    assert (sent.name, sent.text, sent.tokens > 4) == ("메모.txt", WORDS, True)
+    assert app.engine.requests[0].messages[-1].content == prompt_of("What is in it?", [sent])
+    assert chips(app) == []
+    assert app.application.storage.read.unsent.attachments() == {}
+    assert app.window.transcript is not None
+    (part,) = app.window.transcript.findChildren(AttachmentsPart)
+    press(part.chips[0], Qt.Key.Key_Return)
+    (dialog,) = app.window.findChildren(AttachmentDialog)
+    assert dialog.isVisible()
+    assert (dialog.windowTitle(), dialog.text.toPlainText()) == ("메모.txt", WORDS)
+    assert dialog.text.isReadOnly()
+    assert not dialog.put_back.isVisible()
+    dialog.accept()
+
+
+def test_an_attachment_goes_alone_and_names_the_chat(app: AppHarness, qtbot: QtBot, note: Path) -> None:
+    assert not app.window.composer.button.isEnabled()
+    attach(app, qtbot, note)
+    assert app.window.composer.button.isEnabled()
+    QTest.keyClick(app.window.composer.edit, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: len(app.chats.transcript.messages) == 2)
+    app.wait_until_quiet(qtbot)
+    assert (app.chats.title, app.chats.transcript.messages[0].text) == ("메모.txt", "")
+
+
+def test_regenerating_editing_and_duplicating_keep_attachments(app: AppHarness, qtbot: QtBot, note: Path) -> None:
+    attach(app, qtbot, note)
+    app.ask(qtbot, "What is in it?")
+    asked = app.engine.requests[0].messages[-1].content
+    app.chats.regenerate(app.chats.transcript.messages[1].id)
+    app.wait_until_quiet(qtbot)
+    assert app.engine.requests[1].messages[-1].content == asked
+    edited = app.chats.transcript.messages[0].id
+    app.chats.edits.begin(edited)
+    app.chats.edits.type(edited, "And now?")
+    assert app.chats.edits.save(edited, Then.REPLY)
+    app.wait_until_quiet(qtbot)
+    assert app.engine.requests[2].messages[-1].content == asked.replace("What is in it?", "And now?")
+    app.chats.duplicate_chat(app.chats.chat_id)
+    app.wait_until_quiet(qtbot)
+    assert [each.name for each in app.chats.transcript.messages[0].attachments] == ["메모.txt"]
+
+
+def test_what_is_attached_waits_in_its_chat_and_over_a_restart(tmp_path: Path, qtbot: QtBot, note: Path) -> None:
+    with open_app(tmp_path / "profile", qtbot) as app:
+        app.ask(qtbot, "Hello")
+        chat_id = app.chats.chat_id
+        attach(app, qtbot, note)
+        app.chats.new_chat()
+        assert chips(app) == []
+        paste(app, "x" * (LONG_PASTE + 1))
+        app.chats.open_chat(chat_id)
+        assert [chip.title() for chip in chips(app)] == ["메모.txt"]
+        wait_until_read(app, qtbot)
+    with open_app(tmp_path / "profile", qtbot) as app:
+        assert [chip.title() for chip in chips(app)] == ["Pasted text"]
+        app.chats.open_chat(chat_id)
+        assert [chip.title() for chip in chips(app)] == ["메모.txt"]
+        wait_until_read(app, qtbot)
+
+
+def test_the_context_meter_counts_what_is_attached(app: AppHarness, qtbot: QtBot) -> None:
+    ring = app.window.composer.ring
+    assert not ring.isVisible()
+    paste(app, "word " * 2048)
+    wait_until_read(app, qtbot)
+    assert ring.isVisible()
+    assert 0.5 <= ring.share < 0.51
+    paste(app, "word " * 2048)
+    wait_until_read(app, qtbot)
+    assert ring.share == 1.0
+
+
+def test_what_cannot_be_attached_says_why(app: AppHarness, qtbot: QtBot, tmp_path: Path, note: Path) -> None:
+    picture, banner = tmp_path / "photo.png", app.window.banner
+    picture.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(99))
+    app.window.composer.edit.insertFromMimeData(files(picture))
+    qtbot.waitUntil(banner.isVisible)
+    assert (banner.title.text(), banner.sentence.text()) == (
+        "photo.png is not attached",
+        "Hunch cannot look at images yet.",
+    )
+    banner.hide()
+    app.window.composer.edit.insertFromMimeData(files(picture, tmp_path, note))
+    qtbot.waitUntil(banner.isVisible)
+    assert banner.title.text() == "Files not attached: 2"
+    assert "It is a folder." in banner.sentence.text()
+    assert [row.name for row in rows(app)] == ["메모.txt"]
+    wait_until_read(app, qtbot)
+
+
+def test_an_image_from_the_clipboard_says_that_it_cannot_be_seen(app: AppHarness) -> None:
+    data = QMimeData()
+    data.setImageData(QImage(4, 4, QImage.Format.Format_RGB32))
+    app.window.composer.edit.insertFromMimeData(data)
+    assert app.window.banner.title.text() == "Not attached"
+
+
+def test_too_many_files_are_not_taken(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
+    paths = [tmp_path / f"{number}.txt" for number in range(MOST_FILES + 2)]
+    for path in paths:
+        path.write_text(WORDS, encoding="utf-8")
+    attach(app, qtbot, *paths)
+    assert len(rows(app)) == MOST_FILES
+    assert "At most 20 files" in app.window.banner.sentence.text()
+
+
+def test_a_file_that_is_read_holds_the_message_back_and_can_be_removed(
+    app: AppHarness, qtbot: QtBot, tmp_path: Path
+) -> None:
+    path = tmp_path / "long.pdf"
+    path.write_bytes(pdf_bytes([f"Page {number}" for number in range(400)]))
+    app.window.composer.edit.insertFromMimeData(files(path))
+    app.window.composer.set_text("Sum it up")
+    assert not app.window.composer.button.isEnabled()
+    qtbot.waitUntil(lambda: rows(app)[0].progress is not None)
+    controller(app).remove(rows(app)[0].number)
+    assert app.window.composer.button.isEnabled()
+    qtbot.waitUntil(lambda: not controller(app)._stops)
+    assert not app.window.banner.isVisible()
+
+
+def test_fences_of_an_attachment_do_not_end_its_block() -> None:
+    text = "before\n````\ncode\n````\nafter"
+    block = block_of(Attachment('a"\nb.md', AttachmentKind.TEXT, text, 1))
+    lines = block.split("\n")
+    assert lines[0] == 'Attachment: a"b.md'
+    assert lines[1] == lines[-1] == "`````"
+    assert "\n".join(lines[2:-1]) == text

@@ -1,0 +1,273 @@
+"""What a chat asks for otherwise than the settings: own options, presets, defaults of a model, and their panel."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QInputMethodEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app.controllers.generation import known, resolve
+from app.settings import STARTER_TEMPERATURE, Settings
+from app.view_models.chat_options import Scope
+from app.views.shell.chat_settings import ChatSettings
+from app.views.shell.option_fields import DraftingOption, LongNumberOption, NumberOption, PromptOption
+from engine import MessageRole, Request, SpeculationMode
+from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.controller_harness import ControllerHarness, open_harness
+
+pytestmark = pytest.mark.usefixtures("qapp")
+CHAT, MODEL = Scope.CHAT, Scope.MODEL
+
+
+@pytest.fixture
+def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[ControllerHarness]:
+    with open_harness(tmp_path, qtbot) as harness:
+        harness.load_pair()
+        yield harness
+
+
+def last(harness: ControllerHarness) -> Request:
+    return harness.engine.requests[-1]
+
+
+def differs(harness: ControllerHarness) -> bool:
+    return harness.controller.options.differs
+
+
+def test_each_layer_wins_over_the_one_below(tmp_path: Path) -> None:
+    settings = Settings(tmp_path / "s.json", tmp_path / "token")
+    settings.main_folder, settings.temperature, settings.top_k = "/m", 0.5, 5
+    model, preset, chat = {"temperature": 0.6, "min_p": 0.1}, {"temperature": 0.8, "seed": 3}, {"temperature": 1.0}
+    found = resolve(settings, model, preset, chat).sampling()
+    assert (found.temperature, found.min_p, found.seed, found.top_k) == (1.0, 0.1, 3, 5)
+    assert resolve(settings, model, {"seed": 3}, {"seed": None}).sampling().seed is None
+
+
+def test_the_starter_pair_keeps_its_temperature_until_somebody_sets_one(tmp_path: Path) -> None:
+    settings = Settings(tmp_path / "s.json", tmp_path / "token")
+    assert resolve(settings, {}, {}).sampling().temperature == STARTER_TEMPERATURE
+    assert resolve(settings, {}, {"temperature": 0.7}).sampling().temperature == 0.7
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        {"temperature": "hot", "top_k": None, "thinking": 1, "speculation_mode": "always", "system_prompt": 7},
+        {"temperature": float("nan"), "seed": -0.5e400, "max_tokens": [], "min_p": {}, "unheard_of": 1},
+    ],
+)
+def test_what_cannot_be_is_as_if_it_were_not_there(stored: dict[str, object]) -> None:
+    assert known(stored) == {}
+
+
+def test_a_chat_has_its_own_and_others_do_not(harness: ControllerHarness) -> None:
+    harness.say("One")
+    first = harness.chat.chat_id
+    options = harness.controller.options
+    options.put(CHAT, "temperature", 1.5)
+    options.put(CHAT, "system_prompt", "Be brief.")
+    options.put(CHAT, "speculation_mode", "fixed")
+    options.put(CHAT, "speculation_tokens", 7)
+    assert differs(harness)
+    harness.say("Two")
+    request = last(harness)
+    assert (request.sampling.temperature, request.messages[0].content) == (1.5, "Be brief.")
+    assert (request.speculation.mode, request.speculation.tokens) == (SpeculationMode.FIXED, 7)
+    harness.chat.new_chat()
+    assert not differs(harness)
+    harness.say("Three")
+    assert (last(harness).sampling.temperature, last(harness).messages[0].role) == (0.7, MessageRole.USER)
+    harness.chat.open_chat(first)
+    options.drop(CHAT, "temperature")
+    harness.say("Four")
+    assert (last(harness).sampling.temperature, last(harness).messages[0].content) == (0.7, "Be brief.")
+
+
+def test_options_are_there_after_a_restart_and_unknown_ones_stay(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_harness(tmp_path, qtbot) as harness:
+        harness.load_pair()
+        harness.say("One")
+        chat = harness.chat.chat_id
+        harness.change(lambda stores: stores.states.put_options(chat, {"origin": "x", "temperature": "hot"}))
+    with open_harness(tmp_path, qtbot) as harness:
+        harness.chat.open_chat(chat)
+        assert not differs(harness)
+        harness.controller.options.put(CHAT, "top_k", 9)
+    with open_harness(tmp_path, qtbot) as harness:
+        stored = harness.storage.read.states.options(chat)
+        assert stored == {"origin": "x", "temperature": "hot", "top_k": 9}
+        harness.chat.open_chat(chat)
+        assert harness.controller.options.generation(chat).sampling().top_k == 9
+
+
+@pytest.mark.parametrize("damage", ["no JSON", "[1]", "[" * 50_000, "", b"\xff\x00", 7])
+def test_damaged_options_are_none(harness: ControllerHarness, damage: object) -> None:
+    harness.say("One")
+    harness.database.execute("UPDATE chats SET options = ?, place = ?", (damage, damage))
+    chat, stores = harness.chat.chat_id, harness.storage.read
+    assert stores.states.options(chat) == {}
+    assert stores.states.place(chat) is None
+    harness.chat.new_chat()
+    harness.chat.open_chat(chat)
+    assert harness.say("Two").text
+
+
+def test_a_new_chat_is_made_with_what_was_set_before_its_first_message(harness: ControllerHarness) -> None:
+    harness.controller.options.put(CHAT, "seed", 42)
+    harness.say("One")
+    assert last(harness).sampling.seed == 42
+    assert harness.storage.read.states.options(harness.chat.chat_id) == {"seed": 42}
+    harness.chat.new_chat()
+    assert not differs(harness)
+
+
+def test_a_preset_is_saved_chosen_changed_renamed_and_deleted(harness: ControllerHarness) -> None:
+    options = harness.controller.options
+    harness.say("One")
+    options.put(CHAT, "system_prompt", "You are a poet.")
+    options.save_preset("Poet")
+    assert options.view(CHAT).own == {}
+    assert [each.name for each in options.view(CHAT).presets] == ["Poet"]
+    assert options.view(CHAT).sources["system_prompt"] == "preset"
+    poet = options.view(CHAT).preset
+    harness.chat.new_chat()
+    options.choose_preset(poet)
+    options.put(CHAT, "temperature", 1.2)
+    options.update_preset()
+    options.rename_preset(poet, "Dichter")
+    harness.say("Two")
+    assert (last(harness).messages[0].content, last(harness).sampling.temperature) == ("You are a poet.", 1.2)
+    second = harness.chat.chat_id
+    options.delete_preset(poet)
+    harness.settle()
+    assert options.view(CHAT).presets == ()
+    harness.say("Three")
+    assert last(harness).messages[0].content == "You are a poet.", "no chat loses words with the preset"
+    assert harness.storage.read.states.options(second) == {"system_prompt": "You are a poet.", "temperature": 1.2}
+    assert json.loads(json.dumps(harness.settings.presets)) == []
+
+
+def test_defaults_of_a_model_hold_in_every_chat_with_it(harness: ControllerHarness) -> None:
+    options = harness.controller.options
+    options.put(MODEL, "temperature", 0.3)
+    assert not differs(harness)
+    harness.say("One")
+    assert last(harness).sampling.temperature == 0.3
+    options.put(CHAT, "temperature", 0.9)
+    harness.say("Two")
+    assert last(harness).sampling.temperature == 0.9
+    options.drop(CHAT)
+    options.drop(MODEL)
+    assert harness.settings.model_defaults == {}
+    harness.say("Three")
+    assert last(harness).sampling.temperature == 0.7
+
+
+def test_damaged_presets_cost_only_themselves(tmp_path: Path) -> None:
+    good = {"id": "a", "name": "Good", "values": {"seed": 1}, "more": 2}
+    file = tmp_path / "settings.json"
+    file.write_text(json.dumps({"presets": [good, 7, {"id": 1}, {}], "model_defaults": {"/m": 3, "/n": {"seed": 2}}}))
+    settings = Settings(file, tmp_path / "token")
+    assert (settings.presets, settings.model_defaults) == ((good,), {"/n": {"seed": 2}})
+
+
+# The panel
+
+
+@pytest.fixture
+def app(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
+    with open_app(tmp_path, qtbot, put_settings={"automatic_titles": False}) as harness:
+        yield harness
+
+
+def opened(app: AppHarness) -> ChatSettings:
+    app.window.chat_settings.action.trigger()
+    QApplication.processEvents()
+    assert app.window.chat_settings.panel.isVisible()
+    return app.window.chat_settings.panel
+
+
+def test_the_panel_changes_the_next_reply_and_the_header_says_so(app: AppHarness, qtbot: QtBot) -> None:
+    panel, button = opened(app), app.window.chat_settings.button
+    before, name = button.grab().toImage(), button.accessibleName()
+    temperature, drafting = panel.fields["temperature"], panel.fields["speculation_mode"]
+    prompt, seed = panel.fields["system_prompt"], panel.fields["seed"]
+    assert isinstance(temperature, NumberOption)
+    assert isinstance(drafting, DraftingOption)
+    assert isinstance(prompt, PromptOption)
+    assert isinstance(seed, LongNumberOption)
+    assert not temperature.leave.isVisible()
+    temperature.number.setValue(1.3)
+    QTest.keyClicks(prompt.prompt, "Be brief.")
+    QTest.keyClicks(seed.line, "12345")
+    QTest.keyClick(seed.line, Qt.Key.Key_Return)
+    drafting.controls.modes.chosen.emit("off")
+    drafting.controls.chosen.emit("off", 4)
+    assert temperature.leave.isVisible()
+    assert button.grab().toImage() != before
+    assert button.accessibleName() != name
+    QTest.keyClick(panel, Qt.Key.Key_Escape)
+    assert not panel.isVisible()
+    app.ask(qtbot, "Hello")
+    request = app.engine.requests[-1]
+    assert (request.sampling.temperature, request.sampling.seed) == (1.3, 12345)
+    assert (request.messages[0].content, request.speculation.mode) == ("Be brief.", SpeculationMode.OFF)
+    opened(app)
+    temperature.leave.click()
+    panel.reset.click()
+    assert button.accessibleName() == name
+    assert app.chats.options.own_of(app.chats.chat_id) == {}
+
+
+def composed(text: str) -> QInputMethodEvent:
+    """As an input method commits it."""
+    event = QInputMethodEvent()
+    event.setCommitString(text)
+    return event
+
+
+def test_a_preset_is_named_in_the_panel(app: AppHarness) -> None:
+    panel = opened(app)
+    app.chats.options.put(CHAT, "top_k", 40)
+    panel.presets.begin_naming("")
+    QApplication.sendEvent(panel.presets.name, composed("시인"))
+    QTest.keyClick(panel.presets.name, Qt.Key.Key_Return)
+    assert panel.presets.choice.text() == "시인"
+    assert panel.isVisible()
+    panel.presets.begin_naming(app.chats.options.view(CHAT).preset)
+    QTest.keyClick(panel.presets.name, Qt.Key.Key_Escape)
+    assert panel.presets.choice.text() == "시인"
+    words = [action.text() for action in panel.presets.menu().actions()]
+    assert len(words) == 4
+
+
+def test_the_model_has_a_side_of_its_own(app: AppHarness) -> None:
+    panel = opened(app)
+    panel.scopes.set_value(MODEL)
+    panel.scopes.chosen.emit(MODEL)
+    temperature = panel.fields["temperature"]
+    assert isinstance(temperature, NumberOption)
+    temperature.number.setValue(0.4)
+    assert list(app.application.settings.model_defaults.values()) == [{"temperature": 0.4}]
+    assert not panel.presets.isVisible()
+    panel.scopes.set_value(CHAT)
+    panel.scopes.chosen.emit(CHAT)
+    assert temperature.number.value() == 0.4
+    assert not temperature.leave.isVisible()
+
+
+def test_the_panel_fits_a_small_window_with_large_text(app: AppHarness) -> None:
+    app.application.theme.set_scale(2.0)
+    app.window.resize(720, 480)
+    panel = opened(app)
+    assert app.window.rect().contains(panel.geometry())
+    QTest.mouseClick(app.window.composer.edit.viewport(), Qt.MouseButton.LeftButton)
+    app.window.composer.take_focus()
+    assert not panel.isVisible()

@@ -1,0 +1,128 @@
+"""One walk through every field of the app with an input method: nothing is sent, lost or doubled.
+
+A field is anything visible that takes input methods. New pages and fields are walked without being named here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtGui import QInputMethodEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QLineEdit, QPlainTextEdit, QTextEdit, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.views.widgets.composing import Composing
+from tests.helpers.app_harness import AppHarness, open_app
+
+_TYPED = (QLineEdit, QPlainTextEdit, QTextEdit)
+Field = QLineEdit | QPlainTextEdit | QTextEdit
+
+
+@pytest.fixture
+def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
+    with open_app(tmp_path, qtbot) as harness:
+        yield harness
+
+
+def compose(field: QWidget, preedit: str, commit: str = "") -> None:
+    event = QInputMethodEvent(preedit, [])
+    event.setCommitString(commit)
+    QApplication.sendEvent(field, event)
+
+
+def fields(window: QWidget) -> list[Field]:
+    found = [each for each in window.findChildren(QWidget) if isinstance(each, _TYPED)]
+    return [each for each in found if each.isVisible() and each.isEnabled() and not each.isReadOnly()]
+
+
+def words_in(field: Field) -> str:
+    return field.text() if isinstance(field, QLineEdit) else field.toPlainText()
+
+
+def takes(field: Field) -> str:
+    """What an input method would commit there: letters where letters are taken, else digits."""
+    number = isinstance(field.parent(), QAbstractSpinBox) or (isinstance(field, QLineEdit) and field.validator())
+    return "1" if number else "한"
+
+
+def empty(field: Field) -> None:
+    field.selectAll()
+    compose(field, "", "")
+    QTest.keyClick(field, Qt.Key.Key_Delete)
+
+
+def walk(window: QWidget, other: QWidget | None = None) -> int:
+    """Composes, presses Return, and leaves each field; the words must be there once."""
+    walked = fields(window)
+    for field in walked:
+        field.setFocus()
+        empty(field)
+        word = takes(field)
+        compose(field, word)
+        QTest.keyClick(field, Qt.Key.Key_Return)
+        if not isinstance(field.parent(), QAbstractSpinBox):  # Return writes its number out
+            assert word not in words_in(field), f"{name_of(field)}: committed by Return"
+        field.selectAll()
+        compose(field, "", word)
+        assert words_in(field) == word, f"{name_of(field)}: lost or doubled"
+        if isinstance(field, Composing):
+            compose(field, word)
+            (other or window).setFocus()
+            field.clearFocus()
+            assert words_in(field).count(word) in (1, 2), f"{name_of(field)}: lost when it was left"
+            assert not field.composed
+        empty(field)
+    return len(walked)
+
+
+def name_of(field: QObject) -> str:
+    return f"{type(field).__name__} {field.accessibleName() if isinstance(field, QWidget) else ''}"
+
+
+def test_the_chat_window(harness: AppHarness) -> None:
+    assert walk(harness.window) >= 2  # the message and the search
+    assert harness.engine.requests == []
+
+
+@pytest.mark.parametrize("page", ["models", "discover", "speculation", "chat"])
+def test_settings(harness: AppHarness, qtbot: QtBot, page: str) -> None:
+    harness.models.set_speculation("fixed", 4)
+    window = harness.application.show_settings(page)
+    assert window is not None
+    qtbot.waitUntil(window.isActiveWindow)
+    assert walk(window) >= 2  # the search, and what is on the page
+    assert window.isVisible()
+
+
+def palette(harness: AppHarness) -> QWidget:
+    harness.window.comfort.palette.open_palette()
+    return harness.window.comfort.palette.field
+
+
+def quick_ask(harness: AppHarness) -> QWidget:
+    quick = harness.window.comfort.outside.quick_ask
+    quick.come_to_front()
+    return quick.edit
+
+
+@pytest.mark.parametrize("open_field", [palette, quick_ask])
+def test_fields_that_come_and_go(
+    harness: AppHarness, qtbot: QtBot, open_field: Callable[[AppHarness], QWidget]
+) -> None:
+    """Return while composing does nothing, and the commit that follows is there once. Renaming: test_input_methods."""
+    harness.ask(qtbot, "First")
+    asked = len(harness.engine.requests)
+    field = open_field(harness)
+    assert isinstance(field, _TYPED)
+    field.setFocus()
+    field.selectAll()
+    compose(field, "한")
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    assert field.isVisible()
+    assert len(harness.engine.requests) == asked
+    compose(field, "", "한글")
+    assert words_in(field) == "한글"

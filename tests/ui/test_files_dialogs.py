@@ -1,0 +1,219 @@
+"""Export and import as a person does them: dialogs, progress, cancel, undo, and what a disk refuses."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtTest import QSignalSpy
+from PySide6.QtWidgets import QFileDialog
+from pytestqt.qtbot import QtBot
+
+from app.controllers.exports import ExportFormat
+from app.controllers.files import FileControllers
+from app.storage import importing
+from app.views.shell.export_dialog import ExportDialog
+from app.views.shell.file_wiring import FileWiring
+from app.views.shell.import_dialog import ImportDialog
+from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.foreign_chats import chatgpt, node
+
+
+@pytest.fixture
+def app(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
+    with open_app(tmp_path / "profile", qtbot) as harness:
+        yield harness
+
+
+def wiring(app: AppHarness) -> FileWiring:
+    return app.application.file_wiring
+
+
+def files(app: AppHarness) -> FileControllers:
+    return wiring(app)._files
+
+
+def export(app: AppHarness, qtbot: QtBot, form: ExportFormat, path: Path, *, every: bool = False) -> ExportDialog:
+    dialog = wiring(app).export(None if every else app.chats.chat_id, app.chats.title)
+    dialog.form.set_value(form)
+    dialog.form.chosen.emit(form)
+    exports = files(app).exports
+    ended = [QSignalSpy(signal) for signal in (exports.finished, exports.failed)]
+    dialog.export_to(str(path))
+    qtbot.waitUntil(lambda: any(spy.count() for spy in ended))
+    return dialog
+
+
+def conversations(folder: Path, count: int) -> Path:
+    path = folder / "conversations.json"
+    chats = [
+        chatgpt(node("q", "root", "user", f"Question {number}"), conversation_id=str(number), title=f"Chat {number}")
+        for number in range(count)
+    ]
+    path.write_text(json.dumps([*chats, {"mapping": 3}]), encoding="utf-8")
+    return path
+
+
+def look(app: AppHarness, qtbot: QtBot, *paths: Path) -> ImportDialog:
+    dialog = wiring(app).import_chats()
+    with qtbot.waitSignal(files(app).imports.previewed):
+        dialog.look([str(path) for path in paths])
+    return dialog
+
+
+def titles(app: AppHarness) -> list[str]:
+    return sorted(each.title for each in app.application.storage.read.chats.find())
+
+
+def test_a_chat_is_exported_as_markdown_and_the_banner_says_where(
+    app: AppHarness, qtbot: QtBot, tmp_path: Path
+) -> None:
+    app.ask(qtbot, "What is drafting?")
+    export(app, qtbot, ExportFormat.MARKDOWN, tmp_path / "out.md")
+    text = (tmp_path / "out.md").read_text(encoding="utf-8")
+    assert text.startswith("# What is drafting?\n\n## You")
+    assert "## Main-8B" in text
+    assert "A draft guesses, the main model checks." in text
+    assert "tok/s" in text
+    assert app.window.banner.sentence.text() == "Exported to “out.md”."
+
+
+def test_everything_is_exported_as_one_file_and_comes_back_in_another_profile(tmp_path: Path, qtbot: QtBot) -> None:
+    path = tmp_path / "all.json"
+    with open_app(tmp_path / "one", qtbot) as app:
+        app.ask(qtbot, "One")
+        app.chats.regenerate(app.chats.transcript.messages[1].id)
+        app.wait_until_quiet(qtbot)
+        app.chats.new_chat()
+        app.ask(qtbot, "Two")
+        export(app, qtbot, ExportFormat.JSON, path, every=True)
+        dialog = look(app, qtbot, path)
+        assert dialog.sentence.text() == "2 chats · 5 messages · 2 already here"
+        assert not dialog.act_button.isEnabled()
+        dialog.reject()
+    with open_app(tmp_path / "other", qtbot) as app:
+        dialog = look(app, qtbot, path)
+        with qtbot.waitSignal(files(app).imports.imported):
+            dialog.act_button.click()
+        assert titles(app) == ["One", "Two"]
+        app.chats.open_chat(app.application.storage.read.chats.find("One")[0].id)
+        reply = app.chats.transcript.messages[1]
+        assert (reply.sibling, reply.siblings, reply.stats is not None) == (2, 2, True)
+
+
+def test_all_chats_become_a_folder_of_files(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
+    for text in ("Same", "Same", "초안이 뭐예요?"):
+        app.chats.new_chat()
+        app.window.composer.send(text)
+        app.wait_until_quiet(qtbot)
+    export(app, qtbot, ExportFormat.MARKDOWN, tmp_path, every=True)
+    (folder,) = tmp_path.glob("Hunch chats *")
+    assert sorted(path.name for path in folder.iterdir()) == ["Same 2.md", "Same.md", "초안이 뭐예요.md"]
+
+
+def test_an_export_that_cannot_be_written_says_why_and_can_go_elsewhere(
+    app: AppHarness, qtbot: QtBot, tmp_path: Path
+) -> None:
+    app.ask(qtbot, "One")
+    dialog = export(app, qtbot, ExportFormat.JSON, tmp_path / "gone" / "x.json")
+    assert (
+        dialog.sentence.text()
+        == f"Not exported. The folder {tmp_path / 'gone'} is no longer there. Choose another place."
+    )
+    assert dialog.act_button.isEnabled()
+    with qtbot.waitSignal(files(app).exports.finished):
+        dialog.export_to(str(tmp_path / "x.json"))
+    assert (tmp_path / "x.json").exists()
+
+
+def test_a_chat_is_exported_from_the_list(app: AppHarness, qtbot: QtBot) -> None:
+    app.ask(qtbot, "Ducks")
+    app.window.sidebar.chats.export_requested.emit(app.chats.chat_id, "Ducks")
+    (dialog,) = app.window.findChildren(ExportDialog)
+    assert dialog.title.text() == "Export “Ducks”"
+    dialog.reject()
+
+
+def test_where_to_is_asked_with_a_name_from_the_title(app: AppHarness, qtbot: QtBot) -> None:
+    app.ask(qtbot, "a/b: c?")
+    app.window.menu.export_chat.trigger()
+    (dialog,) = app.window.findChildren(ExportDialog)
+    dialog.act_button.click()
+    (chooser,) = dialog.findChildren(QFileDialog)
+    assert chooser.acceptMode() is QFileDialog.AcceptMode.AcceptSave
+    assert not chooser.testOption(QFileDialog.Option.DontConfirmOverwrite)
+    assert [Path(name).name for name in chooser.selectedFiles()] == ["a b c.md"]
+    chooser.reject()
+    dialog.reject()
+
+
+def test_an_import_shows_what_there_is_then_does_it_and_can_be_undone(
+    app: AppHarness, qtbot: QtBot, tmp_path: Path
+) -> None:
+    path = conversations(tmp_path, 3)
+    dialog = look(app, qtbot, path)
+    assert dialog.sentence.text() == "3 chats · 3 messages · 1 unreadable"
+    assert dialog.problems.toPlainText() == "conversations.json: not a file with chats that Hunch knows"
+    assert titles(app) == []
+    with qtbot.waitSignal(files(app).imports.imported):
+        dialog.act_button.click()
+    assert titles(app) == ["Chat 0", "Chat 1", "Chat 2"]
+    banner = app.window.banner
+    assert banner.sentence.text() == "Chats imported: 3"
+    banner.button.click()
+    app.wait_until_stored(qtbot)
+    assert titles(app) == []
+    assert files(app).imports._folder is None
+
+
+def test_what_is_here_already_comes_again_only_when_it_is_asked_for(
+    app: AppHarness, qtbot: QtBot, tmp_path: Path
+) -> None:
+    path = conversations(tmp_path, 2)
+    for expected, again in ((2, False), (4, True)):
+        dialog = look(app, qtbot, path)
+        dialog.again.setChecked(again)
+        with qtbot.waitSignal(files(app).imports.imported):
+            dialog.act_button.click()
+        assert len(titles(app)) == expected
+
+
+def test_an_import_that_is_cancelled_leaves_nothing(
+    app: AppHarness, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importing, "STEP_CHATS", 2)
+    dialog = look(app, qtbot, conversations(tmp_path, 9))
+    dialog.act_button.click()
+    with qtbot.waitSignal(files(app).imports.cancelled):
+        dialog.reject()
+    assert titles(app) == []
+    assert not dialog.isVisible()
+
+
+@pytest.mark.expect_log("a change was not stored")
+def test_a_disk_that_refuses_can_be_tried_again(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
+    dialog = look(app, qtbot, conversations(tmp_path, 3))
+
+    def change(sql: str) -> None:
+        app.application.storage.write(lambda stores: stores.database.execute(sql), lambda _: None, lambda _: None)
+
+    change("CREATE TEMP TRIGGER full BEFORE INSERT ON messages BEGIN SELECT RAISE(ABORT, 'no'); END")
+    with qtbot.waitSignal(files(app).imports.not_stored):
+        dialog.act_button.click()
+    assert dialog.sentence.text().startswith("Not saved. ")
+    assert dialog.act_button.text() == "Try again"
+    change("DROP TRIGGER full")
+    with qtbot.waitSignal(files(app).imports.imported):
+        dialog.act_button.click()
+    assert len(titles(app)) == 3
+
+
+def test_reading_can_be_cancelled(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
+    dialog = wiring(app).import_chats()
+    dialog.look([str(conversations(tmp_path, 2000))])
+    assert dialog.bar.isVisible()
+    with qtbot.waitSignal(files(app).imports.cancelled):
+        dialog.reject()
+    assert files(app).imports._folder is None

@@ -1,0 +1,254 @@
+"""Finding in the chat: counting, stepping, lighting, while a reply grows, and from the result of a search."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QTextDocument
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from app.markup.visible_text import VisibleText
+from app.view_models.transcript import ReplyStatus, TranscriptMessage
+from app.views.transcript.finder import Finder
+from app.views.transcript.formula_part import FormulaPart
+from app.views.transcript.parts import as_widget
+from app.views.transcript.text_parts import ReadOnlyText
+from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.transcript_harness import TranscriptHarness, long_chat, question, reply
+
+MIXED = """# A needle
+
+Text with a nee**dle**, `needle` and $needle_1$.
+
+```python
+needle = 1  # NEEDLE
+```
+
+| needle | other |
+|---|---|
+| ｎｅｅｄｌｅ | x |
+
+- [x] needle
+- no
+
+$$needle^2$$
+"""
+
+
+@pytest.fixture
+def harness(qtbot: QtBot, request: pytest.FixtureRequest) -> TranscriptHarness:
+    harness = TranscriptHarness(getattr(request, "param", [question(1, "needle?"), reply(2, MIXED)]))
+    qtbot.addWidget(harness.view)
+    return harness
+
+
+def finder_of(harness: TranscriptHarness) -> Finder:
+    return harness.view.finder
+
+
+def find(harness: TranscriptHarness, qtbot: QtBot, words: str, message_id: int | None = None) -> Finder:
+    finder = finder_of(harness)
+    finder.find(words, message_id)
+    qtbot.waitUntil(lambda: not finder.is_reading)
+    return finder
+
+
+def texts(harness: TranscriptHarness) -> list[ReadOnlyText]:
+    found = [as_widget(part.widget) for part, _ in harness.view.visible_parts.shown() if part.widget]
+    return [
+        text
+        for widget in found
+        for text in (widget, *widget.findChildren(ReadOnlyText))
+        if isinstance(text, ReadOnlyText)
+    ]
+
+
+def lit(harness: TranscriptHarness) -> list[str]:
+    return sorted(word for text in texts(harness) for word in text.found.words)
+
+
+def current(harness: TranscriptHarness) -> list[str]:
+    return [text.found.current for text in texts(harness) if text.found.current is not None]
+
+
+def test_what_is_found_is_lit_in_every_kind_of_text(harness: TranscriptHarness, qtbot: QtBot) -> None:
+    finder = find(harness, qtbot, "Needle")
+    formulas = [
+        as_widget(part.widget) for part, _ in harness.view.visible_parts.shown() if isinstance(part.widget, FormulaPart)
+    ]
+    assert finder.count == 11
+    assert finder.number == 1
+    drawn = sum(formula.document_of() is None for formula in formulas if isinstance(formula, FormulaPart))
+    assert len(lit(harness)) == finder.count - drawn
+    assert current(harness) == ["needle"]
+    finder.close()
+    assert (finder.count, lit(harness), current(harness)) == (0, [], [])
+
+
+def test_steps_go_round(harness: TranscriptHarness, qtbot: QtBot) -> None:
+    finder = find(harness, qtbot, "needle")
+    numbers = []
+    for direction in (1, 1, -1, -1, -1, 1):
+        finder.step(direction)
+        numbers.append(finder.number)
+    assert numbers == [2, 3, 2, 1, 11, 1]
+    find(harness, qtbot, "no such words")
+    finder.step(1)
+    assert (finder.count, finder.number, finder.current) == (0, 0, None)
+
+
+@pytest.mark.parametrize("harness", [[*long_chat(60), reply(999, "at the very end: wanted")]], indirect=True)
+def test_a_match_far_away_is_brought_into_sight(harness: TranscriptHarness, qtbot: QtBot) -> None:
+    harness.scroll_to(0)
+    finder = find(harness, qtbot, "WANTED")
+    assert (finder.count, current(harness)) == (1, ["wanted"])
+    assert harness.value > 0
+    find(harness, qtbot, "Question 1?")
+    assert (finder.count, finder.number) == (1, 1)
+    assert current(harness) == ["Question 1?"]
+    assert harness.value < harness.bottom // 2
+
+
+@pytest.mark.parametrize(
+    "harness", [[question(1), reply(2, "drab\n\n" * 60), question(3), reply(4, "draft\n\n" * 60)]], indirect=True
+)
+def test_typing_on_stays_where_the_search_began(harness: TranscriptHarness, qtbot: QtBot) -> None:
+    finder = finder_of(harness)
+    for words in ("d", "dr", "dra"):
+        find(harness, qtbot, words)
+        assert (finder.count, finder.number > 60) == (120, True)
+    find(harness, qtbot, "draf")
+    began = finder.current
+    find(harness, qtbot, "drab")  # all of them are further up
+    assert (finder.count, finder.number) == (60, 1)
+    assert began is not None
+
+
+LONG = "\n\n".join(f"Paragraph {number} of many, with words enough to fill a line." for number in range(1500))
+
+
+@pytest.mark.parametrize("harness", [[reply(1, LONG)]], indirect=True)
+def test_a_match_in_a_section_that_nobody_has_read_is_found(harness: TranscriptHarness, qtbot: QtBot) -> None:
+    finder = find(harness, qtbot, "Paragraph 7 ")
+    assert (finder.count, current(harness)) == (1, ["Paragraph 7 "])
+    find(harness, qtbot, "paragraph")
+    assert finder.count == 1500
+
+
+def test_a_growing_reply_is_searched_as_it_grows(harness: TranscriptHarness, qtbot: QtBot) -> None:
+    finder = find(harness, qtbot, "needle")
+    harness.model.append(TranscriptMessage(3, from_user=False, text="", status=ReplyStatus.STREAMING))
+    for piece in ("another nee", "dle and ", "one needle\n\n", "```\nneedle"):
+        harness.model.append_text(3, piece)
+    qtbot.waitUntil(lambda: finder.count == 14)
+    harness.view.jump_to_end()
+    assert lit(harness).count("needle") >= 3
+    assert finder.number == 1
+    harness.model.remove_from(1)
+    qtbot.waitUntil(lambda: not finder.is_reading)
+    assert (finder.count, finder.number) == (1, 1)
+
+
+def test_the_current_one_goes_on_when_its_words_are_gone(harness: TranscriptHarness, qtbot: QtBot) -> None:
+    finder = find(harness, qtbot, "needle", 2)
+    assert finder.number == 2
+    harness.model.remove_from(1)
+    qtbot.waitUntil(lambda: finder.number == 1)
+
+
+@pytest.mark.parametrize(
+    "harness", [[TranscriptMessage(1, from_user=False, text="Answer.", thinking="Hidden needle")]], indirect=True
+)
+def test_thinking_is_searched_while_it_is_open(harness: TranscriptHarness, qtbot: QtBot) -> None:
+    finder = find(harness, qtbot, "needle")
+    assert finder.count == 0
+    harness.view._context.fold_requested.emit(1)
+    qtbot.waitUntil(lambda: finder.count == 1)
+
+
+def test_text_of_a_document_is_read_with_its_places(qtbot: QtBot) -> None:
+    document = QTextDocument("😀 one\ntwo")
+    visible = VisibleText(document)
+    assert visible.text == "😀 one\ntwo"
+    assert visible.stretch(2, 5) == (3, 6)
+    assert visible.stretch(6, 9) == (7, 10)
+
+
+# In the window
+
+
+@pytest.fixture
+def app(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
+    with open_app(tmp_path, qtbot) as app:
+        yield app
+
+
+def press(app: AppHarness, key: Qt.Key, *, shift: bool = False, control: bool = True) -> None:
+    modifiers = Qt.KeyboardModifier.ControlModifier if control else Qt.KeyboardModifier.NoModifier
+    modifiers |= Qt.KeyboardModifier.ShiftModifier if shift else Qt.KeyboardModifier.NoModifier
+    QTest.keyClick(app.window.focusWidget() or app.window, key, modifiers)
+
+
+def test_the_bar_is_opened_walked_and_left_by_key(app: AppHarness, qtbot: QtBot) -> None:
+    press(app, Qt.Key.Key_F)
+    bar = app.window.finding.bar
+    assert not bar.isVisible()  # there is nothing to find yet
+    app.ask(qtbot, "main model, main draft")
+    press(app, Qt.Key.Key_F)
+    qtbot.waitUntil(bar.field.hasFocus)
+    QTest.keyClicks(bar.field, "main")
+    qtbot.waitUntil(lambda: bar.count.text() == "1 of 3")
+    steps = []
+    for step in (
+        (Qt.Key.Key_Return, False, False),
+        (Qt.Key.Key_G, False, True),
+        (Qt.Key.Key_Return, True, False),
+        (Qt.Key.Key_G, True, True),
+    ):
+        press(app, step[0], shift=step[1], control=step[2])
+        steps.append(bar.count.text())
+    assert steps == ["2 of 3", "3 of 3", "2 of 3", "1 of 3"]
+    QTest.keyClicks(bar.field, "xx")
+    qtbot.waitUntil(lambda: bar.count.text() == "Not found")
+    assert not bar.next.isEnabled()
+    press(app, Qt.Key.Key_Escape, control=False)
+    assert not bar.isVisible()
+    assert app.window.transcript is not None
+    assert app.window.transcript.finder.query == ""
+    qtbot.waitUntil(app.window.transcript.hasFocus)
+
+
+def test_another_chat_closes_the_bar(app: AppHarness, qtbot: QtBot) -> None:
+    app.ask(qtbot, "main")
+    press(app, Qt.Key.Key_F)
+    assert app.window.finding.bar.isVisible()
+    app.chats.new_chat()
+    assert not app.window.finding.bar.isVisible()
+
+
+def test_a_result_opens_its_chat_at_the_match_in_its_branch(app: AppHarness, qtbot: QtBot) -> None:
+    app.ask(qtbot, "First question about Lisbon")
+    chat, first = app.chats.chat_id, app.chats.transcript.messages[0].id
+    app.chats.edits.begin(first)
+    app.chats.edits.type(first, "Another question")
+    assert app.chats.edits.save(first)
+    app.wait_until_quiet(qtbot)
+    app.chats.new_chat()
+    app.window.sidebar.search.setText("lisb")
+    rows = app.chats.conversations.rows
+    qtbot.waitUntil(lambda: any(row.match is not None for row in app.chats.conversations.rows))
+    rows = app.chats.conversations.rows
+    row = next(number for number, row in enumerate(rows) if row.match is not None)
+    listed = app.window.sidebar.chats
+    listed.setCurrentIndex(app.chats.conversations.index(row))
+    QTest.keyClick(listed, Qt.Key.Key_Return)
+    assert app.chats.chat_id == chat
+    assert app.chats.transcript.messages[0].id == first
+    bar = app.window.finding.bar
+    qtbot.waitUntil(lambda: bar.count.text() == "1 of 1")
+    assert bar.field.text() == "lisb"
+    app.wait_until_stored(qtbot)

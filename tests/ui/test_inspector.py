@@ -1,0 +1,187 @@
+"""The inspector: what it says of a reply, when it is shown, and that it follows the reply in focus."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app.theme import Theme
+from app.views.shell.inspector import InspectorPanel
+from app.views.widgets.labels import TextLabel
+from app.words import speculation
+from engine import DraftingState, RequestStats
+from tests.helpers.app_harness import AppHarness, open_app
+
+GAIN = RequestStats(
+    generated_tokens=412,
+    rounds=142,
+    draft_rounds=141,
+    drafted=564,
+    accepted=270,
+    drafted_by_position=(141, 141, 141, 141),
+    accepted_by_position=(111, 79, 49, 31),
+    rounds_by_accepted=(30, 32, 30, 18, 31),
+    emitted_by_stretch=(12, 10, 14),
+    stretch_rounds=4,
+    drafting=DraftingState.ACTIVE,
+    decode_s=10.0,
+    draft_s=2.5,
+    verify_s=7.0,
+    plain_rounds=253.0,
+)
+COST = replace(GAIN, plain_rounds=600.0)
+
+
+@pytest.fixture
+def panel(qtbot: QtBot) -> InspectorPanel:
+    panel = InspectorPanel(Theme())
+    qtbot.addWidget(panel)
+    panel.show()
+    return panel
+
+
+def test_a_gain_is_told_with_what_it_is_measured_against(panel: InspectorPanel) -> None:
+    panel.show_reply(GAIN, running=False)
+    assert panel.headline.text() == "1.6× faster"
+    assert "25 tok/s without a draft" in panel.against.text()
+    assert "48" in panel.sentence.text()
+    assert not panel.turn_off.isVisibleTo(panel)
+
+
+def test_a_cost_offers_a_way_out(panel: InspectorPanel, qtbot: QtBot) -> None:
+    panel.show_reply(COST, running=False)
+    assert "slower" in panel.headline.text()
+    assert panel.turn_off.isVisibleTo(panel)
+    with qtbot.waitSignal(panel.turn_off_requested):
+        panel.turn_off.click()
+
+
+@pytest.mark.parametrize(
+    ("stats", "headline"),
+    [
+        (None, "No reply yet"),
+        (RequestStats(generated_tokens=9, drafting=DraftingState.NO_DRAFT), "No draft"),
+        (RequestStats(generated_tokens=9, drafting=DraftingState.OFF), "Drafting is off"),
+        (RequestStats(generated_tokens=90, rounds=90, shared_rounds=80, drafting=DraftingState.BATCHED), "In company"),
+        (RequestStats(generated_tokens=90, drafting=DraftingState.PARKED), "The draft rests"),
+        (replace(GAIN, generated_tokens=5), "Too short to judge"),
+    ],
+)
+def test_where_there_is_no_verdict_it_says_why(
+    panel: InspectorPanel, stats: RequestStats | None, headline: str
+) -> None:
+    panel.show_reply(stats, running=False)
+    assert panel.headline.text() == headline
+    assert panel.sentence.text()
+
+
+def test_every_chart_can_be_heard(panel: InspectorPanel) -> None:
+    panel.show_reply(GAIN, running=False)
+    assert all(chart.accessibleName() and chart.accessibleDescription() for chart in panel.charts)
+    assert "position 1: 79" in panel.charts[0].accessibleDescription()
+
+
+def test_charts_show_nothing_where_nothing_was_drafted(panel: InspectorPanel) -> None:
+    panel.show_reply(RequestStats(generated_tokens=9), running=False)
+    assert not any(chart.isVisibleTo(panel) for chart in panel.charts)
+
+
+def test_figures_have_meanings_worded_once(panel: InspectorPanel) -> None:
+    panel.meanings.button.click()
+    names = [name for name, _ in speculation.meanings()]
+    assert len(set(names)) == len(names)
+    assert {speculation.per_pass_name(), speculation.positions_name()} <= set(names)
+
+
+def test_a_number_never_moves_sideways(panel: InspectorPanel) -> None:
+    """The right edge is fixed, and the figures are as wide as each other."""
+    widths = {panel.charts[0].fontMetrics().horizontalAdvance(f"{digit}") for digit in range(10)}
+    assert len(widths) == 1
+
+
+@pytest.fixture
+def app(tmp_path: Path, qtbot: QtBot) -> AppHarness:  # type: ignore[misc]
+    with open_app(tmp_path, qtbot) as harness:
+        yield harness
+
+
+def test_it_is_shown_and_hidden_by_button_menu_and_key(app: AppHarness, qtbot: QtBot) -> None:
+    wiring, window = app.window.inspector, app.window
+    assert not wiring.panel.isVisible()
+    QTest.mouseClick(wiring.button, Qt.MouseButton.LeftButton)
+    assert wiring.panel.isVisible()
+    assert wiring.action.isChecked()
+    QTest.keyClick(window, Qt.Key.Key_I, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier)
+    assert not wiring.panel.isVisible()
+    assert not app.application.settings.inspector_visible
+
+
+def test_it_gives_way_in_a_narrow_window_and_comes_back(app: AppHarness, qtbot: QtBot) -> None:
+    wiring, window = app.window.inspector, app.window
+    wiring.set_wanted(True)
+    window.resize(760, 600)
+    qtbot.waitUntil(lambda: not wiring.panel.isVisible())
+    window.resize(1200, 700)
+    qtbot.waitUntil(wiring.panel.isVisible)
+
+
+def test_in_the_smallest_window_the_sidebar_makes_room(app: AppHarness, qtbot: QtBot) -> None:
+    wiring, window = app.window.inspector, app.window
+    window.resize(window.minimumSize())
+    wiring.set_wanted(True)
+    assert wiring.panel.isVisible()
+    assert not window.sidebar.isVisible()
+    QApplication.processEvents()
+    assert window.rect().contains(wiring.panel.geometry())
+
+
+@pytest.mark.parametrize("scale", [1.0, 2.0])
+@pytest.mark.parametrize("language", ["en", "ko", "ja", "zh_CN"])
+def test_nothing_is_cut_off(app: AppHarness, qtbot: QtBot, language: str, scale: float) -> None:
+    settings, window, wiring = app.application.settings, app.window, app.window.inspector
+    window.resize(1500, 900)
+    settings.language, settings.text_scale = language, scale
+    wiring.set_wanted(True)
+    wiring.panel.show_reply(COST, running=False)
+    wiring.panel.meanings.button.setChecked(True)
+    QApplication.processEvents()
+    content = wiring.panel.area.widget()
+    assert content is not None
+    assert content.width() <= wiring.panel.area.viewport().width()
+    assert window.rect().contains(wiring.panel.geometry())
+    for label in content.findChildren(TextLabel):
+        if label.isVisible():
+            assert label.heightForWidth(label.width()) <= label.height() + 1, label.text()
+
+
+def test_it_follows_the_latest_reply_and_the_one_in_focus(app: AppHarness, qtbot: QtBot) -> None:
+    app.ask(qtbot, "One?")
+    app.ask(qtbot, "Two?")
+    wiring, messages = app.window.inspector, app.chats.transcript.messages
+    wiring.set_wanted(True)
+    assert wiring.message_id == messages[-1].id
+    assert app.window.transcript is not None
+    app.window.transcript.message_keys.highlights.focus(1)
+    assert wiring.message_id == messages[1].id
+    app.window.transcript.message_keys.highlights.focus(2)  # a question: the latest reply
+    assert wiring.message_id == messages[-1].id
+
+
+def test_it_is_live_while_a_reply_is_written(app: AppHarness, qtbot: QtBot) -> None:
+    wiring = app.window.inspector
+    wiring.set_wanted(True)
+    app.engine.gate.hold()
+    QTest.keyClicks(app.window.composer.edit, "Why?")
+    QTest.keyClick(app.window.composer.edit, Qt.Key.Key_Return)
+    app.engine.gate.let_through(2)
+    chart = wiring.panel.charts[0]
+    qtbot.waitUntil(lambda: chart.stats.rounds == 2)
+    app.engine.gate.open()
+    app.wait_until_quiet(qtbot)
+    qtbot.waitUntil(lambda: chart.stats.rounds == 4)

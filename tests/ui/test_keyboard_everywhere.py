@@ -1,0 +1,104 @@
+"""Every page of the app: what takes the focus has a name and a true role, and Tab reaches all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.views.link_dialog import ask_to_open
+from app.views.shell.about import show_about
+from app.views.shell.shortcuts import show_shortcuts
+from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.focus_walk import focusable, reached, unnamed, unreached
+
+PAGES = ["general", "models", "discover", "speculation", "chat", "appearance", "advanced"]
+
+
+@pytest.fixture
+def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
+    with open_app(tmp_path, qtbot) as harness:
+        yield harness
+
+
+def check(window: QWidget, qtbot: QtBot) -> None:
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
+    QApplication.processEvents()
+    assert unnamed(window) == []
+    assert unreached(window) == []
+    assert len(focusable(window)) > 0
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_settings(harness: AppHarness, qtbot: QtBot, page: str) -> None:
+    window = harness.application.show_settings(page)
+    assert window is not None
+    QApplication.processEvents()
+    check(window, qtbot)
+
+
+def test_the_empty_chat(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_app(tmp_path, qtbot, with_starter=True) as harness:
+        check(harness.window, qtbot)
+
+
+def test_a_chat(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.ask(qtbot, "Hello")
+    check(harness.window, qtbot)
+
+
+def test_in_the_chat_window_tab_goes_from_the_sidebar_to_the_header_to_the_foot(
+    harness: AppHarness, qtbot: QtBot
+) -> None:
+    window = harness.window
+    seen = reached(window)
+    places = [seen.index(each) for each in (window.sidebar.new_button, window.header.chip, window.composer.edit)]
+    assert places == sorted(places)
+
+
+def open_picker(harness: AppHarness) -> QWidget:
+    harness.window.open_picker()
+    return harness.window.picker
+
+
+def open_quick_ask(harness: AppHarness) -> QWidget:
+    quick = harness.window.comfort.outside.quick_ask
+    quick.come_to_front()
+    return quick
+
+
+def open_reset(harness: AppHarness) -> QWidget:
+    window = harness.application.show_settings("advanced")
+    assert window is not None
+    return window.advanced.ask_to_reset()
+
+
+def open_link(harness: AppHarness) -> QWidget:
+    dialog = ask_to_open("https://example.org", harness.application.theme, harness.window)
+    assert dialog is not None
+    return dialog
+
+
+DIALOGS: dict[str, Callable[[AppHarness], QWidget]] = {
+    "picker": open_picker,
+    "quick ask": open_quick_ask,
+    "reset": open_reset,
+    "link": open_link,
+    "about": lambda harness: show_about(harness.application.theme, harness.window),
+    "shortcuts": lambda harness: show_shortcuts(harness.application.theme, harness.window.menu, harness.window),
+}
+
+
+@pytest.mark.parametrize("name", DIALOGS)
+def test_what_opens_over_a_window(harness: AppHarness, qtbot: QtBot, name: str) -> None:
+    dialog = DIALOGS[name](harness)
+    QApplication.processEvents()
+    check(dialog, qtbot)
+    QTest.keyClick(QApplication.focusWidget() or dialog, Qt.Key.Key_Escape)
+    assert not dialog.isVisible()

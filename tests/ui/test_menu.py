@@ -1,0 +1,141 @@
+"""The menus: every entry does something, acts only where it can, and has a key of its own."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import SIGNAL, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app.views.shell.shortcuts import plain_words, shortcut_text, show_shortcuts
+from app.views.widgets.labels import TextLabel
+from tests.helpers.app_harness import AppHarness, open_app
+
+
+@pytest.fixture
+def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
+    with open_app(tmp_path, qtbot) as harness:
+        yield harness
+
+
+def test_no_two_entries_share_a_key(harness: AppHarness) -> None:
+    keys = Counter(shortcut_text(action) for action in harness.window.menu.actions.values() if shortcut_text(action))
+    assert [key for key, number in keys.items() if number > 1] == []
+    assert len(keys) > 20
+
+
+@pytest.mark.parametrize("language", ["en", "ko", "ja", "zh_CN"])
+def test_every_entry_has_words(harness: AppHarness, language: str) -> None:
+    harness.application.settings.language = language
+    QApplication.processEvents()
+    menu = harness.window.menu
+    words = [action.text() for action in menu.actions.values()] + [each.title() for each in menu.menus.values()]
+    assert all(words)
+
+
+def test_entries_follow_what_can_be_done(harness: AppHarness, qtbot: QtBot) -> None:
+    menu, settings = harness.window.menu, harness.application.settings
+    assert not any(action.isEnabled() for action in (menu.stop, menu.rename, menu.duplicate, menu.delete))
+    assert not menu.usual_size.isEnabled()
+    harness.engine.gate.hold()
+    QTest.keyClicks(harness.window.composer.edit, "Long")
+    QTest.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
+    qtbot.waitUntil(menu.stop.isEnabled)
+    assert menu.rename.isEnabled()
+    harness.engine.gate.open()
+    qtbot.waitUntil(lambda: not menu.stop.isEnabled())
+    settings.text_scale = 2.0
+    assert [menu.bigger.isEnabled(), menu.smaller.isEnabled(), menu.usual_size.isEnabled()] == [False, True, True]
+    settings.text_scale = 0.85
+    assert [menu.bigger.isEnabled(), menu.smaller.isEnabled()] == [True, False]
+
+
+def test_the_edit_menu_knows_the_focused_field(harness: AppHarness, qtbot: QtBot) -> None:
+    menu, edit = harness.window.menu, harness.window.composer.edit
+    harness.window.composer.take_focus()
+    QApplication.clipboard().clear()
+    menu.menus["edit"].aboutToShow.emit()
+    enabled = {name for name in ("redo", "cut", "copy", "paste", "select_all") if menu.actions[name].isEnabled()}
+    assert enabled == set()
+    menu.menus["edit"].aboutToHide.emit()
+    QTest.keyClicks(edit, "words")
+    edit.selectAll()
+    menu.menus["edit"].aboutToShow.emit()
+    assert all(menu.actions[name].isEnabled() for name in ("undo", "cut", "copy", "select_all"))
+    assert not menu.redo.isEnabled()
+    menu.menus["edit"].aboutToHide.emit()
+    assert menu.redo.isEnabled()  # its key is heard
+
+
+def test_paste_and_match_style_pastes_words(harness: AppHarness) -> None:
+    harness.window.sidebar.search.setFocus()
+    QApplication.clipboard().setText("whales")
+    harness.window.menu.paste_plain.trigger()
+    assert harness.window.sidebar.search.text() == "whales"
+
+
+def test_chats_are_stepped_through(harness: AppHarness, qtbot: QtBot) -> None:
+    chats = []
+    for text in ("One", "Two"):
+        harness.chats.new_chat()
+        harness.ask(qtbot, text)
+        chats.append(harness.chats.chat_id)
+    harness.chats.new_chat()
+    menu = harness.window.menu
+    menu.next_chat.trigger()
+    seen = [harness.chats.chat_id]
+    menu.next_chat.trigger()
+    seen.append(harness.chats.chat_id)
+    menu.next_chat.trigger()  # there is none below
+    assert sorted(seen) == sorted(chats)
+    assert harness.chats.chat_id == seen[1]
+    menu.previous_chat.trigger()
+    assert harness.chats.chat_id == seen[0]
+
+
+def test_where_the_system_has_no_bar_a_button_has_all_menus(harness: AppHarness, qtbot: QtBot) -> None:
+    button = harness.window.comfort.menu_button
+    assert button is not None
+    QTest.keyClick(harness.window, Qt.Key.Key_F10)
+    menu = QApplication.activePopupWidget()
+    assert menu is button._menu
+    titles = [action.text() for action in menu.actions()]
+    assert titles == ["File", "Edit", "View", "Chat", "Window", "Help"]
+    menu.close()
+
+
+def test_the_sheet_has_every_key_of_the_menus(harness: AppHarness) -> None:
+    menu = harness.window.menu
+    sheet = show_shortcuts(harness.application.theme, menu, harness.window)
+    words = [label.text() for label in sheet.findChildren(TextLabel)]
+    for action in menu.actions.values():
+        if shortcut_text(action):
+            assert plain_words(action) in words
+            assert shortcut_text(action) in words
+    QTest.keyClick(sheet, Qt.Key.Key_Escape)
+    assert not sheet.isVisible()
+
+
+def test_return_may_begin_a_new_line_instead(harness: AppHarness, qtbot: QtBot) -> None:
+    edit = harness.window.composer.edit
+    harness.application.settings.send_key = "control_return"
+    QTest.keyClicks(edit, "one")
+    QTest.keyClick(edit, Qt.Key.Key_Return)
+    QTest.keyClicks(edit, "two")
+    assert edit.text() == "one\ntwo"
+    QTest.keyClick(edit, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    harness.wait_until_quiet(qtbot)
+    assert harness.chats.transcript.messages[0].text == "one\ntwo"
+
+
+def test_every_entry_is_connected(harness: AppHarness) -> None:
+    unwired = {"import_chats", "export_chat", "export_all"}
+    names = {
+        name for name, each in harness.window.menu.actions.items() if not each.receivers(SIGNAL("triggered(bool)"))
+    }
+    assert names <= unwired

@@ -1,0 +1,296 @@
+"""Messages that are edited in their place, written beside others, given to the other side, and deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication, QInputMethodEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app.view_models.transcript import ReplyStatus
+from app.views.transcript.editor_part import EditorPart
+from app.views.transcript.message_acts import MessageMenu
+from app.views.transcript.parts import PartKind
+from app.views.widgets.dialog import Dialog
+from engine import MessageRole
+from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.fake_engine import Script
+
+CTRL = Qt.KeyboardModifier.ControlModifier
+
+
+@pytest.fixture
+def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
+    with open_app(tmp_path, qtbot, put_settings={"automatic_titles": False}) as harness:
+        harness.engine.scripts.extend(Script(pieces=(text,)) for text in ("one", "two", "three", "four"))
+        yield harness
+
+
+def texts(harness: AppHarness) -> list[str]:
+    return [message.text for message in harness.chats.transcript.messages]
+
+
+def id_of(harness: AppHarness, row: int) -> int:
+    return harness.chats.transcript.messages[row].id
+
+
+def editor(harness: AppHarness, row: int) -> EditorPart:
+    QApplication.processEvents()
+    view = harness.window.transcript
+    assert view is not None
+    shown = [part.widget for part, _ in view.visible_parts.shown() if part.message_id == id_of(harness, row)]
+    return next(widget for widget in shown if isinstance(widget, EditorPart))
+
+
+def begin_edit(harness: AppHarness, row: int) -> EditorPart:
+    assert harness.window.transcript is not None
+    harness.window.transcript.edit_requested.emit(id_of(harness, row))
+    return editor(harness, row)
+
+
+def act(harness: AppHarness, row: int, words: str) -> None:
+    """As chosen from the menu of the message."""
+    view, message = harness.window.transcript, harness.chats.transcript.messages[row]
+    assert view is not None
+    menu = MessageMenu(view.copier.context, message, view)
+    next(action for action in menu.actions() if action.text() == words).trigger()
+    menu.deleteLater()
+
+
+def type_anew(field: EditorPart, text: str) -> None:
+    field.field.selectAll()
+    QTest.keyClicks(field.field, text)
+
+
+def fields(harness: AppHarness) -> int:
+    return sum(message.edit is not None for message in harness.chats.transcript.messages)
+
+
+def test_a_question_is_edited_in_its_place_and_asked_anew(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.ask(qtbot, "Wrong")
+    field = begin_edit(harness, 0)
+    assert (field.field.text(), field.field.hasFocus()) == ("Wrong", True)
+    type_anew(field, "Right")
+    QTest.keyClick(field.field, Qt.Key.Key_Return, CTRL)
+    harness.wait_until_quiet(qtbot)
+    assert (texts(harness), fields(harness)) == (["Right", "two"], 0)
+    assert harness.chats.transcript.messages[0].siblings == 2
+
+
+def test_return_begins_a_line_and_escape_gives_up(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.ask(qtbot, "Question")
+    field = begin_edit(harness, 0)
+    QTest.keyClick(field.field, Qt.Key.Key_Return)
+    QTest.keyClicks(field.field, "more")
+    assert field.field.text() == "Question\nmore"
+    QTest.keyClick(field.field, Qt.Key.Key_Escape)
+    harness.wait_until_stored(qtbot)
+    assert (texts(harness), fields(harness)) == (["Question", "one"], 0)
+    assert begin_edit(harness, 0).field.text() == "Question"
+
+
+def test_words_alone_are_saved_and_what_follows_stays(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.ask(qtbot, "First")
+    harness.ask(qtbot, "Second")
+    type_anew(begin_edit(harness, 1), "my own")
+    editor(harness, 1).save.click()
+    harness.wait_until_quiet(qtbot)
+    type_anew(begin_edit(harness, 0), "My first")
+    editor(harness, 0).other.click()
+    harness.wait_until_quiet(qtbot)
+    assert texts(harness) == ["My first", "my own", "Second", "two"]
+    assert len(harness.engine.requests) == 2
+    harness.chats.show_version(id_of(harness, 0), -1)
+    assert texts(harness) == ["First"]
+
+
+def test_the_model_goes_on_from_edited_words(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.ask(qtbot, "Question")
+    type_anew(begin_edit(harness, 1), "The answer is ")
+    editor(harness, 1).other.click()
+    harness.wait_until_quiet(qtbot)
+    assert texts(harness) == ["Question", "The answer istwo"]
+    asked = harness.engine.requests[-1].messages
+    assert [(each.role, each.content) for each in asked][-1] == (MessageRole.ASSISTANT, "The answer is")
+
+
+def test_composing_in_the_field_neither_saves_nor_gives_up_and_nothing_is_lost(
+    harness: AppHarness, qtbot: QtBot
+) -> None:
+    harness.ask(qtbot, "Q")
+    field = begin_edit(harness, 1)
+    field.field.selectAll()
+    QApplication.sendEvent(field.field, QInputMethodEvent("하", []))
+    QTest.keyClick(field.field, Qt.Key.Key_Return, CTRL)
+    QTest.keyClick(field.field, Qt.Key.Key_Escape)
+    assert fields(harness) == 1
+    field.save.click()
+    harness.wait_until_quiet(qtbot)
+    assert texts(harness) == ["Q", "하"]
+
+
+def test_an_edit_survives_scrolling_and_leaving_the_chat(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.engine.scripts.clear()
+    harness.engine.scripts.extend(Script(pieces=("long\n\n" * 60,)) for _ in range(3))
+    for question in "abc":
+        harness.ask(qtbot, question)
+    first = harness.chats.chat_id
+    type_anew(begin_edit(harness, 0), "half a thought")
+    assert harness.window.transcript is not None
+    harness.window.transcript.jump_to_end()
+    QApplication.processEvents()
+    focused = QApplication.focusWidget()
+    assert focused is not None
+    QTest.keyClicks(focused, " and more")
+    assert editor(harness, 0).y() >= 0, "typing brings the caret back into sight"
+    harness.window.menu.new_chat.trigger()
+    harness.chats.open_chat(first)
+    assert harness.chats.transcript.messages[0].edit is not None
+    harness.window.transcript.editing.focus(id_of(harness, 0))
+    assert editor(harness, 0).field.text() == "half a thought and more"
+
+
+def test_an_edit_is_there_after_a_restart(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_app(tmp_path, qtbot) as harness:
+        harness.ask(qtbot, "Question")
+        type_anew(begin_edit(harness, 1), "half")
+        QApplication.sendEvent(editor(harness, 1).field, QInputMethodEvent("하", []))
+        chat = harness.chats.chat_id
+    with open_app(tmp_path, qtbot) as harness:
+        harness.chats.open_chat(chat)
+        assert harness.window.transcript is not None
+        harness.window.transcript.editing.focus(id_of(harness, 1))
+        assert editor(harness, 1).field.text() == "half하"
+        QTest.keyClick(editor(harness, 1).field, Qt.Key.Key_Escape)
+    with open_app(tmp_path, qtbot) as harness:
+        harness.chats.open_chat(chat)
+        assert fields(harness) == 0
+
+
+def test_both_sides_can_be_written(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.ask(qtbot, "Question")
+    act(harness, 0, "Insert Before")
+    field = editor(harness, 0)
+    assert not field.save.isEnabled()
+    QTest.keyClicks(field.field, "a greeting")
+    field.roles.chosen.emit(True)
+    editor(harness, 0).save.click()
+    harness.wait_until_quiet(qtbot)
+    act(harness, 0, "Insert After")
+    QTest.keyClicks(editor(harness, 0).field, "hello")
+    editor(harness, 0).save.click()
+    harness.wait_until_quiet(qtbot)
+    assert texts(harness) == ["a greeting", "hello", "Question", "one"]
+    assert [message.from_user for message in harness.chats.transcript.messages] == [True, False, True, False]
+    harness.ask(qtbot, "And?")
+    roles = [message.role for message in harness.engine.requests[-1].messages]
+    assert roles == [MessageRole.USER, MessageRole.ASSISTANT] * 2 + [MessageRole.USER]
+
+
+def test_an_inserted_question_can_be_answered(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.ask(qtbot, "Question")
+    act(harness, 1, "Insert After")
+    QTest.keyClicks(editor(harness, 1).field, "And?")
+    editor(harness, 1).other.click()
+    harness.wait_until_quiet(qtbot)
+    assert texts(harness) == ["Question", "one", "And?", "two"]
+
+
+def test_a_message_is_given_to_the_other_side(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.ask(qtbot, "Question")
+    act(harness, 0, "Make It the Model's")
+    harness.wait_until_quiet(qtbot)
+    assert [message.from_user for message in harness.chats.transcript.messages] == [False, False]
+    act(harness, 0, "Make It Yours")
+    harness.wait_until_quiet(qtbot)
+    assert harness.chats.transcript.messages[0].from_user
+
+
+def test_a_message_goes_alone_and_undo_brings_it_back(harness: AppHarness, qtbot: QtBot) -> None:
+    for question in ("First", "Second"):
+        harness.ask(qtbot, question)
+    act(harness, 1, "Delete")
+    harness.wait_until_quiet(qtbot)
+    assert texts(harness) == ["First", "Second", "two"]
+    assert "deleted" in harness.window.banner.accessibleName()
+    harness.window.menu.undo.trigger()
+    harness.wait_until_quiet(qtbot)
+    assert texts(harness) == ["First", "one", "Second", "two"]
+
+
+@pytest.mark.parametrize("agrees", [True, False])
+def test_several_go_only_when_somebody_agrees(harness: AppHarness, qtbot: QtBot, agrees: bool) -> None:
+    for question in ("First", "Second"):
+        harness.ask(qtbot, question)
+    act(harness, 1, "Delete with All That Follows…")
+    dialog = next(each for each in harness.window.findChildren(Dialog) if each.isVisible())
+    assert "2" in dialog.title.text()
+    (dialog.act_button if agrees else dialog.cancel_button).click()
+    harness.wait_until_quiet(qtbot)
+    assert texts(harness) == (["First"] if agrees else ["First", "one", "Second", "two"])
+    if agrees:
+        assert "3" in harness.window.banner.accessibleName()
+        harness.window.banner.button.click()
+        harness.wait_until_quiet(qtbot)
+        assert texts(harness) == ["First", "one", "Second", "two"]
+
+
+def test_deleting_what_is_above_a_reply_lets_it_go_on(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.ask(qtbot, "First")
+    harness.engine.gate.hold()
+    harness.window.composer.send("Second")
+    qtbot.waitUntil(lambda: harness.chats.generating)
+    act(harness, 0, "Delete")
+    harness.wait_until_stored(qtbot)
+    harness.engine.gate.open()
+    harness.wait_until_quiet(qtbot)
+    assert texts(harness) == ["one", "Second", "two"]
+    assert harness.chats.transcript.messages[-1].status is ReplyStatus.DONE
+
+
+def test_keys_act_on_the_message_in_focus(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.ask(qtbot, "Question")
+    view = harness.window.transcript
+    assert view is not None
+    view.regenerate_requested.emit(id_of(harness, 1))
+    harness.wait_until_quiet(qtbot)
+    view.message_keys.step(-1)
+    QTest.keyClick(view, Qt.Key.Key_Left)
+    assert texts(harness) == ["Question", "one"]
+    QTest.keyClick(view, Qt.Key.Key_Right)
+    assert texts(harness) == ["Question", "two"]
+    QTest.keyClick(view, Qt.Key.Key_F2)
+    QTest.keyClick(editor(harness, 1).field, Qt.Key.Key_Escape)
+    assert view.hasFocus()
+    view.message_keys.step(1)
+    QTest.keyClick(view, Qt.Key.Key_Delete)
+    harness.wait_until_quiet(qtbot)
+    assert texts(harness) == ["Question", "one"], "another version takes its place"
+
+
+def test_a_message_is_copied_as_it_reads(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.engine.scripts.clear()
+    harness.engine.scripts.append(Script(pieces=("some **bold** `x`\n\n- a\n- b",)))
+    harness.ask(qtbot, "Question")
+    act(harness, 1, "Copy as Markdown")
+    assert QGuiApplication.clipboard().text() == "some **bold** `x`\n\n- a\n- b"
+    act(harness, 1, "Copy as Plain Text")
+    assert QGuiApplication.clipboard().text().startswith("some bold x")
+    assert "*" not in QGuiApplication.clipboard().text()
+
+
+def test_a_field_shows_nothing_cut_off_in_a_narrow_window(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.ask(qtbot, "Question")
+    harness.application.theme.set_scale(2.0)
+    harness.window.resize(720, 700)
+    act(harness, 1, "Insert After")
+    field = editor(harness, 1)
+    for button in (field.save, field.other, field.cancel):
+        assert button.width() >= button.sizeHint().width() or button.width() >= field.width() - 60
+        assert field.rect().contains(button.geometry())
+    assert {part.kind for part, _ in harness.window.transcript.visible_parts.shown()} >= {PartKind.EDITOR}  # type: ignore[union-attr]

@@ -1,0 +1,174 @@
+"""What Hunch does beside its window: Quick Ask, the icon beside the clock, notifications, one announcement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAccessibleAnnouncementEvent, QInputMethodEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app.view_models.transcript import ReplyStatus
+from app.views.shell import announcements
+from app.views.shell.outside import Outside
+from app.views.shell.quick_ask import QuickAsk
+from tests.helpers.app_harness import AppHarness, open_app
+
+
+@pytest.fixture
+def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
+    with open_app(tmp_path, qtbot) as harness:
+        yield harness
+
+
+@pytest.fixture
+def outside(harness: AppHarness) -> Outside:
+    return harness.window.comfort.outside
+
+
+@pytest.fixture
+def quick(harness: AppHarness, outside: Outside, qtbot: QtBot) -> QuickAsk:
+    harness.window.menu.quick_ask.trigger()
+    qtbot.waitUntil(outside.quick_ask.isActiveWindow)
+    return outside.quick_ask
+
+
+def ask(quick: QuickAsk, text: str) -> None:
+    QTest.keyClicks(quick.edit, text)
+    QTest.keyClick(quick.edit, Qt.Key.Key_Return)
+
+
+def test_a_quick_question_is_answered_below_it(harness: AppHarness, quick: QuickAsk, qtbot: QtBot) -> None:
+    harness.ask(qtbot, "In the window")
+    here = harness.chats.chat_id
+    low = quick.height()
+    ask(quick, "Quickly")
+    harness.wait_until_quiet(qtbot)
+    qtbot.waitUntil(lambda: not quick.writing)
+    assert [message.text for message in quick._model.messages] == ["Quickly", "A draft guesses, the main model checks."]
+    assert quick.answer.isVisible()
+    assert quick.height() > low
+    assert quick.edit.text() == ""
+    assert harness.chats.chat_id == here  # what is open stays open
+    assert len(harness.chats.transcript.messages) == 2
+
+
+def test_it_goes_on_in_the_chat(harness: AppHarness, quick: QuickAsk, qtbot: QtBot) -> None:
+    ask(quick, "Quickly")
+    qtbot.waitUntil(lambda: bool(quick._model.messages) and not quick.writing)
+    harness.wait_until_quiet(qtbot)
+    quick.open_button.click()
+    assert not quick.isVisible()
+    assert next(message.text for message in harness.chats.transcript.messages) == "Quickly"
+
+
+def test_its_text_grows_while_it_is_written(harness: AppHarness, quick: QuickAsk, qtbot: QtBot) -> None:
+    harness.engine.gate.hold()
+    ask(quick, "Slowly")
+    qtbot.waitUntil(lambda: quick.writing)
+    harness.engine.gate.let_through(2)
+    qtbot.waitUntil(lambda: bool(quick._model.messages[-1].text))
+    assert quick._model.messages[-1].under_way
+    assert quick.button.accessibleName() == "Stop"
+    quick.button.click()
+    harness.engine.gate.open()
+    qtbot.waitUntil(lambda: quick._model.messages[-1].status is ReplyStatus.STOPPED)
+
+
+def test_closing_it_ends_no_reply(harness: AppHarness, quick: QuickAsk, qtbot: QtBot) -> None:
+    harness.engine.gate.hold()
+    ask(quick, "Slowly")
+    qtbot.waitUntil(lambda: quick.writing)
+    QTest.keyClick(quick.edit, Qt.Key.Key_Escape)
+    assert not quick.isVisible()
+    harness.engine.gate.open()
+    qtbot.waitUntil(lambda: not quick.writing)
+    assert quick._model.messages[-1].status is ReplyStatus.DONE
+
+
+def test_without_a_model_the_words_stay(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_app(tmp_path, qtbot, put_settings={"main_folder": "", "draft_folder": ""}) as harness:
+        quick = harness.window.comfort.outside.quick_ask
+        quick.come_to_front()
+        ask(quick, "Kept")
+        assert quick.edit.text() == "Kept"
+        assert harness.window.banner.isVisible()
+
+
+def test_what_is_composed_is_never_asked_and_not_lost(harness: AppHarness, quick: QuickAsk) -> None:
+    QApplication.sendEvent(quick.edit, QInputMethodEvent("안녕", []))
+    QTest.keyClick(quick.edit, Qt.Key.Key_Return)
+    assert harness.engine.requests == []
+    quick.close()
+    assert quick.edit.text() == "안녕"
+
+
+def test_the_icon_says_what_runs(harness: AppHarness, outside: Outside, qtbot: QtBot) -> None:
+    assert outside.tray.lines() == ["Main-8B ← Draft-1B", "Nothing is being written"]
+    harness.engine.gate.hold()
+    QTest.keyClicks(harness.window.composer.edit, "Long")
+    QTest.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: harness.chats.generating)
+    assert outside.tray.lines()[1] == "1 reply being written"
+    harness.engine.gate.open()
+    outside.tray.fill()
+    entries = [action for action in outside.tray.menu.actions() if not action.isSeparator()]
+    assert [action.isEnabled() for action in entries] == [False, False, True, True, True, True]
+
+
+def test_notifications_come_only_while_nobody_looks_and_without_words(
+    harness: AppHarness, outside: Outside, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alerts: list[object] = []
+    monkeypatch.setattr(QApplication, "alert", alerts.append)
+    harness.ask(qtbot, "Secret question")
+    assert alerts == []
+    outside.notifications.is_away = lambda: True
+    harness.ask(qtbot, "Another")
+    assert alerts == [harness.window]
+    last = harness.chats.transcript.messages[-1].id
+    assert outside.notifications.words(harness.chats.chat_id, last) == ("Hunch", "The reply is done.")
+    harness.application.settings.notification_words = True
+    title, text = outside.notifications.words(harness.chats.chat_id, last)
+    assert title == "Secret question"
+    assert text == "A draft guesses, the main model checks."
+    harness.application.settings.notifications = False
+    harness.ask(qtbot, "Third")
+    assert len(alerts) == 1
+
+
+def test_a_click_on_a_notification_opens_its_chat(harness: AppHarness, outside: Outside, qtbot: QtBot) -> None:
+    outside.notifications.is_away = lambda: True
+    harness.ask(qtbot, "One")
+    one = harness.chats.chat_id
+    harness.chats.new_chat()
+    harness.window.showMinimized()
+    outside.tray.icon.messageClicked.emit()
+    assert harness.chats.chat_id == one
+    assert not harness.window.isMinimized()
+
+
+def test_a_reply_that_is_done_is_announced_once(
+    harness: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[tuple[object, str]] = []
+
+    def hear(event: QAccessibleAnnouncementEvent) -> None:
+        told.append((event.object(), event.message()))
+
+    monkeypatch.setattr(announcements, "QAccessible", SimpleNamespace(updateAccessibility=hear))
+    harness.ask(qtbot, "One")
+    assert told == [(harness.window, "The reply is done.")]
+    harness.engine.gate.hold()
+    QTest.keyClicks(harness.window.composer.edit, "Two")
+    QTest.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: harness.chats.generating)
+    harness.chats.new_chat()
+    harness.engine.gate.open()
+    qtbot.waitUntil(lambda: len(told) == 2)
+    assert told[1] == (harness.window, "A reply in another chat is done.")

@@ -1,0 +1,241 @@
+"""Marks of drafted text in rendered replies: which characters, live and kept, the card, the keys, the first time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtGui import QMouseEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app.view_models.drafted_text import DraftedText, DraftMark
+from app.view_models.transcript import ReplyStatus
+from app.views.transcript.overlay import Overlay, OverlayMode
+from app.views.transcript.overlay_layer import OverlayLayer
+from app.words.overlay import card_words
+from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.transcript_harness import TranscriptHarness, question, reply
+
+TEXT = "The draft **guesses** a few tokens.\n\n- one item\n- two\n\n```\ncode here\nand there\n```\n"
+
+
+def mark(text: str, word: str, wanted: str | None = None) -> DraftMark:
+    start = text.index(word)
+    return (
+        DraftMark(start, start + len(word), wanted, 2, 4, 7)
+        if wanted is not None
+        else DraftMark(start, start + len(word))
+    )
+
+
+class Stage:
+    def __init__(self, text: str, *marks: DraftMark, status: ReplyStatus = ReplyStatus.DONE) -> None:
+        self.drafted = DraftedText()
+        self.drafted.add(marks, 0, thinking=False)
+        message = reply(2, text, status)
+        message.drafted = self.drafted
+        self.harness = TranscriptHarness([question(1), message])
+        self.overlay = Overlay(self.harness.view, self.harness.model, self.harness.theme)
+
+    def layers(self) -> list[OverlayLayer]:
+        return [layer for _, layer in self.overlay._layers.values()]
+
+    def tints(self) -> list[str]:
+        return [self.words_in(layer, rect) for layer in self.layers() for rect in layer.tints]
+
+    def corrections(self) -> list[str]:
+        return [self.words_in(layer, spot.rect) for layer in self.layers() for spot in layer.spots]
+
+    @staticmethod
+    def words_in(layer: OverlayLayer, rect: object) -> str:
+        """What stands where the mark is painted."""
+        text = layer.text
+        left = text.cursorForPosition(QPoint(round(rect.left()) + 1, round(rect.center().y())))  # type: ignore[attr-defined]
+        right = text.cursorForPosition(QPoint(round(rect.right()) - 1, round(rect.center().y())))  # type: ignore[attr-defined]
+        cursor = text.textCursor()
+        cursor.setPosition(left.position())
+        cursor.setPosition(right.position(), cursor.MoveMode.KeepAnchor)
+        return cursor.selectedText()
+
+
+def move_to(layer: OverlayLayer, at: QPoint) -> None:
+    """The pointer moves there without a button."""
+    viewport, none = layer.text.viewport(), Qt.MouseButton.NoButton
+    place = viewport.mapToGlobal(at).toPointF()
+    event = QMouseEvent(QEvent.Type.MouseMove, at.toPointF(), place, none, none, Qt.KeyboardModifier.NoModifier)
+    QApplication.sendEvent(viewport, event)
+
+
+def test_marks_stand_under_the_words_of_the_rendered_text(qtbot: QtBot) -> None:
+    stage = Stage(
+        TEXT, mark(TEXT, "guesses"), mark(TEXT, "few", " many"), mark(TEXT, "item"), mark(TEXT, "there", " x")
+    )
+    stage.overlay.set_mode(OverlayMode.ACCEPTED)
+    assert stage.tints() == ["guesses", "item"]
+    assert stage.corrections() == ["few", "there"]
+
+
+def test_corrections_alone_leave_out_what_was_accepted(qtbot: QtBot) -> None:
+    stage = Stage(TEXT, mark(TEXT, "guesses"), mark(TEXT, "few", " many"))
+    stage.overlay.set_mode(OverlayMode.CORRECTIONS)
+    assert (stage.tints(), stage.corrections()) == ([], ["few"])
+    stage.overlay.set_mode(OverlayMode.OFF)
+    assert stage.layers() == []
+
+
+def test_a_mark_over_two_lines_of_code_stands_on_both(qtbot: QtBot) -> None:
+    stage = Stage(TEXT, mark(TEXT, "here\nand"))
+    stage.overlay.set_mode(OverlayMode.ACCEPTED)
+    assert stage.tints() == ["here", "and"]
+
+
+def test_a_part_of_a_character_is_not_accepted_and_is_corrected_whole(qtbot: QtBot) -> None:
+    text = "cafe\u0301 s cafe\u0301"
+    last = len(text) - 1
+    stage = Stage(text, DraftMark(0, 4), DraftMark(last, last + 1, "x", 1, 1, 1))
+    stage.overlay.set_mode(OverlayMode.ACCEPTED)
+    assert (stage.tints(), stage.corrections()) == (["caf"], ["e\u0301"])
+
+
+def test_marks_grow_with_the_text(qtbot: QtBot) -> None:
+    stage = Stage("One", mark("One", "One"), status=ReplyStatus.STREAMING)
+    stage.overlay.set_mode(OverlayMode.ACCEPTED)
+    stage.drafted.add([DraftMark(4, 7)], 0, thinking=False)
+    stage.harness.model.append_text(2, " two")
+    assert stage.tints() == ["One", "two"]
+    stage.drafted.add([DraftMark(9, 14)], 0, thinking=False)
+    stage.harness.model.append_text(2, "\n\nthree.")
+    assert stage.tints() == ["One", "two", "three"]
+
+
+def test_marks_that_grow_word_by_word_are_those_of_the_whole_text(qtbot: QtBot) -> None:
+    """What was measured before stays; the last line is wrapped anew each time."""
+    words = ["guess", "초안이", "a\u0301b", "\U0001f600", "model,", "\n\n", "```\n", "code(x)\n", "end"] * 30
+    text, marks = "", []
+    live = Stage("", status=ReplyStatus.STREAMING)
+    live.harness.view.resize(420, 900)
+    live.overlay.set_mode(OverlayMode.ACCEPTED)
+    for number, word in enumerate(words):
+        piece = word if word.isspace() or word.endswith("\n") else f"{word} "
+        wanted = " x" if number % 3 == 0 else None
+        fresh = [DraftMark(len(text), len(text) + len(piece), wanted, 1, 4, number)] if piece.strip() else []
+        marks += fresh
+        text += piece
+        live.drafted.add(fresh, 0, thinking=False)
+        live.harness.model.append_text(2, piece)
+    whole = Stage(text, *marks, status=ReplyStatus.STREAMING)
+    whole.harness.view.resize(420, 900)
+    whole.overlay.set_mode(OverlayMode.ACCEPTED)
+    QApplication.processEvents()
+    assert len(live.tints()) > 20
+    assert sorted(live.tints()) == sorted(whole.tints())
+    assert sorted(live.corrections()) == sorted(whole.corrections())
+
+
+def test_marks_follow_size_and_width(qtbot: QtBot) -> None:
+    text = "word " * 60 + "target " + "word " * 60
+    stage = Stage(text, mark(text, "target"))
+    stage.overlay.set_mode(OverlayMode.ACCEPTED)
+    for width, scale in ((500, 1.0), (900, 1.5), (700, 2.0)):
+        stage.harness.theme.set_scale(scale)
+        stage.harness.view.resize(width, 700)
+        QApplication.processEvents()
+        assert stage.tints() == ["target"]
+
+
+def test_the_card_says_what_the_draft_wanted(qtbot: QtBot) -> None:
+    stage = Stage(TEXT, mark(TEXT, "few", " many"))
+    stage.overlay.set_mode(OverlayMode.CORRECTIONS)
+    (layer,) = (each for each in stage.layers() if each.spots)
+    middle = layer.rect_of(layer.spots[0]).center().toPoint()
+    move_to(layer, middle)
+    assert stage.overlay.card.isVisible()
+    words = stage.overlay.card.words
+    assert (words.wanted, words.chosen) == ("many", "few")
+    assert "2 of 4" in words.place
+    move_to(layer, QPoint(2, 2))
+    assert not stage.overlay.card.isVisible()
+
+
+def test_keys_go_from_correction_to_correction(qtbot: QtBot) -> None:
+    stage = Stage(TEXT, mark(TEXT, "draft", " model"), mark(TEXT, "two", " 2"), mark(TEXT, "there", " x"))
+    stage.overlay.set_mode(OverlayMode.CORRECTIONS)
+    seen = []
+    for _ in range(4):
+        stage.overlay.step(1)
+        seen.append(stage.overlay.card.words.chosen)
+    assert seen == ["draft", "two", "there", "draft"]
+    stage.overlay.step(-1)
+    assert stage.overlay.card.words.chosen == "there"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "shown"), [("", "to end the reply"), ("\ufffd", "a part of another character"), (" ", "␣"), ("\n", "↵")]
+)
+def test_what_cannot_be_read_has_words(qtbot: QtBot, wanted: str, shown: str) -> None:
+    assert card_words(DraftMark(0, 1, wanted, 1, 4, 3), "x").wanted == shown
+
+
+def test_a_hostile_word_is_plain_text(qtbot: QtBot) -> None:
+    stage = Stage(TEXT, mark(TEXT, "few", "<img src=x><b>bold</b>"))
+    stage.overlay.set_mode(OverlayMode.CORRECTIONS)
+    stage.overlay.step(1)
+    assert all(label.textFormat() is Qt.TextFormat.PlainText for label in stage.overlay.card._labels)
+    assert stage.overlay.card.words.wanted.startswith("<img")
+
+
+@pytest.fixture
+def app(tmp_path: Path, qtbot: QtBot) -> AppHarness:  # type: ignore[misc]
+    with open_app(tmp_path, qtbot) as harness:
+        yield harness
+
+
+def test_the_first_reply_shows_it_once_with_one_sentence(app: AppHarness, qtbot: QtBot) -> None:
+    wiring, banner = app.window.overlay, app.window.banner
+    app.ask(qtbot, "One?")
+    overlay = wiring.overlay
+    assert overlay is not None
+    assert overlay.shown_once == app.chats.transcript.messages[-1].id
+    assert banner.isVisible()
+    assert "guesses" in banner.sentence.text()
+    assert wiring.mode is OverlayMode.OFF
+    banner.hide()
+    app.ask(qtbot, "Two?")
+    assert not overlay.shown_once
+    assert not banner.isVisible()
+
+
+def test_it_can_be_kept_from_there(app: AppHarness, qtbot: QtBot) -> None:
+    app.ask(qtbot, "One?")
+    app.window.banner.button.click()
+    assert app.application.settings.overlay == "accepted"
+
+
+def test_a_key_goes_through_the_modes_which_are_kept(app: AppHarness, qtbot: QtBot) -> None:
+    app.application.settings.overlay_explained = True
+    app.ask(qtbot, "One?")
+    overlay = app.window.overlay.overlay
+    assert overlay is not None
+    keys = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+    for mode in ("corrections", "accepted", "off"):
+        QTest.keyClick(app.window, Qt.Key.Key_D, keys)
+        assert app.application.settings.overlay == overlay.mode == mode
+        assert app.window.overlay.choices[OverlayMode(mode)].isChecked()
+        assert bool(overlay._layers) == (mode != "off")
+
+
+def test_marks_are_kept_with_the_message(app: AppHarness, qtbot: QtBot) -> None:
+    app.ask(qtbot, "One?")
+    chat, message = app.chats.chat_id, app.chats.transcript.messages[-1]
+    assert message.drafted is not None
+    live = list(message.drafted.marks(thinking=False))
+    app.chats.new_chat()
+    app.chats.open_chat(chat)
+    kept = app.chats.transcript.messages[-1].drafted
+    assert kept is not None
+    assert kept is not message.drafted
+    assert list(kept.marks(thinking=False)) == live
+    assert live

@@ -1,0 +1,155 @@
+"""The command palette: by keyboard only, with an input method, and what was used lately first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QInputMethodEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app.views.shell.palette import CommandPalette
+from app.views.widgets.spotlight import Spotlight
+from tests.helpers.app_harness import AppHarness, open_app
+
+CONTROL = Qt.KeyboardModifier.ControlModifier
+
+
+@pytest.fixture
+def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
+    with open_app(tmp_path, qtbot) as harness:
+        yield harness
+
+
+@pytest.fixture
+def palette(harness: AppHarness, qtbot: QtBot) -> CommandPalette:
+    """Open, with the places of the settings in it."""
+    palette = harness.window.comfort.palette
+    QTest.keyClick(harness.window, Qt.Key.Key_K, CONTROL)
+    qtbot.waitUntil(lambda: any(each.key.startswith("settings:") for each in palette._all))
+    return palette
+
+
+def shown(palette: CommandPalette) -> list[str]:
+    return [palette.list.item(row).text() for row in range(palette.list.count())]
+
+
+def compose(palette: CommandPalette, preedit: str, commit: str = "") -> None:
+    event = QInputMethodEvent(preedit, [])
+    event.setCommitString(commit)
+    QApplication.sendEvent(palette.field, event)
+
+
+def test_its_key_opens_and_closes_it_and_the_focus_goes_back(harness: AppHarness, palette: CommandPalette) -> None:
+    edit = harness.window.composer.edit
+    assert palette.isVisible()
+    assert palette.field.hasFocus()
+    QTest.keyClick(palette.field, Qt.Key.Key_K, CONTROL)
+    assert not palette.isVisible()
+    assert edit.hasFocus()
+
+
+def test_escape_closes_it_and_runs_nothing(harness: AppHarness, palette: CommandPalette) -> None:
+    QTest.keyClicks(palette.field, "new chat")
+    QTest.keyClick(palette.field, Qt.Key.Key_Escape)
+    assert not palette.isVisible()
+    assert harness.application.settings.recent_commands == ()
+
+
+def test_an_entry_of_the_menu_is_found_and_run(harness: AppHarness, palette: CommandPalette) -> None:
+    QTest.keyClicks(palette.field, "sdbr")
+    assert shown(palette)[0] == "Show or Hide Sidebar"
+    QTest.keyClick(palette.field, Qt.Key.Key_Return)
+    assert not palette.isVisible()
+    assert not harness.window.sidebar.isVisible()
+
+
+def test_what_cannot_act_now_is_not_offered(harness: AppHarness, palette: CommandPalette) -> None:
+    """No reply is being written, and no chat is open."""
+    assert not {"Stop Reply", "Rename Chat", "Command Palette"} & set(shown(palette))
+    assert "Write a Message" in shown(palette)
+
+
+def test_what_was_used_lately_comes_first(harness: AppHarness, palette: CommandPalette) -> None:
+    QTest.keyClicks(palette.field, "larger")
+    QTest.keyClick(palette.field, Qt.Key.Key_Return)
+    assert harness.application.settings.text_scale == 1.1
+    QTest.keyClick(harness.window, Qt.Key.Key_K, CONTROL)
+    assert shown(palette)[0] == "Larger Text"
+
+
+def test_a_chat_is_opened_by_its_title(harness: AppHarness, palette: CommandPalette, qtbot: QtBot) -> None:
+    palette.close_palette()
+    harness.ask(qtbot, "How many whales")
+    first = harness.chats.chat_id
+    harness.chats.new_chat()
+    QTest.keyClick(harness.window, Qt.Key.Key_K, CONTROL)
+    QTest.keyClicks(palette.field, "whales")
+    QTest.keyClick(palette.field, Qt.Key.Key_Return)
+    assert harness.chats.chat_id == first
+
+
+def test_a_model_is_chosen(harness: AppHarness, palette: CommandPalette, qtbot: QtBot) -> None:
+    QTest.keyClicks(palette.field, "use draft-1b")
+    QTest.keyClick(palette.field, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: harness.models.pair.main_name == "Draft-1B")
+
+
+def test_a_place_in_the_settings_is_gone_to_and_lit(harness: AppHarness, palette: CommandPalette) -> None:
+    QTest.keyClicks(palette.field, "temperature")
+    QTest.keyClick(palette.field, Qt.Key.Key_Return)
+    window = harness.application.settings_window()
+    assert window.isVisible()
+    assert window.shown == "chat"
+    (light,) = window.findChildren(Spotlight)
+    row = window.sampling.fields["temperature"].parentWidget()
+    assert row is not None
+    assert light.geometry().contains(row.geometry())
+
+
+def test_arrows_lead_the_list_and_go_round(palette: CommandPalette) -> None:
+    last = palette.list.count() - 1
+    QTest.keyClick(palette.field, Qt.Key.Key_Up)
+    assert palette.list.currentRow() == last
+    QTest.keyClick(palette.field, Qt.Key.Key_Down)
+    assert palette.list.currentRow() == 0
+    assert palette.field.hasFocus()
+
+
+def test_what_is_composed_is_searched_for_and_return_runs_nothing(harness: AppHarness, palette: CommandPalette) -> None:
+    harness.application.settings.language = "ko"
+    QApplication.processEvents()
+    palette.refresh()
+    compose(palette, "채티")
+    assert "새 채팅" in shown(palette)
+    QTest.keyClick(palette.field, Qt.Key.Key_Return)
+    assert palette.isVisible()
+    compose(palette, "", "채팅")
+    assert palette.field.text() == "채팅"
+    assert "새 채팅" in shown(palette)
+
+
+def test_initial_consonants_find_korean_commands(harness: AppHarness, palette: CommandPalette) -> None:
+    harness.application.settings.language = "ko"
+    QApplication.processEvents()
+    palette.refresh()
+    compose(palette, "", "ㅅㅊㅌ")
+    assert shown(palette)[0] == "새 채팅"
+
+
+def test_nothing_found_says_so(palette: CommandPalette) -> None:
+    QTest.keyClicks(palette.field, "qqqq")
+    assert shown(palette) == []
+    assert palette.nothing.isVisible()
+    QTest.keyClick(palette.field, Qt.Key.Key_Return)
+    assert palette.isVisible()
+
+
+def test_a_click_elsewhere_closes_it(harness: AppHarness, palette: CommandPalette) -> None:
+    harness.window.sidebar.search.setFocus()
+    assert not palette.isVisible()
+    assert harness.window.sidebar.search.hasFocus()

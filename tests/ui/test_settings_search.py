@@ -1,0 +1,233 @@
+"""The settings window: found in any language, lit where one is led, steady, and told truly to screen readers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QAccessible, QDesktopServices
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.settings import KEPT, Settings
+from app.views.settings.window import SettingsWindow
+from app.views.widgets.cards import Page
+from app.views.widgets.spotlight import Spotlight
+from tests.helpers.app_harness import AppHarness, open_app
+
+Role = QAccessible.Role
+
+
+@pytest.fixture
+def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
+    with open_app(tmp_path, qtbot) as harness:
+        yield harness
+
+
+@pytest.fixture
+def window(harness: AppHarness, qtbot: QtBot) -> SettingsWindow:
+    window = harness.application.show_settings()
+    assert window is not None
+    qtbot.waitUntil(window.isActiveWindow)
+    return window
+
+
+def found(window: SettingsWindow, query: str) -> list[str]:
+    window.search.setText(query)
+    return [window.list.item(row).text() for row in range(window.list.count())]
+
+
+@pytest.mark.parametrize(
+    ("language", "query", "name"),
+    [
+        ("en", "txt size", "Text size"),
+        ("en", "likeliest", "Temperature"),  # of its explanation
+        ("ko", "ㄱㅈㅋㄱ", "글자 크기"),
+        ("ko", "언ㅇ", "언어"),
+        ("ja", "アニメ", "アニメーション"),
+        ("ja", "あにめ", "アニメーション"),
+        ("zh_CN", "语言", "语言"),
+    ],
+)
+def test_a_setting_is_found_in_the_language_of_the_window(
+    harness: AppHarness, window: SettingsWindow, language: str, query: str, name: str
+) -> None:
+    harness.application.settings.language = language
+    QApplication.processEvents()
+    assert name in found(window, query)
+
+
+def test_going_there_shows_the_page_lights_the_row_and_focuses_the_control(window: SettingsWindow) -> None:
+    found(window, "max")
+    QTest.keyClicks(window.search, "")
+    found(window, "longest reply")
+    QTest.keyClick(window.search, Qt.Key.Key_Return)
+    assert window.shown == "chat"
+    field = window.sampling.fields["max_tokens"]
+    assert field.hasFocus()
+    (light,) = window.findChildren(Spotlight)
+    assert light.isVisible()
+    in_sight = window.sampling.viewport().rect()
+    assert in_sight.contains(field.mapTo(window.sampling.viewport(), field.rect().center()))
+
+
+def test_every_place_can_be_gone_to(window: SettingsWindow) -> None:
+    places = window.places()
+    assert len(places) > 25
+    for place in places:
+        window.go_to(place)
+        assert place.spot.isVisible(), place.name
+        assert window.shown == place.page
+
+
+def test_fusion_is_shown_to_those_who_search_for_it(harness: AppHarness, window: SettingsWindow) -> None:
+    window.show_page("advanced")
+    assert not window.advanced.fusion_row.isVisible()
+    found(window, "fusion")
+    QTest.keyClick(window.search, Qt.Key.Key_Return)
+    assert window.advanced.fusion.isVisible()
+    window.advanced.fusion.click()
+    assert harness.application.settings.use_fusion
+
+
+def test_nothing_found_says_so_and_escape_goes_back_to_the_pages(window: SettingsWindow) -> None:
+    assert found(window, "qqqq") == []
+    assert window.nothing.isVisible()
+    QTest.keyClick(window.search, Qt.Key.Key_Escape)
+    assert window.isVisible()
+    assert window.list.count() == len(window.pages)
+    QTest.keyClick(window.search, Qt.Key.Key_Escape)
+    assert not window.isVisible()
+
+
+def test_arrow_keys_walk_the_pages(window: SettingsWindow) -> None:
+    window.list.setFocus()
+    QTest.keyClick(window.list, Qt.Key.Key_Down)
+    assert window.shown == "models"
+    QTest.keyClick(window.list, Qt.Key.Key_End)
+    assert window.shown == "advanced"
+
+
+def test_the_find_key_searches_here_and_not_in_the_chats(harness: AppHarness, window: SettingsWindow) -> None:
+    window.list.setFocus()
+    QTest.keyClick(window.list, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
+    assert window.search.hasFocus()
+    assert not harness.window.sidebar.search.hasFocus()
+
+
+def test_its_size_is_kept(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_app(tmp_path / "profile", qtbot) as harness:
+        window = harness.application.settings_window()
+        window.show()
+        window.resize(700, 555)
+        window.close()
+    with open_app(tmp_path / "profile", qtbot) as harness:
+        window = harness.application.settings_window()
+        assert (window.width(), window.height()) == (700, 555)
+
+
+def test_no_page_shifts_when_its_bar_comes(window: SettingsWindow) -> None:
+    """Some pages are longer than the window, others are not; their content is equally wide."""
+    window.resize(900, 500)
+    widths, needs = set(), set()
+    for name, page in window.pages.items():
+        if isinstance(page, Page):
+            window.show_page(name)
+            QApplication.processEvents()
+            widths.add(page.viewport().width())
+            needs.add(page.verticalScrollBar().maximum() > 0)
+    assert needs == {True, False}
+    assert len(widths) == 1
+
+
+def test_pages_are_a_list_and_the_shown_one_is_selected(window: SettingsWindow) -> None:
+    window.show_page("chat")
+    told = QAccessible.queryAccessibleInterface(window.list)
+    assert told.role() == Role.List
+    pages = [told.child(number) for number in range(told.childCount())]
+    assert [page.role() for page in pages] == [Role.ListItem] * len(window.pages)
+    assert [page.text(QAccessible.Text.Name) for page in pages if page.state().selected] == ["Chat"]
+
+
+def test_segments_are_radio_buttons_and_say_which_is_chosen(window: SettingsWindow) -> None:
+    window.show_page("appearance")
+    segments = window.appearance.appearance
+    assert QAccessible.queryAccessibleInterface(segments).role() == Role.Grouping
+    told = [QAccessible.queryAccessibleInterface(button) for button in segments.buttons]
+    assert [each.role() for each in told] == [Role.RadioButton] * 3
+    assert [each.text(QAccessible.Text.Name) for each in told if each.state().checked] == ["Auto"]
+    segments.buttons[2].click()
+    assert [each.text(QAccessible.Text.Name) for each in told if each.state().checked] == ["Dark"]
+
+
+def test_a_choice_is_a_combo_box_and_says_its_value(window: SettingsWindow) -> None:
+    told = QAccessible.queryAccessibleInterface(window.appearance.language)
+    assert told.role() == Role.ComboBox
+    assert told.text(QAccessible.Text.Value) == "English"
+    assert window.appearance.language.accessibleName() == "Language"
+
+
+def test_a_switch_says_whether_it_is_on(window: SettingsWindow) -> None:
+    switch = window.chat.notifications
+    told = QAccessible.queryAccessibleInterface(switch)
+    assert (told.role(), bool(told.state().checked)) == (Role.CheckBox, True)
+    switch.click()
+    assert not told.state().checked
+
+
+def test_resetting_asks_and_keeps_what_somebody_wrote(harness: AppHarness, window: SettingsWindow) -> None:
+    settings = harness.application.settings
+    settings.temperature, settings.appearance, settings.system_prompt = 0.1, "dark", "Be brief."
+    window.advanced.ask_to_reset().cancel_button.click()
+    assert settings.temperature == 0.1
+    window.advanced.ask_to_reset().act_button.click()
+    assert (settings.temperature, settings.appearance, settings.system_prompt) == (0.7, "auto", "Be brief.")
+    changed = {name for name in Settings.options() if getattr(settings, name) != Settings.options()[name].default}
+    assert changed <= KEPT
+
+
+def test_folders_are_shown_where_they_are(
+    harness: AppHarness, window: SettingsWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toLocalFile()))
+    window.advanced.data_button.click()
+    window.advanced.log_button.click()
+    assert opened == [str(harness.paths.data), str(harness.paths.logs)]
+
+
+def test_reduced_motion_stops_every_animation(harness: AppHarness, window: SettingsWindow) -> None:
+    harness.application.settings.motion = "off"
+    window.show_page("chat")
+    window.chat.notifications.click()
+    assert window.chat.notifications.knob == 0.0
+    harness.application.settings.motion = "on"
+    window.chat.notifications.click()
+    assert window.chat.notifications.knob < 1.0
+
+
+class _Windows(QObject):
+    """Which widgets were shown as windows of their own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.shown: list[QWidget] = []
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Show and isinstance(watched, QWidget) and watched.isWindow():
+            self.shown.append(watched)
+        return False
+
+
+def test_making_the_settings_flashes_no_window(harness: AppHarness) -> None:
+    """A part that is shown before it has a parent is a window for a moment, and takes the focus."""
+    watch = _Windows()
+    app = QApplication.instance()
+    assert app is not None
+    app.installEventFilter(watch)
+    harness.application.settings_window()
+    app.removeEventFilter(watch)
+    assert watch.shown == []

@@ -1,0 +1,128 @@
+"""Several chats at once: each shows its own state, says why nothing is drafted, and opens where it was left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app.view_models.transcript import ReplyStatus
+from app.views.transcript.parts import PartKind
+from app.views.transcript.status_parts import ProgressPart
+from app.words.replies import details_text
+from engine import DraftingState, RequestStats
+from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.fake_engine import Script
+
+LINE_PX = 34  # with the gap below it
+
+
+@pytest.fixture
+def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
+    with open_app(tmp_path, qtbot) as harness:
+        yield harness
+
+
+def progress(harness: AppHarness) -> str:
+    """What stands in place of the first word; nothing else is done meanwhile."""
+    view = harness.window.transcript
+    assert view is not None
+    widgets = [part.widget for part, _ in view.visible_parts.shown() if part.kind is PartKind.PROGRESS]
+    return next((widget.accessibleName() for widget in widgets if isinstance(widget, ProgressPart)), "")
+
+
+def last_status(harness: AppHarness) -> str:
+    return harness.chats.transcript.messages[-1].status
+
+
+def begin(harness: AppHarness, qtbot: QtBot, text: str) -> int:
+    """Asks in a new chat and does not wait for the reply."""
+    harness.chats.new_chat()
+    harness.window.composer.send(text)
+    qtbot.waitUntil(lambda: harness.chats.generating and len(harness.chats.transcript.messages) == 2)
+    return harness.chats.chat_id
+
+
+def test_stop_is_answered_while_the_prompt_is_still_read(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.engine.gate.hold()
+    begin(harness, qtbot, "Hello")
+    qtbot.waitUntil(lambda: "50" in progress(harness))
+    harness.chats.stop()
+    assert progress(harness) == "Stopping…"
+    assert last_status(harness) == "stopping"
+    harness.wait_until_quiet(qtbot)
+    assert last_status(harness) == ReplyStatus.STOPPED
+
+
+def test_a_reply_that_waits_says_for_how_many(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.engine.gate.hold()
+    first = begin(harness, qtbot, "One")
+    begin(harness, qtbot, "Two")
+    third = begin(harness, qtbot, "Three")
+    qtbot.waitUntil(lambda: harness.chats.transcript.messages[-1].waits_for == 2)
+    assert "2" in progress(harness)
+    harness.chats.open_chat(first)
+    assert harness.chats.generating
+    assert last_status(harness) == ReplyStatus.READING
+    harness.chats.open_chat(third)
+    assert "2" in progress(harness)
+    harness.chats.stop()
+    harness.chats.open_chat(first)
+    harness.engine.gate.open()
+    harness.wait_until_quiet(qtbot)
+    assert last_status(harness) == ReplyStatus.DONE
+    harness.chats.open_chat(third)
+    qtbot.waitUntil(lambda: last_status(harness) == ReplyStatus.STOPPED)
+
+
+def test_in_company_the_footer_says_why_nothing_is_drafted() -> None:
+    shared = RequestStats(
+        generated_tokens=30, rounds=30, shared_rounds=29, decode_s=1.0, drafting=DraftingState.BATCHED
+    )
+    assert "several replies at once" in details_text(shared)
+    assert "several replies at once" not in details_text(replace(shared, drafting=DraftingState.ACTIVE))
+
+
+def test_in_company_the_chip_says_so_until_nobody_is_left(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.engine.scripts.append(Script(drafting=DraftingState.BATCHED))
+    harness.engine.gate.hold()
+    begin(harness, qtbot, "One")
+    chip = harness.window.header.chip
+    assert "several at once" not in chip.accessibleName()
+    harness.engine.gate.let_through(1)
+    qtbot.waitUntil(lambda: "several at once" in chip.accessibleName())
+    assert "drafting pauses" in chip.toolTip()
+    harness.engine.gate.open()
+    harness.wait_until_quiet(qtbot)
+    qtbot.waitUntil(lambda: "several at once" not in chip.accessibleName())
+
+
+def test_a_chat_opens_where_its_reader_left_it(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_app(tmp_path, qtbot) as harness:
+        harness.engine.scripts.extend(Script(pieces=(f"{word} paragraph\n\n" * 80,)) for word in ("one", "two"))
+        harness.ask(qtbot, "Long?")
+        long_chat, view = harness.chats.chat_id, harness.window.transcript
+        assert view is not None
+        view.verticalScrollBar().setValue(700)
+        QApplication.processEvents()
+        left, bottom = view.verticalScrollBar().value(), view.verticalScrollBar().maximum()
+        assert 0 < left < bottom - 500
+        harness.chats.new_chat()
+        harness.ask(qtbot, "Other?")
+        other = harness.chats.chat_id
+        harness.chats.open_chat(long_chat)
+        assert abs(view.verticalScrollBar().value() - left) <= LINE_PX
+    with open_app(tmp_path, qtbot) as harness:
+        view = harness.window.transcript
+        assert view is not None
+        harness.chats.open_chat(long_chat)
+        assert abs(view.verticalScrollBar().value() - left) <= LINE_PX
+        view.jump_to_end()
+        harness.chats.open_chat(other)
+        assert view.place() is None, "the other was left at its end"
+        harness.chats.open_chat(long_chat)
+        assert view.place() is None

@@ -1,0 +1,320 @@
+"""The sidebar as a person uses it: folders by pointer, key and menu, marks, copies, results, and the Trash."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt
+from PySide6.QtGui import QAction, QDragEnterEvent, QDragMoveEvent, QDropEvent, QFontMetrics
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QMenu
+from pytestqt.qtbot import QtBot
+
+from app.storage import Stores
+from app.view_models.conversation_list import ConversationRow
+from app.views.shell.chat_list import ChatList
+from app.views.shell.chat_rows import centred
+from app.views.shell.rename_field import RenameField
+from app.views.shell.row_drag import carried
+from app.views.widgets.dialog import Dialog
+from app.words.chat_groups import copy_titles
+from tests.helpers.app_harness import AppHarness, open_app
+
+
+@pytest.fixture
+def app(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
+    with open_app(tmp_path, qtbot) as app:
+        yield app
+
+
+def change(app: AppHarness, qtbot: QtBot, act: Callable[[Stores], object]) -> None:
+    app.application.storage.write(act, lambda _done: app.chats.conversations.refresh(), lambda _refused: None)
+    app.wait_until_stored(qtbot)
+
+
+def make_chats(app: AppHarness, qtbot: QtBot, *titles: str) -> list[int]:
+    made: list[int] = []
+
+    def make(stores: Stores) -> None:
+        made.extend(stores.chats.create(title) for title in titles)
+
+    change(app, qtbot, make)
+    return made
+
+
+def make_folder(app: AppHarness, qtbot: QtBot, name: str, parent: int | None = None) -> int:
+    made: list[int] = []
+    change(app, qtbot, lambda stores: made.append(stores.folders.make(name, parent)))
+    return made[0]
+
+
+def listed(app: AppHarness) -> list[str]:
+    """The rows, with a sign for each folder that they stand in."""
+    return ["> " * row.depth + row.text for row in app.chats.conversations.rows]
+
+
+def row_named(app: AppHarness, title: str) -> tuple[int, ConversationRow]:
+    return next((number, row) for number, row in enumerate(app.chats.conversations.rows) if row.text == title)
+
+
+def point_of(app: AppHarness, title: str) -> QPoint:
+    number, _ = row_named(app, title)
+    place = app.window.sidebar.chats.visualRect(app.chats.conversations.index(number))
+    return QPoint(place.left() + 40, place.center().y())
+
+
+def choose(app: AppHarness, title: str) -> ChatList:
+    chats = app.window.sidebar.chats
+    chats.setCurrentIndex(app.chats.conversations.index(row_named(app, title)[0]))
+    chats.setFocus()
+    return chats
+
+
+def press(app: AppHarness, title: str, key: Qt.Key) -> None:
+    QTest.keyClick(choose(app, title), key)
+
+
+def drop(app: AppHarness, title: str, target: str | None) -> bool:
+    """Drags a row onto another one, or into the space below all; returns whether it was taken there."""
+    chats = app.window.sidebar.chats
+    data = carried(row_named(app, title)[1])
+    at = point_of(app, target) if target is not None else QPoint(40, chats.viewport().height() - 4)
+    buttons, keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    enter = QDragEnterEvent(at, Qt.DropAction.MoveAction, data, buttons, keys)
+    move = QDragMoveEvent(at, Qt.DropAction.MoveAction, data, buttons, keys)
+    dropped = QDropEvent(QPointF(at), Qt.DropAction.MoveAction, data, buttons, keys)
+    for event in (enter, move, dropped):
+        QApplication.sendEvent(chats.viewport(), event)
+    return dropped.isAccepted()
+
+
+def entries(menu: QMenu) -> dict[str, QAction]:
+    return {action.text().strip(): action for action in menu.actions() if action.text()}
+
+
+def move_menu(app: AppHarness, title: str) -> QMenu:
+    menu = QMenu(app.window)
+    app.window.sidebar.chats.fill_move_menu(menu, row_named(app, title)[1])
+    return menu
+
+
+def press_button(dialog: Dialog | None, text: str) -> None:
+    assert dialog is not None
+    buttons = (dialog.act_button, dialog.other_button, dialog.cancel_button)
+    next(button for button in buttons if button.text() == text).click()
+
+
+def test_a_new_folder_is_named_in_place(app: AppHarness, qtbot: QtBot) -> None:
+    app.window.menu.new_folder.trigger()
+    app.wait_until_stored(qtbot)
+    field = app.window.sidebar.chats.findChild(RenameField)
+    assert isinstance(field, RenameField)
+    assert field.text() == "New folder"
+    QTest.keyClicks(field, "Work")
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    app.wait_until_stored(qtbot)
+    assert listed(app) == ["Folders", "Work"]
+    app.window.menu.new_folder.trigger()
+    app.wait_until_stored(qtbot)
+    app.window.menu.new_folder.trigger()
+    app.wait_until_stored(qtbot)
+    assert listed(app) == ["Folders", "New folder", "New folder 2", "Work"]
+
+
+def test_folders_open_and_close_by_key_and_stay_so(app: AppHarness, qtbot: QtBot) -> None:
+    chat = make_chats(app, qtbot, "Chat")[0]
+    folder = make_folder(app, qtbot, "Folder")
+    app.chats.folders.move_chat(chat, folder)
+    app.wait_until_stored(qtbot)
+    assert listed(app) == ["Folders", "Folder", "> Chat"]
+    press(app, "Chat", Qt.Key.Key_Left)
+    assert app.window.sidebar.chats.currentIndex().data() == "Folder"
+    press(app, "Folder", Qt.Key.Key_Left)
+    assert listed(app) == ["Folders", "Folder"]
+    app.wait_until_stored(qtbot)
+    assert [each.opened for each in app.application.storage.read.folders.all()] == [False]
+    press(app, "Folder", Qt.Key.Key_Right)
+    app.wait_until_stored(qtbot)
+    assert listed(app) == ["Folders", "Folder", "> Chat"]
+    QTest.mouseClick(app.window.sidebar.chats.viewport(), Qt.MouseButton.LeftButton, pos=point_of(app, "Folder"))
+    assert listed(app) == ["Folders", "Folder"]
+    app.wait_until_stored(qtbot)
+
+
+def test_rows_are_dragged_into_folders_and_out(app: AppHarness, qtbot: QtBot) -> None:
+    make_chats(app, qtbot, "Chat")
+    make_folder(app, qtbot, "Inner")
+    make_folder(app, qtbot, "Outer")
+    for title, target in (("Inner", "Outer"), ("Chat", "Inner")):
+        assert drop(app, title, target)
+        app.wait_until_stored(qtbot)
+    assert listed(app) == ["Folders", "Outer", "> Inner", "> > Chat"]
+    assert not drop(app, "Outer", "Chat")  # a folder does not go into itself
+    assert drop(app, "Inner", None)
+    app.wait_until_stored(qtbot)
+    assert listed(app) == ["Folders", "Inner", "> Chat", "Outer"]
+    assert drop(app, "Chat", "Folders")
+    app.wait_until_stored(qtbot)
+    assert listed(app) == ["Folders", "Inner", "Outer", "Today", "Chat"]
+
+
+def test_what_other_programs_drag_here_is_not_taken(app: AppHarness, qtbot: QtBot) -> None:
+    make_folder(app, qtbot, "Folder")
+    data = QMimeData()
+    data.setText("1 0")
+    event = QDropEvent(
+        QPointF(point_of(app, "Folder")),
+        Qt.DropAction.MoveAction,
+        data,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
+    QApplication.sendEvent(app.window.sidebar.chats.viewport(), event)
+    assert not event.isAccepted()
+
+
+def test_the_menu_moves_a_row_where_it_can_go(app: AppHarness, qtbot: QtBot) -> None:
+    chat = make_chats(app, qtbot, "Chat")[0]
+    outer = make_folder(app, qtbot, "Outer")
+    make_folder(app, qtbot, "Inner", outer)
+    can_go = {text: action.isEnabled() for text, action in entries(move_menu(app, "Outer")).items()}
+    assert can_go == {"No folder": False, "Outer": False, "Inner": False}
+    entries(move_menu(app, "Chat"))["Inner"].trigger()
+    app.wait_until_stored(qtbot)
+    assert listed(app) == ["Folders", "Outer", "> Inner", "> > Chat"]
+    app.chats.open_chat(chat)
+    menu = app.window.menu.move
+    menu.aboutToShow.emit()
+    assert not entries(menu)["Inner"].isEnabled()
+    entries(menu)["New folder…"].trigger()
+    app.wait_until_stored(qtbot)
+    assert "> Chat" in listed(app)
+    assert listed(app)[:2] == ["Folders", "New folder"]
+
+
+@pytest.mark.parametrize(
+    ("button", "left", "in_trash"),
+    [
+        ("Move up what is in it", ["Folders", "Outer", "> Inner", "> > Deep", "> Chat"], 0),
+        ("Delete all of it", ["Folders", "Outer"], 2),
+    ],
+)
+def test_a_folder_is_deleted_as_the_person_chooses(
+    app: AppHarness, qtbot: QtBot, button: str, left: list[str], in_trash: int
+) -> None:
+    chat, deep = make_chats(app, qtbot, "Chat", "Deep")
+    outer = make_folder(app, qtbot, "Outer")
+    folder = make_folder(app, qtbot, "Folder", outer)
+    inner = make_folder(app, qtbot, "Inner", folder)
+    app.chats.folders.move_chat(chat, folder)
+    app.chats.folders.move_chat(deep, inner)
+    app.wait_until_stored(qtbot)
+    app.chats.open_chat(deep)
+    before = listed(app)
+    press_button(app.window.sidebar_wiring.delete_folder(folder), button)
+    app.wait_until_stored(qtbot)
+    assert listed(app) == left
+    assert len(app.chats.deletions.latest()) == in_trash
+    assert app.chats.chat_id == (0 if in_trash else deep)
+    app.window.banner.button.click()  # Undo
+    app.wait_until_stored(qtbot)
+    assert listed(app) == before
+
+
+def test_an_empty_folder_goes_without_a_question(app: AppHarness, qtbot: QtBot) -> None:
+    make_folder(app, qtbot, "Folder")
+    press(app, "Folder", Qt.Key.Key_Delete)
+    app.wait_until_stored(qtbot)
+    assert listed(app) == []
+    app.chats.undo_delete()
+    app.wait_until_stored(qtbot)
+    assert listed(app) == ["Folders", "Folder"]
+
+
+def test_a_reply_that_ends_out_of_sight_is_marked_until_it_is_seen(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_app(tmp_path, qtbot) as app:
+        app.ask(qtbot, "Seen")
+        chat = app.chats.chat_id
+        assert app.chats.send("Out of sight")
+        app.chats.new_chat()
+        app.wait_until_quiet(qtbot)
+        qtbot.waitUntil(lambda: row_named(app, "Seen")[1].unseen)
+        app.wait_until_stored(qtbot)
+    with open_app(tmp_path, qtbot) as app:
+        number, row = row_named(app, "Seen")
+        assert row.unseen
+        spoken = app.chats.conversations.index(number).data(Qt.ItemDataRole.AccessibleTextRole)
+        assert spoken == "Seen, new reply"
+        app.chats.open_chat(chat)
+        app.wait_until_stored(qtbot)
+        assert not row_named(app, "Seen")[1].unseen
+
+
+def test_copies_are_named_after_their_original(app: AppHarness, qtbot: QtBot) -> None:
+    chat = make_chats(app, qtbot, "Chat")[0]
+    for _ in range(2):
+        app.chats.duplicate_chat(chat)
+        app.wait_until_stored(qtbot)
+    app.chats.duplicate_chat(app.chats.chat_id)  # a copy of "Chat copy 2"
+    app.wait_until_stored(qtbot)
+    assert sorted(listed(app)) == ["Chat", "Chat copy", "Chat copy 2", "Chat copy 3", "Today"]
+
+
+def test_copies_have_names_in_the_language(app: AppHarness, qtbot: QtBot) -> None:
+    for language, name, again in (
+        ("ko", "여행 사본", "여행 사본 2"),
+        ("ja", "여행のコピー", "여행のコピー 2"),
+        ("zh_CN", "여행 副本", "여행 副本 2"),
+    ):
+        app.application.settings.language = language
+        titles = copy_titles("여행")
+        assert (next(titles), next(titles)) == (name, again)
+        assert next(copy_titles(again)) == name
+
+
+def test_results_show_each_message_with_what_was_found_in_sight(app: AppHarness, qtbot: QtBot) -> None:
+    words = "x " * 300 + "needle" + " y" * 300
+    app.ask(qtbot, words)
+    app.ask(qtbot, f"again {words}")
+    app.window.sidebar.search.setText("NEEDLE")
+    qtbot.waitUntil(lambda: len([row for row in app.chats.conversations.rows if row.match]) == 2)
+    rows = [row for row in app.chats.conversations.rows if row.match]
+    assert [row.continues for row in rows] == [False, True]
+    metrics = QFontMetrics(app.application.theme.ui_font())
+    text = rows[0].snippet
+    at = text.index("needle")
+    shown = centred(text, (at, at + 6), metrics, 200)
+    assert "needle" in shown
+    assert metrics.horizontalAdvance(shown) <= 200
+    assert abs(shown.index("needle") - (len(shown) - shown.index("needle") - 6)) <= 3
+
+
+def test_the_trash_gives_back_and_forgets(app: AppHarness, qtbot: QtBot) -> None:
+    chats = make_chats(app, qtbot, "One", "Two", "Three")
+    for chat in chats:
+        app.chats.delete_chat(chat)
+        app.wait_until_stored(qtbot)
+    trash = app.window.sidebar_wiring.show_trash()
+    shown = [trash.list.model().index(row, 0).data() for row in range(3)]
+    assert shown == ["Three", "Two", "One"]
+    QTest.keyClick(trash.list, Qt.Key.Key_Return)  # the first one is chosen
+    app.wait_until_stored(qtbot)
+    assert (listed(app), app.chats.chat_id) == (["Today", "Three"], chats[2])
+    QTest.keyClick(trash.list, Qt.Key.Key_Delete)
+    press_button(app.window.findChild(Dialog), "Cancel")
+    assert trash.list.model().rowCount() == 2
+    press_button(trash.ask_to_forget(), "Delete for good")
+    app.wait_until_stored(qtbot)
+    assert trash.list.model().rowCount() == 1
+    press_button(trash.ask_to_empty(), "Empty")
+    app.wait_until_stored(qtbot)
+    assert trash.list.model().rowCount() == 0
+    assert trash.nothing.isVisible()
+    assert not any(button.isEnabled() for button in (trash.restore_button, trash.forget_button, trash.empty_button))
+    app.chats.undo_delete()  # what is forgotten cannot be undone
+    app.wait_until_stored(qtbot)
+    assert listed(app) == ["Today", "Three"]
+    QTest.keyClick(trash, Qt.Key.Key_Escape)
+    assert not trash.isVisible()

@@ -1,0 +1,119 @@
+"""Small things that were seen wrong once, measured in pixels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, QRect
+from PySide6.QtGui import QColor, QImage
+from PySide6.QtWidgets import QApplication, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.words.formats import percent
+from tests.helpers.app_harness import AppHarness, open_app
+
+
+@pytest.fixture
+def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
+    with open_app(tmp_path, qtbot) as harness:
+        yield harness
+
+
+def place_in(window: QWidget, widget: QWidget) -> QRect:
+    return QRect(widget.mapTo(window, QPoint(0, 0)), widget.size())
+
+
+def ink_left(image: QImage, ground: QColor, rows: QRect) -> int:
+    """The first column in these rows that differs from the ground."""
+    for x in range(rows.left(), rows.right()):
+        if any(_differs(image.pixelColor(x, y), ground) for y in range(rows.top(), rows.bottom())):
+            return x
+    return -1
+
+
+def _differs(one: QColor, other: QColor) -> bool:
+    return max(abs(one.red() - other.red()), abs(one.green() - other.green()), abs(one.blue() - other.blue())) > 60
+
+
+def test_a_percentage_has_no_space() -> None:
+    assert percent(1.0) == "100%"
+
+
+def test_the_composer_does_not_shift_when_the_app_has_opened(tmp_path: Path, qtbot: QtBot) -> None:
+    harness = AppHarness(tmp_path)
+    try:
+        harness.application.show()
+        QApplication.processEvents()
+        at_first = place_in(harness.window, harness.window.composer)
+        qtbot.waitUntil(lambda: harness.application.is_open)
+        QApplication.processEvents()
+        assert place_in(harness.window, harness.window.composer).left() == at_first.left()
+        harness.ask(qtbot, "Hello")
+        assert place_in(harness.window, harness.window.composer).left() == at_first.left()
+    finally:
+        harness.close()
+
+
+def test_title_and_chip_hold_to_their_edges(harness: AppHarness, qtbot: QtBot) -> None:
+    header = harness.window.header
+    places = set()
+    for title in ("A", "A longer title", "A title that is much longer than the others are"):
+        header.set_title(title)
+        QApplication.processEvents()
+        places.add((header.title.x(), header.chip.geometry().right()))
+    assert len(places) == 1
+
+
+@pytest.mark.parametrize("scale", [1.0, 2.0])
+def test_the_picker_has_one_left_edge(harness: AppHarness, scale: float) -> None:
+    """Headings, ticks, segments and the icons of the buttons begin in one column, give or take their own air."""
+    harness.application.settings.text_scale = scale
+    window = harness.window
+    window.resize(1400, 760)
+    window.open_picker()
+    picker = window.picker
+    QApplication.processEvents()
+    image, ground = picker.grab().toImage(), harness.application.theme.palette.surface
+    parts = [picker.main_heading, picker.search_button]
+    lefts = [ink_left(image, ground, place_in(picker, part)) for part in parts]
+    chosen = picker.mains.visualRect(picker.mains.currentIndex())  # the chosen one, with its tick
+    tick = QRect(picker.mains.viewport().mapTo(picker, chosen.topLeft()), chosen.size())
+    lefts.append(ink_left(image, ground, tick))
+    segments = place_in(picker, picker.speculation.modes).left()
+    lefts.append(segments)
+    picker.close()
+    assert max(lefts) - min(lefts) <= 4 * scale, lefts
+
+
+def test_what_scrolls_out_of_the_composer_fades(harness: AppHarness) -> None:
+    """A letter at the edge is fainter than one in the middle."""
+    composer = harness.window.composer
+    composer.edit.setReadOnly(True)  # without a blinking cursor
+    composer.set_text("\n".join(["MMMM"] * 80))
+    bar = composer.edit.verticalScrollBar()
+    bar.setValue(bar.maximum() // 2)
+    QApplication.processEvents()
+    image = composer.edit.grab(QRect(0, 0, 60, composer.edit.height())).toImage()
+    ground = harness.application.theme.palette.surface
+    strengths = [
+        max(abs(image.pixelColor(x, y).lightness() - ground.lightness()) for x in range(image.width()))
+        for y in range(image.height())
+    ]
+    middle = max(strengths[len(strengths) // 3 : 2 * len(strengths) // 3])
+    assert middle > 100
+    assert max(strengths[:2]) < middle / 3
+    assert max(strengths[-2:]) < middle / 3
+
+
+def test_drafts_stand_apart_from_main_models(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_app(tmp_path, qtbot) as harness:
+        harness.window.open_picker()
+        model = harness.window.picker.mains.model()
+        shown = [model.index(row, 0).data() for row in range(model.rowCount())]
+        harness.window.picker.close()
+    drafts = [entry.name for entry in harness.models.models if entry.drafts_for and not entry.is_main]
+    if drafts:
+        assert shown.index("Used as drafts") < min(shown.index(name) for name in drafts)
+    assert shown[0] == "Main-8B"

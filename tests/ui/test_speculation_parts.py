@@ -1,0 +1,237 @@
+"""Statistics over restarts, rows that open their reply, the pair's switch, and races, through the whole window."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from app.controllers.race import Race
+from app.controllers.statistics import Grouping
+from app.storage import ReplyStatus
+from app.view_models.race import RaceState
+from app.views.settings.speculation import SpeculationPage
+from app.views.shell.race_words import verdict
+from app.views.transcript.message_acts import RACE
+from app.views.transcript.message_footer import MessageFooter
+from app.views.transcript.parts import as_widget
+from app.words.requests import RequestColumn
+from engine import SpeculationMode
+from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.fake_engine import Script
+
+LOSS = Script(pieces=("a loss ",) * 12, round_s=0.4)
+
+
+@pytest.fixture
+def app(tmp_path: Path, qtbot: QtBot) -> AppHarness:  # type: ignore[misc]
+    with open_app(tmp_path, qtbot, put_settings={"overlay_explained": True}) as harness:
+        yield harness
+
+
+def page_of(app: AppHarness, qtbot: QtBot) -> SpeculationPage:
+    window = app.application.show_settings("speculation")
+    assert window is not None
+    app.wait_until_stored(qtbot)
+    return window.speculation
+
+
+# Statistics
+
+
+def test_requests_are_kept_over_restarts(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_app(tmp_path, qtbot) as app:
+        app.ask(qtbot, "One?")
+        stats = app.chats.requests.rows[0].stats
+    with open_app(tmp_path, qtbot) as app:
+        (row,) = app.chats.requests.rows
+        assert (row.chat, row.status, row.stats) == ("One?", ReplyStatus.DONE, stats)
+        app.ask(qtbot, "Two?")
+        assert len(app.chats.requests.rows) == 2
+        page = page_of(app, qtbot)
+        assert [total.requests for total in page.totals.totals] == [2]
+
+
+def test_a_row_opens_its_chat_at_the_reply(app: AppHarness, qtbot: QtBot) -> None:
+    app.ask(qtbot, "One?")
+    reply, chat = app.chats.transcript.messages[-1].id, app.chats.chat_id
+    app.chats.new_chat()
+    app.ask(qtbot, "Two?")
+    table = page_of(app, qtbot).table
+    place = table.visualRect(app.chats.requests.index(1, RequestColumn.STATE)).center()
+    QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert app.chats.chat_id == chat
+    view = app.window.transcript
+    assert view is not None
+    qtbot.waitUntil(lambda: view.focused_row() == app.chats.transcript.row_of(reply))
+
+
+def test_a_row_is_opened_by_key_on_its_branch(app: AppHarness, qtbot: QtBot) -> None:
+    app.ask(qtbot, "One?")
+    first = app.chats.transcript.messages[-1].id
+    app.chats.regenerate(first)
+    app.wait_until_quiet(qtbot)
+    assert app.chats.transcript.row_of(first) is None
+    table = page_of(app, qtbot).table
+    table.setCurrentIndex(app.chats.requests.index(1, RequestColumn.STATE))
+    QTest.keyClick(table, Qt.Key.Key_Return)
+    assert app.chats.transcript.row_of(first) is not None
+
+
+def test_totals_and_clearing_them(app: AppHarness, qtbot: QtBot) -> None:
+    app.ask(qtbot, "One?")
+    page = page_of(app, qtbot)
+    assert [total.requests for total in page.totals.totals] == [1]
+    page.totals.groups.set_value(Grouping.LANGUAGE)
+    assert page.totals.totals[0].key == ("", "en")
+    app.application.speculation.statistics.clear()
+    app.wait_until_stored(qtbot)
+    assert page.totals.totals == []
+    assert app.chats.requests.rows == []
+    assert app.chats.transcript.messages[-1].stats is not None
+    assert page.totals.nothing.isVisibleTo(page)
+
+
+# The pair's switch
+
+
+def test_a_pair_that_lost_is_turned_off_and_on_again(app: AppHarness, qtbot: QtBot) -> None:
+    app.engine.scripts.append(LOSS)
+    app.ask(qtbot, "One?")
+    app.window.inspector.set_wanted(True)
+    panel = app.window.inspector.panel
+    assert panel.turn_off.isVisibleTo(panel)
+    panel.turn_off.click()
+    app.ask(qtbot, "Two?")
+    assert app.engine.requests[-1].speculation.mode == "off"
+    assert "off for this pair" in app.window.header.chip.accessibleName()
+    page = page_of(app, qtbot)
+    assert page.off_row.isVisibleTo(page)
+    page.on_button.click()
+    app.ask(qtbot, "Three?")
+    assert app.engine.requests[-1].speculation.mode == "auto"
+    assert not page.off_row.isVisibleTo(page)
+
+
+def test_the_switch_is_remembered_and_choosing_a_way_undoes_it(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_app(tmp_path, qtbot) as app:
+        app.application.speculation.switch.set_off(True)
+    with open_app(tmp_path, qtbot) as app:
+        assert [app.application.speculation.switch.is_off] == [True]
+        app.models.set_speculation("fixed", 3)
+        assert not app.application.speculation.switch.is_off
+        app.models.choose_draft(None)
+        assert not app.application.speculation.switch.is_off
+
+
+def test_turning_off_can_be_undone_from_its_banner(app: AppHarness, qtbot: QtBot) -> None:
+    app.window.inspector.turn_off_requested.emit()
+    assert app.application.speculation.switch.is_off
+    app.window.banner.button.click()
+    assert not app.application.speculation.switch.is_off
+
+
+# From a message
+
+
+def test_a_click_on_the_figures_opens_the_inspector_with_them(app: AppHarness, qtbot: QtBot) -> None:
+    app.ask(qtbot, "One?")
+    app.ask(qtbot, "Two?")
+    first = app.chats.transcript.messages[1].id
+    view = app.window.transcript
+    assert view is not None
+    footers = [
+        as_widget(part.widget)
+        for part, _ in view.visible_parts.shown()
+        if part.message_id == first and isinstance(part.widget, MessageFooter)
+    ]
+    QTest.mouseClick(footers[0], Qt.MouseButton.LeftButton, pos=QPoint(8, 8))
+    assert app.window.inspector.panel.isVisible()
+    assert app.window.inspector.message_id == first
+
+
+def test_the_menu_of_a_message_begins_a_race(app: AppHarness, qtbot: QtBot) -> None:
+    app.ask(qtbot, "One?")
+    view = app.window.transcript
+    assert view is not None
+    view.act_requested.emit(app.chats.transcript.messages[-1].id, RACE)
+    race = app.application.speculation.race
+    qtbot.waitUntil(lambda: race.view.state is RaceState.DONE)
+
+
+# Races
+
+
+def race_of(app: AppHarness, qtbot: QtBot) -> Race:
+    app.ask(qtbot, "One?")
+    app.engine.requests.clear()
+    return app.application.speculation.race
+
+
+def test_a_race_writes_the_same_prompt_plainly_and_with_the_draft(app: AppHarness, qtbot: QtBot) -> None:
+    race = race_of(app, qtbot)
+    QTest.keyClick(app.window, Qt.Key.Key_R, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
+    qtbot.waitUntil(lambda: race.view.state is RaceState.DONE)
+    reading, plain, drafted = app.engine.requests
+    assert reading.max_tokens == 1
+    assert plain.speculation.mode is SpeculationMode.OFF
+    assert drafted.speculation.mode is SpeculationMode.AUTO
+    assert plain.sampling == drafted.sampling
+    assert plain.sampling.seed is not None
+    assert plain.messages == drafted.messages
+    assert plain.messages[-1].content == "One?"
+
+
+def test_the_verdict_compares_tokens_and_times(app: AppHarness, qtbot: QtBot) -> None:
+    race = race_of(app, qtbot)
+    app.window.speculation.open_race(app.chats.transcript.messages[-1].id)
+    qtbot.waitUntil(lambda: race.view.state is RaceState.DONE)
+    window = app.window.speculation.race_window
+    assert window is not None
+    assert window.sentence.text() == verdict(race.view)
+    # The scripted engine numbers its tokens, and drafts more of them for the same words.
+    assert not race.view.identical
+    assert "differ from token 5" in window.sentence.text()
+    assert [lane.text.toPlainText() for lane in window.lanes] == [lap.text for lap in race.view.laps]
+
+
+def test_a_race_gives_way_to_a_reply_and_begins_the_lap_again(app: AppHarness, qtbot: QtBot) -> None:
+    race = race_of(app, qtbot)
+    app.engine.gate.hold()
+    request = app.chats.requests_for_replies.request_of(app.chats.transcript.messages[-1].id)
+    assert request is not None
+    race.start(request, greedy=True)
+    app.engine.gate.let_through(3)
+    qtbot.waitUntil(lambda: bool(race.view.laps[0].text))
+    assert app.chats.send("In between?")
+    qtbot.waitUntil(lambda: race.view.state is RaceState.WAITING)
+    app.engine.gate.open()
+    qtbot.waitUntil(lambda: race.view.state is RaceState.DONE)
+    assert app.chats.transcript.messages[-1].status is ReplyStatus.DONE
+    assert [each.speculation.mode for each in app.engine.requests].count(SpeculationMode.OFF) >= 3
+
+
+def test_a_race_is_stopped_when_its_window_closes(app: AppHarness, qtbot: QtBot) -> None:
+    race = race_of(app, qtbot)
+    app.engine.gate.hold()
+    app.window.speculation.open_race(app.chats.transcript.messages[-1].id)
+    window = app.window.speculation.race_window
+    assert window is not None
+    qtbot.waitUntil(lambda: race.view.state is RaceState.RUNNING)
+    window.close()
+    assert race.view.state is RaceState.CANCELLED
+    app.engine.gate.open()
+    qtbot.waitUntil(lambda: not app.engine.state().running)
+
+
+def test_without_a_draft_there_is_no_race(app: AppHarness, qtbot: QtBot) -> None:
+    race_of(app, qtbot)
+    app.models.choose_draft(None)
+    app.window.speculation.open_race(app.chats.transcript.messages[-1].id)
+    window = app.window.speculation.race_window
+    assert window is not None
+    assert not window.go_button.isEnabled()
+    assert "Load a main model" in window.sentence.text()

@@ -1,0 +1,150 @@
+"""Automatic titles: asked for when nobody waits, giving way at once, never over one that the person chose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pytestqt.qtbot import QtBot
+
+from app.controllers.message_changes import Then
+from app.controllers.titles import LONGEST, language_of, title_of
+from app.settings import STARTER_FOLDER
+from engine import SpeculationMode
+from tests.helpers.controller_harness import ControllerHarness, open_harness
+from tests.helpers.fake_engine import Script
+
+
+@pytest.fixture
+def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[ControllerHarness]:
+    with open_harness(tmp_path, qtbot) as harness:
+        harness.settings.automatic_titles = True
+        harness.load_pair()
+        yield harness
+
+
+def will_say(harness: ControllerHarness, *replies: str) -> None:
+    harness.engine.scripts.extend(Script(pieces=(reply,)) for reply in replies)
+
+
+def wait_for_title(harness: ControllerHarness, title: str) -> None:
+    harness.qtbot.waitUntil(lambda: harness.titles() == [title])
+
+
+def wait_for_rest(harness: ControllerHarness, requests: int) -> None:
+    """Until so many requests have come and gone."""
+    state = harness.engine.state
+    harness.qtbot.waitUntil(
+        lambda: len(harness.engine.requests) == requests and not (state().queued or state().running)
+    )
+    harness.wait_until_quiet()
+
+
+def test_the_first_reply_gives_the_chat_a_title(harness: ControllerHarness) -> None:
+    will_say(harness, "Because of Rayleigh scattering.", "“Why the sky is blue.”")
+    harness.say("why is the sky blue")
+    wait_for_title(harness, "Why the sky is blue")
+    assert harness.chat.title == "Why the sky is blue"
+    request = harness.engine.requests[1]
+    assert (request.transient, request.speculation.mode) == (True, SpeculationMode.OFF)
+    assert "why is the sky blue" in request.messages[0].content
+    assert "Rayleigh" in request.messages[0].content
+    harness.say("And red?")
+    wait_for_rest(harness, 3)
+
+
+def test_it_gives_way_to_a_message_and_is_asked_for_again(harness: ControllerHarness) -> None:
+    will_say(harness, "one", "never said", "two", "A title")
+    harness.engine.gate.hold()
+    harness.chat.send("first")
+    harness.engine.gate.let_through(1)
+    harness.qtbot.waitUntil(lambda: len(harness.engine.requests) == 2)
+    assert harness.engine.requests[1].transient
+    harness.chat.send("second")
+    harness.engine.gate.open()
+    wait_for_title(harness, "A title")
+    assert [request.transient for request in harness.engine.requests] == [False, True, False, True]
+    assert harness.texts == ["first", "one", "second", "two"]
+
+
+def test_a_title_that_the_person_chose_stays(harness: ControllerHarness) -> None:
+    will_say(harness, "one", "By the model", "two")
+    harness.engine.gate.hold()
+    harness.chat.send("first")
+    harness.engine.gate.let_through(1)
+    harness.qtbot.waitUntil(lambda: len(harness.engine.requests) == 2)
+    harness.chat.rename_chat(harness.chat.chat_id, "Mine")
+    harness.engine.gate.open()
+    wait_for_rest(harness, 2)
+    assert harness.titles() == ["Mine"]
+    harness.say("second")
+    wait_for_rest(harness, 3)
+    assert harness.titles() == ["Mine"]
+
+
+def test_nothing_is_asked_where_it_is_switched_off_or_the_starter_answers(harness: ControllerHarness) -> None:
+    harness.settings.automatic_titles = False
+    harness.say("first")
+    harness.settings.automatic_titles = True
+    harness.settings.main_folder = STARTER_FOLDER
+    harness.say("second")
+    wait_for_rest(harness, 2)
+    assert harness.titles() == ["first"]
+
+
+def test_a_model_without_a_title_is_not_asked_for_ever(harness: ControllerHarness) -> None:
+    will_say(harness, "one", '""\n', "two")
+    harness.say("first")
+    wait_for_rest(harness, 2)
+    harness.say("second")
+    wait_for_rest(harness, 3)
+    assert harness.titles() == ["first"]
+
+
+def test_another_first_question_gets_another_title(harness: ControllerHarness) -> None:
+    will_say(harness, "one", "Old title", "two", "New title")
+    harness.say("first")
+    wait_for_title(harness, "Old title")
+    edits, message_id = harness.controller.edits, harness.rows[0].id
+    edits.begin(message_id)
+    edits.type(message_id, "something else")
+    assert edits.save(message_id, Then.REPLY)
+    wait_for_title(harness, "New title")
+
+
+@pytest.mark.parametrize(
+    ("answer", "title"),
+    [
+        ('"Why the sky is blue."\n\nI chose this because', "Why the sky is blue"),
+        ("**Title:** Blue skies", "Blue skies"),
+        ("# Blue skies", "Blue skies"),
+        ("Title: “Blue\tskies”", "Blue skies"),
+        ("<think>They want\na title</think>\nBlue skies", "Blue skies"),
+        ("<think>They want a title and", ""),
+        ("제목: 하늘이 파란 이유", "하늘이 파란 이유"),
+        ("「空が青い理由」", "空が青い理由"),
+        ("《天空为什么是蓝色的》。", "天空为什么是蓝色的"),
+        ("\u202eeulb\x1b[0m", "eulb [0m"),
+        ("", ""),
+        ("  \n\"\"\n", ""),
+        ("x" * 200, "x" * (LONGEST - 1) + "…"),
+    ],
+)  # fmt: skip
+def test_what_a_model_answers_becomes_a_title(answer: str, title: str) -> None:
+    assert title_of(answer) == title
+
+
+@given(st.text())
+def test_a_title_is_one_short_line_whatever_a_model_says(answer: str) -> None:
+    title = title_of(answer)
+    assert len(title) <= LONGEST
+    assert title == " ".join(title.split())
+    assert title.isprintable()
+
+
+def test_the_language_is_that_of_the_question() -> None:
+    questions = {"ko": "하늘은 왜 blue?", "ja": "空はなぜ青い？", "zh": "天空为什么是蓝色的？", "en": "Why?"}
+    assert {language_of(question): question for question in questions.values()} == questions

@@ -1,0 +1,26 @@
+"""Where a text is cut to be counted."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.runtime.counting import SLICE_CHARACTERS, slice_end
+
+
+@given(st.lists(st.sampled_from(["a", " ", "\n", "가", "x" * 3000, "word " * 2000]), max_size=40).map("".join))
+def test_slices_make_up_the_text(text: str) -> None:
+    at, slices = 0, []
+    while at < len(text):
+        end = slice_end(text, at)
+        assert at < end <= at + SLICE_CHARACTERS
+        slices.append(text[at:end])
+        at = end
+    assert "".join(slices) == text
+
+
+def test_a_slice_ends_behind_a_line_or_before_a_space() -> None:
+    assert slice_end("word\n" * 9000, 0) % 5 == 0
+    text = "word " * 9000
+    assert text[slice_end(text, 0)] == " "
+    assert slice_end("x" * 90_000, 5) == 5 + SLICE_CHARACTERS

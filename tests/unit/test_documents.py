@@ -1,0 +1,189 @@
+"""Files as attachments: text in many encodings, PDF by a process of its own, and what is refused."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from app.documents import MOST_FILE_BYTES, Refused, WhyNot, pdf, read_file
+from app.documents.encodings import decoded
+from app.storage import Attachment, AttachmentKind
+from app.storage.attachments import attachments_from_json, attachments_to_json
+from app.system.limited_child import Limits, Stop, Stopped
+from tests.helpers.pdf_files import pdf_bytes, with_password
+
+KOREAN = "안녕하세요. 초안 모델이 다음 낱말을 미리 추측하고 메인 모델이 확인해요.\n"
+JAPANESE = "こんにちは。ドラフトモデルが先に予測し、メインモデルが確認します。\n"
+CHINESE = "你好。草稿模型先猜下一个词，主模型再来检查，这样你就能更快地读到回复。\n"
+FRENCH = "L'été, le garçon mange une crème brûlée à la fenêtre.\n"
+
+
+def read(path: Path) -> Attachment:
+    return read_file(path, Stop(), lambda _share: None)
+
+
+def refusal(path: Path) -> WhyNot:
+    with pytest.raises(Refused) as refused:
+        read(path)
+    return refused.value.why
+
+
+def write(folder: Path, name: str, data: bytes) -> Path:
+    path = folder / name
+    path.write_bytes(data)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        *((text, "utf-8") for text in (KOREAN, JAPANESE, CHINESE, FRENCH, "plain\n")),
+        *((text, encoding) for text in (KOREAN, JAPANESE) for encoding in ("utf-16", "utf-8-sig", "utf-32")),
+        *((KOREAN, encoding) for encoding in ("euc-kr", "cp949")),
+        *((JAPANESE, encoding) for encoding in ("shift-jis", "cp932")),
+        *((CHINESE, encoding) for encoding in ("gb2312", "gb18030")),
+        (FRENCH, "cp1252"),
+        ("def f():\n    # " + KOREAN + "    return 1\n" * 50, "cp949"),
+        ("// " + JAPANESE + "int main() { return 0; }\n" * 50, "cp932"),
+        ("# " + CHINESE + "print(1)\n" * 50, "gb18030"),
+    ],
+)
+def test_texts_of_four_languages_are_read_in_their_encodings(text: str, encoding: str) -> None:
+    assert decoded(text.encode(encoding)) == text
+
+
+def test_a_letter_at_the_edge_of_a_step_is_not_lost() -> None:
+    for encoding in ("utf-8", "cp949"):
+        text = "x" + KOREAN * 30_000
+        assert decoded(text.encode(encoding)) == text
+
+
+@given(st.text(st.characters(exclude_categories=("Cs", "Cc", "Cn")), max_size=200))
+def test_whatever_is_utf_8_is_read_as_that(text: str) -> None:
+    assert decoded(text.encode()) == text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+@given(st.binary(max_size=400))
+def test_no_bytes_make_it_fail(data: bytes) -> None:
+    text = decoded(data)
+    if text is not None:
+        text.encode()
+
+
+def test_lines_end_in_one_way() -> None:
+    assert decoded(b"a\r\nb\rc\n") == "a\nb\nc\n"
+
+
+def test_a_text_is_an_attachment_with_its_name_and_size(tmp_path: Path) -> None:
+    path = write(tmp_path, "보고서.md", KOREAN.encode("cp949"))
+    assert read(path) == Attachment("보고서.md", AttachmentKind.TEXT, KOREAN, path.stat().st_size)
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"\x89PNG\r\n\x1a\n" + bytes(64), WhyNot.IMAGE),
+        (b"\xff\xd8\xff\xe0" + bytes(64), WhyNot.IMAGE),
+        (b"RIFF\0\0\0\0WEBPVP8 ", WhyNot.IMAGE),
+        (b"\0\0\0\x18ftypheic" + bytes(64), WhyNot.IMAGE),
+        (b"PK\3\4" + bytes(range(256)) * 4, WhyNot.BINARY),
+        (bytes(2000), WhyNot.BINARY),
+        (os.urandom(5000), WhyNot.BINARY),
+        (b"", WhyNot.EMPTY),
+        (b" \n\n\t ", WhyNot.EMPTY),
+        (b"%PDF-1.7\nnothing of it is true\n%%EOF", WhyNot.DAMAGED),
+    ],
+)
+def test_what_is_no_text_says_why(tmp_path: Path, data: bytes, why: WhyNot) -> None:
+    assert refusal(write(tmp_path, "file.txt", data)) is why
+
+
+def test_folders_pipes_and_what_is_not_there_say_why(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    assert refusal(tmp_path) is WhyNot.FOLDER
+    assert refusal(tmp_path / "pipe") is WhyNot.UNREADABLE
+    assert refusal(tmp_path / "gone") is WhyNot.GONE
+    assert refusal(tmp_path / "no\0name") is WhyNot.UNREADABLE
+
+
+def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "large.txt"
+    with path.open("wb") as file:
+        file.truncate(MOST_FILE_BYTES + 1)
+    assert refusal(path) is WhyNot.TOO_LARGE
+    assert refusal(write(tmp_path, "long.txt", b"line\n" * 1_000_000)) is WhyNot.TOO_LONG
+
+
+def test_the_text_of_a_pdf_is_read_page_by_page(tmp_path: Path) -> None:
+    shares: list[float] = []
+    path = write(tmp_path, "two.pdf", pdf_bytes(["The first page", "The second page"]))
+    attachment = read_file(path, Stop(), shares.append)
+    assert (attachment.kind, attachment.text) == (AttachmentKind.PDF, "The first page\n\nThe second page")
+    assert shares == [0.5, 1.0]
+
+
+def test_a_pdf_with_a_password_or_without_text_says_so(tmp_path: Path) -> None:
+    data = pdf_bytes(["secret"])
+    assert refusal(write(tmp_path, "locked.pdf", with_password(data, "pass"))) is WhyNot.ENCRYPTED
+    assert read(write(tmp_path, "open.pdf", with_password(data, ""))).text == "secret"
+    assert refusal(write(tmp_path, "scan.pdf", pdf_bytes([""]))) is WhyNot.SCANNED
+
+
+def test_a_pdf_that_takes_too_much_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Megabytes of drawing in a few kilobytes. The child reads its limits from its own copy of the module."""
+    bomb = pdf_bytes([""], stream=b"BT " + b"(x) Tj " * 5_000_000 + b"ET")
+    path = write(tmp_path, "bomb.pdf", bomb)
+    assert path.stat().st_size < 300_000
+    assert refusal(path) in (WhyNot.TOO_COMPLEX, WhyNot.DAMAGED, WhyNot.TOO_LONG)
+    monkeypatch.setattr(pdf, "LIMITS", Limits(cpu_s=1, memory_bytes=1, output_bytes=20))
+    assert refusal(write(tmp_path, "two.pdf", pdf_bytes(["The first page"]))) is WhyNot.TOO_COMPLEX
+
+
+def test_reading_a_pdf_can_be_stopped(tmp_path: Path) -> None:
+    path = write(tmp_path, "many.pdf", pdf_bytes([f"Page {number}" for number in range(300)]))
+    stop = Stop()
+    with pytest.raises(Stopped):
+        read_file(path, stop, lambda _share: stop.ask())
+
+
+def check_damaged(folder: Path, at: int, noise: bytes) -> None:
+    data = pdf_bytes(["The first page"])
+    try:
+        assert read(write(folder, "x.pdf", data[:at] + noise + data[at + len(noise) :])).text
+    except Refused:
+        return
+
+
+@hypothesis_settings(max_examples=2)
+@given(st.integers(0, 800), st.binary(min_size=1, max_size=40))
+def test_a_damaged_pdf_is_read_or_refused(tmp_path_factory: pytest.TempPathFactory, at: int, noise: bytes) -> None:
+    check_damaged(tmp_path_factory.mktemp("pdf"), at, noise)
+
+
+@pytest.mark.drill
+@hypothesis_settings(max_examples=200)
+@given(st.integers(0, 800), st.binary(min_size=1, max_size=40))
+def test_many_damaged_pdfs_are_read_or_refused(tmp_path_factory: pytest.TempPathFactory, at: int, noise: bytes) -> None:
+    check_damaged(tmp_path_factory.mktemp("pdf"), at, noise)
+
+
+attachments = st.builds(
+    Attachment, st.text(max_size=9), st.sampled_from(AttachmentKind), st.text(), st.integers(0), st.integers(0)
+)
+
+
+@hypothesis_settings(max_examples=40)
+@given(st.lists(attachments, max_size=2).map(tuple))
+def test_attachments_are_stored_as_they_are(several: tuple[Attachment, ...]) -> None:
+    assert attachments_from_json(attachments_to_json(several)) == several
+
+
+@pytest.mark.parametrize("text", ["", "{", "3", "[1, null]", '[{"name": 3}]', b"\xff", 5, "[" * 100_000])
+def test_damaged_attachments_are_read_as_far_as_they_go(text: object) -> None:
+    for attachment in attachments_from_json(text):
+        assert attachment == Attachment("", AttachmentKind.TEXT, "", 0)

@@ -1,0 +1,392 @@
+"""Chats of other apps, and our own form: what is understood, in which order, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from app.portable import own
+from app.portable.child import understood
+from app.portable.file_names import Names, safe_name
+from app.portable.json_stream import MOST_DEPTH, Reader, loads
+from app.portable.problems import Unreadable, WhyNotRead
+from app.storage import Attachment, AttachmentKind
+from app.storage.portable import PortableChat, PortableMessage
+from tests.helpers.foreign_chats import HIDDEN, chatgpt, lm_studio, node, replied, said, slot, step
+
+
+def chat(found: Any) -> PortableChat:
+    (result,) = understood(loads(json.dumps(found)))
+    return result
+
+
+def refusal(found: Any) -> WhyNotRead:
+    with pytest.raises(Unreadable) as refused:
+        chat(found)
+    return refused.value.why
+
+
+def shape(of: PortableChat) -> list[tuple[int, int | None, str, str]]:
+    return [(each.number, each.parent, each.role, each.text) for each in of.messages]
+
+
+# ChatGPT
+
+
+def test_a_conversation_is_a_tree_of_what_its_reader_saw() -> None:
+    found = chat(
+        chatgpt(
+            node("s", "root", "system", "You are helpful", metadata=HIDDEN),
+            node("q", "s", "user", "Why does it fail?", create_time=1),
+            node("a1", "q", "assistant", "Because.", create_time=2, metadata={"model_slug": "gpt-4o"}),
+            node("a2", "q", "assistant", "Let me look.", create_time=3, recipient="all"),
+            node("call", "a2", "assistant", "ls()", recipient="python"),
+            node("tool", "call", "tool", "a.txt"),
+            node("a3", "tool", "assistant", "A timeout.", create_time=4, metadata={"model_slug": "gpt-5"}),
+            node("q2", "a3", "user", "Thanks", create_time=5),
+            current_node="q2",
+        )
+    )
+    assert shape(found) == [
+        (1, None, "user", "Why does it fail?"),
+        (2, 1, "assistant", "Because."),
+        (3, 1, "assistant", "Let me look.\n\nA timeout."),
+        (4, 3, "user", "Thanks"),
+    ]
+    assert (found.title, found.origin, found.shown) == ("Deploys", "chatgpt:c-1", 4)
+    assert [each.main_name for each in found.messages] == ["", "gpt-4o", "gpt-5", ""]
+    assert (found.created_at, found.updated_at, found.messages[0].created_at) == (1_700_000_000.5, 1_700_000_900.0, 1)
+
+
+def test_thinking_becomes_part_of_its_answer() -> None:
+    thoughts = {"content_type": "thoughts", "thoughts": [{"summary": "Looking", "content": "First I look."}]}
+    recap = {"content_type": "reasoning_recap", "content": "Thought for 7 s"}
+    found = chat(
+        chatgpt(
+            node("q", "root", "user", "Why?"),
+            node("t", "q", "assistant", content=thoughts),
+            node("r", "t", "assistant", content=recap, metadata={"finished_duration_sec": 7}),
+            node("a", "r", "assistant", "So."),
+        )
+    )
+    assert shape(found) == [(1, None, "user", "Why?"), (2, 1, "assistant", "So.")]
+    assert (found.messages[1].thinking, found.messages[1].thinking_s) == ("First I look.", 7)
+
+
+def test_of_images_and_files_remains_that_they_were_there() -> None:
+    picture = {"content_type": "image_asset_pointer", "asset_pointer": "file-service://x", "width": 5}
+    files = {"attachments": [{"name": "report.pdf", "size": 9}, {"id": 3}, None]}
+    found = chat(
+        chatgpt(
+            node("q", "root", "user", picture, "What is it?", metadata=files),
+            node("a", "q", "assistant", picture, {"content_type": "audio_transcription", "text": "A duck."}),
+        )
+    )
+    notes = [(each.name, each.kind) for each in found.messages[0].attachments]
+    assert notes == [("image", AttachmentKind.NOTE), ("report.pdf", AttachmentKind.NOTE)]
+    assert found.messages[1].text == "[image]\n\nA duck."
+
+
+def test_code_is_code() -> None:
+    content = {"content_type": "code", "language": "python", "text": "print(1)"}
+    found = chat(chatgpt(node("q", "root", "user", "x"), node("a", "q", "assistant", content=content)))
+    assert found.messages[1].text == "```python\nprint(1)\n```"
+
+
+def test_circles_and_lost_parents() -> None:
+    around = [node("a", "b", "user", "1"), node("b", "a", "assistant", "2")]
+    assert refusal(chatgpt(*around)) is WhyNotRead.CIRCLE
+    unseen = [node("a", "b", "system", "1"), node("b", "a", "system", "2"), node("c", "a", "user", "3")]
+    assert refusal(chatgpt(*unseen)) is WhyNotRead.CIRCLE
+    assert shape(chat(chatgpt(node("a", "nobody", "user", "alone")))) == [(1, None, "user", "alone")]
+    assert refusal(chatgpt()) is WhyNotRead.EMPTY
+
+
+def test_a_long_chain_needs_no_deep_stack() -> None:
+    roles = ("user", "assistant")
+    nodes = [node(str(n), str(n - 1) if n else "root", roles[n % 2], str(n)) for n in range(20_000)]
+    found = chat(chatgpt(*reversed(nodes)))
+    assert [each.parent for each in found.messages] == [None, *range(1, 20_000)]
+
+
+# LM Studio
+
+
+def test_versions_of_lm_studio_are_branches() -> None:
+    thinks = {"style": {"type": "thinking", "ended": True}}
+    made = {"genInfo": {"indexedModelIdentifier": "lmstudio-community/Qwen3"}}
+    found = chat(
+        lm_studio(
+            slot(said("How many ducks?"), said("How many?"), selected=1),
+            slot(replied(step("Count.", **thinks), step("Three.", **made)), replied(step("Four.")), selected=0),
+            slot(said("Sure?")),
+            slot(replied({"type": "debugInfoBlock"}, step("<think>hm</think>Yes."))),
+        )
+    )
+    assert shape(found) == [
+        (1, None, "user", "How many ducks?"),
+        (2, None, "user", "How many?"),
+        (3, 2, "assistant", "Three."),
+        (4, 2, "assistant", "Four."),
+        (5, 3, "user", "Sure?"),
+        (6, 5, "assistant", "Yes."),
+    ]
+    assert found.shown == 6
+    assert [found.messages[at].thinking for at in (2, 5)] == ["Count.", "hm"]
+    assert [found.messages[at].main_name for at in (2, 3)] == ["lmstudio-community/Qwen3", "qwen3-8b"]
+    assert found.created_at == 1_718_900_000.0
+
+
+def test_files_of_lm_studio_are_noted_and_old_chats_read() -> None:
+    file = {"type": "file", "fileType": "image", "name": "duck.png"}
+    message = {"type": "singleStep", "role": "user", "content": [{"type": "text", "text": "See"}, file]}
+    assert [each.name for each in chat(lm_studio(slot(message))).messages[0].attachments] == ["duck.png"]
+    old = {"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]}
+    assert shape(chat(old)) == [(1, None, "user", "Hi"), (2, 1, "assistant", "Hello")]
+    assert chat(old).title == "Hi"
+
+
+def test_the_same_chat_has_the_same_origin_when_it_was_renamed() -> None:
+    one, other = (chat(lm_studio(slot(said("Hi")), name=name)) for name in ("Old", "New"))
+    assert one.origin == other.origin
+    assert one.origin != chat(lm_studio(slot(said("Ho")))).origin
+
+
+@pytest.mark.parametrize("found", [3, "x", None, [], {}, {"messages": []}, {"mapping": 3}, {"a": {"mapping": {}}}])
+def test_what_is_no_chat_is_not_taken_for_one(found: Any) -> None:
+    assert refusal(found) is WhyNotRead.UNKNOWN
+
+
+# Our own
+
+# Halves of pairs are no characters: what is stored has none.
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+numbers = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+objects = st.dictionaries(
+    texts, st.none() | st.booleans() | numbers | texts | st.lists(numbers, max_size=2), max_size=3
+)
+times = st.floats(0, 3e10, allow_nan=False)
+attached = st.builds(Attachment, texts, st.sampled_from(AttachmentKind), texts, st.integers(0), st.integers(0))
+
+
+@st.composite
+def chats(draw: st.DrawFn) -> PortableChat:
+    count = draw(st.integers(0, 4))
+    numbers = draw(st.lists(st.integers(1, 99), min_size=count, max_size=count, unique=True))
+    messages = tuple(
+        PortableMessage(
+            number=number,
+            parent=draw(st.sampled_from([None, *numbers[:at]])),
+            role=draw(st.sampled_from(["user", "assistant", "system"])),
+            text=draw(texts),
+            thinking=draw(texts),
+            thinking_s=draw(times),
+            status=draw(st.sampled_from(["done", "stopped", "length", "failed", "interrupted"])),
+            main_name=draw(texts),
+            draft_name=draw(texts),
+            stats=draw(st.none() | objects),
+            error=draw(st.none() | objects),
+            drafting=draw(st.none() | objects),
+            attachments=tuple(draw(st.lists(attached, max_size=1))),
+            created_at=draw(times),
+        )
+        for at, number in enumerate(numbers)
+    )
+    return PortableChat(
+        origin=draw(texts.filter(bool)),
+        title=draw(texts),
+        messages=messages,
+        shown=draw(st.sampled_from([None, *numbers])),
+        renamed=draw(st.booleans()),
+        pinned=draw(st.booleans()),
+        created_at=draw(times),
+        updated_at=draw(times),
+        folder=tuple(draw(st.lists(texts, max_size=2))),
+        options=draw(st.none() | objects),
+    )
+
+
+@hypothesis_settings(max_examples=60)
+@given(chats())
+def test_our_own_form_says_everything(original: PortableChat) -> None:
+    (found,) = understood(loads(own.line_of(original)))
+    assert found == original
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"messages": 3},
+        {"messages": [3]},
+        {"messages": [{"id": 1}]},
+        {"messages": [{"id": True, "role": "user"}]},
+        {"messages": [{"id": 1, "role": "user", "text": 3}]},
+        {"messages": [{"id": 1, "role": "user"}, {"id": 1, "role": "user"}]},
+        {"messages": [{"id": 1, "role": "user", "created_at": 1e300}]},
+        {"messages": [{"id": 1, "role": "user", "stats": []}]},
+        {"title": None},
+        {"folder": [3]},
+        {"id": ""},
+    ],
+)
+def test_a_value_of_the_wrong_kind_refuses_the_chat(change: dict[str, Any]) -> None:
+    usual = json.loads(own.line_of(PortableChat("x", "Title", ())))
+    assert refusal(usual | change) is WhyNotRead.WRONG
+
+
+def test_an_answer_to_a_later_message_is_a_circle() -> None:
+    usual = json.loads(own.line_of(PortableChat("x", "Title", ())))
+    messages = [{"id": 1, "role": "user", "parent": 2}, {"id": 2, "role": "user", "parent": 1}]
+    assert refusal(usual | {"messages": messages}) is WhyNotRead.CIRCLE
+
+
+def test_halves_of_pairs_become_question_marks() -> None:
+    text = own.line_of(PortableChat("x", "T", ())).replace('"T"', '"a\\ud800b"')
+    (found,) = understood(loads(text))
+    assert found.title == "a?b"
+
+
+# The reader of large files
+
+
+def elements(text: str, size: int = 7) -> tuple[list[Any], dict[str, Any]]:
+    reader = Reader()
+    pieces = [text[at : at + size] for at in range(0, len(text), size)]
+    return [loads(each.text) for each in reader.elements(pieces)], reader.head
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=12,
+)
+
+
+@hypothesis_settings(max_examples=150)
+@given(st.lists(json_values, max_size=4), st.integers(1, 30), st.booleans(), st.sampled_from([None, 1]))
+def test_a_list_is_read_value_by_value(values: list[Any], size: int, ascii_only: bool, indent: int | None) -> None:
+    text = json.dumps(values, ensure_ascii=ascii_only, indent=indent)
+    assert elements(text, size) == (values, {})
+    head = {"format": "x", "chats": values, "later": {"a": [1, 2]}}
+    text = json.dumps(head, ensure_ascii=ascii_only, indent=indent)
+    assert elements(text, size) == (values, {"format": "x", "later": {"a": [1, 2]}})
+    single = {"a": values, "b": 1}
+    assert elements(json.dumps(single, ensure_ascii=ascii_only, indent=indent), size) == ([single], {})
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", WhyNotRead.EMPTY),
+        ("hello", WhyNotRead.NOT_JSON),
+        ("3", WhyNotRead.NOT_JSON),
+        ("[1, 2", WhyNotRead.TRUNCATED),
+        ('[{"a": "b', WhyNotRead.TRUNCATED),
+        ('[{"a": "b\\', WhyNotRead.TRUNCATED),
+        ("[1}", WhyNotRead.NOT_JSON),
+        ("[1]]", WhyNotRead.NOT_JSON),
+        ("[1] x", WhyNotRead.NOT_JSON),
+        ("[1,,2]", WhyNotRead.NOT_JSON),
+        ("[NaN]", WhyNotRead.NOT_JSON),
+        ("[Infinity]", WhyNotRead.NOT_JSON),
+        ("[" + "9" * 5000 + "]", WhyNotRead.NOT_JSON),
+        ('[{"a": 1, "a": 2}]', WhyNotRead.DUPLICATE),
+        ('{"chats": [1], "chats": [2]}', WhyNotRead.DUPLICATE),
+        ("[" * 1_000_000, WhyNotRead.TOO_DEEP),
+        ('{"a":' * (MOST_DEPTH + 1), WhyNotRead.TOO_DEEP),
+    ],
+)
+def test_what_is_not_as_it_should_be_is_refused(text: str, why: WhyNotRead) -> None:
+    with pytest.raises(Unreadable) as refused:
+        elements(text, 1000)
+    assert refused.value.why is why
+
+
+def test_one_value_that_is_too_large_leaves_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.portable.json_stream.MOST_CHARACTERS", 50)
+    read = list(Reader().elements(['["a", "', "x" * 90, '", {"b": [', "1," * 60, "2]}, 3]"]))
+    assert [(each.text.strip(), each.why) for each in read] == [
+        ('"a"', None),
+        ("", WhyNotRead.TOO_LARGE),
+        ("", WhyNotRead.TOO_LARGE),
+        ("3", None),
+    ]
+
+
+# Hostile values
+
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=6),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(
+            st.sampled_from(
+                [
+                    *("mapping", "message", "parent", "author", "role", "content", "parts", "content_type", "metadata"),
+                    *("messages", "versions", "currentlySelected", "steps", "style", "type", "text", "createdAt"),
+                    *("id", "shown", "title", "name", "folder", "attachments", "stats", "recipient", "create_time"),
+                ]
+            ),
+            inner | st.sampled_from(["user", "assistant", "text", "thoughts", "multiStep", "code"]),
+            max_size=6,
+        )
+    ),
+    max_leaves=30,
+)
+
+
+def check_anything(found: Any) -> None:
+    try:
+        for each in understood(found):
+            assert replace(each) == next(understood(loads(own.line_of(each))))
+    except Unreadable:
+        return
+
+
+@hypothesis_settings(max_examples=200)
+@given(anything)
+def test_whatever_a_file_says_is_understood_or_refused(found: Any) -> None:
+    check_anything(found)
+
+
+@pytest.mark.drill
+@hypothesis_settings(max_examples=20_000)
+@given(anything)
+def test_whatever_many_files_say_is_understood_or_refused(found: Any) -> None:
+    check_anything(found)
+
+
+# Names
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("초안 모델이 뭐예요?", "초안 모델이 뭐예요"),
+        ("../../etc/passwd", "etc passwd"),
+        ('a<b>:"c"|d?*', "a b c d"),
+        ("CON", "CON_"),
+        ("nul.txt", "nul.txt_"),
+        (" .hidden. ", "hidden"),
+        ("", "Chat"),
+        ("\u202egpj.exe\0", "gpj.exe"),
+        ("e\u0301", "é"),
+        ("\ud800", "Chat"),
+    ],
+)
+def test_titles_become_names_that_every_system_takes(title: str, name: str) -> None:
+    assert safe_name(title) == name
+
+
+@given(st.lists(st.text(max_size=90) | st.sampled_from(["A", "a", "Ａ", "a 2"]), max_size=12))
+def test_no_two_files_share_a_name(titles: list[str]) -> None:
+    names = Names()
+    given_names = [names.give(title) for title in titles]
+    assert len({name.casefold() for name in given_names}) == len(titles)
+    assert all(name and "/" not in name and len(name.encode()) < 200 for name in given_names)

@@ -1,0 +1,164 @@
+"""Files with chats, read by a process of its own: archives, folders, several at once, and hostile ones."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.portable import own, reading
+from app.portable.problems import WhyNotRead
+from app.portable.reading import Found, find_chats
+from app.storage.portable import PortableChat
+from app.system.limited_child import Limits, Stop, Stopped
+from tests.helpers.foreign_chats import chatgpt, lm_studio, node, said, slot
+
+ASKED = node("q", "root", "user", "Why?")
+ONE = json.dumps([chatgpt(ASKED)])
+
+
+def find(folder: Path, *paths: Path) -> Found:
+    return find_chats(paths, folder / "spool", Stop(), lambda _share: None)
+
+
+def written(folder: Path, name: str, text: str | bytes) -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path
+
+
+def archive(folder: Path, members: dict[str, str | bytes], name: str = "export.zip") -> Path:
+    path = folder / name
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as made:
+        for member, text in members.items():
+            made.writestr(member, text)
+    return path
+
+
+def problems(found: Found) -> list[tuple[str, str, WhyNotRead]]:
+    return [(each.file, each.chat, each.why) for each in found.problems]
+
+
+def spooled(found: Found) -> list[PortableChat]:
+    return [own.chat_of(json.loads(line)) for line in found.spool.read_text(encoding="utf-8").splitlines()]
+
+
+def test_formats_are_known_by_what_they_hold_not_by_their_names(tmp_path: Path) -> None:
+    ours = own.head() + own.line_of(PortableChat("x:1", "Ours", ())) + own.TAIL
+    found = find(
+        tmp_path,
+        written(tmp_path, "a.txt", ONE),
+        written(tmp_path, "b.bin", json.dumps(lm_studio(slot(said("Hi"))), indent=1)),
+        written(tmp_path, "c", b"\xef\xbb\xbf" + ours.encode()),
+        written(tmp_path, "d.json", ONE.encode("utf-16")),
+    )
+    assert [each.title for each in spooled(found)] == ["Deploys", "Ducks", "Ours", "Deploys"]
+    assert (found.messages, found.problems) == (3, ())
+    assert found.origins == tuple(each.origin for each in spooled(found))
+
+
+def test_an_export_is_read_in_its_archive_and_names_in_it_are_no_paths(tmp_path: Path) -> None:
+    members: dict[str, str | bytes] = {"../../evil/conversations.json": ONE, "user.json": "{}", "chat.html": "<b>"}
+    found = find(tmp_path, archive(tmp_path, members))
+    assert [each.title for each in spooled(found)] == ["Deploys"]
+    assert {path.name for path in tmp_path.rglob("*")} == {"export.zip", "spool"}
+    assert not (tmp_path.parent / "evil").exists()
+
+
+def test_a_folder_is_read_with_its_folders(tmp_path: Path) -> None:
+    top = tmp_path / "conversations"
+    for number, name in enumerate(["1.conversation.json", "Work/2.conversation.json", "Work/Ducks/3.json"]):
+        written(top, name, json.dumps(lm_studio(slot(said(str(number))))))
+    (top / "link.json").symlink_to(top / "1.conversation.json")
+    (top / "around").symlink_to(top)
+    found = find(tmp_path, top)
+    assert [each.folder for each in spooled(found)] == [(), ("Work",), ("Work", "Ducks")]
+
+
+def test_what_cannot_be_read_is_told_chat_by_chat(tmp_path: Path) -> None:
+    around = [node("a", "b", "user", "1"), node("b", "a", "assistant", "2")]
+    chats: list[Any] = [chatgpt(ASKED), chatgpt(*around, title="Round"), chatgpt(title="Nothing"), {"x": 1}]
+    text = json.dumps(chats)[:-1] + ', {"mapping": {"a": NaN}}, {"mapping": {}, "mapping": {}}, {"title": "cut'
+    found = find(tmp_path, written(tmp_path, "c.json", text), tmp_path / "gone.json")
+    assert len(found.origins) == 1
+    assert problems(found) == [
+        ("c.json", "Round", WhyNotRead.CIRCLE),
+        ("c.json", "Nothing", WhyNotRead.EMPTY),
+        ("c.json", "", WhyNotRead.UNKNOWN),
+        ("c.json", "", WhyNotRead.NOT_JSON),
+        ("c.json", "", WhyNotRead.DUPLICATE),
+        ("c.json", "", WhyNotRead.TRUNCATED),
+        ("gone.json", "", WhyNotRead.GONE),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", WhyNotRead.EMPTY),
+        ("[]", WhyNotRead.EMPTY),
+        ("{}", WhyNotRead.UNKNOWN),
+        ("[1, 2, 3]", WhyNotRead.UNKNOWN),
+        (b"\xff\xfe\xfa", WhyNotRead.NOT_JSON),
+        (b"\x89PNG\r\n\x1a\n\0\0", WhyNotRead.NOT_JSON),
+        ("[" * 3_000_000, WhyNotRead.TOO_DEEP),
+        ('{"format": "hunch.chats", "version": 99, "chats": [{"id": "x", "shown": null}]}', WhyNotRead.NEWER),
+        ('{"format": "hunch.chats", "version": 1, "chats": []}', WhyNotRead.EMPTY),
+        ('[{"mapping": {' + ", ".join(f'"{n}": {{}}' for n in range(250_000)) + "}}]", WhyNotRead.TOO_LARGE),
+        ("PK\3\4 not really", WhyNotRead.NOT_JSON),
+    ],
+    ids=lambda value: str(value)[:12],
+)
+def test_hostile_files_are_refused(tmp_path: Path, text: str | bytes, why: WhyNotRead) -> None:
+    found = find(tmp_path, written(tmp_path, "x.json", text))
+    assert found.origins == ()
+    assert [each.why for each in found.problems] == [why]
+
+
+@pytest.mark.drill
+def test_a_million_nodes_are_refused(tmp_path: Path) -> None:
+    nodes = ", ".join(f'"{n}": {{"parent": "{n - 1}", "message": {{}}}}' for n in range(1_000_000))
+    found = find(tmp_path, written(tmp_path, "x.json", '[{"mapping": {' + nodes + "}}]"))
+    assert [each.why for each in found.problems] == [WhyNotRead.TOO_LARGE]
+
+
+def test_archives_that_lie_or_burst_are_refused(tmp_path: Path) -> None:
+    bomb = archive(tmp_path, {"conversations.json": b"[" + b" " * 150_000_000})
+    assert bomb.stat().st_size < 1_000_000
+    whole = archive(tmp_path, {"conversations.json": ONE * 40}, "whole.zip").read_bytes()
+    cut = written(tmp_path, "cut.zip", whole[:-30])
+    turned = bytearray(whole)
+    turned[60:90] = bytes(30)
+    locked = bytearray(archive(tmp_path, {"conversations.json": ONE}, "locked.zip").read_bytes())
+    for mark, at in ((b"PK\3\4", 6), (b"PK\1\2", 8)):
+        locked[locked.index(mark) + at] |= 1
+    files = [
+        bomb,
+        cut,
+        written(tmp_path, "turned.zip", bytes(turned)),
+        written(tmp_path, "locked.zip", bytes(locked)),
+        archive(tmp_path, {"a.txt": "x"}, "other.zip"),
+    ]
+    found = find(tmp_path, *files)
+    assert found.origins == ()
+    assert [each.why for each in found.problems] == [
+        WhyNotRead.TOO_LARGE,
+        WhyNotRead.NOT_JSON,
+        WhyNotRead.TRUNCATED,
+        WhyNotRead.ENCRYPTED,
+        WhyNotRead.UNKNOWN,
+    ]
+
+
+def test_reading_can_be_stopped_and_has_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = written(tmp_path, "many.json", json.dumps([chatgpt(ASKED, conversation_id=str(n)) for n in range(2000)]))
+    stop = Stop()
+    with pytest.raises(Stopped):
+        find_chats([path], tmp_path / "spool", stop, lambda _share: stop.ask())
+    monkeypatch.setattr(reading, "LIMITS", Limits(cpu_s=1, memory_bytes=1, output_bytes=1000))
+    found = find(tmp_path, path)
+    assert [each.why for each in found.problems] == [WhyNotRead.TOO_MUCH]

@@ -1,0 +1,273 @@
+"""Chats taken out of the database and put into it again: nothing is lost, nothing comes twice, all can be undone."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+
+from app.portable import own
+from app.portable.json_stream import Reader, loads
+from app.portable.markdown import MarkdownWords, branch, markdown_of
+from app.portable.problems import NotExported, NotImported, WhyNotRead, WhyNotWritten, why_not_written
+from app.portable.writing import write_json, write_markdown_folder
+from app.storage import Attachment, AttachmentKind, Database, Stores, portable
+from app.storage.importing import STEP_CHATS, Importing
+from app.storage.portable import PortableChat, PortableMessage
+from app.system.limited_child import Stop, Stopped
+from app.words.portable import not_exported, not_imported
+from tests.unit.test_portable_formats import chats
+
+WORDS = MarkdownWords(
+    "You",
+    "Reply",
+    "Thinking",
+    "Attachment",
+    "Pasted text",
+    lambda message: "fast" if message.stats else "",
+    lambda _s: "",
+)
+
+
+def say(number: int, parent: int | None, text: str, role: str = "user", **more: object) -> PortableMessage:
+    return PortableMessage(number, parent, role, text, **more)  # type: ignore[arg-type]
+
+
+CHAT = PortableChat(
+    "x:1",
+    "Ducks & <b>geese</b>",
+    (
+        say(1, None, "How many?", attachments=(Attachment("a.md", AttachmentKind.TEXT, "```\nx\n```", 9),)),
+        say(2, 1, "Three.", "assistant", thinking="I count.\nSlowly.", main_name="Qwen3", stats={"rounds": 3}),
+        say(3, 1, "Four.", "assistant"),
+        say(4, 2, "Sure?"),
+    ),
+    shown=4,
+)
+
+
+@contextmanager
+def database(folder: Path) -> Iterator[Stores]:
+    with closing(Database(folder / "chats.db")) as opened:
+        yield Stores(opened)
+
+
+def all_chats(stores: Stores) -> list[PortableChat]:
+    return list(portable.chats(stores.database, portable.chat_ids(stores.database), "me"))
+
+
+def spool(folder: Path, *several: PortableChat) -> Path:
+    path = folder / "spool"
+    path.write_text("".join(own.line_of(each) + "\n" for each in several), encoding="utf-8")
+    return path
+
+
+def chat_of(line: bytes) -> PortableChat:
+    return own.chat_of(loads(line.decode()))
+
+
+def run(stores: Stores, path: Path, *, again: bool = False) -> Importing:
+    importing = Importing(path, chat_of, again=again)
+    while importing.step(stores):
+        pass
+    importing.close()
+    return importing
+
+
+def renumbered(chat: PortableChat) -> PortableChat:
+    """With numbers that do not depend on the database, and the branch that is shown where none was named."""
+    numbers: dict[int | None, int | None] = {None: None}
+    for place, message in enumerate(chat.messages, start=1):
+        numbers[message.number] = place
+    messages = tuple(
+        replace(each, number=numbers[each.number] or 0, parent=numbers[each.parent]) for each in chat.messages
+    )
+    shown = numbers[chat.shown] if chat.shown is not None else len(messages) or None
+    return replace(chat, messages=messages, shown=shown)
+
+
+@hypothesis_settings(max_examples=25)
+@given(chats())
+def test_what_is_exported_is_imported_as_it_was(
+    tmp_path_factory: pytest.TempPathFactory, original: PortableChat
+) -> None:
+    original = replace(original, created_at=original.created_at or 1.0, updated_at=original.updated_at or 1.0)
+    with database(tmp_path_factory.mktemp("db")) as stores:
+        portable.add(stores, original)
+        (first,) = all_chats(stores)
+        assert renumbered(first) == renumbered(original)
+        (read,) = [loads(each.text) for each in Reader().elements([own.head() + own.line_of(first) + own.TAIL])]
+        portable.add(stores, replace(own.chat_of(read), origin="again"))
+        copy = next(each for each in all_chats(stores) if each.origin == "again")
+        assert renumbered(replace(copy, origin=original.origin)) == renumbered(original)
+
+
+def test_importing_twice_does_not_double(tmp_path: Path) -> None:
+    with database(tmp_path) as stores:
+        path = spool(tmp_path, CHAT, CHAT, replace(CHAT, origin="x:2"))
+        first, second = run(stores, path), run(stores, path)
+        assert (len(first.ids), first.skipped) == (2, 1)
+        assert (second.ids, second.skipped) == ([], 3)
+        assert len(run(stores, path, again=True).ids) == 3
+
+
+def test_our_own_chats_are_known_until_they_are_deleted(tmp_path: Path) -> None:
+    with database(tmp_path) as stores:
+        number = stores.chats.create("Mine")
+        (exported,) = portable.chats(stores.database, [number], portable.identity(stores))
+        assert portable.is_known(stores, exported.origin)
+        assert not portable.is_known(stores, exported.origin + "0")
+        assert run(stores, spool(tmp_path, exported)).skipped == 1
+        stores.trash.put_chat(number)
+        assert len(run(stores, spool(tmp_path, exported)).ids) == 1
+        assert run(stores, spool(tmp_path, exported)).skipped == 1
+
+
+@pytest.mark.parametrize("origin", ["hunch:x:" + "9" * 30, "hunch:x:-1", "hunch:x:٣", "hunch:x:", "hunch:", "%", ""])
+def test_an_origin_is_only_compared(tmp_path: Path, origin: str) -> None:
+    with database(tmp_path) as stores:
+        stores.database.execute("INSERT INTO notes VALUES ('identity', 'x')")
+        assert not portable.is_known(stores, origin)
+
+
+def test_a_step_that_fails_changes_nothing_and_is_tried_again(tmp_path: Path) -> None:
+    several = [replace(CHAT, origin=f"x:{number}") for number in range(STEP_CHATS + 10)]
+    with database(tmp_path) as stores:
+        importing = Importing(spool(tmp_path, *several), chat_of, again=False)
+        assert importing.step(stores)
+        stores.database.execute("ALTER TABLE messages RENAME TO elsewhere")
+        with pytest.raises(Exception, match="messages"):
+            importing.step(stores)
+        stores.database.execute("ALTER TABLE elsewhere RENAME TO messages")
+        assert len(importing.ids) == len(portable.chat_ids(stores.database)) == STEP_CHATS
+        assert not importing.step(stores)
+        importing.close()
+        assert sorted(each.origin for each in all_chats(stores)) == sorted(each.origin for each in several)
+
+
+def test_an_import_is_undone_as_one_deletion_and_a_cancelled_one_leaves_nothing(tmp_path: Path) -> None:
+    with database(tmp_path) as stores:
+        ids = run(stores, spool(tmp_path, CHAT, replace(CHAT, origin="x:2"))).ids
+        mark = portable.put_in_trash(stores, ids)
+        assert portable.chat_ids(stores.database) == []
+        stores.trash.restore(mark)
+        assert sorted(portable.chat_ids(stores.database)) == ids
+        portable.forget(stores, ids)
+        assert stores.database.rows("SELECT id FROM messages") == []
+
+
+def test_folders_are_made_once(tmp_path: Path) -> None:
+    with database(tmp_path) as stores:
+        for number, folder in enumerate([("Work", "Ducks"), ("Work",), ("Work", "Ducks"), ()]):
+            portable.add(stores, replace(CHAT, origin=str(number), folder=folder))
+        names = [row["name"] for row in stores.database.rows("SELECT name FROM folders ORDER BY id")]
+        assert names == ["Work", "Ducks"]
+        assert {each.folder for each in all_chats(stores)} == {("Work", "Ducks"), ("Work",), ()}
+
+
+def test_damaged_rows_do_not_stop_an_export(tmp_path: Path) -> None:
+    with database(tmp_path) as stores:
+        portable.add(stores, CHAT)
+        stores.database.execute("UPDATE messages SET role = 'nobody' WHERE text = 'Three.'")
+        stores.database.execute("UPDATE messages SET stats = '{\"a\": NaN}', attachments = '[' WHERE text = 'Four.'")
+        (found,) = all_chats(stores)
+        first = found.messages[0].number
+        assert [(each.text, each.parent) for each in found.messages] == [
+            ("How many?", None),
+            ("Four.", first),
+            ("Sure?", first),
+        ]
+        json.loads(own.line_of(found))
+
+
+def test_a_message_that_was_inserted_later_comes_before_what_follows_it(tmp_path: Path) -> None:
+    with database(tmp_path) as stores:
+        portable.add(stores, CHAT)
+        stores.database.execute(
+            "INSERT INTO messages (chat_id, parent_id, role, text, created_at) VALUES (1, 2, 'user', 'Inserted', 1.0)"
+        )
+        stores.database.execute("UPDATE messages SET parent_id = 5 WHERE id = 4")
+        (found,) = all_chats(stores)
+        assert [(each.number, each.parent) for each in found.messages] == [(1, None), (2, 1), (3, 1), (5, 2), (4, 5)]
+        portable.add(stores, replace(own.chat_of(loads(own.line_of(found))), origin="copy"))
+        assert [each.text for each in branch(all_chats(stores)[0])] == ["How many?", "Three.", "Inserted", "Sure?"]
+
+
+def test_a_circle_of_parents_loses_no_word(tmp_path: Path) -> None:
+    with database(tmp_path) as stores:
+        portable.add(stores, CHAT)
+        stores.database.execute("UPDATE messages SET parent_id = 4 WHERE id = 1")
+        (found,) = all_chats(stores)
+        assert sorted(each.text for each in found.messages) == sorted(each.text for each in CHAT.messages)
+        own.chat_of(loads(own.line_of(found)))
+
+
+def test_markdown_has_the_branch_on_screen() -> None:
+    assert [each.number for each in branch(CHAT)] == [1, 2, 4]
+    assert markdown_of(CHAT, WORDS) == (
+        "# Ducks \\& \\<b\\>geese\\</b\\>\n\n"
+        "## You\n\n**Attachment: a.md**\n\n````\n```\nx\n```\n````\n\nHow many?\n\n"
+        "## Qwen3\n\n> *Thinking*\n>\n> I count.\n> Slowly.\n\nThree.\n\n*fast*\n\n"
+        "## You\n\nSure?\n"
+    )
+
+
+def test_a_folder_of_files_takes_nobodys_place(tmp_path: Path) -> None:
+    told: list[int] = []
+    several = [CHAT, replace(CHAT, title="ducks & <B>geese</b>"), replace(CHAT, title="초안")]
+    first = write_markdown_folder(several, WORDS, tmp_path, "Chats", Stop(), told.append)
+    second = write_markdown_folder(several, WORDS, tmp_path, "Chats", Stop(), told.append)
+    assert (first.name, second.name) == ("Chats", "Chats 2")
+    assert sorted(path.name for path in first.iterdir()) == [
+        "Ducks & b geese b.md",
+        "ducks & B geese b 2.md",
+        "초안.md",
+    ]
+    assert told == [1, 2, 3] * 2
+
+
+def test_an_export_that_is_stopped_or_fails_leaves_what_was_there(tmp_path: Path) -> None:
+    target, stop = tmp_path / "chats.json", Stop()
+    target.write_text("before")
+    with pytest.raises(Stopped):
+        write_json([CHAT, CHAT], target, stop, lambda _done: stop.ask())
+    with pytest.raises(Stopped):
+        write_markdown_folder([CHAT, CHAT], WORDS, tmp_path, "Chats", stop, lambda _done: None)
+    assert target.read_text() == "before"
+    assert [path.name for path in tmp_path.iterdir()] == ["chats.json"]
+    assert write_json([CHAT, CHAT], target, Stop(), lambda _done: None) == 2
+    assert json.loads(target.read_text())["version"] == own.VERSION
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the device that is always full is Linux's")
+def test_a_full_disk_and_a_folder_that_is_gone_say_why(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="space") as full, Path("/dev/full").open("w") as file:
+        file.write("x" * 10_000)
+    assert why_not_written(full.value) is WhyNotWritten.FULL
+    with pytest.raises(FileNotFoundError) as gone:
+        write_json([CHAT], tmp_path / "gone" / "x.json", Stop(), lambda _done: None)
+    assert why_not_written(gone.value) is WhyNotWritten.GONE
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_may_not_be_written_says_so(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(PermissionError) as refused:
+        write_json([CHAT], tmp_path / "x.json", Stop(), lambda _done: None)
+    tmp_path.chmod(0o700)
+    assert why_not_written(refused.value) is WhyNotWritten.FORBIDDEN
+
+
+def test_every_refusal_has_words() -> None:
+    told = [not_imported(NotImported("a.json", why, "Ducks")) for why in WhyNotRead]
+    assert len(set(told)) == len(WhyNotRead)
+    notices = [not_exported(NotExported(why, "/home")) for why in WhyNotWritten]
+    assert len({notice.sentence for notice in notices}) == len(WhyNotWritten)
+    assert all(notice.hint and "%" not in notice.sentence for notice in notices)

@@ -1,0 +1,37 @@
+"""What a person types or pastes as the repository to install."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.view_models.downloads import repository_in
+
+NAME = "mlx-community/Qwen3-0.6B-4bit"
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        NAME,
+        f"  {NAME}\n",
+        f"https://hub.test/{NAME}",
+        f"https://hub.test/{NAME}/",
+        f"https://hub.test/{NAME}/tree/main",
+        f"https://hub.test/{NAME}/blob/main/config.json?download=true",
+        f"https://hub.test/{NAME}#use",
+        f"https://hub.test/models/{NAME}",
+        f"http://127.0.0.1:8090/{NAME}",
+        f"http://localhost:8090/{NAME}",
+        f"hub.test/{NAME}",
+    ],
+)
+def test_a_name_or_the_address_of_a_page(typed: str) -> None:
+    assert repository_in(typed) == NAME
+
+
+@pytest.mark.parametrize(
+    "typed",
+    ["", "Qwen3", "/", "a/", "/b", "a b/c", "https://hub.test/", "https://hub.test/datasets/a/b", "ftp://h.test/a/b"],
+)
+def test_nothing_else(typed: str) -> None:
+    assert repository_in(typed) == ""

@@ -1,0 +1,155 @@
+"""Folders in the database: nesting, moving, deleting either way, undoing, and what damage can make of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from app.storage import Database, Stores
+from app.view_models.conversation_rows import FolderTree, rows_of
+
+
+@pytest.fixture
+def stores(tmp_path: Path) -> Iterator[Stores]:
+    database = Database(tmp_path / "chats.db")
+    yield Stores(database)
+    database.close()
+
+
+def names(stores: Stores) -> list[tuple[str, int]]:
+    """Of all folders in order, with their depths."""
+    tree = FolderTree(stores.folders.all())
+    return [(folder.name, tree.depths[folder.id]) for folder in tree.in_order()]
+
+
+def folder_of(stores: Stores, chat_id: int) -> int | None:
+    summary = stores.chats.summary(chat_id)
+    assert summary is not None
+    return summary.folder_id
+
+
+def test_a_folder_holds_chats_and_folders(stores: Stores) -> None:
+    chat = stores.chats.create("Chat")
+    work = stores.folders.make("Work", None, chat)
+    stores.folders.make("Papers", work)
+    stores.folders.make("Home", None)
+    assert names(stores) == [("Work", 0), ("Papers", 1), ("Home", 0)]
+    assert folder_of(stores, chat) == work
+    assert (stores.folders.chats_below(work), stores.folders.folders_below(work)) == (1, 1)
+
+
+def test_a_folder_never_goes_into_itself(stores: Stores) -> None:
+    outer = stores.folders.make("Outer", None)
+    inner = stores.folders.make("Inner", outer)
+    for target in (outer, inner):
+        stores.folders.move(outer, target)
+    assert names(stores) == [("Outer", 0), ("Inner", 1)]
+    stores.folders.move(inner, None)
+    assert names(stores) == [("Outer", 0), ("Inner", 0)]
+
+
+def test_what_is_put_into_a_closed_folder_is_shown(stores: Stores) -> None:
+    folder, chat = stores.folders.make("Folder", None), stores.chats.create("Chat")
+    stores.folders.set_opened(folder, False)
+    assert stores.chats.listing(9).chats[0].folder_id is None
+    stores.folders.put_chat(chat, folder)
+    assert [each.opened for each in stores.folders.all()] == [True]
+    assert [each.id for each in stores.chats.listing(9).chats] == [chat]
+
+
+def test_the_chats_of_a_closed_folder_are_not_read(stores: Stores) -> None:
+    chat = stores.chats.create("Chat")
+    folder = stores.folders.make("Folder", None, chat)
+    stores.folders.set_opened(folder, False)
+    assert list(stores.chats.listing(9).chats) == []
+    stores.chats.set_unseen(chat, True)
+    assert [each.unseen for each in stores.folders.all()] == [True]
+
+
+@pytest.mark.parametrize("with_chats", [False, True])
+def test_deleting_a_folder_can_be_undone(stores: Stores, with_chats: bool) -> None:
+    inside, deeper = stores.chats.create("Inside"), stores.chats.create("Deeper")
+    outer = stores.folders.make("Outer", None)
+    folder = stores.folders.make("Folder", outer, inside)
+    inner = stores.folders.make("Inner", folder, deeper)
+    deleted = stores.folders.delete(folder, with_chats)
+    if with_chats:
+        assert names(stores) == [("Outer", 0)]
+        assert stores.chats.find() == []
+        assert len(stores.trash.latest()) == 2
+    else:
+        assert names(stores) == [("Outer", 0), ("Inner", 1)]
+        assert (folder_of(stores, inside), folder_of(stores, deeper)) == (outer, inner)
+    stores.folders.put_back(deleted)
+    assert names(stores) == [("Outer", 0), ("Folder", 1), ("Inner", 2)]
+    assert (folder_of(stores, inside), folder_of(stores, deeper)) == (folder, inner)
+    assert stores.trash.latest() == []
+
+
+def test_a_chat_that_was_in_a_deleted_folder_comes_back_outside(stores: Stores) -> None:
+    chat = stores.chats.create("Chat")
+    folder = stores.folders.make("Folder", None, chat)
+    stores.folders.delete(folder, with_chats=True)
+    stores.trash.restore_chat(chat)
+    assert [each.id for each in stores.chats.listing(9).chats] == [chat]
+
+
+def test_folders_in_a_circle_and_of_lost_parents_are_all_shown(stores: Stores) -> None:
+    chat = stores.chats.create("Chat")
+    first = stores.folders.make("First", None, chat)
+    second = stores.folders.make("Second", first)
+    third = stores.folders.make("Third", 777)
+    stores.folders.make("Own", None)
+    stores.database.execute("UPDATE folders SET parent_id = ? WHERE id = ?", (second, first))
+    stores.database.execute("UPDATE folders SET parent_id = id WHERE name = 'Own'")
+    assert names(stores) == [("Third", 0), ("First", 0), ("Second", 1), ("Own", 0)]
+    stores.folders.move(third, second)
+    assert stores.folders.chats_below(first) == 1
+    stores.folders.delete(first, with_chats=True)
+    assert names(stores) == [("Own", 0)]
+    assert stores.chats.find() == []
+
+
+def test_a_copy_lies_beside_its_original_with_its_options(stores: Stores) -> None:
+    chat = stores.chats.create("Chat")
+    folder = stores.folders.make("Folder", None, chat)
+    stores.database.execute("UPDATE chats SET options = '{}', pinned = 1 WHERE id = ?", (chat,))
+    stores.chats.create("Chat copy")
+    copy = stores.chats.duplicate(chat, iter(["Chat copy", "Chat copy 2"]))
+    row = stores.database.row("SELECT title, folder_id, options, pinned FROM chats WHERE id = ?", (copy,))
+    assert row is not None
+    assert tuple(row) == ("Chat copy 2", folder, "{}", 0)
+
+
+def test_what_is_deleted_for_good_leaves_nothing(stores: Stores) -> None:
+    kept, gone = stores.chats.create("Kept"), stores.chats.create("Gone")
+    for chat in (kept, gone):
+        stores.messages.add_user(chat, None, "words")
+        stores.trash.put_chat(chat)
+    newest, older = stores.trash.latest()
+    assert (newest.title, newest.messages, newest.words) == ("Gone", 1, "words")
+    assert stores.trash.forget([newest]).chats == (gone,)
+    assert stores.trash.latest() == [older]
+    assert stores.trash.leaves_traces
+    assert [row["chat_id"] for row in stores.database.rows("SELECT chat_id FROM messages")] == [kept]
+    assert stores.trash.empty().chats == (kept,)
+    assert stores.database.rows("SELECT * FROM messages") == []
+    assert not stores.trash.empty()
+
+
+def test_any_depth_is_listed(stores: Stores) -> None:
+    depth, parent = 3000, None
+    with stores.database.transaction():
+        for number in range(1, depth + 1):
+            stores.database.execute("INSERT INTO folders VALUES (?, ?, ?, 1, 1.0)", (number, str(number), parent))
+            parent = number
+    chat = stores.chats.create("Deep")
+    stores.folders.put_chat(chat, depth)
+    listing = stores.chats.listing(9)
+    tree = FolderTree(listing.folders)
+    rows = rows_of(listing, tree, (), date(2026, 11, 21), searching=False)
+    assert (len(rows), rows[-1].chat_id, rows[-1].depth) == (depth + 2, chat, depth)
+    assert tree.holds(1, depth)

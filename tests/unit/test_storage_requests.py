@@ -1,0 +1,141 @@
+"""Requests in the database: a row for each end of a reply, and totals over them."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from app.storage import Database, Grouping, ReplyStatus, ReplyText, Stores
+from app.storage.requests import end_reply
+from engine import DraftingState, RequestStats
+
+GAIN = RequestStats(
+    generated_tokens=101,
+    rounds=51,
+    draft_rounds=50,
+    drafted=100,
+    accepted=50,
+    drafted_by_position=(50, 50),
+    accepted_by_position=(30, 20),
+    decode_s=2.0,
+    plain_rounds=60.0,
+    drafting=DraftingState.ACTIVE,
+)
+PLAIN = RequestStats(generated_tokens=31, rounds=31, decode_s=1.0, drafting=DraftingState.NO_DRAFT)
+
+
+@pytest.fixture
+def stores(tmp_path: Path) -> Iterator[Stores]:
+    database = Database(tmp_path / "chats.db")
+    yield Stores(database)
+    database.close()
+
+
+def record(stores: Stores, stats: RequestStats, text: str = "Some words.", draft: str = "Draft") -> int:
+    chat = stores.chats.create("A chat")
+    question = stores.messages.add_user(chat, None, "Why?")
+    reply = stores.messages.begin_reply(chat, question, "Main", draft)
+    end_reply(stores, ReplyText(reply, text, "", 0.0), ReplyStatus.DONE, stats, None, '{"answer":{}}')
+    return reply
+
+
+def test_an_end_is_stored_with_its_row_and_marks(stores: Stores) -> None:
+    reply = record(stores, GAIN)
+    (request,) = stores.requests.recent(10)
+    assert (request.message_id, request.title, request.main_name, request.draft_name) == (
+        reply,
+        "A chat",
+        "Main",
+        "Draft",
+    )
+    assert request.stats == GAIN
+    stored = stores.messages.message(reply)
+    assert stored is not None
+    assert stored.drafting == '{"answer":{}}'
+
+
+def test_an_end_that_the_disk_refuses_leaves_no_row(stores: Stores) -> None:
+    chat = stores.chats.create("A chat")
+    question = stores.messages.add_user(chat, None, "Why?")
+    reply = stores.messages.begin_reply(chat, question, "Main", "Draft")
+    stores.database.execute("DROP TABLE requests")
+    with pytest.raises(sqlite3.Error):
+        end_reply(stores, ReplyText(reply, "Words", "", 0.0), ReplyStatus.DONE, GAIN, None, None)
+    stored = stores.messages.message(reply)
+    assert stored is not None
+    assert (stored.text, stored.status) == ("", ReplyStatus.STREAMING)
+
+
+def test_newest_first_and_no_more_than_asked_for(stores: Stores) -> None:
+    replies = [record(stores, GAIN) for _ in range(5)]
+    assert [each.message_id for each in stores.requests.recent(3)] == replies[:-4:-1]
+
+
+def test_a_row_outlives_its_chat_and_says_nothing_of_it(stores: Stores) -> None:
+    record(stores, GAIN)
+    stores.database.execute("DELETE FROM messages")
+    stores.database.execute("DELETE FROM chats")
+    (request,) = stores.requests.recent(10)
+    assert (request.title, request.stats) == ("", GAIN)
+
+
+def test_rates_of_a_total_are_those_of_one_long_reply(stores: Stores) -> None:
+    """Not the mean of rates: a reply of three tokens would count as much as one of a thousand."""
+    record(stores, GAIN)
+    record(stores, replace(GAIN, generated_tokens=11, rounds=11, drafted=10, accepted=0, plain_rounds=11.0))
+    (total,) = stores.requests.totals(Grouping.PAIR)
+    assert total.key == ("Main", "Draft")
+    assert total.requests == 2
+    assert total.drafted.accept_rate == pytest.approx(50 / 110)
+    assert total.drafted.tokens_per_pass == pytest.approx((100 + 10) / (50 + 10))
+    assert total.judged.speed_up == pytest.approx((110 / 60) / (71 / 60))
+
+
+def test_the_total_of_one_request_is_its_own(stores: Stores) -> None:
+    record(stores, GAIN)
+    (total,) = stores.requests.totals(Grouping.PAIR)
+    for rate in ("accept_rate", "tokens_per_pass", "speed_up", "tokens_per_second", "saved_s"):
+        assert getattr(total.judged, rate) == pytest.approx(getattr(GAIN, rate))
+
+
+def test_plain_requests_count_but_dilute_no_rate(stores: Stores) -> None:
+    record(stores, GAIN)
+    record(stores, PLAIN)
+    record(stores, replace(GAIN, plain_rounds=0.0))  # drafted, and not compared with plain decoding
+    (total,) = stores.requests.totals(Grouping.PAIR)
+    assert total.requests == 3
+    assert total.drafted.tokens_per_pass == pytest.approx(2.0)
+    assert total.judged.speed_up == pytest.approx(GAIN.speed_up)
+
+
+def test_totals_by_language_and_content(stores: Stores) -> None:
+    record(stores, GAIN, "초안 모델이 추측해요.")
+    record(stores, GAIN, "A draft guesses.")
+    record(stores, GAIN, "- one\n- two")
+    assert {total.key[1]: total.requests for total in stores.requests.totals(Grouping.LANGUAGE)} == {"en": 2, "ko": 1}
+    assert {total.key[1]: total.requests for total in stores.requests.totals(Grouping.CONTENT)} == {
+        "prose": 2,
+        "list": 1,
+    }
+
+
+@pytest.mark.parametrize("damage", ["{", "null", '{"drafted":"many"}', "[]", '{"plain_rounds":NaN}', ""])
+def test_damaged_rows_hide_no_others(stores: Stores, damage: str) -> None:
+    record(stores, GAIN)
+    number = record(stores, GAIN)
+    stores.database.execute("UPDATE requests SET stats = ? WHERE message_id = ?", (damage, number))
+    assert GAIN in [each.stats for each in stores.requests.recent(10)]
+    (total,) = stores.requests.totals(Grouping.PAIR)
+    assert total.drafted.accept_rate == pytest.approx(0.5)
+
+
+def test_clearing_forgets_the_rows_and_keeps_the_messages(stores: Stores) -> None:
+    reply = record(stores, GAIN)
+    stores.requests.clear()
+    assert stores.requests.recent(10) == []
+    assert stores.requests.totals(Grouping.PAIR) == []
+    assert stores.messages.message(reply) is not None

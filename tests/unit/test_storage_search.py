@@ -1,0 +1,253 @@
+"""Searching with the index: it finds what a look at every message finds, whatever has happened to either file."""
+
+from __future__ import annotations
+
+import sqlite3
+import unicodedata
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from queue import SimpleQueue
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.storage import ChatSummary, Database, ReplyStatus, ReplyText, Storage, Stores
+from app.storage.database import Reader, address_of
+from app.storage.search_index import Progress, SearchIndex, forget_index, index_path, open_index
+from app.storage.searching import MATCHES, Searching
+from engine import RequestStats
+
+TEXTS = (
+    "深度学习。推測デコード。초안 모델, ドラフトモデル: accept rate 100 % for under_score \\o/ 草",
+    "Speculative decoding: ein Entwurf für ÄPFEL, ConversationListModel",
+    unicodedata.normalize("NFD", "메인 모델이 확인해요"),
+    "ｆｕｌｌ ｗｉｄｔｈ and a ﬁne ligature, C++ & 😀",
+)
+QUERIES = (
+    *("学习", "推測", "초안", "ドラフト", "草", "習", "안", "모델", "확인"),
+    *("accept", "ACCEPT rate", "100 %", "under_score", "\\o/", "e", "äpfel", "apfel", "listmod", "ption"),
+    *("full width", "ＦＵＬＬ", "fine", "c++", "😀", "z", "쀍", "decoding 草", "decoding entwurf"),
+)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "chats.db"
+
+
+@pytest.fixture
+def stores(path: Path) -> Iterator[Stores]:
+    database = Database(path)
+    yield Stores(database)
+    database.close()
+
+
+def chat_of(stores: Stores, *texts: str, title: str = "Chat") -> int:
+    chat, parent = stores.chats.create(title), None
+    for text in texts:
+        parent = stores.messages.add_user(chat, parent, text)
+    return chat
+
+
+def indexed(path: Path) -> SearchIndex:
+    """Read to the end, and the database told what is covered."""
+    index = open_index(path)
+    assert index is not None
+    with closing(Reader(address_of(path))) as reader:
+        progress = Progress(more=True)
+        while progress.more:
+            progress = index.catch_up(reader, batch=2)
+    return index
+
+
+def found(path: Path, query: str, index: SearchIndex | None) -> list[tuple[int, tuple[int, ...]]]:
+    """The chats, and the messages in each."""
+    with closing(Reader(address_of(path))) as reader:
+        return [
+            (chat.id, tuple(match.message_id for match in chat.matches))
+            for chat in Searching(reader, index).find(query)
+        ]
+
+
+def test_the_index_finds_what_a_look_at_every_message_finds(stores: Stores, path: Path) -> None:
+    for text in TEXTS:
+        chat_of(stores, text, "Nothing of the kind.")
+    with closing(indexed(path)) as index:
+        results = {query: found(path, query, index) for query in QUERIES}
+    assert results == {query: found(path, query, None) for query in QUERIES}
+    nowhere = {query for query, result in results.items() if not result}
+    assert nowhere == {"習", "apfel", "ption", "z", "쀍", "decoding 草"}
+
+
+@settings(max_examples=60)
+@given(texts=st.lists(st.text(max_size=30), max_size=4), start=st.integers(0, 25), length=st.integers(1, 6))
+def test_any_piece_of_any_text_is_found(
+    texts: list[str], start: int, length: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.mktemp("any") / "chats.db"
+    with closing(Database(path)) as database:
+        texts = [text.encode("utf-8", "ignore").decode().replace("\0", "") for text in texts]
+        chat_of(Stores(database), *texts)
+        with closing(indexed(path)) as index:
+            for text in texts:
+                query = " ".join(text[start : start + length].split())
+                if query:
+                    assert found(path, query, index) == found(path, query, None)
+
+
+def test_what_the_index_has_not_read_yet_is_found(stores: Stores, path: Path) -> None:
+    chat_of(stores, "old words")
+    with closing(indexed(path)) as index:
+        fresh = chat_of(stores, "fresh words")
+        assert [number for number, _ in found(path, "fresh", index)] == [fresh]
+        assert len(found(path, "words", index)) == 2
+
+
+def test_a_reply_that_goes_on_is_read_again(stores: Stores, path: Path) -> None:
+    chat = chat_of(stores, "question")
+    reply = stores.messages.begin_reply(chat, stores.chats.leaf(chat) or 0, "Main", "")
+    stores.messages.save_texts([ReplyText(reply, "first half", "", 0.0)])
+    with closing(indexed(path)):
+        stores.forget_rewritten([(reply, 1)])
+    assert stores.database.rows("SELECT * FROM rewritten") == []
+    whole = ReplyText(reply, "first half and second", "", 0.0)
+    stores.messages.finish_reply(whole, ReplyStatus.DONE, RequestStats(), None)
+    for _ in range(2):  # before and after the index has read it again
+        with closing(indexed(path)) as index:
+            assert found(path, "second", index) == [(chat, (reply,))]
+
+
+def test_a_change_that_came_while_the_index_read_stays_noted(stores: Stores, path: Path) -> None:
+    chat = chat_of(stores, "question")
+    reply = stores.messages.begin_reply(chat, stores.chats.leaf(chat) or 0, "Main", "")
+    for text in ("a", "ab"):
+        stores.messages.save_texts([ReplyText(reply, text, "", 0.0)])
+    stores.forget_rewritten([(reply, 1)])
+    assert [tuple(row) for row in stores.database.rows("SELECT * FROM rewritten")] == [(reply, 2)]
+    stores.forget_rewritten([(reply, 2)])
+    assert stores.database.rows("SELECT * FROM rewritten") == []
+
+
+def test_a_damaged_index_is_made_anew(stores: Stores, path: Path) -> None:
+    chat = chat_of(stores, "words")
+    indexed(path).close()
+    index_path(path).write_bytes(b"no database" * 1000)
+    with closing(indexed(path)) as index:
+        assert found(path, "words", index) == [(chat, (1,))]
+    assert index_path(path).stat().st_mode & 0o077 == 0
+
+
+def test_an_index_of_a_later_database_is_refused(stores: Stores, path: Path, tmp_path: Path) -> None:
+    """Somebody has put an older copy in the place of the database: numbers that come again are other messages."""
+    chat_of(stores, "one", "two", "three")
+    with closing(indexed(path)) as index, closing(Database(tmp_path / "older.db")) as older:
+        chat_of(Stores(older), "one")
+        with pytest.raises(sqlite3.DatabaseError):
+            index.catch_up(older)
+
+
+def test_nothing_is_left_of_a_forgotten_index(path: Path, stores: Stores) -> None:
+    chat_of(stores, "secret")
+    indexed(path).close()
+    assert list(path.parent.glob("chats-search*"))
+    forget_index(path)
+    assert list(path.parent.glob("chats-search*")) == []
+
+
+def test_a_result_names_the_messages_with_the_most_words(stores: Stores, path: Path) -> None:
+    both = "red apple"
+    chat = chat_of(stores, both, "apple", "red", both, "apple pie, red wine", both)
+    assert found(path, "red apple", None) == [(chat, (6, 5, 4))]
+    with closing(Reader(address_of(path))) as reader:
+        (summary,) = Searching(reader).find("red apple")
+    assert [match.word for match in summary.matches] == ["red apple", "red", "red apple"]
+    assert len(summary.matches) == MATCHES
+
+
+def test_the_snippet_has_what_was_found_in_its_middle(stores: Stores, path: Path) -> None:
+    chat_of(stores, "x " * 400 + "**needle** in `hay`" + " y" * 400)
+    with closing(Reader(address_of(path))) as reader:
+        (match,) = Searching(reader).find("NEEDLE")[0].matches
+    assert "needle in hay" in match.snippet
+    assert 0.25 < match.snippet.index("needle") / len(match.snippet) < 0.5
+
+
+def test_deleted_chats_and_messages_are_not_found(stores: Stores, path: Path) -> None:
+    chat, gone = chat_of(stores, "q", "needle"), chat_of(stores, "needle too")
+    with closing(indexed(path)) as index:
+        stores.messages.delete_below(2)
+        stores.trash.put_chat(gone)
+        assert found(path, "needle", index) == []
+        stores.trash.restore_chat(gone)
+        assert [number for number, _ in found(path, "needle", index)] == [gone]
+    assert stores.chats.summary(chat) is not None
+
+
+class Owner:
+    """The thread that owns the storage: what is delivered to it is done when it waits."""
+
+    def __init__(self, path: Path) -> None:
+        self.answers: list[object] = []
+        self._calls: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self.storage = Storage(path, self._calls.put)
+        self.storage.open(self.answers.append, self.answers.append)
+        self.settle()
+
+    def settle(self) -> None:
+        while self.storage.pending:
+            self._calls.get(timeout=30)()
+
+    def write(self, change: Callable[[Stores], object]) -> None:
+        self.storage.write(change, self.answers.append, self.answers.append)
+        self.settle()
+
+    def search(self, query: str) -> list[str]:
+        found: list[ChatSummary] = []
+        self.storage.search(query, 10, found.extend)
+        self.settle()
+        return [chat.title for chat in found]
+
+
+@pytest.fixture
+def owner(path: Path) -> Iterator[Owner]:
+    owner = Owner(path)
+    yield owner
+    owner.storage.close()
+
+
+def files_with(path: Path, words: str) -> list[str]:
+    return [file.name for file in path.parent.rglob("*") if file.is_file() and words.encode() in file.read_bytes()]
+
+
+def test_the_storage_keeps_the_index_by_itself(owner: Owner, path: Path) -> None:
+    owner.write(lambda stores: chat_of(stores, "first words", title="First"))
+    owner.storage.settle()
+    owner.settle()
+    assert index_path(path).exists()
+    owner.write(lambda stores: chat_of(stores, "second words", title="Second"))
+    assert (owner.search("words"), owner.search("first")) == (["Second", "First"], ["First"])
+
+
+def test_a_search_goes_on_without_an_index_that_cannot_be_read(owner: Owner, path: Path) -> None:
+    owner.write(lambda stores: chat_of(stores, "words", title="Chat"))
+    owner.storage.settle()
+    owner.settle()
+    with closing(sqlite3.connect(index_path(path))) as raw:
+        raw.execute("DROP TABLE pieces")
+    assert owner.search("words") == ["Chat"]
+
+
+def test_what_is_deleted_for_good_is_in_no_file(owner: Owner, path: Path) -> None:
+    owner.write(lambda stores: chat_of(stores, "zanzibar", title="Gone"))
+    owner.write(lambda stores: chat_of(stores, "other words", title="Kept"))
+    owner.storage.settle()  # makes the daily copy and the index
+    owner.settle()
+    owner.write(lambda stores: stores.trash.put_chat(1))
+    owner.storage.forget(lambda trash: trash.empty(), owner.answers.append, owner.answers.append)
+    owner.settle()
+    assert not index_path(path).exists()
+    assert all("-wal" in name for name in files_with(path, "zanzibar"))
+    owner.storage.close()
+    assert files_with(path, "zanzibar") == []

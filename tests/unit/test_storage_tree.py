@@ -1,0 +1,170 @@
+"""Messages that are inserted, replaced, and deleted by themselves: what follows stays joined, and nothing is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from app.storage import Database, Edit, EditKind, StoredMessage, Stores, copies, exchange, rescue
+from app.storage.database import _make_tables
+from app.storage.trash import KEPT_S
+from engine import MessageRole
+
+USER, ASSISTANT = MessageRole.USER, MessageRole.ASSISTANT
+
+
+@pytest.fixture
+def stores(tmp_path: Path) -> Iterator[Stores]:
+    database = Database(tmp_path / "chats.db")
+    yield Stores(database)
+    database.close()
+
+
+def chat_of(stores: Stores, *words: str) -> int:
+    """A chat in which person and model take turns."""
+    chat, parent = stores.chats.create("Chat"), None
+    for number, text in enumerate(words):
+        parent = stores.messages.insert(chat, parent, ASSISTANT if number % 2 else USER, text)
+    return chat
+
+
+def shown(stores: Stores, chat: int) -> list[str]:
+    return [message.text for message in stores.messages.shown_branch(chat)]
+
+
+def message(stores: Stores, chat: int, text: str) -> StoredMessage:
+    return next(each for each in stores.messages.shown_branch(chat) if each.text == text)
+
+
+def test_what_follows_a_message_that_is_deleted_alone_stays(stores: Stores) -> None:
+    chat = chat_of(stores, "a", "b", "c", "d")
+    mark = exchange.delete_messages(stores, message(stores, chat, "b"), following=False)
+    assert shown(stores, chat) == ["a", "c", "d"]
+    assert stores.messages.sibling(message(stores, chat, "c"), 1) is None
+    stores.trash.restore(mark)
+    assert shown(stores, chat) == ["a", "b", "c", "d"]
+
+
+def test_the_first_and_the_last_can_be_deleted_alone(stores: Stores) -> None:
+    chat = chat_of(stores, "a", "b", "c")
+    exchange.delete_messages(stores, message(stores, chat, "a"), following=False)
+    exchange.delete_messages(stores, message(stores, chat, "c"), following=False)
+    assert shown(stores, chat) == ["b"]
+    assert message(stores, chat, "b").parent_id is None
+
+
+def test_with_all_that_follows_it_goes_from_every_branch(stores: Stores) -> None:
+    chat = chat_of(stores, "a", "b", "c", "d")
+    exchange.replace(stores, message(stores, chat, "d"), "d2")
+    assert stores.messages.count_below(message(stores, chat, "b")) == 3
+    mark = exchange.delete_messages(stores, message(stores, chat, "b"), following=True)
+    assert shown(stores, chat) == ["a"]
+    stores.trash.restore(mark)
+    assert shown(stores, chat) == ["a", "b", "c", "d2"]
+
+
+def test_inserted_messages_stand_before_and_after(stores: Stores) -> None:
+    chat = chat_of(stores, "a", "b")
+    exchange.insert(stores, message(stores, chat, "a"), USER, "before a", after=False)
+    exchange.insert(stores, message(stores, chat, "a"), ASSISTANT, "after a", after=True)
+    exchange.insert(stores, message(stores, chat, "b"), USER, "after b", after=True)
+    assert shown(stores, chat) == ["before a", "a", "after a", "b", "after b"]
+    assert [each.siblings for each in stores.messages.shown_branch(chat)] == [1] * 5
+
+
+def test_every_version_follows_what_is_inserted_before_it(stores: Stores) -> None:
+    chat = chat_of(stores, "a", "b")
+    exchange.replace(stores, message(stores, chat, "b"), "b2")
+    exchange.insert(stores, message(stores, chat, "b2"), USER, "between", after=False)
+    assert shown(stores, chat) == ["a", "between", "b2"]
+    assert (message(stores, chat, "b2").sibling, message(stores, chat, "b2").siblings) == (2, 2)
+
+
+def test_other_words_keep_what_follows_and_the_former_ones(stores: Stores) -> None:
+    chat = chat_of(stores, "a", "b", "c")
+    former = message(stores, chat, "b")
+    exchange.replace(stores, former, "b2")
+    assert shown(stores, chat) == ["a", "b2", "c"]
+    assert [each.text for each in stores.messages.branch(former.id)] == ["a", "b"]
+
+
+def test_a_copy_of_the_chat_has_its_order(stores: Stores) -> None:
+    chat = chat_of(stores, "a", "b", "c", "d")
+    exchange.insert(stores, message(stores, chat, "a"), ASSISTANT, "inserted", after=True)
+    exchange.delete_messages(stores, message(stores, chat, "c"), following=False)
+    assert shown(stores, stores.chats.duplicate(chat, iter(["copy"]))) == ["a", "inserted", "b", "d"]
+
+
+def test_what_follows_stays_when_the_trash_is_emptied(stores: Stores, tmp_path: Path) -> None:
+    chat = chat_of(stores, "a", "b", "c", "d", "e")
+    for text in ("a", "c", "d"):
+        exchange.delete_messages(stores, message(stores, chat, text), following=False)
+    stores.edits.put(Edit(1, EditKind.EDIT, USER, "words about a"))
+    copies.make_if_due(tmp_path / "chats.db")
+    stores.database.execute("UPDATE messages SET deleted_at = deleted_at - ?", (KEPT_S + 1,))
+    purged = stores.trash.purge()
+    copies.forget(tmp_path / "chats.db", purged)
+    assert (len(purged.messages), shown(stores, chat)) == (3, ["b", "e"])
+    assert not stores.database.rows("SELECT * FROM edits")
+    with closing(Database(copies.all_of(tmp_path / "chats.db")[-1])) as copy:
+        assert shown(Stores(copy), chat) == ["b", "e"]
+
+
+@pytest.mark.expect_log("the database was damaged")
+def test_a_rescue_keeps_the_order_and_what_was_being_edited(stores: Stores, tmp_path: Path) -> None:
+    chat = chat_of(stores, "a", "b", "c")
+    exchange.insert(stores, message(stores, chat, "a"), ASSISTANT, "inserted", after=True)
+    exchange.delete_messages(stores, message(stores, chat, "b"), following=False)
+    edit = Edit(3, EditKind.AFTER, ASSISTANT, "half a thought")
+    stores.edits.put(edit)
+    stores.database.close()
+    rescue.rebuild(tmp_path / "chats.db", _make_tables)
+    with closing(Database(tmp_path / "chats.db")) as database:
+        assert shown(Stores(database), chat) == ["a", "inserted", "c"]
+        assert Stores(database).edits.of_chat(chat) == {3: edit}
+
+
+def test_an_edit_is_kept_until_it_is_dropped(stores: Stores) -> None:
+    chat = chat_of(stores, "a", "b")
+    stores.edits.put(Edit(2, EditKind.EDIT, ASSISTANT, "one"))
+    stores.edits.put(Edit(2, EditKind.EDIT, ASSISTANT, "two"))
+    assert [edit.text for edit in stores.edits.of_chat(chat).values()] == ["two"]
+    stores.database.execute("UPDATE edits SET kind = 'telepathy', role = x'00'")
+    assert stores.edits.of_chat(chat) == {2: Edit(2, EditKind.EDIT, USER, "two")}
+    stores.edits.drop(2)
+    assert stores.edits.of_chat(chat) == {}
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps=st.lists(st.tuples(st.sampled_from(["insert", "before", "replace", "delete", "undo"]), st.integers(0, 9))))
+def test_a_branch_is_what_a_list_would_be(stores: Stores, steps: list[tuple[str, int]]) -> None:
+    """Whatever is inserted, replaced and deleted by itself: the branch that is shown is the list that one expects."""
+    chat = chat_of(stores, "a", "b", "c")
+    expected, marks = ["a", "b", "c"], list[tuple[float, list[str]]]()
+    for number, (step, at) in enumerate(steps):
+        branch = stores.messages.shown_branch(chat)
+        if step == "undo" and marks:
+            mark, expected = marks.pop()
+            stores.trash.restore(mark)
+        elif branch and step != "undo":
+            place = at % len(branch)
+            if step == "delete":
+                mark = exchange.delete_messages(stores, branch[place], following=False)
+                if place < len(branch) - 1 and branch[place].siblings == 1:
+                    marks.append((mark, list(expected)))
+                    del expected[place]
+                else:  # another version takes its place, or nothing
+                    expected, marks = shown(stores, chat), []
+            elif step == "replace":
+                exchange.replace(stores, branch[place], f"new {number}")
+                expected[place], marks = f"new {number}", []
+            else:
+                exchange.insert(stores, branch[place], USER, f"new {number}", after=step == "insert")
+                expected.insert(place + (step == "insert"), f"new {number}")
+                marks = []
+        assert shown(stores, chat) == expected
