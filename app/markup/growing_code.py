@@ -14,6 +14,8 @@ _NEW_THING = re.compile(r"\n\s*\n(?=[^\s}\])])")
 _LONG_TAIL = 600  # beyond it any line may be the place
 _LONGEST_TAIL = 3000  # beyond it new lines stay plain
 _MOST_S = 0.010  # for one reading
+# Of these a line has the same colours by itself as below the others, where no string goes on.
+_LINE_BY_LINE = frozenset({"python", "py", "python3", "diff", "patch", "json", "ini", "toml"})
 _PAIRS = (("/*", "*/"), ("<!--", "-->"))
 _SAME_AT_BOTH_ENDS = ('"""', "'''", "`")
 
@@ -37,7 +39,9 @@ class GrowingCode:
     def _safe_place(self, code: str) -> int:
         """The last one below the one that is known, or that one."""
         places = [found.end() for found in _NEW_THING.finditer(code, self._start)]
-        if len(code) - self._start > _LONG_TAIL:
+        if self._language.lower() in _LINE_BY_LINE:
+            places.append(code.rfind("\n", self._start) + 1)
+        elif len(code) - self._start > _LONG_TAIL:
             places.append(code.rfind("\n", self._start, len(code) - _LONG_TAIL // 3) + 1)
         return next((place for place in sorted(places, reverse=True) if self._is_safe(code, place)), self._start)
 

@@ -74,25 +74,6 @@ class Open:
         return 1000 * (time.thread_time() - began)
 
 
-def window(folder: Path, spawned: str) -> dict[str, float]:
-    qt = qt_application()
-    application = Application(Paths.for_user(folder))
-    figures: dict[str, float] = {}
-
-    def painted() -> None:
-        figures.update(
-            wall_ms=1000 * (time.clock_gettime(time.CLOCK_MONOTONIC) - float(spawned)),
-            cpu_ms=1000 * time.process_time(),
-        )
-        qt.exit(0)
-
-    application.window.painted_first.disconnect()
-    application.window.painted_first.connect(painted)
-    application.show()
-    qt.exec()
-    return figures
-
-
 def _scripted(folder: Path) -> tuple[Open, FakeEngine]:
     """The real app over a scripted engine: what is measured is the window's part."""
     starter = Path("resources/starter").resolve()
@@ -213,5 +194,5 @@ def _rss_mb() -> float:
 
 if __name__ == "__main__":
     what, where, *more = sys.argv[1:]
-    measures: dict[str, Callable[..., object]] = {"window": window, "chat": chat, "stream": stream, "share": share}
+    measures: dict[str, Callable[..., object]] = {"chat": chat, "stream": stream, "share": share}
     sys.stdout.write(json.dumps(measures[what](Path(where), *more)))

@@ -1,6 +1,7 @@
 """What the app's window takes: from the start to the first frame, for each update, to open, to scroll, to hold.
 
-Each figure comes from a process of its own (`app_child.py`): the real app, offscreen, on a profile with real chats.
+Each figure comes from a process of its own (`app_child.py`, `first_frame.py`): the real app, offscreen, on a profile
+with real chats.
 """
 
 from __future__ import annotations
@@ -25,14 +26,19 @@ _LIMIT_S = 300
 
 
 def child(what: str, profile: Path, *more: str) -> Any:
+    return _told(["tests.bench.app_child", what, str(profile), *more], profile)
+
+
+def _told(program: Sequence[str], profile: Path) -> Any:
     environment = os.environ | {"HOME": str(profile), "LANG": "C.UTF-8"}
-    program = [sys.executable, "-m", "tests.bench.app_child", what, str(profile), *more]
-    ended = subprocess.run(program, capture_output=True, text=True, env=environment, timeout=_LIMIT_S, check=True)
+    ended = subprocess.run(
+        [sys.executable, "-m", *program], capture_output=True, text=True, env=environment, timeout=_LIMIT_S, check=True
+    )
     return json.loads(ended.stdout)
 
 
 @cache
-def _chat_figures(stage: Stage, runs: int) -> dict[str, list[float]]:
+def _chat_figures(runs: int) -> dict[str, list[float]]:
     """Of several processes, so that no figure is one process's luck; opening and scrolling share them."""
     figures: dict[str, list[float]] = {"open_ms": [], "scroll_ms": [], "rss_mb": []}
     for _ in range(max(1, runs // 3)):
@@ -46,7 +52,7 @@ def _chat_figures(stage: Stage, runs: int) -> dict[str, list[float]]:
 
 
 @cache
-def _stream_figures(stage: Stage) -> list[float]:
+def _stream_figures() -> list[float]:
     with tempfile.TemporaryDirectory() as folder:
         fill(Path(folder))
         return list(child("stream", Path(folder))["update_ms"])
@@ -57,7 +63,7 @@ def app_window_ms(stage: Stage, runs: int) -> Row:
     cpu, wall = [], []
     with tempfile.TemporaryDirectory() as folder:
         for _ in range(runs + 2):
-            found = child("window", Path(folder), str(time.clock_gettime(time.CLOCK_MONOTONIC)))
+            found = _told(["tests.bench.first_frame", folder, str(time.monotonic())], Path(folder))
             cpu.append(found["cpu_ms"])
             wall.append(found["wall_ms"])
     detail = f"CPU time of {runs} starts; by the clock {statistics.median(wall[2:]):.0f} ms"
@@ -65,13 +71,13 @@ def app_window_ms(stage: Stage, runs: int) -> Row:
 
 
 def app_stream_update_ms_mean(stage: Stage, runs: int) -> Row:
-    updates = _stream_figures(stage)
+    updates = _stream_figures()
     detail = f"{len(updates)} updates of 3 tokens into a chat of {MESSAGES[SHORT_CHAT]} messages, GUI thread"
     return Row("app.stream.update_ms_mean", statistics.fmean(updates), "ms", "≤ 1.0", detail)
 
 
 def app_stream_update_ms_p99(stage: Stage, runs: int) -> Row:
-    updates = _stream_figures(stage)
+    updates = _stream_figures()
     detail = f"median {statistics.median(updates):.2f}, longest {max(updates):.1f} ms"
     return Row("app.stream.update_ms_p99", _percentile(updates, 99), "ms", "≤ 8", detail)
 
@@ -86,19 +92,19 @@ def app_stream_decode_share(stage: Stage, runs: int) -> Row:
 
 
 def app_open_chat_ms(stage: Stage, runs: int) -> Row:
-    figures = _chat_figures(stage, runs)["open_ms"]
+    figures = _chat_figures(runs)["open_ms"]
     detail = f"{MESSAGES[LONG_CHAT]} messages, GUI thread; longest of {len(figures)}: {max(figures):.0f}"
     return Row("app.open_chat_ms", statistics.median(figures), "ms", "≤ 80", detail)
 
 
 def app_scroll_ms_p99(stage: Stage, runs: int) -> Row:
-    figures = _chat_figures(stage, runs)["scroll_ms"]
+    figures = _chat_figures(runs)["scroll_ms"]
     detail = f"{len(figures)} steps, GUI thread; median {statistics.median(figures):.1f}, longest {max(figures):.1f}"
     return Row("app.scroll_ms_p99", _percentile(figures, 99), "ms", "≤ 8", detail)
 
 
 def app_rss_mb(stage: Stage, runs: int) -> Row:
-    figures = _chat_figures(stage, runs)["rss_mb"]
+    figures = _chat_figures(runs)["rss_mb"]
     return Row("app.rss_mb", statistics.median(figures), "MB", "≤ 160", "resident, with libraries; no engine imported")
 
 

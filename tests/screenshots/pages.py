@@ -12,6 +12,8 @@ from tests.screenshots.stage import SHOWCASE, Stage, dialog
 
 Page = Callable[[Stage], QWidget]  # brings the page up, and returns the widget to grab
 
+_SEARCHED = {"en": "draft", "ko": "초안", "ja": "ドラフト", "zh_CN": "草稿"}
+
 
 def empty_chat(stage: Stage) -> QWidget:
     stage.application.chats.new_chat()
@@ -42,8 +44,8 @@ def thinking(stage: Stage) -> QWidget:
 
 def search(stage: Stage) -> QWidget:
     chat(stage)
-    stage.application.window.sidebar.search.setText("draft" if stage.application.settings.language == "en" else "?")
-    stage.settle()
+    stage.application.window.sidebar.search.setText(_SEARCHED[stage.application.settings.language])
+    stage.pause()
     return stage.application.window
 
 

@@ -30,6 +30,7 @@ QUESTIONS = {
     "zh_CN": "什么是投机解码？",
 }
 _PATIENCE_S = 120
+_PAUSE_MS = 800
 
 
 class Stage:
@@ -110,6 +111,11 @@ class Stage:
         QCoreApplication.processEvents(QEventLoop.ProcessEventsFlag.AllEvents)
         self.until(lambda: not any(_unfinished(part.widget) for part, _ in self.transcript.visible_parts.shown()))
         QTest.qWait(30)
+
+    def pause(self) -> None:
+        """For what begins a moment after the last key, as a search does."""
+        QTest.qWait(_PAUSE_MS)
+        self.settle()
 
     def put_away(self) -> None:
         """Closes what a page has opened over the window."""

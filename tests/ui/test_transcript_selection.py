@@ -189,7 +189,7 @@ def test_it_scrolls_at_the_edges(open_transcript: Opener, qtbot: QtBot) -> None:
     start = QPoint(300, 300)
     mouse(harness, "mousePress", start)
     mouse(harness, "mouseMove", QPoint(300, -80))
-    qtbot.waitUntil(lambda: harness.value < before - 700)
+    qtbot.waitUntil(lambda: harness.value < before - 700, timeout=60_000)
     mouse(harness, "mouseRelease", QPoint(300, -80))
     held = harness.value
     text = copied(harness)

@@ -150,14 +150,14 @@ class CodePart(SelectableInside, Translated, QWidget):
     def _retranslate(self) -> None:
         self.copy_button.set_name(self.tr("Copy code"))
 
-    def paintEvent(self, _event: QPaintEvent) -> None:
+    def paintEvent(self, event: QPaintEvent) -> None:
         colors = self._context.theme.palette
         painter = QPainter(self)
         assert self._block is not None
         # The rounded corners between two pieces lie outside of both.
         above, below = RADIUS_CARD * self._block.continues_code, RADIUS_CARD * self._block.goes_on
         paint_card(painter, self.rect().adjusted(0, -above, 0, below), RADIUS_CARD, colors.surface, colors.hairline)
-        if not self._block.continues_code:
+        if not self._block.continues_code and event.rect().top() < self.text.y():
             self._paint_head(painter)
         painter.end()
 

@@ -34,6 +34,8 @@ class FormulaPart(SelectableInside, QWidget):
         self._image: QImage | None = None
         self._state = FormulaState.PENDING
         self._lit = False
+        self._part: Part | None = None
+        self._is_text = False  # it shows its source
         self._found: bool | None = None  # words of its source: the current ones (True), others, or none
         self.pending: set[FormulaKey] = set()
         self.text = ReadOnlyText(context, self)
@@ -49,14 +51,17 @@ class FormulaPart(SelectableInside, QWidget):
 
     def show_part(self, part: Part, width_px: int) -> int:
         assert isinstance(part.content, Block)
-        self._tex = part.content.text
+        goes_on = part is self._part and self._is_text and part.content.text.startswith(self._tex)
+        self._part, self._tex = part, part.content.text
         self.setAccessibleName(f"{part.name}: {self._tex}")
         self.setAccessibleDescription(self._tex)
         if part.content.closed:
             self._ask()
         else:
             self._state, self._image, self.pending = FormulaState.FAILED, None, set()
-        self.text.setVisible(self._state is FormulaState.FAILED)
+        # One that was written before the reader's eyes stays source until it is drawn, instead of vanishing meanwhile.
+        self._is_text = self._state is FormulaState.FAILED or (goes_on and self._state is FormulaState.PENDING)
+        self.text.setVisible(self._is_text)
         self.update()
         return self._height(width_px)
 
@@ -72,7 +77,7 @@ class FormulaPart(SelectableInside, QWidget):
         if self._image is not None:
             size = self._image.deviceIndependentSize()
             return round(size.height() * min(1.0, width_px / size.width())) + self._context.theme.px(8)
-        if self._state is FormulaState.PENDING:
+        if not self._is_text:
             return round(self._context.document_style().line_px * (1.6 + self._tex.count("\\\\")))
         self._write_source()
         height = self.text.height_at(width_px)
@@ -107,10 +112,6 @@ class FormulaPart(SelectableInside, QWidget):
         painter.end()
 
     # Selection
-
-    @property
-    def _is_text(self) -> bool:
-        return self._state is FormulaState.FAILED
 
     @property
     def length(self) -> int:
