@@ -419,6 +419,10 @@
         <translation>複製</translation>
     </message>
     <message>
+        <source>Export…</source>
+        <translation>書き出す…</translation>
+    </message>
+    <message>
         <source>Name of the folder</source>
         <translation>フォルダ名</translation>
     </message>

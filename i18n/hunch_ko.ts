@@ -419,6 +419,10 @@
         <translation>복제</translation>
     </message>
     <message>
+        <source>Export…</source>
+        <translation>내보내기…</translation>
+    </message>
+    <message>
         <source>Name of the folder</source>
         <translation>폴더 이름</translation>
     </message>

@@ -419,6 +419,10 @@
         <translation>创建副本</translation>
     </message>
     <message>
+        <source>Export…</source>
+        <translation>导出…</translation>
+    </message>
+    <message>
         <source>Name of the folder</source>
         <translation>文件夹名称</translation>
     </message>

@@ -128,6 +128,14 @@ def test_an_export_that_cannot_be_written_says_why_and_can_go_elsewhere(
     assert (tmp_path / "x.json").exists()
 
 
+def test_a_chat_is_exported_from_the_list(app: AppHarness, qtbot: QtBot) -> None:
+    app.ask(qtbot, "Ducks")
+    app.window.sidebar.chats.export_requested.emit(app.chats.chat_id, "Ducks")
+    (dialog,) = app.window.findChildren(ExportDialog)
+    assert dialog.title.text() == "Export “Ducks”"
+    dialog.reject()
+
+
 def test_where_to_is_asked_with_a_name_from_the_title(app: AppHarness, qtbot: QtBot) -> None:
     app.ask(qtbot, "a/b: c?")
     app.window.menu.export_chat.trigger()

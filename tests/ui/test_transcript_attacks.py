@@ -128,15 +128,16 @@ def test_clicks_everywhere_open_nothing(harness: TranscriptHarness) -> None:
     ],
 )
 def test_these_are_not_even_asked_about(harness: TranscriptHarness, link: str) -> None:
-    assert ask_to_open(link, harness.view) is None
+    assert ask_to_open(link, harness.theme, harness.view) is None
 
 
 def test_the_question_shows_letters_that_only_look_alike(harness: TranscriptHarness) -> None:
-    box = ask_to_open("https://аррӏе.example/\u202egnp.exe", harness.view)
-    assert box is not None
-    assert "xn--" in box.text()
-    assert "\u202e" not in box.text() + box.informativeText()
-    box.reject()
+    dialog = ask_to_open("https://аррӏе.example/\u202egnp.exe", harness.theme, harness.view)
+    assert dialog is not None
+    words = dialog.title.text() + dialog.sentence.text() + dialog.detail.text()
+    assert "xn--" in words
+    assert "\u202e" not in words
+    dialog.reject()
 
 
 class Steps:

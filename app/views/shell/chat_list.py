@@ -41,6 +41,7 @@ class ChatList(QListView):
     renamed = Signal(int, str)
     pin_requested = Signal(int, bool)
     duplicate_requested = Signal(int)
+    export_requested = Signal(int, str)  # chat, title
     delete_requested = Signal(int)
     move_requested = Signal(int, object)  # chat, folder or None
     folder_renamed = Signal(int, str)
@@ -216,6 +217,8 @@ class ChatList(QListView):
         pin.triggered.connect(lambda: self.pin_requested.emit(row.chat_id, not row.pinned))
         duplicate = menu.addAction(self.tr("Duplicate"))
         duplicate.triggered.connect(lambda: self.duplicate_requested.emit(row.chat_id))
+        export = menu.addAction(self.tr("Export…"))
+        export.triggered.connect(lambda: self.export_requested.emit(row.chat_id, row.title))
 
     def fill_move_menu(self, menu: QMenu, row: ConversationRow) -> None:
         """Where a chat or a folder can go."""

@@ -27,6 +27,7 @@ class FileWiring(QObject):
         menu.attach.triggered.connect(self.attachments.choose_files)
         menu.import_chats.triggered.connect(self.import_chats)
         menu.export_chat.triggered.connect(lambda: self.export(chats.chat_id, chats.title))
+        window.sidebar.chats.export_requested.connect(self.export)
         menu.export_all.triggered.connect(lambda: self.export(None, ""))
         chats.current_chat_changed.connect(lambda chat_id, _title: menu.export_chat.setEnabled(chat_id != 0))
         menu.export_chat.setEnabled(chats.chat_id != 0)

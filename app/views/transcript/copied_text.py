@@ -13,7 +13,8 @@ from app.markup import copying, long_lines
 from app.markup.block import Block, BlockKind
 from app.markup.document import DocumentBuilder
 from app.markup.safe_code import safe_code
-from app.views.transcript.message_item import MessageItem, Unread
+from app.views.transcript.body import Unread
+from app.views.transcript.message_item import MessageItem
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Bubble, Part
 from app.views.transcript.selection import Stretch, TranscriptSelection

@@ -22,9 +22,10 @@ from app.markup.document import DocumentBuilder
 from app.markup.folding import fold, occurrences
 from app.markup.visible_text import VisibleText
 from app.view_models.transcript import TranscriptModel
+from app.views.transcript.body import Unread, blocks_of
 from app.views.transcript.found_part import bring_into_sight
 from app.views.transcript.message_column import MessageColumn
-from app.views.transcript.message_item import MessageItem, Unread, blocks_of
+from app.views.transcript.message_item import MessageItem
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Bubble, Part
 from app.views.transcript.selection import Address

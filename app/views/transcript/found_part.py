@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from app.views.transcript.body import Unread
 from app.views.transcript.message_column import Anchor, MessageColumn
-from app.views.transcript.message_item import MessageItem, Unread
+from app.views.transcript.message_item import MessageItem
 from app.views.transcript.parts import Part, as_widget
 from app.views.transcript.selection import Address
 from app.views.transcript.sight import Sight

@@ -10,7 +10,8 @@ from PySide6.QtGui import QTextDocument
 from app.markup.block import Block
 from app.markup.document import DocumentBuilder
 from app.markup.links import Link, links_of, may_have_links
-from app.views.transcript.message_item import MessageItem, Unread
+from app.views.transcript.body import Unread
+from app.views.transcript.message_item import MessageItem
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Part
 

@@ -6,18 +6,18 @@ Not here: widgets, scrolling, or where the message stands among others (`message
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, takewhile
 
 from PySide6.QtCore import QCoreApplication
 
 from app.markup.block import Block, BlockKind
-from app.markup.blocks import Splitter
 from app.markup.document import list_step_px
 from app.markup.sections import Section, plain_sections, sections
 from app.theme import REPLY_LEADING, REPLY_PX, Theme
 from app.view_models.transcript import EditKind, TranscriptMessage
+from app.views.transcript.body import Body, Unread, blocks_of
 from app.views.transcript.editor_part import EditorContent
 from app.views.transcript.message_footer import ROW_PX, FooterContent
 from app.views.transcript.parts import Bubble, Part, PartKind
@@ -38,58 +38,12 @@ _IN_LIST_PX = 4
 _THOUGHT_INSET_PX = 20
 
 
-class _Body:
-    """One growing text (the answer, or the thinking) as parts.
-
-    Of a long text only the last section is read at first; each other one is a part without a widget until it is read.
-    """
-
-    def __init__(self, *, secondary: bool) -> None:
-        self.secondary = secondary
-        self.begin([Section(0, 0)])
-
-    def begin(self, cuts: list[Section]) -> None:
-        """Starts anew with a text of which nothing is read yet."""
-        self.text = ""  # as far as it was taken
-        self.finished = False
-        self.above: list[Part] = []  # of all sections but the last
-        self.last = cuts[-1]
-        self.number = len(cuts) - 1  # of the last section
-        self.splitter = splitter_of(self.last)
-        self.parts: list[Part] = []  # of the last section
-
-
 @dataclass(frozen=True, slots=True)
 class _Spot:
     """Where the blocks of a section stand."""
 
     number: int  # of the section
     start: int  # of the section in the text
-
-
-@dataclass(frozen=True, slots=True)
-class Unread:
-    section: Section
-    body: _Body
-    number: int
-
-
-def blocks_of(unread: Unread) -> list[Block]:
-    splitter = splitter_of(unread.section)
-    splitter.append(unread.body.text[unread.section.start : unread.section.end], shown=False)
-    splitter.finish()
-    blocks = splitter.blocks
-    if blocks and blocks[-1].kind is BlockKind.CODE and not blocks[-1].closed:
-        blocks[-1] = replace(blocks[-1], closed=True, goes_on=True)
-    return blocks
-
-
-def splitter_of(section: Section) -> Splitter:
-    splitter = Splitter()
-    fence = section.open_fence()
-    if fence is not None:
-        splitter.resume(fence)
-    return splitter
 
 
 class MessageItem:
@@ -123,12 +77,12 @@ class MessageItem:
         return self._make_name()
 
     @cached_property
-    def _answer(self) -> _Body:
-        return _Body(secondary=False)
+    def _answer(self) -> Body:
+        return Body(secondary=False)
 
     @cached_property
-    def _thought(self) -> _Body:
-        return _Body(secondary=True)
+    def _thought(self) -> Body:
+        return Body(secondary=True)
 
     @property
     def is_growing(self) -> bool:
@@ -321,7 +275,7 @@ class MessageItem:
 
     # Text
 
-    def _sync_body(self, body: _Body, text: str, width_px: int) -> None:
+    def _sync_body(self, body: Body, text: str, width_px: int) -> None:
         if text is not body.text:
             grown = text.startswith(body.text) and not body.finished
             if not (grown and body.text) and text != body.text:
@@ -335,7 +289,7 @@ class MessageItem:
             body.finished = True
         self._show_blocks(body, first, width_px)
 
-    def _begin_body(self, body: _Body, text: str, width_px: int) -> None:
+    def _begin_body(self, body: Body, text: str, width_px: int) -> None:
         self._drop(body.above, 0)
         self._drop(body.parts, 0)
         cuts = sections(text)
@@ -347,7 +301,7 @@ class MessageItem:
             part.height_px = self._estimated_px(text[section.start : section.end], width_px)
             body.above.append(part)
 
-    def _show_blocks(self, body: _Body, first: int, width_px: int) -> None:
+    def _show_blocks(self, body: Body, first: int, width_px: int) -> None:
         blocks = body.splitter.blocks
         self._drop(body.parts, len(blocks))
         for index in range(min(first, len(body.parts)), len(blocks)):
@@ -360,7 +314,7 @@ class MessageItem:
                 spot = _Spot(body.number, body.last.start)
                 body.parts.append(self._block_part(body, blocks, index, width_px, spot))
 
-    def _block_part(self, body: _Body, blocks: list[Block], index: int, width_px: int, spot: _Spot) -> Part:
+    def _block_part(self, body: Body, blocks: list[Block], index: int, width_px: int, spot: _Spot) -> Part:
         block = blocks[index]
         gap_px = 0 if index == 0 and spot.start == 0 else _gap_px(blocks[index - 1] if index else None, block)
         part = self._part(_PART_OF_BLOCK[block.kind], block, gap_px)

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence, QTextCursor
 
+from app.views.transcript.body import Unread
 from app.views.transcript.message_column import MARGIN_PX, Anchor, MessageColumn
-from app.views.transcript.message_item import MessageItem, Unread
+from app.views.transcript.message_item import MessageItem
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Part, PartKind, Selectable, as_widget
 from app.views.transcript.selection import Place, TranscriptSelection
