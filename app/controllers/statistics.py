@@ -27,7 +27,12 @@ class Statistics(QObject):
         self.totals: dict[Grouping, list[Total]] = {}
         self._watched = False
         replies.stored.connect(self._count)
-        table.add_older([_row(each) for each in storage.read.requests.recent(LOADED_ROWS)])
+        storage.count(lambda stores: stores.requests.recent(LOADED_ROWS), self._show_recent)
+
+    def _show_recent(self, stored: list[StoredRequest]) -> None:
+        """What has ended since it was asked for is in the table already."""
+        known = {row.message_id for row in self._table.rows}
+        self._table.add_older([_row(each) for each in stored if each.message_id not in known])
 
     def watch(self, watched: bool) -> None:
         """Totals are counted while somebody looks at them."""

@@ -97,7 +97,7 @@ def look():
     replies = [row for row in application.chats.transcript.messages if not row.from_user]
     said["marks"] = [[[m.start, m.end, m.wanted] for m in row.drafted.marks(thinking=False)] for row in replies]
     application.window.close_at_once()
-application.opened.connect(look)
+application.opened.connect(lambda: application.chats.requests.rowsInserted.connect(lambda *_: look()))
 application.ended.connect(qt.quit)
 application.show()
 qt.exec()

@@ -47,6 +47,7 @@ def test_requests_are_kept_over_restarts(tmp_path: Path, qtbot: QtBot) -> None:
         app.ask(qtbot, "One?")
         stats = app.chats.requests.rows[0].stats
     with open_app(tmp_path, qtbot) as app:
+        app.wait_until_stored(qtbot)
         (row,) = app.chats.requests.rows
         assert (row.chat, row.status, row.stats) == ("One?", ReplyStatus.DONE, stats)
         app.ask(qtbot, "Two?")
