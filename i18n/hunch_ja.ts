@@ -884,17 +884,6 @@
     </message>
 </context>
 <context>
-    <name>EditLine</name>
-    <message>
-        <source>Editing a message</source>
-        <translation>メッセージを編集中</translation>
-    </message>
-    <message>
-        <source>Cancel editing</source>
-        <translation>編集をキャンセル</translation>
-    </message>
-</context>
-<context>
     <name>EditorPart</name>
     <message>
         <source>You</source>

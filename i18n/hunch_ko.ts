@@ -884,17 +884,6 @@
     </message>
 </context>
 <context>
-    <name>EditLine</name>
-    <message>
-        <source>Editing a message</source>
-        <translation>메시지 수정 중</translation>
-    </message>
-    <message>
-        <source>Cancel editing</source>
-        <translation>수정 취소</translation>
-    </message>
-</context>
-<context>
     <name>EditorPart</name>
     <message>
         <source>You</source>

@@ -884,17 +884,6 @@
     </message>
 </context>
 <context>
-    <name>EditLine</name>
-    <message>
-        <source>Editing a message</source>
-        <translation>正在编辑消息</translation>
-    </message>
-    <message>
-        <source>Cancel editing</source>
-        <translation>取消编辑</translation>
-    </message>
-</context>
-<context>
     <name>EditorPart</name>
     <message>
         <source>You</source>

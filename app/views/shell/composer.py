@@ -24,7 +24,6 @@ from app.view_models.attached import AttachedModel
 from app.views.shell.attachment_row import AttachmentRow
 from app.views.widgets.buttons import STOP, IconButton, RoundButton
 from app.views.widgets.context_ring import ContextRing
-from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.message_edit import MessageEdit
 from app.views.widgets.translated import Translated
 
@@ -38,14 +37,12 @@ class _Sent:
 
     chat_id: int
     text: str
-    edited_id: int | None
 
 
 class Composer(Translated, QWidget):
     """The card with the text, the context meter and the round button."""
 
     send_requested = Signal(str)
-    edited = Signal(int, str)  # message, its new text
     stop_requested = Signal()
     unsent_changed = Signal(int, str)  # chat, what waits there
     attach_requested = Signal()
@@ -57,13 +54,10 @@ class Composer(Translated, QWidget):
         self._generating = False
         self._chat_id = 0
         self._unsent: dict[int, str] = {}
-        self._edited_id: int | None = None
-        self._set_aside = ""  # what was being written when an edit began
         self._sent: _Sent | None = None
         self._keep = QTimer(self, singleShot=True, interval=_KEEP_DELAY_MS)
         self.edit = MessageEdit(theme, self)
         self.ring = ContextRing(theme, self)
-        self.edit_line = EditLine(theme, self)
         self.attached = AttachmentRow(theme, self)
         self.attach_button = IconButton(theme, "paperclip", parent=self)
         self._attachments: AttachedModel | None = None
@@ -89,7 +83,6 @@ class Composer(Translated, QWidget):
         self.edit.composition_changed.connect(self._keep.start)
         self._keep.timeout.connect(self.keep_unsent)
         self.button.clicked.connect(self._on_button)
-        self.edit_line.cancelled.connect(self.end_edit)
         self.attach_button.clicked.connect(self.attach_requested)
         self.attached.left.connect(self.take_focus)
         self._theme.changed.connect(self._restyle)
@@ -109,10 +102,8 @@ class Composer(Translated, QWidget):
         row.addLayout(foot)
         self._column = QVBoxLayout(self)
         self._column.setSpacing(4)
-        self._column.addWidget(self.edit_line)
         self._column.addWidget(self.attached)
         self._column.addLayout(row)
-        self.edit_line.hide()
 
     def text(self) -> str:
         return self.edit.text()
@@ -156,7 +147,6 @@ class Composer(Translated, QWidget):
         if chat_id == self._chat_id:
             return
         self.edit.commit()
-        self.end_edit()
         self.keep_unsent()
         self._unsent[self._chat_id] = self.text()
         self._chat_id = chat_id
@@ -175,8 +165,7 @@ class Composer(Translated, QWidget):
     def keep_unsent(self) -> None:
         """Has what waits here kept on disk, with what is being composed."""
         self._keep.stop()
-        editing, text = self._edited_id is not None, self.edit.text_with_composed()
-        self.unsent_changed.emit(self._chat_id, (self._set_aside or text) if editing else text)
+        self.unsent_changed.emit(self._chat_id, self.edit.text_with_composed())
 
     def confirm_sent(self) -> None:
         """What was sent is on disk, so it leaves the field; what was typed since then stays."""
@@ -184,10 +173,7 @@ class Composer(Translated, QWidget):
         if sent is None:
             return
         self.edit.commit()
-        if sent.edited_id is not None:
-            if sent.edited_id == self._edited_id:
-                self.end_edit()
-        elif sent.chat_id == self._chat_id and self._edited_id is None:
+        if sent.chat_id == self._chat_id:
             self._drop_sent(sent.text)
         elif self._unsent.get(sent.chat_id, "").strip() == sent.text:
             self._unsent.pop(sent.chat_id, None)
@@ -206,22 +192,6 @@ class Composer(Translated, QWidget):
         elif text and now.lstrip().startswith(text):
             self.set_text(now.lstrip()[len(text) :].lstrip())
 
-    def begin_edit(self, message_id: int, text: str) -> None:
-        """Puts a sent message into the field to be edited; the unsent text comes back afterwards."""
-        self.edit.commit()
-        if self._edited_id is None:
-            self._set_aside = self.text()
-        self._edited_id = message_id
-        self.edit_line.show()
-        self.set_text(text)
-        self.take_focus()
-
-    def end_edit(self) -> None:
-        if self._edited_id is not None:
-            self._edited_id = None
-            self.edit_line.hide()
-            self.set_text(self._set_aside)
-
     def set_generating(self, generating: bool) -> None:
         self._generating = generating
         self._show_button()
@@ -238,23 +208,19 @@ class Composer(Translated, QWidget):
         self._show_button()
 
     def _submit(self) -> None:
-        text, edited_id = self.text().strip(), self._edited_id
-        if not self._can_submit(text) or self._sent is not None or (self._generating and edited_id is None):
-            return
-        self._sent = _Sent(self._chat_id, text, edited_id)
-        if edited_id is None:
+        text = self.text().strip()
+        if self._can_submit(text) and self._sent is None and not self._generating:
+            self._sent = _Sent(self._chat_id, text)
             self.send_requested.emit(text)
-        else:
-            self.edited.emit(edited_id, text)
 
     def _can_submit(self, text: str) -> bool:
         """Attachments can go alone; while one is read, the message waits for it."""
-        if self._attachments is None or self._edited_id is not None:
+        if self._attachments is None:
             return bool(text)
         return not self._attachments.is_reading and bool(text or self._attachments.rows)
 
     def _on_button(self) -> None:
-        if self._stops():
+        if self._generating:
             self.stop_requested.emit()
         else:
             self.edit.commit()
@@ -262,18 +228,13 @@ class Composer(Translated, QWidget):
         self.take_focus()
 
     def _on_escape(self) -> None:
-        if self._edited_id is not None:
-            self.end_edit()
-        elif self._generating:
+        if self._generating:
             self.stop_requested.emit()
 
-    def _stops(self) -> bool:
-        return self._generating and self._edited_id is None
-
     def _show_button(self) -> None:
-        self.button.set_icon(STOP if self._stops() else "arrow-up")
-        self.button.set_name(self.tr("Stop") if self._stops() else self.tr("Send"))
-        self.button.setEnabled(self._stops() or self._can_submit("" if self.is_empty else "x"))
+        self.button.set_icon(STOP if self._generating else "arrow-up")
+        self.button.set_name(self.tr("Stop") if self._generating else self.tr("Send"))
+        self.button.setEnabled(self._generating or self._can_submit("" if self.is_empty else "x"))
 
     def _fit(self) -> None:
         most = max(self._line_height() * 2, self.window().height() * _GROWS_TO - self._padding() * 2)
@@ -323,26 +284,3 @@ class Composer(Translated, QWidget):
 
 def _joined(earlier: str, later: str) -> str:
     return "\n".join(part for part in (earlier, later) if part)
-
-
-class EditLine(Translated, QWidget):
-    """Says, above the text, that a sent message is being changed."""
-
-    cancelled = Signal()
-
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._words = TextLabel(theme, TextStyle.FINE)
-        self._words.setWordWrap(False)
-        self.close_button = IconButton(theme, "x", 22)
-        self.setCursor(Qt.CursorShape.ArrowCursor)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(self._words, 1)
-        row.addWidget(self.close_button)
-        self.close_button.clicked.connect(self.cancelled)
-        self._retranslate()
-
-    def _retranslate(self) -> None:
-        self._words.setText(self.tr("Editing a message"))
-        self.close_button.set_name(self.tr("Cancel editing"))
