@@ -37,7 +37,7 @@ def main(arguments: list[str] | None = None) -> int:
         return _prove_itself(options, alone)
     from app.application import run
 
-    return run(options.profile_dir)
+    return run(options.profile_dir, options.quick_ask)
 
 
 def _prove_itself(options: argparse.Namespace, alone: bool) -> int:
@@ -51,6 +51,9 @@ def _prove_itself(options: argparse.Namespace, alone: bool) -> int:
 def _parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m app", description="Chat with language models on your own Mac.")
     parser.add_argument("--profile-dir", type=Path, help="keep chats, settings and models in this folder")
+    parser.add_argument(
+        "--quick-ask", action="store_true", help="open Quick Ask, in the Hunch that runs or in a new one"
+    )
     parser.add_argument("--smoke", type=Path, metavar="PNG", help="ask one question, save a screenshot, print JSON")
     return parser.parse_args(arguments)
 

@@ -30,7 +30,7 @@ from app.system.crash_marker import SessionMark
 from app.system.deadline import end_process_after
 from app.system.gui_gc import GuiThreadGarbage
 from app.system.logs import ErrorWatch, open_log
-from app.system.only_instance import OnlyInstance
+from app.system.only_instance import FRONT, QUICK_ASK, OnlyInstance
 from app.system.paths import APP_NAME, Paths
 from app.system.secrets import Secrets, system_keychain
 from app.system.unix_signals import Interrupts
@@ -334,12 +334,12 @@ class Application(QObject):
         self.calls.close()
 
 
-def run(profile_dir: Path | None) -> int:
+def run(profile_dir: Path | None, quick_ask: bool = False) -> int:
     qt = qt_application()
     paths = Paths.for_user(profile_dir)
     instance = OnlyInstance(paths.lock)
     if not instance.take():
-        if instance.call_the_other():
+        if instance.call_the_other(QUICK_ASK if quick_ask else FRONT):
             return 0
         if not instance.take(wait_ms=round(END_S * 1000)):  # the other is ending, or hangs
             sys.stderr.write("Another Hunch keeps these chats and does not answer.\n")
@@ -352,6 +352,9 @@ def run(profile_dir: Path | None) -> int:
     interrupts.received.connect(application.window.close_at_once)
     instance.has_window = application.window.isVisible
     instance.called.connect(application.come_to_front)
+    instance.quick_ask_called.connect(application.window.menu.quick_ask.trigger)
+    if quick_ask:
+        application.opened.connect(application.window.menu.quick_ask.trigger)
     application.ending.connect(instance.stop_listening)
     application.ending.connect(lambda: end_process_after(END_S))
     application.ended.connect(qt.quit)

@@ -2063,11 +2063,11 @@
     </message>
     <message>
         <source>Show in Inspector</source>
-        <translation type="unfinished"></translation>
+        <translation>インスペクタで表示</translation>
     </message>
     <message>
         <source>Race…</source>
-        <translation type="unfinished">レース…</translation>
+        <translation>レース…</translation>
     </message>
     <message>
         <source>Insert Before</source>
@@ -2357,10 +2357,6 @@
         <translation>このチャットをモデルの形式に変換できませんでした: %1</translation>
     </message>
     <message>
-        <source>Remove the system prompt, or choose another model.</source>
-        <translation>システムプロンプトを削除するか、別のモデルを選んでください。</translation>
-    </message>
-    <message>
         <source>Repository not found</source>
         <translation>リポジトリが見つかりません</translation>
     </message>
@@ -2483,6 +2479,10 @@
     <message>
         <source>Choose the drafter that was made for this very main model.</source>
         <translation>このメインモデル専用に作られたドラフトモデルを選んでください。</translation>
+    </message>
+    <message>
+        <source>Begin with a message of yours, remove the system prompt, or choose another model.</source>
+        <translation>自分のメッセージから始めるか、システムプロンプトを削除するか、別のモデルを選んでください。</translation>
     </message>
     <message>
         <source>It expects a main model of %1 layers; this one has %2.</source>
@@ -4241,7 +4241,7 @@
     </message>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished">キャンセル</translation>
+        <translation>キャンセル</translation>
     </message>
     <message numerus="yes">
         <source>%Ln chat(s)</source>
@@ -4537,7 +4537,7 @@
     </message>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished">キャンセル</translation>
+        <translation>キャンセル</translation>
     </message>
     <message>
         <source>Recently Deleted</source>

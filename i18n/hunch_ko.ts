@@ -2063,11 +2063,11 @@
     </message>
     <message>
         <source>Show in Inspector</source>
-        <translation type="unfinished"></translation>
+        <translation>인스펙터에서 보기</translation>
     </message>
     <message>
         <source>Race…</source>
-        <translation type="unfinished">속도 대결…</translation>
+        <translation>속도 대결…</translation>
     </message>
     <message>
         <source>Insert Before</source>
@@ -2357,10 +2357,6 @@
         <translation>이 채팅을 모델의 형식으로 만들지 못했어요: %1</translation>
     </message>
     <message>
-        <source>Remove the system prompt, or choose another model.</source>
-        <translation>시스템 프롬프트를 지우거나 다른 모델을 선택해 주세요.</translation>
-    </message>
-    <message>
         <source>Repository not found</source>
         <translation>저장소를 찾을 수 없어요</translation>
     </message>
@@ -2483,6 +2479,10 @@
     <message>
         <source>Choose the drafter that was made for this very main model.</source>
         <translation>바로 이 메인 모델용으로 만든 초안 모델을 고르세요.</translation>
+    </message>
+    <message>
+        <source>Begin with a message of yours, remove the system prompt, or choose another model.</source>
+        <translation>내 메시지로 시작하거나, 시스템 프롬프트를 지우거나, 다른 모델을 선택해 주세요.</translation>
     </message>
     <message>
         <source>It expects a main model of %1 layers; this one has %2.</source>
@@ -4241,7 +4241,7 @@
     </message>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished">취소</translation>
+        <translation>취소</translation>
     </message>
     <message numerus="yes">
         <source>%Ln chat(s)</source>
@@ -4537,7 +4537,7 @@
     </message>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished">취소</translation>
+        <translation>취소</translation>
     </message>
     <message>
         <source>Recently Deleted</source>

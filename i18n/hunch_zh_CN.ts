@@ -2063,11 +2063,11 @@
     </message>
     <message>
         <source>Show in Inspector</source>
-        <translation type="unfinished"></translation>
+        <translation>在检查器中显示</translation>
     </message>
     <message>
         <source>Race…</source>
-        <translation type="unfinished">竞速…</translation>
+        <translation>竞速…</translation>
     </message>
     <message>
         <source>Insert Before</source>
@@ -2357,10 +2357,6 @@
         <translation>无法把这个对话转换成模型的格式：%1</translation>
     </message>
     <message>
-        <source>Remove the system prompt, or choose another model.</source>
-        <translation>请删除系统提示词，或选择其他模型。</translation>
-    </message>
-    <message>
         <source>Repository not found</source>
         <translation>找不到仓库</translation>
     </message>
@@ -2483,6 +2479,10 @@
     <message>
         <source>Choose the drafter that was made for this very main model.</source>
         <translation>请选择专为这个主模型制作的草稿模型。</translation>
+    </message>
+    <message>
+        <source>Begin with a message of yours, remove the system prompt, or choose another model.</source>
+        <translation>请以你的消息开头、删除系统提示词，或选择其他模型。</translation>
     </message>
     <message>
         <source>It expects a main model of %1 layers; this one has %2.</source>
@@ -4241,7 +4241,7 @@
     </message>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished">取消</translation>
+        <translation>取消</translation>
     </message>
     <message numerus="yes">
         <source>%Ln chat(s)</source>
@@ -4537,7 +4537,7 @@
     </message>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished">取消</translation>
+        <translation>取消</translation>
     </message>
     <message>
         <source>Recently Deleted</source>

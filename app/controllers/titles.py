@@ -77,9 +77,17 @@ class Titles(QObject):
 
     def on_reply(self, chat_id: int, status: ReplyStatus) -> None:
         """A reply in this chat is on disk."""
-        if status is ReplyStatus.DONE and chat_id not in self._waiting and self._may_have(chat_id):
+        if (
+            status in (ReplyStatus.DONE, ReplyStatus.LENGTH)
+            and chat_id not in self._waiting
+            and self._may_have(chat_id)
+        ):
             self._waiting.append(chat_id)
             self._go_on()
+
+    def gave_up_on(self, chat_id: int) -> bool:
+        """The model found no title for it in this run."""
+        return chat_id in self._tried
 
     def close(self) -> None:
         self._waiting.clear()

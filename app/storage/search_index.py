@@ -114,7 +114,7 @@ class SearchIndex:
             (self._read_to, _END, batch),
         )
         changed = reader.rows(
-            "SELECT id, chat_id, text, times FROM rewritten JOIN messages ON id = message_id LIMIT ?", (batch,)
+            "SELECT id, chat_id, text, times FROM rewritten CROSS JOIN messages ON id = message_id LIMIT ?", (batch,)
         )
         known_to = fresh[-1]["id"] if fresh else self._read_to
         with self._db.transaction(durable=False):
@@ -125,23 +125,20 @@ class SearchIndex:
         covered = tuple((row["id"], row["times"]) for row in changed if row["id"] <= known_to)
         return Progress(len(fresh) == batch or len(changed) == batch, covered)
 
-    def chats_with(self, folded: str, reader: Connection) -> set[int] | None:
-        """The chats that may have the word in a message; those with messages that it does not know are among them.
-
-        None: any may.
-        """
+    def chats_with(self, folded: str) -> set[int] | None:
+        """The chats that may have the word in a message that it has read. None: any may."""
         asked = _question(folded)
         if not asked:
             return None
         sql = f"SELECT DISTINCT rowid >> {_CHAT_BITS} FROM pieces WHERE pieces MATCH ?"
-        known = {row[0] for row in self._db.rows(sql, (asked,))}
-        return known | self._chats_not_read(reader)
+        return {row[0] for row in self._db.rows(sql, (asked,))}
 
-    def _chats_not_read(self, reader: Connection) -> set[int]:
+    def chats_not_read(self, reader: Connection) -> set[int]:
+        """Those with messages that it has not read, or that have changed since."""
         sql = (
-            "SELECT DISTINCT chat_id FROM messages WHERE id > ?"
+            "SELECT DISTINCT chat_id FROM messages NOT INDEXED WHERE id > ?"
             " UNION SELECT DISTINCT chat_id FROM messages WHERE chat_id >= ?"
-            " UNION SELECT chat_id FROM rewritten JOIN messages ON id = message_id"
+            " UNION SELECT chat_id FROM rewritten CROSS JOIN messages ON id = message_id"
         )
         return {row[0] for row in reader.rows(sql, (self._read_to, _END >> 1))}
 

@@ -230,7 +230,9 @@ TABLE = (
         engine.TemplateFailed,
         QT_TRANSLATE_NOOP("Messages", "Chat template failed"),
         QT_TRANSLATE_NOOP("Messages", "The model could not lay out this chat: %1"),
-        QT_TRANSLATE_NOOP("Messages", "Remove the system prompt, or choose another model."),
+        QT_TRANSLATE_NOOP(
+            "Messages", "Begin with a message of yours, remove the system prompt, or choose another model."
+        ),
         NoticeAction.CHOOSE_MODEL,
         values=("detail",),
     ),

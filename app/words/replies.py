@@ -129,7 +129,7 @@ def _per_pass_text(stats: RequestStats) -> str:
 def _at_rest_text(stats: RequestStats) -> str:
     """For a draft that is loaded and does not draft; the tooltip says why."""
     drafting = stats.drafting
-    if stats.shared_rounds and not stats.drafted and drafting is not DraftingState.NO_DRAFT:
+    if stats.shared_rounds and not stats.drafted and drafting not in (DraftingState.NO_DRAFT, DraftingState.OFF):
         return QCoreApplication.translate("ReplyStats", "no draft: several replies at once")
     if drafting is DraftingState.PARKED:
         return QCoreApplication.translate("ReplyStats", "draft at rest")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import statistics
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -46,15 +47,16 @@ def search_ms_p95(stage: Stage, runs: int) -> Row:
         index = _indexed(path, reader)
         indexed_s = time.thread_time() - started
         with closing(index):
-            taken = sorted(
-                _search_ms(reader, index, query) for _ in range(runs) for query in (*QUERIES, *_rare(reader))
-            )
+            queries = (*QUERIES, *_rare(reader))
+            rounds = [[_search_ms(reader, index, query) for query in queries] for _ in range(runs)]
             plain = sorted(_search_ms(reader, None, query) for query in ("zqxj", "없는낱말이다"))
+    taken = sorted(statistics.median(of_query) for of_query in zip(*rounds, strict=True))
+    worst = max(max(each) for each in rounds)
     share = index_path(path).stat().st_size / path.stat().st_size
     detail = (
-        f"{CHATS:,} chats, {CHATS * MESSAGES_EACH:,} messages; CPU; median {taken[len(taken) // 2]:.0f},"
-        f" most {taken[-1]:.0f}; index: {indexed_s:.0f} s once, {share:.1f} of the database;"
-        f" without it up to {plain[-1]:.0f}"
+        f"{CHATS:,} chats, {CHATS * MESSAGES_EACH:,} messages; CPU, {len(queries)} queries, each the median of {runs};"
+        f" half under {taken[len(taken) // 2]:.0f}, the worst single one {worst:.0f};"
+        f" index: {indexed_s:.0f} s once, {share:.1f} of the database; without it up to {plain[-1]:.0f}"
     )
     return Row("app.search_ms_p95", taken[int(len(taken) * 0.95)], "ms", "≤ 100", detail)
 

@@ -135,6 +135,25 @@ def test_marks_that_grow_word_by_word_are_those_of_the_whole_text(qtbot: QtBot) 
     assert sorted(live.corrections()) == sorted(whole.corrections())
 
 
+def test_thinking_has_marks_of_its_own(qtbot: QtBot) -> None:
+    stage = Stage("The answer.", mark("The answer.", "answer"))
+    stage.harness.model.messages[1].thinking = "Let me think about it."
+    stage.drafted.add([DraftMark(7, 12)], 0, thinking=True)
+    stage.harness.view.toggle_thinking(2)
+    stage.overlay.set_mode(OverlayMode.ACCEPTED)
+    assert sorted(stage.tints()) == ["answer", "think"]
+
+
+def test_marks_find_their_place_in_a_reply_of_many_sections(qtbot: QtBot) -> None:
+    """Only the last section is read at first; each one knows where it begins."""
+    text = "".join(f"Paragraph {number} says the same again and again.\n\n" for number in range(1500)) + "The very end."
+    stage = Stage(text, mark(text, "very"))
+    stage.overlay.set_mode(OverlayMode.ACCEPTED)
+    stage.harness.view.jump_to_end()
+    QApplication.processEvents()
+    assert stage.tints() == ["very"]
+
+
 def test_marks_follow_size_and_width(qtbot: QtBot) -> None:
     text = "word " * 60 + "target " + "word " * 60
     stage = Stage(text, mark(text, "target"))

@@ -84,7 +84,7 @@ def test_in_company_the_footer_says_why_nothing_is_drafted() -> None:
         generated_tokens=30, rounds=30, shared_rounds=29, decode_s=1.0, drafting=DraftingState.BATCHED
     )
     assert "several replies at once" in details_text(shared)
-    assert "several replies at once" not in details_text(replace(shared, drafting=DraftingState.ACTIVE))
+    assert "several replies at once" not in details_text(replace(shared, drafting=DraftingState.OFF))
 
 
 def test_in_company_the_chip_says_so_until_nobody_is_left(harness: AppHarness, qtbot: QtBot) -> None:

@@ -18,6 +18,7 @@ from app.views.shell.chat_list import ChatList
 from app.views.shell.chat_rows import centred
 from app.views.shell.rename_field import RenameField
 from app.views.shell.row_drag import carried
+from app.views.widgets.buttons import PillButton
 from app.views.widgets.dialog import Dialog
 from app.words.chat_groups import copy_titles
 from tests.helpers.app_harness import AppHarness, open_app
@@ -102,8 +103,7 @@ def move_menu(app: AppHarness, title: str) -> QMenu:
 
 def press_button(dialog: Dialog | None, text: str) -> None:
     assert dialog is not None
-    buttons = (dialog.act_button, dialog.other_button, dialog.cancel_button)
-    next(button for button in buttons if button.text() == text).click()
+    next(button for button in dialog.findChildren(PillButton) if button.text() == text).click()
 
 
 def test_a_new_folder_is_named_in_place(app: AppHarness, qtbot: QtBot) -> None:
@@ -303,7 +303,7 @@ def test_the_trash_gives_back_and_forgets(app: AppHarness, qtbot: QtBot) -> None
     app.wait_until_stored(qtbot)
     assert (listed(app), app.chats.chat_id) == (["Today", "Three"], chats[2])
     QTest.keyClick(trash.list, Qt.Key.Key_Delete)
-    press_button(app.window.findChild(Dialog), "Cancel")
+    press_button(trash.findChild(Dialog), "Cancel")
     assert trash.list.model().rowCount() == 2
     press_button(trash.ask_to_forget(), "Delete for good")
     app.wait_until_stored(qtbot)

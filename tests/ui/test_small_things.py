@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, QRect
-from PySide6.QtGui import QColor, QImage
+from PySide6.QtGui import QAccessible, QColor, QImage
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -117,3 +117,16 @@ def test_drafts_stand_apart_from_main_models(tmp_path: Path, qtbot: QtBot) -> No
     if drafts:
         assert shown.index("Used as drafts") < min(shown.index(name) for name in drafts)
     assert shown[0] == "Main-8B"
+
+
+def test_painted_widgets_say_what_they_are(harness: AppHarness, qtbot: QtBot) -> None:
+    """Through Qt's own interface, as a screen reader asks."""
+    harness.ask(qtbot, "Hello")
+    window = harness.window
+    title = QAccessible.queryAccessibleInterface(window.header.title)
+    assert (title.role(), title.text(QAccessible.Text.Name)) == (QAccessible.Role.StaticText, "Hello")
+    window.composer.set_context(50, 100)
+    ring = QAccessible.queryAccessibleInterface(window.composer.ring)
+    assert (ring.role(), ring.text(QAccessible.Text.Value)) == (QAccessible.Role.ProgressBar, "50%")
+    palette = QAccessible.queryAccessibleInterface(window.comfort.palette)
+    assert palette.role() == QAccessible.Role.Dialog

@@ -30,7 +30,7 @@ def test_gain_is_said_with_its_parts() -> None:
     line = footer_line(DRAFTED)
     assert line.text == "1.6× faster · 58 tok/s · 71% accepted · 2.9 tok/pass"
     assert line.tone is Tone.GAIN
-    assert "190 of 268 drafted tokens, in 101 passes" in line.tooltip
+    assert "190 of 268. Passes: 101." in line.tooltip
     assert "from 1.8 tokens per pass" in line.tooltip
 
 

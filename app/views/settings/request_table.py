@@ -24,9 +24,9 @@ from app.words.requests import RequestColumn
 from app.words.speculation import MOST_POSITIONS
 
 _ROW_PX = 42
-_FIRST_COLUMN_PX = 140
+_FIRST_COLUMN_PX = 112
 _NUMBER_COLUMN_PX = 62
-_STATE_COLUMN_PX = 92
+_STATE_COLUMN_PX = 88
 _PICTURES = (RequestColumn.POSITIONS, RequestColumn.OVER_TIME)
 _HEADER_SIDES_PX = 8
 _SHOWN_ROWS = 12

@@ -22,6 +22,7 @@ from app.words.replies import Tone, tone_of
 
 WIDTH_PX = 300
 _SIDE_PX = 16
+_READING_UPDATES = 10  # sentences stand for a second while a reply is written, so that they can be read
 
 
 class InspectorPanel(Translated, QWidget):
@@ -33,6 +34,7 @@ class InspectorPanel(Translated, QWidget):
         self._theme = theme
         self._stats: RequestStats | None = None
         self._running = False
+        self._updates = 0  # since this reply has been under way
         self.title = TextLabel(theme, TextStyle.HEADING)
         self.headline = TextLabel(theme, TextStyle.TITLE)
         self.against = TextLabel(theme, TextStyle.FINE)
@@ -79,6 +81,8 @@ class InspectorPanel(Translated, QWidget):
         outer.addWidget(self.area)
 
     def show_reply(self, stats: RequestStats | None, *, running: bool) -> None:
+        goes_on = running and self._running
+        self._updates = self._updates + 1 if goes_on else 0
         self._stats, self._running = stats, running
         for chart in self.charts:
             chart.show_stats(stats or RequestStats())
@@ -90,8 +94,9 @@ class InspectorPanel(Translated, QWidget):
         for chart in self.charts:
             chart.setVisible(drafted)
         _set(self.headline, speculation.headline(stats, running=self._running))
-        _set(self.against, speculation.measured_against(stats))
-        _set(self.sentence, speculation.plain_sentence(stats))
+        if self._updates % _READING_UPDATES == 0:
+            _set(self.against, speculation.measured_against(stats))
+            _set(self.sentence, speculation.plain_sentence(stats))
         self.against.setVisible(bool(self.against.text()))
         self.turn_off.setVisible(stats is not None and tone_of(stats) is Tone.COST)
         self.race.setVisible(stats is not None and not self._running)
@@ -108,6 +113,7 @@ class InspectorPanel(Translated, QWidget):
         self.title.setText(self.tr("Speculation"))
         self.turn_off.setText(self.tr("Turn off for this pair"))
         self.race.setText(self.tr("Race…"))
+        self._updates = 0
         self.race.setToolTip(self.tr("Write this reply once more without the draft and once with it, side by side"))
         self._show_words()
 

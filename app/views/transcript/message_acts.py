@@ -15,6 +15,8 @@ COPY_PLAIN, INSERT_BEFORE, INSERT_AFTER = "copy_plain", "insert_before", "insert
 SWITCH_ROLE, DELETE_FOLLOWING = "switch_role", "delete_following"
 INSPECT, RACE = "inspect", "race"
 
+_SIDES_PX = 64
+
 Entry = tuple[str, str, bool]  # the act ("": a line), what it is called, whether it is possible
 
 
@@ -25,6 +27,9 @@ class MessageMenu(QMenu):
         super().__init__(parent)
         self.setFont(context.theme.ui_font())
         add_message_acts(self, context, message)
+        # Qt measures entries in fonts of several scripts too narrow.
+        widest = max(self.fontMetrics().horizontalAdvance(action.text()) for action in self.actions())
+        self.setMinimumWidth(widest + context.theme.px(_SIDES_PX))
 
 
 def add_message_acts(menu: QMenu, context: PartContext, message: TranscriptMessage) -> None:

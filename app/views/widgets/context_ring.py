@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QAccessible, QFont, QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
 from app.theme import FOOTER_PX, Theme
@@ -14,6 +14,8 @@ _SPEAKS_UP_AT = 0.8
 
 
 class ContextRing(Translated, QWidget):
+    accessible_role = QAccessible.Role.ProgressBar
+
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
@@ -25,6 +27,9 @@ class ContextRing(Translated, QWidget):
     @property
     def share(self) -> float:
         return min(1.0, self._used_tokens / self._limit_tokens) if self._limit_tokens else 0.0
+
+    def accessible_value(self) -> str:
+        return percent(self.share)
 
     def set_usage(self, used_tokens: int, limit_tokens: int) -> None:
         if (used_tokens, limit_tokens) == (self._used_tokens, self._limit_tokens):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QPalette
+from PySide6.QtGui import QAccessible, QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from app.theme import FOOTER_PX, TITLE_PX, UI_PX, Palette, Theme
@@ -63,6 +63,8 @@ class TextLabel(QLabel):
 
 class ElidedLabel(QWidget):
     """A label of one line, elided where there is no room; the tooltip then has the whole text."""
+
+    accessible_role = QAccessible.Role.StaticText
 
     def __init__(
         self,

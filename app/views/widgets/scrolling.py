@@ -48,7 +48,8 @@ class EdgeFade(QWidget):
 
     def _follow(self) -> None:
         bar = self._area.verticalScrollBar()
-        self.setVisible(bar.maximum() > bar.minimum())
+        off = self._area.verticalScrollBarPolicy() == Qt.ScrollBarPolicy.ScrollBarAlwaysOff  # all of it is in sight
+        self.setVisible(not off and bar.maximum() > bar.minimum())
         self.setGeometry(self._area.viewport().geometry())
         self.raise_()
         self.update()
