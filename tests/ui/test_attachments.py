@@ -125,6 +125,15 @@ def test_a_long_paste_becomes_an_attachment_and_goes_back_into_the_message(app: 
     assert chips(app) == []
 
 
+def test_pasted_texts_are_kept_with_the_words_where_nothing_else_keeps_them(
+    app: AppHarness, qtbot: QtBot, note: Path
+) -> None:
+    attach(app, qtbot, note)
+    paste(app, text := "x" * (LONG_PASTE + 1))
+    app.window.composer.set_text("And this?")
+    assert app.window.composer.text_with_pasted() == f"{text}\n\nAnd this?"
+
+
 def test_chips_are_removed_by_keyboard_one_after_another(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
     paths = [tmp_path / f"{number}.txt" for number in range(3)]
     for path in paths:

@@ -108,6 +108,12 @@ class Composer(Translated, QWidget):
     def text(self) -> str:
         return self.edit.text()
 
+    def text_with_pasted(self) -> str:
+        """With the pasted texts that are attached: files are on the disk anyway, these are nowhere else."""
+        rows = self._attachments.rows if self._attachments is not None else []
+        pasted = [row.attachment.text for row in rows if row.attachment is not None and not row.name]
+        return "\n\n".join([*pasted, *([self.text()] if self.text() else [])])
+
     @property
     def is_empty(self) -> bool:
         return not self.edit.is_composing and self.edit.document().isEmpty()
