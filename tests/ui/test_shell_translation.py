@@ -111,7 +111,8 @@ def test_a_reply_cut_by_another_model_says_so_in_every_language(harness: AppHarn
         (notice,) = [each for each in harness.window.findChildren(NoticePart) if each.isVisible()]
         (footer, *_) = [each for each in harness.window.findChildren(MessageFooter) if each.isVisible()][-1:]
         assert notice.button.isVisible()
-        assert footer.accessibleName() == ""  # and nothing of having been stopped
+        model = harness.chats.transcript.messages[-1].model
+        assert footer.accessibleName() == model  # and nothing of having been stopped
         said[language] = notice.words
     assert len(set(said.values())) == 4
     assert "The model was changed" in said["en"]
