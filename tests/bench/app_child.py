@@ -136,6 +136,7 @@ def share(folder: Path, runs: str, main: str, draft: str) -> dict[str, object]:
     paths = Paths.for_user(folder)
     settings = Settings(paths.settings, paths.hub_token)
     settings.main_folder, settings.draft_folder, settings.seed = main, draft, 1
+    settings.automatic_titles = False  # a request of its own, which would write beside the measured ones
     settings.save()
     opened = Open(folder, None)
     opened.wait()
