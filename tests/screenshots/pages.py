@@ -8,6 +8,7 @@ from functools import partial
 from PySide6.QtWidgets import QWidget
 
 from app.views.link_dialog import ask_to_open
+from app.views.transcript.overlay import OverlayMode
 from tests.screenshots.stage import SHOWCASE, Stage, dialog
 
 Page = Callable[[Stage], QWidget]  # brings the page up, and returns the widget to grab
@@ -55,6 +56,32 @@ def picker(stage: Stage) -> QWidget:
     return stage.application.window
 
 
+def inspector(stage: Stage) -> QWidget:
+    """With what the draft foresaw marked in the text."""
+    chat(stage)
+    stage.application.window.inspector.set_wanted(True)
+    stage.application.window.overlay.choose(OverlayMode.ACCEPTED)
+    return stage.application.window
+
+
+def race(stage: Stage) -> QWidget:
+    chat(stage)
+    wiring = stage.application.window.speculation
+    wiring.race.trigger()
+    assert wiring.race_window is not None
+    return wiring.race_window
+
+
+def trash(stage: Stage) -> QWidget:
+    return stage.application.window.sidebar_wiring.show_trash()
+
+
+def chat_settings(stage: Stage) -> QWidget:
+    chat(stage)
+    stage.application.window.chat_settings.toggle()
+    return stage.application.window
+
+
 def settings_page(name: str, stage: Stage) -> QWidget:
     window = stage.settings_window
     window.show_page(name)
@@ -94,6 +121,10 @@ PAGES: dict[str, Page] = {
     "thinking": thinking,
     "search": search,
     "picker": picker,
+    "inspector": inspector,
+    "race": race,
+    "chat-settings": chat_settings,
+    "trash": trash,
     **{
         f"settings-{name}": partial(settings_page, name)
         for name in ("general", "models", "discover", "speculation", "chat", "appearance", "advanced")

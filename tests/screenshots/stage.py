@@ -18,6 +18,7 @@ from app.system.paths import Paths
 from app.view_models.model_list import PairState
 from app.views.settings.window import SettingsWindow
 from app.views.transcript.code_part import CodePart
+from app.views.transcript.overlay import OverlayMode
 from app.views.transcript.view import TranscriptView
 
 SEED = 1
@@ -119,7 +120,12 @@ class Stage:
 
     def put_away(self) -> None:
         """Closes what a page has opened over the window."""
-        self.application.window.picker.hide()
+        window = self.application.window
+        window.picker.hide()
+        window.comfort.palette.close_palette()
+        window.chat_settings.panel.hide()
+        window.inspector.set_wanted(False)
+        window.overlay.choose(OverlayMode.OFF)
         self.application.window.sidebar.search.clear()
         for widget in QApplication.topLevelWidgets():
             if widget.isVisible() and widget is not self.application.window:
