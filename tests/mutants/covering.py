@@ -22,6 +22,7 @@ _TESTS = {
         "engine/test_greedy_ties",
         "engine/test_broken_logits",
     ),
+    "engine/decoding/sources": ("engine/test_draft_marks",),
     "engine/decoding/sequence": (
         "engine/test_sequence",
         "engine/test_prefix_choice",

@@ -364,7 +364,7 @@ def test_a_drafter_is_offered_as_a_draft_only(with_drafter: ControllerHarness, q
 
     picker.show_models(models.models, models.drafts_for_main(), models.pair)
 
-    assert [option.text for option in options_of(picker.mains)] == ["Draft-1B", "Main-8B"]
+    assert [option.text for option in options_of(picker.mains)] == ["Main-8B", "Used as drafts", "Draft-1B"]
     details = {option.text: option.detail for option in options_of(picker.drafts)}
     assert details["Main-8B-DFlash"].startswith("DFlash drafter · ")
 
