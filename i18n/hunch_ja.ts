@@ -1661,8 +1661,8 @@
         <translation>ハブからインストール</translation>
     </message>
     <message>
-        <source>A repository with MLX weights. Several can be installed at once.</source>
-        <translation>MLX の重みがあるリポジトリを入力してください。同時に複数インストールできます。</translation>
+        <source>A repository with MLX weights, by its name or the address of its page. Several can be installed at once.</source>
+        <translation>MLX の重みがあるリポジトリの名前か、そのページのアドレスを入力してください。同時に複数インストールできます。</translation>
     </message>
     <message>
         <source>Repository</source>

@@ -642,7 +642,7 @@
     <name>ContextRing</name>
     <message>
         <source>%1 of %2 tokens of context used</source>
-        <translation>컨텍스트 %2토큰 중 %1토큰 사용</translation>
+        <translation>컨텍스트 %2토큰 중 %1토큰이 찼어요</translation>
     </message>
     <message>
         <source>%1 full</source>
@@ -1661,8 +1661,8 @@
         <translation>허브에서 설치</translation>
     </message>
     <message>
-        <source>A repository with MLX weights. Several can be installed at once.</source>
-        <translation>MLX 가중치가 있는 저장소를 입력하세요. 여러 개를 동시에 설치할 수 있어요.</translation>
+        <source>A repository with MLX weights, by its name or the address of its page. Several can be installed at once.</source>
+        <translation>MLX 가중치가 있는 저장소의 이름이나 페이지 주소를 입력하세요. 여러 개를 동시에 설치할 수 있어요.</translation>
     </message>
     <message>
         <source>Repository</source>
@@ -2255,7 +2255,7 @@
     </message>
     <message>
         <source>The same token numbers mean different text to the two models.</source>
-        <translation>같은 토큰 번호가 두 모델에서 서로 다른 글자를 뜻해요.</translation>
+        <translation>같은 토큰 번호가 두 모델에서 서로 다른 글자에 해당해요.</translation>
     </message>
     <message>
         <source>Same model twice</source>

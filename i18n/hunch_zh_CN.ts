@@ -1661,8 +1661,8 @@
         <translation>从 Hub 安装</translation>
     </message>
     <message>
-        <source>A repository with MLX weights. Several can be installed at once.</source>
-        <translation>填写含 MLX 权重的仓库，可同时安装多个。</translation>
+        <source>A repository with MLX weights, by its name or the address of its page. Several can be installed at once.</source>
+        <translation>填写含 MLX 权重的仓库名称或其页面地址，可同时安装多个。</translation>
     </message>
     <message>
         <source>Repository</source>

@@ -66,9 +66,11 @@ def inspector(stage: Stage) -> QWidget:
 
 def race(stage: Stage) -> QWidget:
     chat(stage)
+    """Run to its verdict."""
     wiring = stage.application.window.speculation
     wiring.race.trigger()
     assert wiring.race_window is not None
+    stage.until(lambda: not stage.application.speculation.race.under_way)
     return wiring.race_window
 
 

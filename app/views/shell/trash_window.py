@@ -47,8 +47,9 @@ class TrashWindow(Translated, QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(20, 18, 20, 16)
         column.setSpacing(8)
-        for widget in (self.title, self.about, self.nothing):
+        for widget in (self.title, self.about):
             column.addWidget(widget)
+        column.addWidget(self.nothing, 1, Qt.AlignmentFlag.AlignTop)
         column.addWidget(self.list, 1)
         column.addWidget(self._buttons)
 
@@ -104,6 +105,7 @@ class TrashWindow(Translated, QWidget):
         some = bool(self._model.rows)
         self.nothing.setVisible(not some)
         self.list.setVisible(some)
+        self._buttons.setVisible(some)
         self.empty_button.setEnabled(some)
         for button in (self.restore_button, self.forget_button):
             button.setEnabled(some and bool(self.list.chosen()))
