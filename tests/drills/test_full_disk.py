@@ -12,10 +12,12 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.storage import Database
 from app.view_models.transcript import ReplyStatus
+from app.views.transcript.editor_part import EditorPart
 from tests.helpers.app_harness import AppHarness
 from tests.helpers.fake_engine import Script
 
@@ -112,11 +114,15 @@ def test_full_before_an_edit(disk: Disk, qtbot: QtBot) -> None:
     harness.open(qtbot)
     harness.ask(qtbot, "First wording")
     disk.fill()
-    assert harness.window.transcript is not None
-    harness.window.transcript.edit_requested.emit(harness.chats.transcript.messages[0].id)
-    send(harness, _LONG)
+    view = harness.window.transcript
+    assert view is not None
+    view.edit_requested.emit(harness.chats.transcript.messages[0].id)
+    QApplication.processEvents()
+    editor = next(part.widget for part, _ in view.visible_parts.shown() if isinstance(part.widget, EditorPart))
+    editor.field.setPlainText(_LONG)
+    QTest.keyClick(editor.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     qtbot.waitUntil(harness.window.banner.isVisible)
-    assert harness.window.composer.text() == _LONG
+    assert editor.field.text() == _LONG
     assert harness.chats.transcript.messages[0].text == "First wording"
     disk.make_room()
     try_again(harness)
