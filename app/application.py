@@ -11,7 +11,6 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -30,6 +29,7 @@ from app.storage import DatabaseTooNew, Opened, Rescued, Storage
 from app.system.crash_marker import SessionMark
 from app.system.deadline import end_process_after
 from app.system.gui_gc import GuiThreadGarbage
+from app.system.later_imports import import_in_steps
 from app.system.logs import ErrorWatch, open_log
 from app.system.only_instance import FRONT, QUICK_ASK, OnlyInstance
 from app.system.paths import APP_NAME, Paths
@@ -54,6 +54,8 @@ if TYPE_CHECKING:
 STARTER = Path(__file__).resolve().parent.parent / "resources" / "starter"
 CATALOG = STARTER.with_name("catalog.json")
 
+# MEASURED: while the engine's thread runs Python, each painted widget waits this long for it: 0.3 s a frame with 5 ms.
+_SWITCH_S = 0.001
 # The steps of the end have limits of their own; this is for one that hangs all the same.
 END_S = 30.0
 
@@ -81,19 +83,6 @@ def open_catalog() -> Catalog:
     except ValueError:
         _log.exception("The catalog of models cannot be read")
         return Catalog()
-
-
-# MEASURED: with what they import themselves, up to 60 ms each.
-_AFTER_FIRST_FRAME = (
-    "markdown_it",
-    "app.markup.document",
-    "app.markup.copying",
-    "app.markup.blocks",
-    "app.portable.markdown",
-    "app.views.transcript",
-    "app.views.shell.overlay_wiring",
-    "app.views.shell.find_wiring",
-)
 
 
 class Application(QObject):
@@ -170,18 +159,13 @@ class Application(QObject):
     def _open_in_memory(self) -> None:
         self.storage.open_in_memory(self._on_storage_open, self._on_storage_refused)
 
-    def _on_storage_open(self, opened: Opened, at: int = 0) -> None:
-        """Imports what the first frame did not need, a part at a time: together they would hold up the window."""
-        if self._is_ending:
-            return
-        if at == len(_AFTER_FIRST_FRAME):
-            self._create_parts(opened)
-            return
-        import_module(_AFTER_FIRST_FRAME[at])
-        QTimer.singleShot(0, self, lambda: self._on_storage_open(opened, at + 1))
+    def _on_storage_open(self, opened: Opened) -> None:
+        import_in_steps(self, lambda: self._create_parts(opened))
 
     def _create_parts(self, opened: Opened) -> None:
-        """Engine, model store, controllers."""
+        """Creates what the first frame does not need: engine, model store, controllers."""
+        if self._is_ending:
+            return
         self.mark = SessionMark(self.paths.data / "running")
         self._steps.append(self.mark.end)
         if opened.purged:  # nothing of it may stay in the engine's cache
@@ -396,5 +380,6 @@ def qt_application() -> QApplication:
     qt.setApplicationDisplayName(APP_NAME)
     # Closing the main window ends the app through `Application.close`; closing the settings window does not.
     qt.setQuitOnLastWindowClosed(False)
+    sys.setswitchinterval(_SWITCH_S)
     GuiThreadGarbage(qt)
     return qt
