@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from app.storage.codec import as_text
 from app.storage.database import Connection
 from app.storage.records import Deletion, Purged
-from app.storage.tree import PASS_OVER
+from app.storage.tree import PASS_OVER, read_tree
 
 KEPT_S = 30 * 86_400
 _LISTED = 10
@@ -40,10 +40,18 @@ class Trash:
     def restore_within(self, mark: float) -> None:
         """As a part of a transaction."""
         self._db.execute("UPDATE chats SET deleted_at = NULL WHERE deleted_at = ?", (mark,))
-        newest = "SELECT chat_id, max(id) AS leaf_id FROM messages WHERE deleted_at = ? GROUP BY chat_id"
-        for row in self._db.rows(newest, (mark,)):
-            self._db.execute("UPDATE chats SET leaf_id = ? WHERE id = ?", (row["leaf_id"], row["chat_id"]))
+        newest = "SELECT chat_id, max(id) AS id FROM messages WHERE deleted_at = ? GROUP BY chat_id"
+        restored = self._db.rows(newest, (mark,))
         self._db.execute("UPDATE messages SET deleted_at = NULL WHERE deleted_at = ?", (mark,))
+        for row in restored:
+            self._show_again(row["chat_id"], row["id"])
+
+    def _show_again(self, chat_id: int, message_id: int) -> None:
+        """The branch that the chat shows stays, if the message is in it."""
+        chat = self._db.row("SELECT leaf_id FROM chats WHERE id = ?", (chat_id,))
+        leaf = None if chat is None else chat["leaf_id"]
+        if leaf is None or message_id not in read_tree(self._db, chat_id).path(leaf):
+            self._db.execute("UPDATE chats SET leaf_id = ? WHERE id = ?", (message_id, chat_id))
 
     def restore_chat(self, chat_id: int) -> None:
         """One of several that were deleted together."""

@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from app.storage import Database, Edit, EditKind, StoredMessage, Stores, copies, exchange, rescue
@@ -140,6 +140,7 @@ def test_an_edit_is_kept_until_it_is_dropped(stores: Stores) -> None:
     assert stores.edits.of_chat(chat) == {}
 
 
+@example(steps=[("insert", 0), ("replace", 1), ("delete", 0), ("undo", 0)])
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=st.lists(st.tuples(st.sampled_from(["insert", "before", "replace", "delete", "undo"]), st.integers(0, 9))))
 def test_a_branch_is_what_a_list_would_be(stores: Stores, steps: list[tuple[str, int]]) -> None:
