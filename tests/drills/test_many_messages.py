@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from app.storage import Database
 from tests.helpers.app_harness import AppHarness
 
-_LIMIT_S = 0.15
+_LIMIT_S = 0.3  # MEASURED: 0.12 quiet; processor time is up to twice as long where others are at work
 _TEXT = "lorem ipsum dolor sit amet " * 30
 
 
