@@ -2458,6 +2458,18 @@
         <translation>メインモデルを選んでから、これをそのドラフトに選んでください。</translation>
     </message>
     <message>
+        <source>Main model in use</source>
+        <translation>メインモデルは使用中です</translation>
+    </message>
+    <message>
+        <source>%1 was not loaded: replies are being written with another main model.</source>
+        <translation>別のメインモデルで回答を書いているため、%1 は読み込まれませんでした。</translation>
+    </message>
+    <message>
+        <source>Wait until they are done, or stop them.</source>
+        <translation>回答が終わるまで待つか、停止してください。</translation>
+    </message>
+    <message>
         <source>Different vocabularies (%1 and %2 tokens): made for another model family.</source>
         <translation>語彙が異なります（%1 トークンと %2 トークン）。別の系列のモデル用です。</translation>
     </message>

@@ -2458,6 +2458,18 @@
         <translation>메인 모델을 고른 다음 이 모델을 그 초안으로 고르세요.</translation>
     </message>
     <message>
+        <source>Main model in use</source>
+        <translation>메인 모델 사용 중</translation>
+    </message>
+    <message>
+        <source>%1 was not loaded: replies are being written with another main model.</source>
+        <translation>다른 메인 모델로 답변을 쓰고 있어 %1 모델을 불러오지 않았어요.</translation>
+    </message>
+    <message>
+        <source>Wait until they are done, or stop them.</source>
+        <translation>답변이 끝날 때까지 기다리거나 중지하세요.</translation>
+    </message>
+    <message>
         <source>Different vocabularies (%1 and %2 tokens): made for another model family.</source>
         <translation>어휘가 달라요(토큰 %1개와 %2개). 다른 계열의 모델에 맞춘 초안이에요.</translation>
     </message>

@@ -2458,6 +2458,18 @@
         <translation>请先选择主模型，再选它作为草稿模型。</translation>
     </message>
     <message>
+        <source>Main model in use</source>
+        <translation>主模型正在使用</translation>
+    </message>
+    <message>
+        <source>%1 was not loaded: replies are being written with another main model.</source>
+        <translation>正在使用另一个主模型生成回复，因此未加载 %1。</translation>
+    </message>
+    <message>
+        <source>Wait until they are done, or stop them.</source>
+        <translation>请等待回复完成，或停止生成。</translation>
+    </message>
+    <message>
         <source>Different vocabularies (%1 and %2 tokens): made for another model family.</source>
         <translation>词表不同（%1 个和 %2 个 token）：适用于其他系列的模型。</translation>
     </message>

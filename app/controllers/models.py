@@ -23,6 +23,7 @@ from app.view_models.model_list import (
     DraftChoice,
     DraftGroup,
     ModelEntry,
+    PairState,
     PairView,
 )
 from engine import (
@@ -79,7 +80,6 @@ class ModelController(QObject):
         loading.changed.connect(self.pair_changed)
         loading.exchanged.connect(self.models_changed)  # which of them are loaded is part of the list
         loading.main_waits.connect(self.main_waits)
-        loading.main_wanted.connect(self._change_main)
         loading.problem_raised.connect(self.problem_raised)
         return loading
 
@@ -105,24 +105,26 @@ class ModelController(QObject):
 
     def eject(self) -> None:
         """Take the pair out of memory, after the replies under way; the next message loads it again."""
-        if not self._loading.waits_for_replies(""):
-            self._loading.unload()
+        self._loading.when_free("", self._loading.unload)
 
     def switch_now(self) -> None:
         """Load the model that waits for replies to end, or unload; the replies end as they are."""
-        self._loading.switch_now()
+        self.residence.act_now()
 
     def choose_main(self, folder: str) -> None:
         """Loads another main model once no reply is under way (`main_waits`); the draft stays if it fits."""
-        if not self._loading.waits_for_replies(folder):
-            self._change_main(folder)
+        self._loading.when_free(folder, lambda: self._change_main(folder))
 
     def choose_draft(self, folder: str | None) -> None:
         """Changes the draft at once, without loading the main model again."""
         self._loading.load_draft(folder)
 
     def choose_pair(self, main: str, draft: str) -> None:
-        self._loading.load(main, draft)
+        """As `choose_main`, with this draft."""
+        if main == self._loading.main_folder and self.pair.state is PairState.READY:
+            self.choose_draft(draft)
+        else:
+            self._loading.when_free(main, lambda: self._loading.load(main, draft))
 
     def set_speculation(self, mode: str, tokens: int) -> None:
         """For the next request."""

@@ -65,6 +65,11 @@ class Scheduler:
         return bool(self._waiting or self._running)
 
     @property
+    def under_way(self) -> bool:
+        """Whether replies are under way that nobody has asked to end."""
+        return any(not reply.interrupted for reply in self._running)
+
+    @property
     def has_idle_work(self) -> bool:
         """Whether there is something to do for `idle_step`."""
         return self.load is not None or self._store.has_unwritten or self._tuner.pending

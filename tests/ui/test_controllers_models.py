@@ -416,6 +416,31 @@ def test_another_main_model_waits_for_the_reply(harness: ControllerHarness, qtbo
     assert harness.rows[-1].status is ReplyStatus.DONE
 
 
+def test_a_downloaded_pair_waits_for_the_reply_and_comes_as_a_pair(harness: ControllerHarness, qtbot: QtBot) -> None:
+    main, draft = DRAFT.folder, MAIN.folder
+    harness.engine.gate.hold()
+    harness.chat.send("Hello")
+    loads = len(harness.engine.loads)
+    harness.models.choose_pair(main, draft)
+    assert len(harness.engine.loads) == loads
+    harness.engine.gate.open()
+    qtbot.waitUntil(lambda: harness.models.pair.main_name == "Draft-1B" and harness.models.pair.state == "ready")
+    assert harness.engine.loads[-1] == (main, draft)
+    assert harness.rows[-1].status is ReplyStatus.DONE
+
+
+def test_a_draft_that_is_chosen_for_an_unloaded_pair_comes_with_it(harness: ControllerHarness, qtbot: QtBot) -> None:
+    harness.models.choose_draft(None)
+    harness.models.eject()
+    qtbot.waitUntil(lambda: harness.engine.state().main is None)
+    harness.models.choose_draft(DRAFT.folder)
+    assert state_of(harness) == "unloaded"
+    assert harness.chat.send("Hello")
+    qtbot.waitUntil(lambda: harness.rows[-1].status is ReplyStatus.DONE)
+    qtbot.waitUntil(lambda: harness.models.pair.draft_state == "active")
+    assert harness.notices == []
+
+
 def test_an_unloaded_pair_is_loaded_by_the_next_message(harness: ControllerHarness, qtbot: QtBot) -> None:
     harness.models.eject()
     qtbot.waitUntil(lambda: harness.engine.state().main is None)
