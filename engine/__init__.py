@@ -116,6 +116,7 @@ from engine.api.types import (
     EngineState,
     FinishReason,
     FitLevel,
+    ForwardTimes,
     MemoryFit,
     Message,
     MessageRole,
@@ -131,8 +132,16 @@ from engine.api.types import (
     Speculation,
     SpeculationMode,
 )
-from engine.drafting.prediction import estimated_gain
-from engine.hub.catalog import Catalog, CatalogDraft, CatalogGain, CatalogModel, CatalogPair, load_catalog
+from engine.hub.catalog import (
+    Catalog,
+    CatalogAcceptance,
+    CatalogDraft,
+    CatalogGain,
+    CatalogModel,
+    CatalogPair,
+    PredictedGain,
+    load_catalog,
+)
 from engine.hub.store import ModelStore
 from engine.models.compatibility import draft_problem, may_share_tokens
 from engine.models.fit import estimated_weight_bytes, fit_together, memory_fit, model_memory_bytes
@@ -150,6 +159,7 @@ __all__ = [
     "CacheKind",
     "CacheSizes",
     "Catalog",
+    "CatalogAcceptance",
     "CatalogDraft",
     "CatalogGain",
     "CatalogModel",
@@ -189,6 +199,7 @@ __all__ = [
     "FinishReason",
     "Finished",
     "FitLevel",
+    "ForwardTimes",
     "HubAccess",
     "HubCannotSearch",
     "HubFile",
@@ -240,6 +251,7 @@ __all__ = [
     "PageRead",
     "PairCheck",
     "PairChecked",
+    "PredictedGain",
     "Probe",
     "PromptProgress",
     "Queued",
@@ -272,7 +284,6 @@ __all__ = [
     "VerifyProgress",
     "Vocabularies",
     "draft_problem",
-    "estimated_gain",
     "estimated_weight_bytes",
     "fit_together",
     "inspect_model",

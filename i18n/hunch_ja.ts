@@ -3334,8 +3334,32 @@
         <translation>前回 %1</translation>
     </message>
     <message>
-        <source>about %1 (estimate)</source>
-        <translation>約 %1（推定）</translation>
+        <source>no gain expected here (estimate)</source>
+        <translation>このMacでは高速化は見込めません（推定）</translation>
+    </message>
+    <message>
+        <source>about %1 in chats here (estimate)</source>
+        <translation>このMacのチャットで約%1（推定）</translation>
+    </message>
+    <message>
+        <source>about %1 in code here (estimate)</source>
+        <translation>このMacのコードで約%1（推定）</translation>
+    </message>
+    <message>
+        <source>about %1 in maths here (estimate)</source>
+        <translation>このMacの数学で約%1（推定）</translation>
+    </message>
+    <message>
+        <source>about %1 here (estimate)</source>
+        <translation>このMacで約%1（推定）</translation>
+    </message>
+    <message>
+        <source>what it brings is not measured on this Mac yet</source>
+        <translation>このMacでの効果はまだ測定していません</translation>
+    </message>
+    <message>
+        <source>With %1: %2</source>
+        <translation>%1 を使う場合：%2</translation>
     </message>
     <message>
         <source>Made for this main model.</source>

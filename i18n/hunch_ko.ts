@@ -3334,8 +3334,32 @@
         <translation>지난번 %1</translation>
     </message>
     <message>
-        <source>about %1 (estimate)</source>
-        <translation>약 %1 (추정)</translation>
+        <source>no gain expected here (estimate)</source>
+        <translation>이 Mac에서는 이득이 없을 것으로 예상(추정)</translation>
+    </message>
+    <message>
+        <source>about %1 in chats here (estimate)</source>
+        <translation>이 Mac의 채팅에서 약 %1(추정)</translation>
+    </message>
+    <message>
+        <source>about %1 in code here (estimate)</source>
+        <translation>이 Mac의 코드에서 약 %1(추정)</translation>
+    </message>
+    <message>
+        <source>about %1 in maths here (estimate)</source>
+        <translation>이 Mac의 수학에서 약 %1(추정)</translation>
+    </message>
+    <message>
+        <source>about %1 here (estimate)</source>
+        <translation>이 Mac에서 약 %1(추정)</translation>
+    </message>
+    <message>
+        <source>what it brings is not measured on this Mac yet</source>
+        <translation>이 Mac에서 얼마나 이득인지 아직 재지 않았어요</translation>
+    </message>
+    <message>
+        <source>With %1: %2</source>
+        <translation>%1 사용: %2</translation>
     </message>
     <message>
         <source>Made for this main model.</source>

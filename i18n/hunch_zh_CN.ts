@@ -3334,8 +3334,32 @@
         <translation>上次 %1</translation>
     </message>
     <message>
-        <source>about %1 (estimate)</source>
-        <translation>约 %1（估计）</translation>
+        <source>no gain expected here (estimate)</source>
+        <translation>预计在此 Mac 上无收益（估计）</translation>
+    </message>
+    <message>
+        <source>about %1 in chats here (estimate)</source>
+        <translation>在此 Mac 的对话中约 %1（估计）</translation>
+    </message>
+    <message>
+        <source>about %1 in code here (estimate)</source>
+        <translation>在此 Mac 的代码中约 %1（估计）</translation>
+    </message>
+    <message>
+        <source>about %1 in maths here (estimate)</source>
+        <translation>在此 Mac 的数学中约 %1（估计）</translation>
+    </message>
+    <message>
+        <source>about %1 here (estimate)</source>
+        <translation>在此 Mac 上约 %1（估计）</translation>
+    </message>
+    <message>
+        <source>what it brings is not measured on this Mac yet</source>
+        <translation>在此 Mac 上的收益尚未测量</translation>
+    </message>
+    <message>
+        <source>With %1: %2</source>
+        <translation>搭配 %1：%2</translation>
     </message>
     <message>
         <source>Made for this main model.</source>

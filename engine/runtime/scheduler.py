@@ -175,8 +175,10 @@ class Scheduler:
         if self._tuner.pending or self._told_measured or self.main is None:
             return None
         self._told_measured = True
-        seconds = self._history.costs.calibration.verify_s
-        return ModelMeasured(self.main.info.folder, tuple(sorted(seconds.items()))) if seconds else None
+        if not self._history.costs.calibrated:
+            return None
+        times, *others = self._tuner.measured(self.main)
+        return ModelMeasured(self.main.info.folder, times, tuple(others))
 
     @property
     def _running(self) -> list[Reply]:
