@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from PySide6.QtCore import QRect, QRectF, Qt, QTimer, Signal
-from PySide6.QtGui import QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QRect, Qt, QTimer, Signal
+from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from app.theme import RADIUS_CARD, Theme
+from app.theme import Theme
 from app.views.icons import icon
 from app.views.widgets.buttons import Emphasis, IconButton, PillButton
 from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.painting import paint_surface
 from app.views.widgets.translated import Translated
 
 _BRIEF_MS = 10_000
@@ -163,11 +164,8 @@ class Banner(Translated, QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         colors = self._theme.palette
+        paint_surface(self, colors)
         painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setBrush(colors.surface)
-        painter.setPen(QPen(colors.hairline, 1))
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS_CARD, RADIUS_CARD)
         name, color = ("alert-triangle", colors.cost) if self._message.warns else ("info", colors.secondary)
         icon(name, color).paint(painter, self._icon_place())
         painter.end()
