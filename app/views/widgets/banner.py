@@ -1,6 +1,6 @@
 """A message over the foot of the transcript, such as a refusal with a button, or "deleted" with Undo.
 
-One at a time: a newer one replaces the older. It moves nothing else.
+One at a time: a newer one replaces the older, unless it is one that can wait. It moves nothing else.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ class Banner(Translated, QWidget):
         self._icon_name = ""
         self._text: Callable[[], BannerText] = lambda: BannerText("")
         self._acts: tuple[Callable[[], None] | None, ...] = ()
+        self._waiting: list[Callable[[], BannerText]] = []
         self.title = TextLabel(theme, TextStyle.HEADING, self)
         self.sentence = TextLabel(theme, TextStyle.BODY, self)
         self.hint = TextLabel(theme, TextStyle.SECONDARY, self)
@@ -49,10 +50,10 @@ class Banner(Translated, QWidget):
         self.other_button = PillButton(theme, Emphasis.PLAIN, parent=self)
         self.close_button = IconButton(theme, "x", 26, self)
         self._timer = QTimer(self, singleShot=True, interval=_BRIEF_MS)
-        self._timer.timeout.connect(self.hide)
+        self._timer.timeout.connect(self._end)
         self.button.clicked.connect(lambda: self._on_button(0))
         self.other_button.clicked.connect(lambda: self._on_button(1))
-        self.close_button.clicked.connect(self.hide)
+        self.close_button.clicked.connect(self._end)
         self._arrange()
         self._retranslate()
         self.hide()
@@ -88,6 +89,23 @@ class Banner(Translated, QWidget):
         self._timer.stop()
         self._show("alert-triangle", text, *acts)
 
+    def show_later(self, text: Callable[[], BannerText]) -> None:
+        """Shows a warning once nothing else is shown: it takes nobody's button away."""
+        if self.isVisibleTo(self.parentWidget()):
+            self._waiting.append(text)
+        else:
+            self.show_warning(text)
+
+    def withdraw(self, text: Callable[[], BannerText]) -> None:
+        """What this said holds no more; hides it if it is shown."""
+        if text is self._text and self.isVisibleTo(self.parentWidget()):
+            self._end()
+
+    def _end(self) -> None:
+        self.hide()
+        if self._waiting:
+            self.show_warning(self._waiting.pop(0))
+
     def _show(self, icon_name: str, text: Callable[[], BannerText], *acts: Callable[[], None] | None) -> None:
         self._icon_name, self._text, self._acts = icon_name, text, acts
         self.show()
@@ -96,8 +114,8 @@ class Banner(Translated, QWidget):
         self.update()
 
     def _on_button(self, number: int) -> None:
-        self.hide()
         act = self._acts[number] if number < len(self._acts) else None
+        self._end()
         if act is not None:
             act()
 
