@@ -329,9 +329,28 @@ def test_words_that_the_disk_refuses_stay_and_can_be_sent_again(harness: AppHarn
     )
     harness.wait_until_stored(qtbot)
     assert window.banner.button.text() == "Try again"
+    harness.application.settings.not_saved.emit()  # of the same disk: it takes the button from nobody
+    assert window.banner.button.text() == "Try again"
     QTest.mouseClick(window.banner.button, Qt.MouseButton.LeftButton)
+    assert "settings" in window.banner.sentence.text()
     harness.wait_until_quiet(qtbot)
     assert (window.composer.text(), len(harness.chats.transcript.messages)) == ("", 2)
+
+
+@pytest.mark.expect_log("was not stored: SQLITE_FULL")
+def test_what_was_sent_after_all_is_no_longer_offered_to_be_sent_again(harness: AppHarness, qtbot: QtBot) -> None:
+    storage, window = harness.application.storage, harness.window
+    storage.write(fill_up, lambda _: None, lambda _: None)
+    window.composer.set_text("precious " * 600)
+    press(window.composer.edit, Qt.Key.Key_Return)
+    qtbot.waitUntil(window.banner.isVisible)
+    storage.write(
+        lambda stores: stores.database.execute("PRAGMA max_page_count = 100000"), lambda _: None, lambda _: None
+    )
+    press(window.composer.edit, Qt.Key.Key_Return)
+    harness.wait_until_quiet(qtbot)
+    assert len(harness.chats.transcript.messages) == 2
+    assert window.banner.button.text() != "Try again"
 
 
 @pytest.mark.expect_log("was not stored: SQLITE_FULL")

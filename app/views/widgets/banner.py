@@ -103,6 +103,12 @@ class Banner(Translated, QWidget):
         else:
             self._cover(warning)
 
+    def withdraw(self, text: Callable[[], BannerText]) -> None:
+        """What this said holds no more."""
+        self._covered = [warning for warning in self._covered if warning.text is not text]
+        if self._message.text is text and not self.isHidden():
+            self._dismiss()
+
     def _cover(self, message: _Message) -> None:
         shown = self._message
         if shown.warns and not self.isHidden() and shown.text() != message.text():
