@@ -97,14 +97,6 @@
 <context>
     <name>AppearancePage</name>
     <message>
-        <source>Language</source>
-        <translation>言語</translation>
-    </message>
-    <message>
-        <source>Changes at once, menus included.</source>
-        <translation>メニューも含めてすぐに切り替わります。</translation>
-    </message>
-    <message>
         <source>Appearance</source>
         <translation>外観</translation>
     </message>
@@ -127,10 +119,6 @@
     <message>
         <source>Auto follows the system&apos;s setting to reduce motion.</source>
         <translation>「自動」はシステムの「視差効果を減らす」の設定に従います。</translation>
-    </message>
-    <message>
-        <source>Match system</source>
-        <translation>システムに合わせる</translation>
     </message>
     <message>
         <source>Auto</source>
@@ -1261,6 +1249,18 @@
         <translation>
             <numerusform>%n 分</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>Language</source>
+        <translation>言語</translation>
+    </message>
+    <message>
+        <source>Changes at once, menus included.</source>
+        <translation>メニューも含めてすぐに切り替わります。</translation>
+    </message>
+    <message>
+        <source>Match system</source>
+        <translation>システムに合わせる</translation>
     </message>
     <message>
         <source>Icon in the menu bar</source>

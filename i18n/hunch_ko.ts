@@ -97,14 +97,6 @@
 <context>
     <name>AppearancePage</name>
     <message>
-        <source>Language</source>
-        <translation>언어</translation>
-    </message>
-    <message>
-        <source>Changes at once, menus included.</source>
-        <translation>메뉴까지 바로 바뀌어요.</translation>
-    </message>
-    <message>
         <source>Appearance</source>
         <translation>모양</translation>
     </message>
@@ -127,10 +119,6 @@
     <message>
         <source>Auto follows the system&apos;s setting to reduce motion.</source>
         <translation>자동은 시스템의 동작 줄이기 설정을 따라요.</translation>
-    </message>
-    <message>
-        <source>Match system</source>
-        <translation>시스템 설정 따름</translation>
     </message>
     <message>
         <source>Auto</source>
@@ -1261,6 +1249,18 @@
         <translation>
             <numerusform>%n분</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>Language</source>
+        <translation>언어</translation>
+    </message>
+    <message>
+        <source>Changes at once, menus included.</source>
+        <translation>메뉴까지 바로 바뀌어요.</translation>
+    </message>
+    <message>
+        <source>Match system</source>
+        <translation>시스템 설정 따름</translation>
     </message>
     <message>
         <source>Icon in the menu bar</source>

@@ -97,14 +97,6 @@
 <context>
     <name>AppearancePage</name>
     <message>
-        <source>Language</source>
-        <translation>语言</translation>
-    </message>
-    <message>
-        <source>Changes at once, menus included.</source>
-        <translation>立即生效，菜单也会切换。</translation>
-    </message>
-    <message>
         <source>Appearance</source>
         <translation>外观</translation>
     </message>
@@ -127,10 +119,6 @@
     <message>
         <source>Auto follows the system&apos;s setting to reduce motion.</source>
         <translation>“自动”会跟随系统的“减弱动态效果”设置。</translation>
-    </message>
-    <message>
-        <source>Match system</source>
-        <translation>跟随系统</translation>
     </message>
     <message>
         <source>Auto</source>
@@ -1261,6 +1249,18 @@
         <translation>
             <numerusform>%n 分钟</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>Language</source>
+        <translation>语言</translation>
+    </message>
+    <message>
+        <source>Changes at once, menus included.</source>
+        <translation>立即生效，菜单也会切换。</translation>
+    </message>
+    <message>
+        <source>Match system</source>
+        <translation>跟随系统</translation>
     </message>
     <message>
         <source>Icon in the menu bar</source>
