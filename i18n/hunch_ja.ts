@@ -4462,6 +4462,14 @@
         <translation>回答が完了しました</translation>
     </message>
     <message>
+        <source>Footnote %1</source>
+        <translation>脚注 %1</translation>
+    </message>
+    <message>
+        <source>Back from footnote %1</source>
+        <translation>脚注 %1 から本文へ</translation>
+    </message>
+    <message>
         <source>Link: %1</source>
         <translation>リンク: %1</translation>
     </message>

@@ -4462,6 +4462,14 @@
         <translation>답변 완료</translation>
     </message>
     <message>
+        <source>Footnote %1</source>
+        <translation>각주 %1</translation>
+    </message>
+    <message>
+        <source>Back from footnote %1</source>
+        <translation>각주 %1에서 본문으로</translation>
+    </message>
+    <message>
         <source>Link: %1</source>
         <translation>링크: %1</translation>
     </message>

@@ -4462,6 +4462,14 @@
         <translation>回复完成</translation>
     </message>
     <message>
+        <source>Footnote %1</source>
+        <translation>脚注 %1</translation>
+    </message>
+    <message>
+        <source>Back from footnote %1</source>
+        <translation>从脚注 %1 返回正文</translation>
+    </message>
+    <message>
         <source>Link: %1</source>
         <translation>链接：%1</translation>
     </message>
