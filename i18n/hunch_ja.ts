@@ -4326,8 +4326,8 @@
 <context>
     <name>SpeculationWiring</name>
     <message>
-        <source>Drafting is off for this pair from the next reply on. Choosing Auto or Fixed turns it on again.</source>
-        <translation>次の回答から、このペアではドラフトを使いません。「自動」か「固定」を選ぶと再びオンになります。</translation>
+        <source>Drafting is off for this pair now. Choosing Auto or Fixed turns it on again.</source>
+        <translation>このペアではドラフトを使わないようにしました。「自動」か「固定」を選ぶと、また使います。</translation>
     </message>
     <message>
         <source>Undo</source>

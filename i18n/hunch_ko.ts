@@ -4326,8 +4326,8 @@
 <context>
     <name>SpeculationWiring</name>
     <message>
-        <source>Drafting is off for this pair from the next reply on. Choosing Auto or Fixed turns it on again.</source>
-        <translation>다음 답변부터 이 쌍에서는 초안 모델을 쓰지 않아요. 자동이나 고정 개수를 고르면 다시 켜져요.</translation>
+        <source>Drafting is off for this pair now. Choosing Auto or Fixed turns it on again.</source>
+        <translation>이제 이 쌍에서는 초안 모델을 쓰지 않아요. 자동이나 고정 개수를 고르면 다시 켜져요.</translation>
     </message>
     <message>
         <source>Undo</source>

@@ -4326,8 +4326,8 @@
 <context>
     <name>SpeculationWiring</name>
     <message>
-        <source>Drafting is off for this pair from the next reply on. Choosing Auto or Fixed turns it on again.</source>
-        <translation>从下一个回复起，此模型对不再使用草稿模型。选择“自动”或“固定”即可重新开启。</translation>
+        <source>Drafting is off for this pair now. Choosing Auto or Fixed turns it on again.</source>
+        <translation>现在起，此模型对不再使用草稿。选择“自动”或“固定”即可重新启用。</translation>
     </message>
     <message>
         <source>Undo</source>

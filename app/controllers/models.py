@@ -125,7 +125,7 @@ class ModelController(QObject):
         self._loading.load(main, draft)
 
     def set_speculation(self, mode: str, tokens: int) -> None:
-        """For the next request."""
+        """For all chats that do not say otherwise."""
         self._settings.speculation_mode = mode
         self._settings.speculation_tokens = tokens
         self.speculation_chosen.emit(mode)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from engine.api.errors import EngineError
 from engine.api.events import Event, Failed, ModelFailed, ModelUnloaded, Sink, TokensCounted
 from engine.api.stats import RequestStats
-from engine.api.types import CountId, ModelRole, Request, RequestId
+from engine.api.types import CountId, ModelRole, Request, RequestId, Speculation
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +66,19 @@ class Cancel:
 
 
 @dataclass(frozen=True, slots=True)
+class SetSpeculation:
+    """Have a reply draft otherwise."""
+
+    id: RequestId
+    speculation: Speculation
+
+
+@dataclass(frozen=True, slots=True)
 class Close:
     """Finish everything and end the thread. Nothing follows it on the queue."""
 
 
-Command = Load | SetDraft | Unload | Submit | Count | Cancel | Close
+Command = Load | SetDraft | Unload | Submit | Count | Cancel | SetSpeculation | Close
 
 
 class CommandQueue:
@@ -122,5 +130,5 @@ def refusal(command: Command, error: EngineError) -> Event | None:
             return Failed(request, error, RequestStats())
         case Count(id=count):
             return TokensCounted(count, 0, error)
-        case Cancel() | Close():
+        case Cancel() | SetSpeculation() | Close():
             return None
