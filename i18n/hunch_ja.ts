@@ -3987,6 +3987,10 @@
         <translation>削除されたチャット</translation>
     </message>
     <message>
+        <source>Show more (%1 older)</source>
+        <translation>さらに表示（ほか %1 件）</translation>
+    </message>
+    <message>
         <source>Tokens per second</source>
         <translation>秒あたりのトークン</translation>
     </message>

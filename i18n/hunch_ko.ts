@@ -3987,6 +3987,10 @@
         <translation>삭제된 채팅</translation>
     </message>
     <message>
+        <source>Show more (%1 older)</source>
+        <translation>이전 요청 %1개 더 보기</translation>
+    </message>
+    <message>
         <source>Tokens per second</source>
         <translation>초당 토큰</translation>
     </message>

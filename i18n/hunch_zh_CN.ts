@@ -3987,6 +3987,10 @@
         <translation>已删除的对话</translation>
     </message>
     <message>
+        <source>Show more (%1 older)</source>
+        <translation>显示更多（还有 %1 条）</translation>
+    </message>
+    <message>
         <source>Tokens per second</source>
         <translation>每秒 token&#xa0;数</translation>
     </message>
