@@ -4023,6 +4023,10 @@
         <translation>削除されたチャット</translation>
     </message>
     <message>
+        <source>Show more (%1 older)</source>
+        <translation>さらに表示（ほか %1 件）</translation>
+    </message>
+    <message>
         <source>Tokens per second</source>
         <translation>秒あたりのトークン</translation>
     </message>
@@ -4362,8 +4366,8 @@
 <context>
     <name>SpeculationWiring</name>
     <message>
-        <source>Drafting is off for this pair from the next reply on. Choosing Auto or Fixed turns it on again.</source>
-        <translation>次の回答から、このペアではドラフトを使いません。「自動」か「固定」を選ぶと再びオンになります。</translation>
+        <source>Drafting is off for this pair now. Choosing Auto or Fixed turns it on again.</source>
+        <translation>このペアではドラフトを使わないようにしました。「自動」か「固定」を選ぶと、また使います。</translation>
     </message>
     <message>
         <source>Undo</source>
@@ -4496,6 +4500,14 @@
     <message>
         <source>Reply finished</source>
         <translation>回答が完了しました</translation>
+    </message>
+    <message>
+        <source>Footnote %1</source>
+        <translation>脚注 %1</translation>
+    </message>
+    <message>
+        <source>Back from footnote %1</source>
+        <translation>脚注 %1 から本文へ</translation>
     </message>
     <message>
         <source>Link: %1</source>

@@ -4023,6 +4023,10 @@
         <translation>삭제된 채팅</translation>
     </message>
     <message>
+        <source>Show more (%1 older)</source>
+        <translation>이전 요청 %1개 더 보기</translation>
+    </message>
+    <message>
         <source>Tokens per second</source>
         <translation>초당 토큰</translation>
     </message>
@@ -4362,8 +4366,8 @@
 <context>
     <name>SpeculationWiring</name>
     <message>
-        <source>Drafting is off for this pair from the next reply on. Choosing Auto or Fixed turns it on again.</source>
-        <translation>다음 답변부터 이 쌍에서는 초안 모델을 쓰지 않아요. 자동이나 고정 개수를 고르면 다시 켜져요.</translation>
+        <source>Drafting is off for this pair now. Choosing Auto or Fixed turns it on again.</source>
+        <translation>이제 이 쌍에서는 초안 모델을 쓰지 않아요. 자동이나 고정 개수를 고르면 다시 켜져요.</translation>
     </message>
     <message>
         <source>Undo</source>
@@ -4496,6 +4500,14 @@
     <message>
         <source>Reply finished</source>
         <translation>답변 완료</translation>
+    </message>
+    <message>
+        <source>Footnote %1</source>
+        <translation>각주 %1</translation>
+    </message>
+    <message>
+        <source>Back from footnote %1</source>
+        <translation>각주 %1에서 본문으로</translation>
     </message>
     <message>
         <source>Link: %1</source>

@@ -4023,6 +4023,10 @@
         <translation>已删除的对话</translation>
     </message>
     <message>
+        <source>Show more (%1 older)</source>
+        <translation>显示更多（还有 %1 条）</translation>
+    </message>
+    <message>
         <source>Tokens per second</source>
         <translation>每秒 token&#xa0;数</translation>
     </message>
@@ -4362,8 +4366,8 @@
 <context>
     <name>SpeculationWiring</name>
     <message>
-        <source>Drafting is off for this pair from the next reply on. Choosing Auto or Fixed turns it on again.</source>
-        <translation>从下一个回复起，此模型对不再使用草稿模型。选择“自动”或“固定”即可重新开启。</translation>
+        <source>Drafting is off for this pair now. Choosing Auto or Fixed turns it on again.</source>
+        <translation>现在起，此模型对不再使用草稿。选择“自动”或“固定”即可重新启用。</translation>
     </message>
     <message>
         <source>Undo</source>
@@ -4496,6 +4500,14 @@
     <message>
         <source>Reply finished</source>
         <translation>回复完成</translation>
+    </message>
+    <message>
+        <source>Footnote %1</source>
+        <translation>脚注 %1</translation>
+    </message>
+    <message>
+        <source>Back from footnote %1</source>
+        <translation>从脚注 %1 返回正文</translation>
     </message>
     <message>
         <source>Link: %1</source>
