@@ -34,7 +34,7 @@ from engine.prefix.memory import PrefixStore
 from engine.runtime.background_load import BackgroundLoad
 from engine.runtime.commands import Cancel, Close, Command, Count, Load, SetDraft, Submit, Unload, refusal
 from engine.runtime.counting import Counting
-from engine.runtime.reply import QueuedReply
+from engine.runtime.queued import QueuedReply
 from engine.runtime.scheduler import Scheduler
 
 _log = logging.getLogger(__name__)
