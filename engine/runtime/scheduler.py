@@ -31,7 +31,8 @@ from engine.models.watch import GivenUp
 from engine.prefix.memory import PrefixStore
 from engine.runtime.background_load import BackgroundLoad
 from engine.runtime.batch import Batch, can_batch
-from engine.runtime.reply import QueuedReply, Reply
+from engine.runtime.queued import QueuedReply
+from engine.runtime.reply import Reply
 from engine.runtime.requests import speculating
 from engine.runtime.sharing import Sharing
 

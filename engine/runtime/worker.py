@@ -45,7 +45,7 @@ from engine.runtime.commands import (
     refusal,
 )
 from engine.runtime.counting import Counting
-from engine.runtime.reply import QueuedReply
+from engine.runtime.queued import QueuedReply
 from engine.runtime.scheduler import Scheduler
 
 _log = logging.getLogger(__name__)
