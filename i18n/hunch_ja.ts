@@ -1464,6 +1464,10 @@
         <translation>複数の回答を同時に作成</translation>
     </message>
     <message>
+        <source>Not certain</source>
+        <translation>確実ではありません</translation>
+    </message>
+    <message>
         <source>Drafting is off</source>
         <translation>ドラフトはオフ</translation>
     </message>
@@ -1512,8 +1516,8 @@
         <translation>予測した部分が少なく、速くなったかどうか判断できません。</translation>
     </message>
     <message>
-        <source>The gain is too close to nothing to be certain of yet.</source>
-        <translation>差が小さく、まだはっきりしません。</translation>
+        <source>What was measured does not tell for certain whether drafting pays.</source>
+        <translation>計測した範囲では、ドラフトで速くなるかどうかはっきりしません。</translation>
     </message>
     <message>
         <source>Several replies were written at once and shared each pass, so nothing was drafted.</source>

@@ -1464,6 +1464,10 @@
         <translation>여러 답변 동시 작성</translation>
     </message>
     <message>
+        <source>Not certain</source>
+        <translation>확실하지 않아요</translation>
+    </message>
+    <message>
         <source>Drafting is off</source>
         <translation>초안 모델을 쓰지 않음</translation>
     </message>
@@ -1512,8 +1516,8 @@
         <translation>미리 추측한 부분이 적어서 이득이었는지 알 수 없어요.</translation>
     </message>
     <message>
-        <source>The gain is too close to nothing to be certain of yet.</source>
-        <translation>차이가 너무 작아서 아직 확실하지 않아요.</translation>
+        <source>What was measured does not tell for certain whether drafting pays.</source>
+        <translation>지금까지 잰 것만으로는 초안 모델을 쓰는 게 이득인지 확실하지 않아요.</translation>
     </message>
     <message>
         <source>Several replies were written at once and shared each pass, so nothing was drafted.</source>

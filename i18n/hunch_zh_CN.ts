@@ -1464,6 +1464,10 @@
         <translation>多个回复同时生成</translation>
     </message>
     <message>
+        <source>Not certain</source>
+        <translation>尚不确定</translation>
+    </message>
+    <message>
         <source>Drafting is off</source>
         <translation>未使用草稿模型</translation>
     </message>
@@ -1512,8 +1516,8 @@
         <translation>猜测的部分太少，无法判断是否有收益。</translation>
     </message>
     <message>
-        <source>The gain is too close to nothing to be certain of yet.</source>
-        <translation>差别太小，暂时无法确定。</translation>
+        <source>What was measured does not tell for certain whether drafting pays.</source>
+        <translation>目前的测量还不能确定使用草稿模型是否更快。</translation>
     </message>
     <message>
         <source>Several replies were written at once and shared each pass, so nothing was drafted.</source>
