@@ -64,8 +64,9 @@ class QueuedReply:
         prompt = prompt_tokens(self.request, model, self.given_up)
         check_tokens("tokens", prompt, model.logit_width)
         check_tokens("logit_bias", [token for token, _ in self.request.sampling.logit_bias], model.logit_width)
-        if len(prompt) >= model.info.context_tokens:
-            raise ContextTooLong(model.info.context_tokens, len(prompt))
+        limit = context_limit(self.request, model)
+        if len(prompt) >= limit:
+            raise ContextTooLong(limit, len(prompt))
         reply = Reply(self, model, prompt, store, history)
         self.sink(PromptProgress(self.id, reply.sequence.caches.position, len(prompt)))
         return reply
@@ -112,7 +113,7 @@ class Reply:
         self._text = ReplyText(model, prompt, request.stop, within=goes_on(request))
         self._marks = DraftMarks(model)
         self._ends = model.ends
-        limit = model.info.context_tokens
+        limit = context_limit(request, model)
         self._room = min(request.max_tokens or limit, limit - len(prompt))
         self._sampler = Sampler(
             request.sampling,
@@ -387,3 +388,8 @@ def _logged(error: BaseException) -> EngineError:
     if not isinstance(error, EngineError):
         _log.error("a reply failed", exc_info=error)
     return as_engine_error(error)
+
+
+def context_limit(request: Request, model: LoadedModel) -> int:
+    """What the model holds, or less where less was asked for."""
+    return min(model.info.context_tokens, request.context_tokens or model.info.context_tokens)
