@@ -51,9 +51,7 @@ def test_what_a_chat_can_have_of_a_models_context() -> None:
     assert context_text(replace(whole, fit=fits)) == "40960 tokens"
     tight = replace(whole, fit=replace(fits, largest_context_tokens=9_000))
     assert context_text(tight) == "40960 tokens; 9000 fit in memory"
-    assert context_text(replace(tight, asked_tokens=2_048)).endswith(
-        "9000 fit in memory; limited to 2048 in Settings"
-    )
+    assert context_text(replace(tight, asked_tokens=2_048)).endswith("9000 fit in memory; limited to 2048 in Settings")
     assert context_text(replace(whole, fit=fits, asked_tokens=99_999)) == "40960 tokens"
     assert model_entry(installed(model_info("/m")), "", "", 100).fit == memory_fit(model_info("/m"), 100)
 
