@@ -74,7 +74,7 @@ class Reply:
         self._text = ReplyText(model, prompt, request.stop, within=goes_on(request))
         self._marks = DraftMarks(model)
         self._ends = model.ends
-        limit = model.info.context_tokens
+        limit = context_limit(request, model)
         self._room = min(request.max_tokens or limit, limit - len(prompt))
         self._sampler = Sampler(
             request.sampling,
@@ -349,3 +349,8 @@ def logged(error: BaseException) -> EngineError:
     if not isinstance(error, EngineError):
         _log.error("a reply failed", exc_info=error)
     return as_engine_error(error)
+
+
+def context_limit(request: Request, model: LoadedModel) -> int:
+    """What the model holds, or less where less was asked for."""
+    return min(model.info.context_tokens, request.context_tokens or model.info.context_tokens)
