@@ -34,6 +34,7 @@ def heating_up(number: int) -> float:
     return 1.0 + number / 300
 
 
+SEEDS = (0, 1, 15, 112)  # in the last two the first drafted rounds meet with something else that runs
 LOADS: tuple[Load, ...] = (steady, busy_at_first, busy_later, in_bursts, heating_up)
 
 
@@ -87,7 +88,7 @@ def test_the_verdict_has_the_right_sign_and_size(
     load: Load, accepted: float, drafted: int, calibration_error: float
 ) -> None:
     """Never the wrong sign; within a tenth after 64 tokens."""
-    for seed in range(4):
+    for seed in SEEDS:
         for stats, truth in replayed(Replay(accepted, load, seed, calibration_error), drafted):
             if stats.speed_up is None:
                 continue
