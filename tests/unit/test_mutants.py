@@ -13,7 +13,8 @@ from tests.architecture.project import ROOT
 from tests.mutants.__main__ import equivalent
 from tests.mutants.covering import covering, modules
 from tests.mutants.faults import mutants, mutated
-from tests.mutants.trial import Limit, Outcome, Trials, outcome
+from tests.mutants.process import Limit
+from tests.mutants.trial import Outcome, Trials, outcome
 
 
 @pytest.mark.parametrize(
