@@ -75,8 +75,8 @@ _TESTS = {
     "engine/prefix/memory": ("engine/test_prefix_choice",),
     "engine/prefix": ("engine/test_prefix_disk", "engine/test_prefix_limits", "engine/test_prefix_families"),
     "engine/models/token_map": ("unit/test_token_map",),
-    "engine/models/translation": ("unit/test_translation",),
-    "engine/runtime/counting": ("unit/test_counting",),
+    "engine/models/translation": ("engine/test_translation",),
+    "engine/runtime/counting": ("unit/test_counting", "engine/test_counting"),
     "engine/runtime/draft_marks": ("engine/test_draft_marks",),
     "engine/runtime/sharing": ("unit/test_sharing",),
 }

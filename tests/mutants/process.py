@@ -54,12 +54,8 @@ def run_afresh(folder: Path, file: str | None, number: int, tests: Sequence[str]
         _keep(Limit(limit.processor_s + _START_S, limit.wall_s))
         changed = _Changed(file, number)
         sys.meta_path.insert(0, changed)
-    code = int(
-        pytest.main(
-            [*_PYTEST, *tests],
-            plugins=[_Notes(_file(folder, tests)) if file is None else _Order(measured(folder, tests))],
-        )
-    )
+    plugin = _Notes(_file(folder, tests)) if file is None else _Order(measured(folder, tests), file)
+    code = int(pytest.main([*_PYTEST, *tests], plugins=[plugin]))
     shutil.rmtree(own, ignore_errors=True)
     os._exit(IMPORT_BROKE if changed is not None and changed.broke else code)
 
@@ -125,16 +121,19 @@ def _ended(process: int, wall_s: float) -> int:
 
 
 class _Order:
-    """A plugin of pytest: the quick tests come first.
+    """A plugin of pytest: the quick tests come first, and of `file` only those that call any function.
 
     Those that take longer than the average are last, for most faults need none of them. The rest of the order stays, so
     what a file's tests share is made twice at most.
     """
 
-    def __init__(self, notes: dict[str, Note]) -> None:
+    def __init__(self, notes: dict[str, Note], file: str | None = None) -> None:
         self._seconds = {test: seconds for test, (seconds, _) in notes.items()}
+        start = f"{Path(file).resolve()}:" if file else ""
+        self._calling = {test for test, (_, called) in notes.items() if any(name.startswith(start) for name in called)}
 
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
+        items[:] = [item for item in items if item.nodeid in self._calling] or items
         average = sum(self._seconds.values()) / max(1, len(self._seconds))
         items.sort(key=lambda item: self._seconds.get(item.nodeid, 0.0) > average)
 
