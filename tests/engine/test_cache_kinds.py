@@ -72,7 +72,7 @@ def test_a_cache_that_forgets_fewer_tokens_than_asked_is_misuse() -> None:
 def test_what_was_noted_before_a_step_puts_it_back(leaf: Any) -> None:
     def step() -> None:
         if isinstance(leaf, ArraysCache):
-            leaf.cache[0] = (0 if leaf[0] is None else leaf[0]) + mx.ones(2)
+            leaf[0] = (0 if leaf[0] is None else leaf[0]) + mx.ones(2)
         else:
             feed(leaf, 2)
 

@@ -58,16 +58,22 @@ def tokens_of(model: LoadedModel, text: str) -> int:
 
 
 def test_each_is_told_to_who_asked_one_after_another(counting: Counting, heard: Heard, model: LoadedModel) -> None:
-    assert not counting.busy
     sinks = [ask(counting, 7, "one"), ask(counting, 8, "")]
-    assert counting.busy
     counting.step(model)
     assert heard.answers == [TokensCounted(CountId(7), tokens_of(model, "one"), None)]
-    assert counting.busy
     counting.step(model)
     assert heard.answers[1:] == [TokensCounted(CountId(8), 0, None)]
     assert heard.sinks == sinks
-    assert not counting.busy
+
+
+def test_it_is_busy_until_all_are_told(counting: Counting, model: LoadedModel) -> None:
+    seen = [counting.busy]
+    for text in ("one", "two"):
+        ask(counting, 1, text)
+    for _ in range(2):
+        seen.append(counting.busy)
+        counting.step(model)
+    assert [*seen, counting.busy] == [False, True, True, False]
 
 
 def test_a_step_counts_no_more_than_a_slice(counting: Counting, heard: Heard, model: LoadedModel) -> None:
@@ -84,8 +90,9 @@ def test_another_model_counts_from_the_start(counting: Counting, heard: Heard, m
     ask(counting, 1, text)
     counting.step(model)
     other = replace(model)
-    while counting.busy:
-        counting.step(other)
+    counting.step(other)
+    assert heard.answers == []
+    counting.step(other)
     assert heard.answers == [TokensCounted(CountId(1), tokens_of(model, text), None)]
 
 
@@ -111,6 +118,21 @@ def test_all_that_wait_are_refused(counting: Counting, heard: Heard, model: Load
     ]
     assert heard.sinks == sinks
     assert not counting.busy
+
+
+class _Beginning:
+    """A tokenizer that marks the beginning of a text."""
+
+    def encode(self, text: str, add_special_tokens: bool) -> list[int]:
+        return [*([1] if add_special_tokens else []), *text.encode()]
+
+
+def test_what_marks_the_beginning_of_a_text_is_not_counted(
+    counting: Counting, heard: Heard, model: LoadedModel
+) -> None:
+    ask(counting, 1, "one")
+    counting.step(replace(model, tokenizer=_Beginning()))
+    assert heard.answers[0].tokens == 3
 
 
 class _Stuck:
