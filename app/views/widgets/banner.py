@@ -91,14 +91,14 @@ class Banner(Translated, QWidget):
 
     def show_later(self, text: Callable[[], BannerText]) -> None:
         """Shows a warning once nothing else is shown: it takes nobody's button away."""
-        if self.isVisibleTo(self.parentWidget()):
+        if not self.isHidden():
             self._waiting.append(text)
         else:
             self.show_warning(text)
 
     def withdraw(self, text: Callable[[], BannerText]) -> None:
         """What this said holds no more; hides it if it is shown."""
-        if text is self._text and self.isVisibleTo(self.parentWidget()):
+        if text is self._text and not self.isHidden():
             self._end()
 
     def _end(self) -> None:
