@@ -97,14 +97,6 @@
 <context>
     <name>AppearancePage</name>
     <message>
-        <source>Language</source>
-        <translation>言語</translation>
-    </message>
-    <message>
-        <source>Changes at once, menus included.</source>
-        <translation>メニューも含めてすぐに切り替わります。</translation>
-    </message>
-    <message>
         <source>Appearance</source>
         <translation>外観</translation>
     </message>
@@ -127,10 +119,6 @@
     <message>
         <source>Auto follows the system&apos;s setting to reduce motion.</source>
         <translation>「自動」はシステムの「視差効果を減らす」の設定に従います。</translation>
-    </message>
-    <message>
-        <source>Match system</source>
-        <translation>システムに合わせる</translation>
     </message>
     <message>
         <source>Auto</source>
@@ -1261,6 +1249,18 @@
         <translation>
             <numerusform>%n 分</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>Language</source>
+        <translation>言語</translation>
+    </message>
+    <message>
+        <source>Changes at once, menus included.</source>
+        <translation>メニューも含めてすぐに切り替わります。</translation>
+    </message>
+    <message>
+        <source>Match system</source>
+        <translation>システムに合わせる</translation>
     </message>
     <message>
         <source>Icon in the menu bar</source>
@@ -2458,6 +2458,18 @@
         <translation>メインモデルを選んでから、これをそのドラフトに選んでください。</translation>
     </message>
     <message>
+        <source>Main model in use</source>
+        <translation>メインモデルは使用中です</translation>
+    </message>
+    <message>
+        <source>%1 was not loaded: replies are being written with another main model.</source>
+        <translation>別のメインモデルで回答を書いているため、%1 は読み込まれませんでした。</translation>
+    </message>
+    <message>
+        <source>Wait until they are done, or stop them.</source>
+        <translation>回答が終わるまで待つか、停止してください。</translation>
+    </message>
+    <message>
         <source>Different vocabularies (%1 and %2 tokens): made for another model family.</source>
         <translation>語彙が異なります（%1 トークンと %2 トークン）。別の系列のモデル用です。</translation>
     </message>
@@ -3322,8 +3334,32 @@
         <translation>前回 %1</translation>
     </message>
     <message>
-        <source>about %1 (estimate)</source>
-        <translation>約 %1（推定）</translation>
+        <source>no gain expected here (estimate)</source>
+        <translation>このMacでは高速化は見込めません（推定）</translation>
+    </message>
+    <message>
+        <source>about %1 in chats here (estimate)</source>
+        <translation>このMacのチャットで約%1（推定）</translation>
+    </message>
+    <message>
+        <source>about %1 in code here (estimate)</source>
+        <translation>このMacのコードで約%1（推定）</translation>
+    </message>
+    <message>
+        <source>about %1 in maths here (estimate)</source>
+        <translation>このMacの数学で約%1（推定）</translation>
+    </message>
+    <message>
+        <source>about %1 here (estimate)</source>
+        <translation>このMacで約%1（推定）</translation>
+    </message>
+    <message>
+        <source>what it brings is not measured on this Mac yet</source>
+        <translation>このMacでの効果はまだ測定していません</translation>
+    </message>
+    <message>
+        <source>With %1: %2</source>
+        <translation>%1 を使う場合：%2</translation>
     </message>
     <message>
         <source>Made for this main model.</source>
@@ -3987,6 +4023,10 @@
         <translation>削除されたチャット</translation>
     </message>
     <message>
+        <source>Show more (%1 older)</source>
+        <translation>さらに表示（ほか %1 件）</translation>
+    </message>
+    <message>
         <source>Tokens per second</source>
         <translation>秒あたりのトークン</translation>
     </message>
@@ -4326,8 +4366,8 @@
 <context>
     <name>SpeculationWiring</name>
     <message>
-        <source>Drafting is off for this pair from the next reply on. Choosing Auto or Fixed turns it on again.</source>
-        <translation>次の回答から、このペアではドラフトを使いません。「自動」か「固定」を選ぶと再びオンになります。</translation>
+        <source>Drafting is off for this pair now. Choosing Auto or Fixed turns it on again.</source>
+        <translation>このペアではドラフトを使わないようにしました。「自動」か「固定」を選ぶと、また使います。</translation>
     </message>
     <message>
         <source>Undo</source>
@@ -4460,6 +4500,14 @@
     <message>
         <source>Reply finished</source>
         <translation>回答が完了しました</translation>
+    </message>
+    <message>
+        <source>Footnote %1</source>
+        <translation>脚注 %1</translation>
+    </message>
+    <message>
+        <source>Back from footnote %1</source>
+        <translation>脚注 %1 から本文へ</translation>
     </message>
     <message>
         <source>Link: %1</source>
