@@ -246,7 +246,7 @@ class Reply:
         if self._emitted:
             if others_s is None:
                 self._stats.shared_rounds += 1
-                self._stats.shared_tokens += len(done.emitted)
+                self._stats.shared_gained += len(done.emitted) - 1
             self._stats.shared_s += self._since_last_token_s() if others_s is None else max(0.0, others_s)
             if others_s is not None:
                 self._stats.own_rounds[self._source(done), done.drafted] += 1

@@ -358,7 +358,7 @@ def test_company_does_not_count_as_a_loss(monkeypatch: pytest.MonkeyPatch) -> No
     harness.run_dry()
 
     stats = long.finished.stats
-    own_tokens = stats.generated_tokens - 1 - stats.shared_tokens
+    own_tokens = stats.generated_tokens - 1 - stats.shared_rounds - stats.shared_gained
     own_rounds = stats.rounds - 1 - stats.shared_rounds
     assert 10 <= stats.shared_rounds < stats.rounds
     assert 0 < stats.shared_s < stats.decode_s
