@@ -36,7 +36,6 @@ class MergedCaches:
     def __init__(self) -> None:
         self.layers: list[Any] = []
         self._before: list[list[Any]] = []  # what each recurrent cache held before the last step
-        self._shifted: list[int] = []  # by how much each row was moved to the right since padding was last cut off
 
     def append(self, rows: Sequence[Sequence[Any]]) -> None:
         """Copy more rows in, each given by its own layers. The last step can no longer be undone."""
@@ -44,7 +43,7 @@ class MergedCaches:
         for layer, more in zip(self.layers, merged, strict=False):
             layer.extend(more)
         self.layers = self.layers or merged
-        self._before, self._shifted = [], []
+        self._before = []
         mx.eval(list(_arrays(self.layers)))
 
     def remember(self) -> None:
@@ -53,7 +52,6 @@ class MergedCaches:
 
     def keep(self, rows: list[int]) -> None:
         """These rows in this order, and no others."""
-        self._shifted = []
         if not rows:
             self.layers, self._before = [], []
             return
@@ -72,10 +70,7 @@ class MergedCaches:
             leaf.trim(least)
             leaf.prepare(right_padding=shifts)
             leaf.finalize()
-        self._shifted = [
-            before + shift for before, shift in zip(self._shifted or [0] * len(shifts), shifts, strict=True)
-        ]
-        if min(self._shifted) >= _MOST_PADDING:
+        if min(next(leaves(self.layers)).left_padding.tolist()) >= _MOST_PADDING:
             self.keep(list(range(len(shifts))))  # which cuts off what pads all rows
 
     def copy_first(self, rows: int) -> None:
