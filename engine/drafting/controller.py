@@ -59,13 +59,17 @@ class History:
         return self._shared[replies][1]
 
     def promise(self) -> float:
-        """Tokens a second that drafting at the best length brings a reply; 0 while nothing is known of any source."""
-        choices = (
-            (source, Choice(Plan(source), rates, self.costs.prices_s(source, MAX_DRAFT_TOKENS), hopeful=False))
-            for (source, _), rates in self.rates.items()
-            if source in self.costs.calibration.draft_s
-        )
-        return max((choice.fixed(self.record_of(source)).rate for source, choice in choices), default=0.0)
+        """Tokens a second that drafting at the best length brings a reply, as far as prices are known; else 0.
+
+        What was never seen is hoped for, while there is credit to try it.
+        """
+        best = 0.0
+        for source in self.costs.calibration.draft_s:
+            seconds = self.costs.prices_s(source, MAX_DRAFT_TOKENS)
+            seen = [rates for (name, _), rates in self.rates.items() if name == source] or [AcceptRates()]
+            choices = [Choice(Plan(source), rates, seconds, hopeful=self.credit > 0) for rates in seen]
+            best = max(best, *(choice.fixed(self.record_of(source)).rate for choice in choices))
+        return best
 
     def rates_of(self, source: str, grade: int) -> AcceptRates:
         return self.rates.setdefault((source, grade), AcceptRates())

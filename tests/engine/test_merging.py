@@ -163,9 +163,9 @@ def test_rows_forget_by_themselves(seed: int, monkeypatch: pytest.MonkeyPatch) -
         for row, tokens in zip(rows, kept, strict=True):
             row.extend(range(row[-1] + 1, row[-1] + 1 + tokens))
 
-    for row, numbers in enumerate(rows):
+    for number, numbers in enumerate(rows):
         empty = CacheSet([KVCache(), CacheList(KVCache(), KVCache())])
-        shown = fed(merged.extract(row, empty, len(numbers), back=False).layers, [[7]])
+        shown = fed(merged.extract(number, empty, len(numbers), back=False).layers, [[7]])
         assert shown == [[[*numbers, 7]]] * 3
     for leaf in leaves(merged.layers):
         assert min(leaf.left_padding.tolist()) < 10

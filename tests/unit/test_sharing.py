@@ -161,3 +161,11 @@ def test_without_a_calibration_nothing_is_promised() -> None:
     unknown = Sharing(History(costs=RoundCosts()))
     unknown.history.draft_speed = 9.0
     assert unknown.choose(2, list(Way)) is Way.SHARED
+
+
+def test_a_draft_that_nobody_has_seen_is_hoped_for_and_tried() -> None:
+    """A step that drafts goes by its controllers' credit, so a try costs next to nothing."""
+    history = History(costs=RoundCosts(Calibration(FORWARD_S, {"draft": 1e-9})))
+    assert Sharing(history).choose(2, list(Way)) is Way.DRAFTED
+    history.shared_by(2).credit = 0.0
+    assert Sharing(history).choose(2, list(Way)) is Way.SHARED
