@@ -4357,10 +4357,6 @@
         <translation>内容別</translation>
     </message>
     <message>
-        <source>Replies</source>
-        <translation>回答</translation>
-    </message>
-    <message>
         <source>Time</source>
         <translation>時間</translation>
     </message>
@@ -4406,6 +4402,12 @@
     <message>
         <source>Chats stay as they are, with the figures under their replies.</source>
         <translation>チャットと、回答の下の数値はそのまま残ります。</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln reply(s)</source>
+        <translation>
+            <numerusform>回答 %Ln 件</numerusform>
+        </translation>
     </message>
     <message>
         <source>Clear</source>

@@ -4357,10 +4357,6 @@
         <translation>내용별</translation>
     </message>
     <message>
-        <source>Replies</source>
-        <translation>답변</translation>
-    </message>
-    <message>
         <source>Time</source>
         <translation>시간</translation>
     </message>
@@ -4406,6 +4402,12 @@
     <message>
         <source>Chats stay as they are, with the figures under their replies.</source>
         <translation>채팅과 답변 아래의 수치는 그대로 남아요.</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln reply(s)</source>
+        <translation>
+            <numerusform>답변 %Ln개</numerusform>
+        </translation>
     </message>
     <message>
         <source>Clear</source>

@@ -4357,10 +4357,6 @@
         <translation>按内容</translation>
     </message>
     <message>
-        <source>Replies</source>
-        <translation>回复</translation>
-    </message>
-    <message>
         <source>Time</source>
         <translation>时间</translation>
     </message>
@@ -4406,6 +4402,12 @@
     <message>
         <source>Chats stay as they are, with the figures under their replies.</source>
         <translation>对话以及回复下方的数据保持不变。</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln reply(s)</source>
+        <translation>
+            <numerusform>%Ln 条回复</numerusform>
+        </translation>
     </message>
     <message>
         <source>Clear</source>

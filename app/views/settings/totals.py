@@ -17,11 +17,12 @@ from app.views.widgets.fields import Segments
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.sparkline import paint_positions
 from app.views.widgets.translated import Translated
-from app.words.requests import grouping_name, total_cells, total_columns
+from app.words.replies import SEPARATOR
+from app.words.requests import group_name, grouping_name, total_cells, total_columns
 
 _MOST_ROWS = 12
-_POSITIONS = 4  # number of the column with bars
-_SPEED_UP = 5  # of the first one that is in the colour of a gain or loss
+_POSITIONS = 2  # number of the column with bars
+_SPEED_UP = 3  # of the first one that is in the colour of a gain or loss
 _BARS_PX = 52, 22
 
 
@@ -38,7 +39,6 @@ class TotalsCard(Translated, Card):
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(14)
         self._grid.setVerticalSpacing(8)
-        self._grid.setColumnStretch(0, 1)
         for widget in (self.groups, self.nothing, self._grid_widget, self.clear_button):
             aside = widget in (self.groups, self.clear_button)
             self.column.addWidget(widget, 0, Qt.AlignmentFlag.AlignLeft if aside else _NO_SIDE)
@@ -62,20 +62,27 @@ class TotalsCard(Translated, Card):
         self.clear_button.setVisible(bool(self.totals))
         if self.totals:
             self._add_row(0, total_columns(), TextStyle.FINE)
-        for number, total in enumerate(self.totals[:_MOST_ROWS], start=1):
-            self._add_row(number, total_cells(Grouping(str(self.groups.value)), total), TextStyle.BODY, total)
+        for number, total in enumerate(self.totals[:_MOST_ROWS]):
+            self._add_name(2 * number + 1, total)
+            self._add_row(2 * number + 2, total_cells(total), TextStyle.BODY, total)
+
+    def _add_name(self, row: int, total: Total) -> None:
+        """On a line of its own, above its figures."""
+        label, requests = TextLabel(self.theme, TextStyle.HEADING), total.requests
+        name = group_name(Grouping(str(self.groups.value)), total.key)
+        label.setText(name + SEPARATOR + self.tr("%Ln reply(s)", "", requests))
+        self._grid.addWidget(label, row, 0, 1, len(total_columns()))
 
     def _add_row(self, number: int, words: list[str], style: TextStyle, total: Total | None = None) -> None:
         for column, text in enumerate(words):
+            self._grid.setColumnStretch(column, 1)
             if column == _POSITIONS and total is not None:
                 self._grid.addWidget(_PositionBars(self.theme, total.drafted, text), number, column)
                 continue
             label = TextLabel(self.theme, style)
             label.setText(text)
-            label.setWordWrap(column == 0 or total is None)
+            label.setWordWrap(total is None)
             label.setFont(self.theme.ui_font(_px(style), tabular=True))
-            side = Qt.AlignmentFlag.AlignLeft if column == 0 else Qt.AlignmentFlag.AlignRight
-            label.setAlignment(side | Qt.AlignmentFlag.AlignVCenter)
             if total is not None and column >= _SPEED_UP:
                 palette = label.palette()
                 palette.setColor(QPalette.ColorRole.WindowText, speed_color(total.judged, self.theme.palette))
