@@ -19,7 +19,10 @@ from app.views.transcript.sight import Sight
 
 
 class LinkKeys:
-    def __init__(self, context: PartContext, column: MessageColumn, sight: Sight, button: FocusedLink) -> None:
+    def __init__(
+        self, context: PartContext, column: MessageColumn, sight: Sight, button: FocusedLink, view: QWidget
+    ) -> None:
+        self._view = view
         self._column = column
         self._sight = sight
         self.button = button
@@ -48,7 +51,7 @@ class LinkKeys:
         buttons = as_widget(part.widget).findChildren(QAbstractButton) if part.widget is not None else []
         buttons = [each for each in buttons if each.isVisible() and each.isEnabled()]
         # A widget that was made late comes last in its window, but Tab goes on behind the transcript.
-        before = self.button.parentWidget().parentWidget()
+        before = self._view
         for button in buttons:
             QWidget.setTabOrder(before, button)
             before = button
