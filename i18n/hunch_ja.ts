@@ -97,14 +97,6 @@
 <context>
     <name>AppearancePage</name>
     <message>
-        <source>Language</source>
-        <translation>言語</translation>
-    </message>
-    <message>
-        <source>Changes at once, menus included.</source>
-        <translation>メニューも含めてすぐに切り替わります。</translation>
-    </message>
-    <message>
         <source>Appearance</source>
         <translation>外観</translation>
     </message>
@@ -127,10 +119,6 @@
     <message>
         <source>Auto follows the system&apos;s setting to reduce motion.</source>
         <translation>「自動」はシステムの「視差効果を減らす」の設定に従います。</translation>
-    </message>
-    <message>
-        <source>Match system</source>
-        <translation>システムに合わせる</translation>
     </message>
     <message>
         <source>Auto</source>
@@ -1263,6 +1251,18 @@
         </translation>
     </message>
     <message>
+        <source>Language</source>
+        <translation>言語</translation>
+    </message>
+    <message>
+        <source>Changes at once, menus included.</source>
+        <translation>メニューも含めてすぐに切り替わります。</translation>
+    </message>
+    <message>
+        <source>Match system</source>
+        <translation>システムに合わせる</translation>
+    </message>
+    <message>
         <source>Icon in the menu bar</source>
         <translation>メニューバーのアイコン</translation>
     </message>
@@ -1464,6 +1464,10 @@
         <translation>複数の回答を同時に作成</translation>
     </message>
     <message>
+        <source>Not certain</source>
+        <translation>確実ではありません</translation>
+    </message>
+    <message>
         <source>Drafting is off</source>
         <translation>ドラフトはオフ</translation>
     </message>
@@ -1512,8 +1516,8 @@
         <translation>予測した部分が少なく、速くなったかどうか判断できません。</translation>
     </message>
     <message>
-        <source>The gain is too close to nothing to be certain of yet.</source>
-        <translation>差が小さく、まだはっきりしません。</translation>
+        <source>What was measured does not tell for certain whether drafting pays.</source>
+        <translation>計測した範囲では、ドラフトで速くなるかどうかはっきりしません。</translation>
     </message>
     <message>
         <source>Several replies were written at once and shared each pass, so nothing was drafted.</source>
@@ -2458,6 +2462,18 @@
         <translation>メインモデルを選んでから、これをそのドラフトに選んでください。</translation>
     </message>
     <message>
+        <source>Main model in use</source>
+        <translation>メインモデルは使用中です</translation>
+    </message>
+    <message>
+        <source>%1 was not loaded: replies are being written with another main model.</source>
+        <translation>別のメインモデルで回答を書いているため、%1 は読み込まれませんでした。</translation>
+    </message>
+    <message>
+        <source>Wait until they are done, or stop them.</source>
+        <translation>回答が終わるまで待つか、停止してください。</translation>
+    </message>
+    <message>
         <source>Different vocabularies (%1 and %2 tokens): made for another model family.</source>
         <translation>語彙が異なります（%1 トークンと %2 トークン）。別の系列のモデル用です。</translation>
     </message>
@@ -3322,8 +3338,32 @@
         <translation>前回 %1</translation>
     </message>
     <message>
-        <source>about %1 (estimate)</source>
-        <translation>約 %1（推定）</translation>
+        <source>no gain expected here (estimate)</source>
+        <translation>このMacでは高速化は見込めません（推定）</translation>
+    </message>
+    <message>
+        <source>about %1 in chats here (estimate)</source>
+        <translation>このMacのチャットで約%1（推定）</translation>
+    </message>
+    <message>
+        <source>about %1 in code here (estimate)</source>
+        <translation>このMacのコードで約%1（推定）</translation>
+    </message>
+    <message>
+        <source>about %1 in maths here (estimate)</source>
+        <translation>このMacの数学で約%1（推定）</translation>
+    </message>
+    <message>
+        <source>about %1 here (estimate)</source>
+        <translation>このMacで約%1（推定）</translation>
+    </message>
+    <message>
+        <source>what it brings is not measured on this Mac yet</source>
+        <translation>このMacでの効果はまだ測定していません</translation>
+    </message>
+    <message>
+        <source>With %1: %2</source>
+        <translation>%1 を使う場合：%2</translation>
     </message>
     <message>
         <source>Made for this main model.</source>

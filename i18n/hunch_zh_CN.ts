@@ -97,14 +97,6 @@
 <context>
     <name>AppearancePage</name>
     <message>
-        <source>Language</source>
-        <translation>语言</translation>
-    </message>
-    <message>
-        <source>Changes at once, menus included.</source>
-        <translation>立即生效，菜单也会切换。</translation>
-    </message>
-    <message>
         <source>Appearance</source>
         <translation>外观</translation>
     </message>
@@ -127,10 +119,6 @@
     <message>
         <source>Auto follows the system&apos;s setting to reduce motion.</source>
         <translation>“自动”会跟随系统的“减弱动态效果”设置。</translation>
-    </message>
-    <message>
-        <source>Match system</source>
-        <translation>跟随系统</translation>
     </message>
     <message>
         <source>Auto</source>
@@ -1263,6 +1251,18 @@
         </translation>
     </message>
     <message>
+        <source>Language</source>
+        <translation>语言</translation>
+    </message>
+    <message>
+        <source>Changes at once, menus included.</source>
+        <translation>立即生效，菜单也会切换。</translation>
+    </message>
+    <message>
+        <source>Match system</source>
+        <translation>跟随系统</translation>
+    </message>
+    <message>
         <source>Icon in the menu bar</source>
         <translation>菜单栏图标</translation>
     </message>
@@ -1464,6 +1464,10 @@
         <translation>多个回复同时生成</translation>
     </message>
     <message>
+        <source>Not certain</source>
+        <translation>尚不确定</translation>
+    </message>
+    <message>
         <source>Drafting is off</source>
         <translation>未使用草稿模型</translation>
     </message>
@@ -1512,8 +1516,8 @@
         <translation>猜测的部分太少，无法判断是否有收益。</translation>
     </message>
     <message>
-        <source>The gain is too close to nothing to be certain of yet.</source>
-        <translation>差别太小，暂时无法确定。</translation>
+        <source>What was measured does not tell for certain whether drafting pays.</source>
+        <translation>目前的测量还不能确定使用草稿模型是否更快。</translation>
     </message>
     <message>
         <source>Several replies were written at once and shared each pass, so nothing was drafted.</source>
@@ -2458,6 +2462,18 @@
         <translation>请先选择主模型，再选它作为草稿模型。</translation>
     </message>
     <message>
+        <source>Main model in use</source>
+        <translation>主模型正在使用</translation>
+    </message>
+    <message>
+        <source>%1 was not loaded: replies are being written with another main model.</source>
+        <translation>正在使用另一个主模型生成回复，因此未加载 %1。</translation>
+    </message>
+    <message>
+        <source>Wait until they are done, or stop them.</source>
+        <translation>请等待回复完成，或停止生成。</translation>
+    </message>
+    <message>
         <source>Different vocabularies (%1 and %2 tokens): made for another model family.</source>
         <translation>词表不同（%1 个和 %2 个 token）：适用于其他系列的模型。</translation>
     </message>
@@ -3322,8 +3338,32 @@
         <translation>上次 %1</translation>
     </message>
     <message>
-        <source>about %1 (estimate)</source>
-        <translation>约 %1（估计）</translation>
+        <source>no gain expected here (estimate)</source>
+        <translation>预计在此 Mac 上无收益（估计）</translation>
+    </message>
+    <message>
+        <source>about %1 in chats here (estimate)</source>
+        <translation>在此 Mac 的对话中约 %1（估计）</translation>
+    </message>
+    <message>
+        <source>about %1 in code here (estimate)</source>
+        <translation>在此 Mac 的代码中约 %1（估计）</translation>
+    </message>
+    <message>
+        <source>about %1 in maths here (estimate)</source>
+        <translation>在此 Mac 的数学中约 %1（估计）</translation>
+    </message>
+    <message>
+        <source>about %1 here (estimate)</source>
+        <translation>在此 Mac 上约 %1（估计）</translation>
+    </message>
+    <message>
+        <source>what it brings is not measured on this Mac yet</source>
+        <translation>在此 Mac 上的收益尚未测量</translation>
+    </message>
+    <message>
+        <source>With %1: %2</source>
+        <translation>搭配 %1：%2</translation>
     </message>
     <message>
         <source>Made for this main model.</source>

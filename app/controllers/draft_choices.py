@@ -25,7 +25,7 @@ CHAT_TOKENS = 8192  # of the chat that a model's memory and fit are told for
 
 
 def draft_choice(
-    main: ModelInfo, model: InstalledModel, entry: ModelEntry, check: PairCheck | None = None, gain: float | None = None
+    main: ModelInfo, model: InstalledModel, entry: ModelEntry, check: PairCheck | None = None
 ) -> DraftChoice:
     """`check`: what a look at the files of the two has shown."""
     error = model.error if model.info is None else pair_problem(main, model.info, check)
@@ -36,7 +36,7 @@ def draft_choice(
     good = _is_good(main, model.info) and not (check is not None and check.by_text)
     group = DraftGroup.RECOMMENDED if good else DraftGroup.COMPATIBLE
     extra_bytes = memory_fit(model.info, CHAT_TOKENS).needed_bytes if model.folder != main.folder else 0
-    return DraftChoice(group, entry, None, check, extra_bytes, gain)
+    return DraftChoice(group, entry, None, check, extra_bytes)
 
 
 def pair_problem(main: ModelInfo, draft: ModelInfo, check: PairCheck | None) -> EngineError | None:

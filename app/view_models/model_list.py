@@ -5,7 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from engine import DrafterKind, DraftingState, EngineError, MemoryFit, ModelAbout, ModelSource, PairCheck, Speculation
+from engine import (
+    DrafterKind,
+    DraftingState,
+    EngineError,
+    MemoryFit,
+    ModelAbout,
+    ModelSource,
+    PairCheck,
+    PredictedGain,
+    Speculation,
+)
 
 
 class UpkeepState(StrEnum):
@@ -105,4 +115,4 @@ class DraftChoice:
     check: PairCheck | None = None  # what their files say of the two, once that is known
     extra_bytes: int = 0  # of memory, for its weights
     gain: float | None = None  # over plain decoding, measured last
-    estimate: float | None = None  # the same, before anything was measured
+    estimate: PredictedGain | None = None  # before anything was measured

@@ -23,8 +23,14 @@ class ChatEngine(Protocol):
     and when the engine is broken.
     """
 
-    def load(self, folder: Path | str, sink: Sink, draft: Path | str | None = None) -> None:
-        """Load a main model, then `draft`, in place of the loaded pair. Aborts whatever is being loaded."""
+    def load(
+        self, folder: Path | str, sink: Sink, draft: Path | str | None = None, *, end_replies: bool = False
+    ) -> None:
+        """Load a main model, then `draft`, in place of the loaded pair. Aborts whatever is being loaded.
+
+        While replies are written it is refused with RepliesUnderWay and changes nothing, unless `end_replies`: then
+        they end with MODEL_CHANGED. Those that wait for their turn are written with the new model.
+        """
 
     def set_draft(self, folder: Path | str | None, sink: Sink) -> None:
         """Load a draft for the main model, in place of the present one, or drop it. Aborts a draft being loaded."""

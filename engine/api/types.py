@@ -249,6 +249,16 @@ class ModelInfo:
     own_drafter: DrafterInfo | None = None  # a head in its own folder that drafts for it: set_draft(folder)
     caches: CacheSizes | None = None  # None: of a drafter, or not known
     about: ModelAbout = field(default_factory=ModelAbout)
+    sparse: bool = False  # made of experts, of which a token needs only some
+
+
+@dataclass(frozen=True, slots=True)
+class ForwardTimes:
+    """What forwards of a main model take on this machine."""
+
+    weight_bytes: int
+    sparse: bool
+    by_width: tuple[tuple[int, float], ...]  # (tokens, seconds)
 
 
 @dataclass(frozen=True, slots=True)

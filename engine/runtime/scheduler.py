@@ -31,7 +31,8 @@ from engine.models.watch import GivenUp
 from engine.prefix.memory import PrefixStore
 from engine.runtime.background_load import BackgroundLoad
 from engine.runtime.batch import Batch, can_batch
-from engine.runtime.reply import QueuedReply, Reply
+from engine.runtime.queued import QueuedReply
+from engine.runtime.reply import Reply
 from engine.runtime.requests import speculating
 from engine.runtime.sharing import Sharing
 
@@ -64,6 +65,11 @@ class Scheduler:
     @property
     def busy(self) -> bool:
         return bool(self._waiting or self._running)
+
+    @property
+    def under_way(self) -> bool:
+        """Whether replies are under way that nobody has asked to end."""
+        return any(not reply.interrupted for reply in self._running)
 
     @property
     def has_idle_work(self) -> bool:
@@ -179,8 +185,10 @@ class Scheduler:
         if self._tuner.pending or self._told_measured or self.main is None:
             return None
         self._told_measured = True
-        seconds = self._history.costs.calibration.verify_s
-        return ModelMeasured(self.main.info.folder, tuple(sorted(seconds.items()))) if seconds else None
+        if not self._history.costs.calibrated:
+            return None
+        times, *others = self._tuner.measured(self.main)
+        return ModelMeasured(self.main.info.folder, times, tuple(others))
 
     @property
     def _running(self) -> list[Reply]:

@@ -209,7 +209,7 @@ def test_the_draft_can_change_in_mid_reply(client: EngineClient, zoo: Zoo) -> No
 def test_another_main_model_ends_the_running_reply(client: EngineClient, zoo: Zoo) -> None:
     def load(request_id: RequestId, event: Event) -> None:
         if isinstance(event, TextDelta):
-            client.engine.load(zoo.drafts["poor"], lambda event: None)
+            client.engine.load(zoo.drafts["poor"], lambda event: None, end_replies=True)
 
     assert client.run(request(length=1500), on_event=load).reason is FinishReason.MODEL_CHANGED
 

@@ -20,6 +20,7 @@ from app.words.models import (
     tokens_text,
 )
 from app.words.notices_for_errors import notice_for
+from app.words.pairs import predicted_text
 
 
 def facts(entry: ModelEntry, context_tokens: int) -> list[tuple[str, str]]:
@@ -83,4 +84,6 @@ def offer_text(offer: PairOffer) -> str:
     parts.append(fit_text(offer.fit.level))
     if offer.gain_times is not None:
         parts.append(gain_text(offer.gain_times, offer.gain_on, offer.gain_machine))
+    if offer.predicted is not None:
+        parts.append(predicted_text(offer.predicted))
     return " · ".join(parts)

@@ -5,11 +5,11 @@ It lies in the window, so that input methods work in it, and closes when the foc
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, QRectF, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QPaintEvent
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
-from app.theme import RADIUS_CARD, Theme
+from app.theme import Theme
 from app.view_models.chat_options import OptionsView, Scope
 from app.views.shell.option_fields import OptionField, make_field
 from app.views.shell.preset_row import PresetRow
@@ -17,6 +17,7 @@ from app.views.widgets.buttons import Emphasis, IconButton, PillButton
 from app.views.widgets.cards import Hairline, Page, Row
 from app.views.widgets.fields import Segments
 from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.painting import paint_surface
 from app.views.widgets.translated import Translated
 from app.words.formats import fill
 
@@ -207,13 +208,7 @@ class ChatSettings(Translated, QWidget):
             super().keyPressEvent(event)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        colors = self._theme.palette
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setBrush(colors.surface)
-        painter.setPen(QPen(colors.hairline, 1))
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS_CARD, RADIUS_CARD)
-        painter.end()
+        paint_surface(self, self._theme.palette)
 
 
 def _column(*labels: QWidget) -> QVBoxLayout:
