@@ -306,7 +306,7 @@
     </message>
     <message>
         <source>When a reply is done while you are in another app.</source>
-        <translation>正在使用其他 App 时，回复完成后会通知。</translation>
+        <translation>正在使用其他应用时，回复完成后发出通知。</translation>
     </message>
     <message>
         <source>Words in notifications</source>
@@ -1272,7 +1272,7 @@
     </message>
     <message>
         <source>Says which models are loaded and what they are writing, and opens Quick Ask.</source>
-        <translation>显示已载入的模型和正在生成的回复，并可打开快速提问。</translation>
+        <translation>显示已加载的模型和正在生成的回复，并可打开快速提问。</translation>
     </message>
     <message>
         <source>Unload idle models</source>
@@ -1461,7 +1461,7 @@
     </message>
     <message>
         <source>In company</source>
-        <translation>多个回复同时生成</translation>
+        <translation>多条回复同时生成</translation>
     </message>
     <message>
         <source>Not certain</source>
@@ -1521,7 +1521,7 @@
     </message>
     <message>
         <source>Several replies were written at once and shared each pass, so nothing was drafted.</source>
-        <translation>多个回复同时生成并共用每一轮，因此没有提前猜测。</translation>
+        <translation>多条回复同时生成并共用每一轮，因此没有提前猜测。</translation>
     </message>
     <message>
         <source>Accepted by position</source>
@@ -3084,7 +3084,7 @@
     </message>
     <message>
         <source>It is the draft model now; replies go on without a draft.</source>
-        <translation>它是当前的草稿模型；回复会在没有草稿的情况下继续。</translation>
+        <translation>它是当前的草稿模型；删除后回复将不再使用草稿模型。</translation>
     </message>
     <message>
         <source>It can draft for %1.</source>
@@ -3339,27 +3339,27 @@
     </message>
     <message>
         <source>no gain expected here (estimate)</source>
-        <translation>预计在此 Mac 上无收益（估计）</translation>
+        <translation>预计在这台 Mac 上无收益（估计）</translation>
     </message>
     <message>
         <source>about %1 in chats here (estimate)</source>
-        <translation>在此 Mac 的对话中约 %1（估计）</translation>
+        <translation>在这台 Mac 的对话中约 %1（估计）</translation>
     </message>
     <message>
         <source>about %1 in code here (estimate)</source>
-        <translation>在此 Mac 的代码中约 %1（估计）</translation>
+        <translation>在这台 Mac 的代码中约 %1（估计）</translation>
     </message>
     <message>
         <source>about %1 in maths here (estimate)</source>
-        <translation>在此 Mac 的数学中约 %1（估计）</translation>
+        <translation>在这台 Mac 的数学中约 %1（估计）</translation>
     </message>
     <message>
         <source>about %1 here (estimate)</source>
-        <translation>在此 Mac 上约 %1（估计）</translation>
+        <translation>在这台 Mac 上约 %1（估计）</translation>
     </message>
     <message>
         <source>what it brings is not measured on this Mac yet</source>
-        <translation>在此 Mac 上的收益尚未测量</translation>
+        <translation>在这台 Mac 上的收益尚未测量</translation>
     </message>
     <message>
         <source>With %1: %2</source>
@@ -4294,7 +4294,7 @@
     </message>
     <message>
         <source>It holds %1.</source>
-        <translation>其中有%1。</translation>
+        <translation>其中有 %1。</translation>
     </message>
 </context>
 <context>
