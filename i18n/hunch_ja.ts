@@ -1480,6 +1480,10 @@
         <translation>複数の回答を同時に作成</translation>
     </message>
     <message>
+        <source>Not certain</source>
+        <translation>確実ではありません</translation>
+    </message>
+    <message>
         <source>Drafting is off</source>
         <translation>ドラフトはオフ</translation>
     </message>
@@ -1528,8 +1532,8 @@
         <translation>予測した部分が少なく、速くなったかどうか判断できません。</translation>
     </message>
     <message>
-        <source>The gain is too close to nothing to be certain of yet.</source>
-        <translation>差が小さく、まだはっきりしません。</translation>
+        <source>What was measured does not tell for certain whether drafting pays.</source>
+        <translation>計測した範囲では、ドラフトで速くなるかどうかはっきりしません。</translation>
     </message>
     <message>
         <source>Several replies were written at once and shared each pass, so nothing was drafted.</source>
@@ -4047,6 +4051,10 @@
         <translation>削除されたチャット</translation>
     </message>
     <message>
+        <source>Show more (%1 older)</source>
+        <translation>さらに表示（ほか %1 件）</translation>
+    </message>
+    <message>
         <source>Tokens per second</source>
         <translation>秒あたりのトークン</translation>
     </message>
@@ -4398,8 +4406,8 @@
 <context>
     <name>SpeculationWiring</name>
     <message>
-        <source>Drafting is off for this pair from the next reply on. Choosing Auto or Fixed turns it on again.</source>
-        <translation>次の回答から、このペアではドラフトを使いません。「自動」か「固定」を選ぶと再びオンになります。</translation>
+        <source>Drafting is off for this pair now. Choosing Auto or Fixed turns it on again.</source>
+        <translation>このペアではドラフトを使わないようにしました。「自動」か「固定」を選ぶと、また使います。</translation>
     </message>
     <message>
         <source>Undo</source>
@@ -4532,6 +4540,14 @@
     <message>
         <source>Reply finished</source>
         <translation>回答が完了しました</translation>
+    </message>
+    <message>
+        <source>Footnote %1</source>
+        <translation>脚注 %1</translation>
+    </message>
+    <message>
+        <source>Back from footnote %1</source>
+        <translation>脚注 %1 から本文へ</translation>
     </message>
     <message>
         <source>Link: %1</source>

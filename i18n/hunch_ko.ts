@@ -1480,6 +1480,10 @@
         <translation>여러 답변 동시 작성</translation>
     </message>
     <message>
+        <source>Not certain</source>
+        <translation>확실하지 않아요</translation>
+    </message>
+    <message>
         <source>Drafting is off</source>
         <translation>초안 모델을 쓰지 않음</translation>
     </message>
@@ -1528,8 +1532,8 @@
         <translation>미리 추측한 부분이 적어서 이득이었는지 알 수 없어요.</translation>
     </message>
     <message>
-        <source>The gain is too close to nothing to be certain of yet.</source>
-        <translation>차이가 너무 작아서 아직 확실하지 않아요.</translation>
+        <source>What was measured does not tell for certain whether drafting pays.</source>
+        <translation>지금까지 잰 것만으로는 초안 모델을 쓰는 게 이득인지 확실하지 않아요.</translation>
     </message>
     <message>
         <source>Several replies were written at once and shared each pass, so nothing was drafted.</source>
@@ -4047,6 +4051,10 @@
         <translation>삭제된 채팅</translation>
     </message>
     <message>
+        <source>Show more (%1 older)</source>
+        <translation>이전 요청 %1개 더 보기</translation>
+    </message>
+    <message>
         <source>Tokens per second</source>
         <translation>초당 토큰</translation>
     </message>
@@ -4398,8 +4406,8 @@
 <context>
     <name>SpeculationWiring</name>
     <message>
-        <source>Drafting is off for this pair from the next reply on. Choosing Auto or Fixed turns it on again.</source>
-        <translation>다음 답변부터 이 쌍에서는 초안 모델을 쓰지 않아요. 자동이나 고정 개수를 고르면 다시 켜져요.</translation>
+        <source>Drafting is off for this pair now. Choosing Auto or Fixed turns it on again.</source>
+        <translation>이제 이 쌍에서는 초안 모델을 쓰지 않아요. 자동이나 고정 개수를 고르면 다시 켜져요.</translation>
     </message>
     <message>
         <source>Undo</source>
@@ -4532,6 +4540,14 @@
     <message>
         <source>Reply finished</source>
         <translation>답변 완료</translation>
+    </message>
+    <message>
+        <source>Footnote %1</source>
+        <translation>각주 %1</translation>
+    </message>
+    <message>
+        <source>Back from footnote %1</source>
+        <translation>각주 %1에서 본문으로</translation>
     </message>
     <message>
         <source>Link: %1</source>

@@ -1480,6 +1480,10 @@
         <translation>多个回复同时生成</translation>
     </message>
     <message>
+        <source>Not certain</source>
+        <translation>尚不确定</translation>
+    </message>
+    <message>
         <source>Drafting is off</source>
         <translation>未使用草稿模型</translation>
     </message>
@@ -1528,8 +1532,8 @@
         <translation>猜测的部分太少，无法判断是否有收益。</translation>
     </message>
     <message>
-        <source>The gain is too close to nothing to be certain of yet.</source>
-        <translation>差别太小，暂时无法确定。</translation>
+        <source>What was measured does not tell for certain whether drafting pays.</source>
+        <translation>目前的测量还不能确定使用草稿模型是否更快。</translation>
     </message>
     <message>
         <source>Several replies were written at once and shared each pass, so nothing was drafted.</source>
@@ -4047,6 +4051,10 @@
         <translation>已删除的对话</translation>
     </message>
     <message>
+        <source>Show more (%1 older)</source>
+        <translation>显示更多（还有 %1 条）</translation>
+    </message>
+    <message>
         <source>Tokens per second</source>
         <translation>每秒 token&#xa0;数</translation>
     </message>
@@ -4398,8 +4406,8 @@
 <context>
     <name>SpeculationWiring</name>
     <message>
-        <source>Drafting is off for this pair from the next reply on. Choosing Auto or Fixed turns it on again.</source>
-        <translation>从下一个回复起，此模型对不再使用草稿模型。选择“自动”或“固定”即可重新开启。</translation>
+        <source>Drafting is off for this pair now. Choosing Auto or Fixed turns it on again.</source>
+        <translation>现在起，此模型对不再使用草稿。选择“自动”或“固定”即可重新启用。</translation>
     </message>
     <message>
         <source>Undo</source>
@@ -4532,6 +4540,14 @@
     <message>
         <source>Reply finished</source>
         <translation>回复完成</translation>
+    </message>
+    <message>
+        <source>Footnote %1</source>
+        <translation>脚注 %1</translation>
+    </message>
+    <message>
+        <source>Back from footnote %1</source>
+        <translation>从脚注 %1 返回正文</translation>
     </message>
     <message>
         <source>Link: %1</source>

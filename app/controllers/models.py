@@ -135,7 +135,7 @@ class ModelController(QObject):
             self._loading.when_free(main, lambda: self._loading.load(main, draft))
 
     def set_speculation(self, mode: str, tokens: int) -> None:
-        """For the next request."""
+        """For all chats that do not say otherwise."""
         self._settings.speculation_mode = mode
         self._settings.speculation_tokens = tokens
         self.speculation_chosen.emit(mode)

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from engine.api.events import Sink
 from engine.api.hub import HubAccess, HubQuery, SearchId
-from engine.api.types import CountId, DownloadId, EngineState, Request, RequestId
+from engine.api.types import CountId, DownloadId, EngineState, Request, RequestId, Speculation
 
 
 class ChatEngine(Protocol):
@@ -46,6 +46,12 @@ class ChatEngine(Protocol):
 
     def cancel(self, request: RequestId) -> None:
         """Finish a request early. Unknown and finished ones are ignored."""
+
+    def set_speculation(self, request: RequestId, speculation: Speculation) -> None:
+        """Have a request draft otherwise from its next round on; its text stays the same. Raises InvalidRequest.
+
+        How drafts are accepted stays as it was asked for. Unknown and finished requests are ignored.
+        """
 
     def subscribe(self, sink: Sink) -> Callable[[], None]:
         """Have `sink` hear every model event from now on, whoever caused it. The answer ends that.

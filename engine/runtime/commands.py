@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from engine.api.errors import EngineError
 from engine.api.events import Event, Failed, ModelFailed, ModelUnloaded, Sink, TokensCounted
 from engine.api.stats import RequestStats
-from engine.api.types import CountId, ModelRole, Request, RequestId
+from engine.api.types import CountId, ModelRole, Request, RequestId, Speculation
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +68,19 @@ class Cancel:
 
 
 @dataclass(frozen=True, slots=True)
+class SetSpeculation:
+    """Have a reply draft otherwise."""
+
+    id: RequestId
+    speculation: Speculation
+
+
+@dataclass(frozen=True, slots=True)
 class Close:
     """Finish everything and end the thread. Nothing follows it on the queue."""
 
 
-Command = Load | SetDraft | Unload | Submit | Count | Cancel | Close
+Command = Load | SetDraft | Unload | Submit | Count | Cancel | SetSpeculation | Close
 
 
 class CommandQueue:

@@ -19,9 +19,21 @@ from typing import TYPE_CHECKING
 
 from engine.api.errors import EngineClosed, EngineError, as_engine_error
 from engine.api.events import Event, ModelEvent, Queued, Sink
-from engine.api.types import CountId, EngineState, Request, RequestId
-from engine.runtime.commands import Cancel, Close, Command, CommandQueue, Count, Load, SetDraft, Submit, Unload, refusal
-from engine.runtime.requests import check_request, check_text
+from engine.api.types import CountId, EngineState, Request, RequestId, Speculation
+from engine.runtime.commands import (
+    Cancel,
+    Close,
+    Command,
+    CommandQueue,
+    Count,
+    Load,
+    SetDraft,
+    SetSpeculation,
+    Submit,
+    Unload,
+    refusal,
+)
+from engine.runtime.requests import check_request, check_speculation, check_text
 from engine.runtime.state import state_after
 
 if TYPE_CHECKING:
@@ -94,6 +106,10 @@ class Engine:
     def cancel(self, request: RequestId) -> None:
         self._send(Cancel(request))
 
+    def set_speculation(self, request: RequestId, speculation: Speculation) -> None:
+        check_speculation(speculation)
+        self._send(SetSpeculation(request, speculation))
+
     def subscribe(self, sink: Sink) -> Callable[[], None]:
         key = object()
         with self._lock:
@@ -131,7 +147,7 @@ class Engine:
             self._refuse(command, EngineClosed())
 
     def _refuse(self, command: Command, error: EngineError) -> None:
-        if not isinstance(command, Cancel | Close):
+        if not isinstance(command, Cancel | SetSpeculation | Close):
             for answer in refusal(command, error):
                 self._tell(command.sink, answer)
 

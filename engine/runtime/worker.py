@@ -32,9 +32,20 @@ from engine.models.memory import kept_caches_bytes
 from engine.prefix.disk import PrefixDisk
 from engine.prefix.memory import PrefixStore
 from engine.runtime.background_load import BackgroundLoad
-from engine.runtime.commands import Cancel, Close, Command, Count, Load, SetDraft, Submit, Unload, refusal
+from engine.runtime.commands import (
+    Cancel,
+    Close,
+    Command,
+    Count,
+    Load,
+    SetDraft,
+    SetSpeculation,
+    Submit,
+    Unload,
+    refusal,
+)
 from engine.runtime.counting import Counting
-from engine.runtime.reply import QueuedReply
+from engine.runtime.queued import QueuedReply
 from engine.runtime.scheduler import Scheduler
 
 _log = logging.getLogger(__name__)
@@ -96,6 +107,8 @@ class Worker:
                 self._counting.add(command)
             case Cancel():
                 self._scheduler.cancel(command.id)
+            case SetSpeculation():
+                self._scheduler.set_speculation(command.id, command.speculation)
             case Close():
                 self._shut_down()
 

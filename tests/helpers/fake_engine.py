@@ -46,6 +46,7 @@ from engine import (
     RequestStats,
     Sink,
     SpanKind,
+    Speculation,
     SpeculationMode,
     TextDelta,
     TokensCounted,
@@ -164,6 +165,7 @@ class FakeEngine:
         self.scripts: deque[Script] = deque()
         self.loads: list[tuple[str, str | None]] = []
         self.drafts: list[str | None] = []
+        self.speculations: list[tuple[RequestId, Speculation]] = []  # set for requests under way
         self._models = {MAIN.folder: MAIN, DRAFT.folder: DRAFT} if models is None else dict(models)
         self._main: ModelInfo | None = None
         self._draft: ModelInfo | None = None
@@ -221,6 +223,9 @@ class FakeEngine:
 
     def cancel(self, request: RequestId) -> None:
         self._interrupt(self._jobs.get(request), FinishReason.CANCELLED)
+
+    def set_speculation(self, request: RequestId, speculation: Speculation) -> None:
+        self.speculations.append((request, speculation))
 
     def subscribe(self, sink: Sink) -> Callable[[], None]:
         key = object()

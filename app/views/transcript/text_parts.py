@@ -93,8 +93,8 @@ class ReadOnlyText(Selectable, QTextBrowser):
         return math.ceil(self.document().size().height())
 
     def follow(self, link: QUrl) -> None:
-        """Asks whether to open it; nothing is opened here."""
-        self.context.link_requested.emit(link.toString())
+        """Asks whether to open it, or goes to the footnote or its mark; nothing is opened here."""
+        self.context.follow(self, link.toString())
 
     def loadResource(self, _kind: int, _name: QUrl | str) -> QImage:
         return nothing_to_load()
