@@ -37,9 +37,20 @@ class ReplyStatus(StrEnum):
         """A value that another version wrote: the text is there, and nothing else is known of its end."""
         return cls.DONE
 
+    @classmethod
+    def stored(cls, value: object) -> ReplyStatus:
+        """As a row has it; what is only shown never ends by itself, so nothing that is stored is taken for it."""
+        status = cls(str(value))
+        return cls.DONE if status in _ONLY_SHOWN else status
+
     @property
     def under_way(self) -> bool:
         return self in (ReplyStatus.QUEUED, ReplyStatus.READING, ReplyStatus.STREAMING, ReplyStatus.STOPPING)
+
+
+_ONLY_SHOWN = frozenset(
+    {ReplyStatus.QUEUED, ReplyStatus.READING, ReplyStatus.STOPPING, ReplyStatus.UNSAVED, ReplyStatus.UNREADABLE}
+)
 
 
 @dataclass(frozen=True, slots=True)
