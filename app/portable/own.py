@@ -75,7 +75,6 @@ def _message(found: dict[str, Any], known: set[int]) -> PortableMessage:
         raise Unreadable(WhyNotRead.WRONG)
     if parent is not None and (type(parent) is not int or parent not in known):
         raise Unreadable(WhyNotRead.CIRCLE)
-    status = found.get("status", "done")
     return PortableMessage(
         number=number,
         parent=parent,
@@ -83,7 +82,7 @@ def _message(found: dict[str, Any], known: set[int]) -> PortableMessage:
         text=_text(found, "text"),
         thinking=_text(found, "thinking"),
         thinking_s=_number(found, "thinking_s"),
-        status="done" if status == ReplyStatus.STREAMING else ReplyStatus.stored(status).value,
+        status=_status(found.get("status")),
         main_name=_text(found, "main_name"),
         draft_name=_text(found, "draft_name"),
         stats=_object(found, "stats"),
@@ -92,6 +91,11 @@ def _message(found: dict[str, Any], known: set[int]) -> PortableMessage:
         attachments=_attachments(found.get("attachments")),
         created_at=_time(found, "created_at"),
     )
+
+
+def _status(value: object) -> str:
+    status = ReplyStatus.stored(value) if isinstance(value, str) else ReplyStatus.DONE
+    return ReplyStatus.DONE if status is ReplyStatus.STREAMING else status
 
 
 def _attachments(found: object) -> Attachments:

@@ -40,17 +40,15 @@ class ReplyStatus(StrEnum):
     @classmethod
     def stored(cls, value: object) -> ReplyStatus:
         """As a row has it; what is only shown never ends by itself, so nothing that is stored is taken for it."""
-        status = cls(str(value))
-        return cls.DONE if status in _ONLY_SHOWN else status
+        return _STORED.get(value, cls.DONE)
 
     @property
     def under_way(self) -> bool:
         return self in (ReplyStatus.QUEUED, ReplyStatus.READING, ReplyStatus.STREAMING, ReplyStatus.STOPPING)
 
 
-_ONLY_SHOWN = frozenset(
-    {ReplyStatus.QUEUED, ReplyStatus.READING, ReplyStatus.STOPPING, ReplyStatus.UNSAVED, ReplyStatus.UNREADABLE}
-)
+_ONLY_SHOWN = ("QUEUED", "READING", "STOPPING", "UNSAVED", "UNREADABLE")
+_STORED: dict[object, ReplyStatus] = {each.value: each for each in ReplyStatus if each.name not in _ONLY_SHOWN}
 
 
 @dataclass(frozen=True, slots=True)
