@@ -75,6 +75,26 @@ def test_newest_first_and_no_more_than_asked_for(stores: Stores) -> None:
     assert [each.message_id for each in stores.requests.recent(3)] == replies[:-4:-1]
 
 
+def test_older_ones_page_by_page(stores: Stores) -> None:
+    replies = [record(stores, GAIN) for _ in range(5)]
+    stores.database.execute("UPDATE requests SET created_at = 1.0")  # all at once: the id decides
+    first = stores.requests.recent(2)
+    second = stores.requests.recent(2, first[-1].id)
+    assert [each.message_id for each in (*first, *second)] == replies[:-5:-1]
+    assert (stores.requests.older(first[-1].id), stores.requests.older(second[-1].id)) == (3, 1)
+
+
+def test_rates_by_position_are_summed(stores: Stores) -> None:
+    record(stores, replace(GAIN, drafted_by_position=(10, 5), accepted_by_position=(8, 1)))
+    record(stores, replace(GAIN, drafted_by_position=(10, 5, 4), accepted_by_position=(4, 1, 1)))
+    number = record(stores, GAIN)
+    damaged = '{"drafted": 1, "drafted_by_position": {"x": 1}}'
+    stores.database.execute("UPDATE requests SET stats = ? WHERE message_id = ?", (damaged, number))
+    stores.database.execute("UPDATE requests SET stats = '{' WHERE message_id = ?", (record(stores, GAIN),))
+    (total,) = stores.requests.totals(Grouping.PAIR)
+    assert total.drafted.accept_rate_by_position == pytest.approx((12 / 20, 2 / 10, 1 / 4))
+
+
 def test_a_row_outlives_its_chat_and_says_nothing_of_it(stores: Stores) -> None:
     record(stores, GAIN)
     stores.database.execute("DELETE FROM messages")
