@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from engine.api.errors import EngineError, as_engine_error
 from engine.api.events import Event, Failed, Finished, PromptProgress, TextDelta
 from engine.api.stats import RequestStats, StatsRecorder
-from engine.api.types import DraftingState, FinishReason, RoundTrace, SpeculationMode
+from engine.api.types import DraftingState, FinishReason, Request, RoundTrace, SpeculationMode
 from engine.caches.checkpoints import needs_checkpoints
 from engine.decoding.accept import integers
 from engine.decoding.round import Round, plain_round, sound, speculative_round
