@@ -97,14 +97,6 @@
 <context>
     <name>AppearancePage</name>
     <message>
-        <source>Language</source>
-        <translation>言語</translation>
-    </message>
-    <message>
-        <source>Changes at once, menus included.</source>
-        <translation>メニューも含めてすぐに切り替わります。</translation>
-    </message>
-    <message>
         <source>Appearance</source>
         <translation>外観</translation>
     </message>
@@ -127,10 +119,6 @@
     <message>
         <source>Auto follows the system&apos;s setting to reduce motion.</source>
         <translation>「自動」はシステムの「視差効果を減らす」の設定に従います。</translation>
-    </message>
-    <message>
-        <source>Match system</source>
-        <translation>システムに合わせる</translation>
     </message>
     <message>
         <source>Auto</source>
@@ -508,6 +496,10 @@
         <translation>上限なし</translation>
     </message>
     <message>
+        <source>As the model</source>
+        <translation>モデルに従う</translation>
+    </message>
+    <message>
         <source>Only in this chat</source>
         <translation>このチャットのみ</translation>
     </message>
@@ -558,6 +550,10 @@
     <message>
         <source>Longest reply</source>
         <translation>回答の最大の長さ</translation>
+    </message>
+    <message>
+        <source>Longest context</source>
+        <translation>コンテキストの上限</translation>
     </message>
     <message>
         <source>Think first</source>
@@ -643,6 +639,14 @@
     <message>
         <source>%1 of %2 tokens of context used</source>
         <translation>コンテキスト %2 トークンのうち %1 を使用</translation>
+    </message>
+    <message>
+        <source>Limited to %1 tokens in the settings; the model holds %2</source>
+        <translation>設定で %1 トークンに制限されています（モデルの上限は %2）</translation>
+    </message>
+    <message>
+        <source>Memory has room for about %1 tokens; the model holds %2</source>
+        <translation>メモリには約 %1 トークン分の空きがあります（モデルの上限は %2）</translation>
     </message>
     <message>
         <source>%1 full</source>
@@ -1263,6 +1267,18 @@
         </translation>
     </message>
     <message>
+        <source>Language</source>
+        <translation>言語</translation>
+    </message>
+    <message>
+        <source>Changes at once, menus included.</source>
+        <translation>メニューも含めてすぐに切り替わります。</translation>
+    </message>
+    <message>
+        <source>Match system</source>
+        <translation>システムに合わせる</translation>
+    </message>
+    <message>
         <source>Icon in the menu bar</source>
         <translation>メニューバーのアイコン</translation>
     </message>
@@ -1464,6 +1480,10 @@
         <translation>複数の回答を同時に作成</translation>
     </message>
     <message>
+        <source>Not certain</source>
+        <translation>確実ではありません</translation>
+    </message>
+    <message>
         <source>Drafting is off</source>
         <translation>ドラフトはオフ</translation>
     </message>
@@ -1512,8 +1532,8 @@
         <translation>予測した部分が少なく、速くなったかどうか判断できません。</translation>
     </message>
     <message>
-        <source>The gain is too close to nothing to be certain of yet.</source>
-        <translation>差が小さく、まだはっきりしません。</translation>
+        <source>What was measured does not tell for certain whether drafting pays.</source>
+        <translation>計測した範囲では、ドラフトで速くなるかどうかはっきりしません。</translation>
     </message>
     <message>
         <source>Several replies were written at once and shared each pass, so nothing was drafted.</source>
@@ -2458,6 +2478,18 @@
         <translation>メインモデルを選んでから、これをそのドラフトに選んでください。</translation>
     </message>
     <message>
+        <source>Main model in use</source>
+        <translation>メインモデルは使用中です</translation>
+    </message>
+    <message>
+        <source>%1 was not loaded: replies are being written with another main model.</source>
+        <translation>別のメインモデルで回答を書いているため、%1 は読み込まれませんでした。</translation>
+    </message>
+    <message>
+        <source>Wait until they are done, or stop them.</source>
+        <translation>回答が終わるまで待つか、停止してください。</translation>
+    </message>
+    <message>
         <source>Different vocabularies (%1 and %2 tokens): made for another model family.</source>
         <translation>語彙が異なります（%1 トークンと %2 トークン）。別の系列のモデル用です。</translation>
     </message>
@@ -3063,6 +3095,14 @@
         <translation>フォルダ</translation>
     </message>
     <message>
+        <source>%1 fit in memory</source>
+        <translation>メモリには %1 まで</translation>
+    </message>
+    <message>
+        <source>limited to %1 in Settings</source>
+        <translation>設定で %1 に制限</translation>
+    </message>
+    <message>
         <source>It is the main model now; the starter pair takes its place.</source>
         <translation>現在のメインモデルです。削除するとスターターペアに切り替わります。</translation>
     </message>
@@ -3322,8 +3362,32 @@
         <translation>前回 %1</translation>
     </message>
     <message>
-        <source>about %1 (estimate)</source>
-        <translation>約 %1（推定）</translation>
+        <source>no gain expected here (estimate)</source>
+        <translation>このMacでは高速化は見込めません（推定）</translation>
+    </message>
+    <message>
+        <source>about %1 in chats here (estimate)</source>
+        <translation>このMacのチャットで約%1（推定）</translation>
+    </message>
+    <message>
+        <source>about %1 in code here (estimate)</source>
+        <translation>このMacのコードで約%1（推定）</translation>
+    </message>
+    <message>
+        <source>about %1 in maths here (estimate)</source>
+        <translation>このMacの数学で約%1（推定）</translation>
+    </message>
+    <message>
+        <source>about %1 here (estimate)</source>
+        <translation>このMacで約%1（推定）</translation>
+    </message>
+    <message>
+        <source>what it brings is not measured on this Mac yet</source>
+        <translation>このMacでの効果はまだ測定していません</translation>
+    </message>
+    <message>
+        <source>With %1: %2</source>
+        <translation>%1 を使う場合：%2</translation>
     </message>
     <message>
         <source>Made for this main model.</source>
@@ -3987,6 +4051,10 @@
         <translation>削除されたチャット</translation>
     </message>
     <message>
+        <source>Show more (%1 older)</source>
+        <translation>さらに表示（ほか %1 件）</translation>
+    </message>
+    <message>
         <source>Tokens per second</source>
         <translation>秒あたりのトークン</translation>
     </message>
@@ -4020,6 +4088,10 @@
     <message>
         <source>No limit</source>
         <translation>上限なし</translation>
+    </message>
+    <message>
+        <source>As the model</source>
+        <translation>モデルに従う</translation>
     </message>
     <message>
         <source>Temperature</source>
@@ -4076,6 +4148,14 @@
     <message>
         <source>In tokens.</source>
         <translation>トークン数で指定します。</translation>
+    </message>
+    <message>
+        <source>Longest context</source>
+        <translation>コンテキストの上限</translation>
+    </message>
+    <message>
+        <source>How many tokens of a chat are kept at most. Fewer take less memory.</source>
+        <translation>チャットで保持するトークンの上限です。少ないほどメモリを使いません。</translation>
     </message>
     <message>
         <source>Think first</source>
@@ -4326,8 +4406,8 @@
 <context>
     <name>SpeculationWiring</name>
     <message>
-        <source>Drafting is off for this pair from the next reply on. Choosing Auto or Fixed turns it on again.</source>
-        <translation>次の回答から、このペアではドラフトを使いません。「自動」か「固定」を選ぶと再びオンになります。</translation>
+        <source>Drafting is off for this pair now. Choosing Auto or Fixed turns it on again.</source>
+        <translation>このペアではドラフトを使わないようにしました。「自動」か「固定」を選ぶと、また使います。</translation>
     </message>
     <message>
         <source>Undo</source>
@@ -4460,6 +4540,14 @@
     <message>
         <source>Reply finished</source>
         <translation>回答が完了しました</translation>
+    </message>
+    <message>
+        <source>Footnote %1</source>
+        <translation>脚注 %1</translation>
+    </message>
+    <message>
+        <source>Back from footnote %1</source>
+        <translation>脚注 %1 から本文へ</translation>
     </message>
     <message>
         <source>Link: %1</source>

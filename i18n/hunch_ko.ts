@@ -97,14 +97,6 @@
 <context>
     <name>AppearancePage</name>
     <message>
-        <source>Language</source>
-        <translation>언어</translation>
-    </message>
-    <message>
-        <source>Changes at once, menus included.</source>
-        <translation>메뉴까지 바로 바뀌어요.</translation>
-    </message>
-    <message>
         <source>Appearance</source>
         <translation>모양</translation>
     </message>
@@ -127,10 +119,6 @@
     <message>
         <source>Auto follows the system&apos;s setting to reduce motion.</source>
         <translation>자동은 시스템의 동작 줄이기 설정을 따라요.</translation>
-    </message>
-    <message>
-        <source>Match system</source>
-        <translation>시스템 설정 따름</translation>
     </message>
     <message>
         <source>Auto</source>
@@ -508,6 +496,10 @@
         <translation>제한 없음</translation>
     </message>
     <message>
+        <source>As the model</source>
+        <translation>모델과 같게</translation>
+    </message>
+    <message>
         <source>Only in this chat</source>
         <translation>이 채팅에만 적용</translation>
     </message>
@@ -558,6 +550,10 @@
     <message>
         <source>Longest reply</source>
         <translation>답변 최대 길이</translation>
+    </message>
+    <message>
+        <source>Longest context</source>
+        <translation>최대 컨텍스트</translation>
     </message>
     <message>
         <source>Think first</source>
@@ -643,6 +639,14 @@
     <message>
         <source>%1 of %2 tokens of context used</source>
         <translation>컨텍스트 %2토큰 중 %1토큰이 찼어요</translation>
+    </message>
+    <message>
+        <source>Limited to %1 tokens in the settings; the model holds %2</source>
+        <translation>설정에서 %1 토큰으로 제한됨, 모델은 %2까지 가능</translation>
+    </message>
+    <message>
+        <source>Memory has room for about %1 tokens; the model holds %2</source>
+        <translation>메모리에는 약 %1 토큰까지 들어감, 모델은 %2까지 가능</translation>
     </message>
     <message>
         <source>%1 full</source>
@@ -1263,6 +1267,18 @@
         </translation>
     </message>
     <message>
+        <source>Language</source>
+        <translation>언어</translation>
+    </message>
+    <message>
+        <source>Changes at once, menus included.</source>
+        <translation>메뉴까지 바로 바뀌어요.</translation>
+    </message>
+    <message>
+        <source>Match system</source>
+        <translation>시스템 설정 따름</translation>
+    </message>
+    <message>
         <source>Icon in the menu bar</source>
         <translation>메뉴 막대 아이콘</translation>
     </message>
@@ -1464,6 +1480,10 @@
         <translation>여러 답변 동시 작성</translation>
     </message>
     <message>
+        <source>Not certain</source>
+        <translation>확실하지 않아요</translation>
+    </message>
+    <message>
         <source>Drafting is off</source>
         <translation>초안 모델을 쓰지 않음</translation>
     </message>
@@ -1512,8 +1532,8 @@
         <translation>미리 추측한 부분이 적어서 이득이었는지 알 수 없어요.</translation>
     </message>
     <message>
-        <source>The gain is too close to nothing to be certain of yet.</source>
-        <translation>차이가 너무 작아서 아직 확실하지 않아요.</translation>
+        <source>What was measured does not tell for certain whether drafting pays.</source>
+        <translation>지금까지 잰 것만으로는 초안 모델을 쓰는 게 이득인지 확실하지 않아요.</translation>
     </message>
     <message>
         <source>Several replies were written at once and shared each pass, so nothing was drafted.</source>
@@ -2458,6 +2478,18 @@
         <translation>메인 모델을 고른 다음 이 모델을 그 초안으로 고르세요.</translation>
     </message>
     <message>
+        <source>Main model in use</source>
+        <translation>메인 모델 사용 중</translation>
+    </message>
+    <message>
+        <source>%1 was not loaded: replies are being written with another main model.</source>
+        <translation>다른 메인 모델로 답변을 쓰고 있어 %1 모델을 불러오지 않았어요.</translation>
+    </message>
+    <message>
+        <source>Wait until they are done, or stop them.</source>
+        <translation>답변이 끝날 때까지 기다리거나 중지하세요.</translation>
+    </message>
+    <message>
         <source>Different vocabularies (%1 and %2 tokens): made for another model family.</source>
         <translation>어휘가 달라요(토큰 %1개와 %2개). 다른 계열의 모델에 맞춘 초안이에요.</translation>
     </message>
@@ -3063,6 +3095,14 @@
         <translation>폴더</translation>
     </message>
     <message>
+        <source>%1 fit in memory</source>
+        <translation>메모리에는 %1</translation>
+    </message>
+    <message>
+        <source>limited to %1 in Settings</source>
+        <translation>설정에서 %1로 제한</translation>
+    </message>
+    <message>
         <source>It is the main model now; the starter pair takes its place.</source>
         <translation>지금 메인 모델로 쓰고 있어요. 삭제하면 스타터 쌍으로 바뀌어요.</translation>
     </message>
@@ -3322,8 +3362,32 @@
         <translation>지난번 %1</translation>
     </message>
     <message>
-        <source>about %1 (estimate)</source>
-        <translation>약 %1 (추정)</translation>
+        <source>no gain expected here (estimate)</source>
+        <translation>이 Mac에서는 이득이 없을 것으로 예상(추정)</translation>
+    </message>
+    <message>
+        <source>about %1 in chats here (estimate)</source>
+        <translation>이 Mac의 채팅에서 약 %1(추정)</translation>
+    </message>
+    <message>
+        <source>about %1 in code here (estimate)</source>
+        <translation>이 Mac의 코드에서 약 %1(추정)</translation>
+    </message>
+    <message>
+        <source>about %1 in maths here (estimate)</source>
+        <translation>이 Mac의 수학에서 약 %1(추정)</translation>
+    </message>
+    <message>
+        <source>about %1 here (estimate)</source>
+        <translation>이 Mac에서 약 %1(추정)</translation>
+    </message>
+    <message>
+        <source>what it brings is not measured on this Mac yet</source>
+        <translation>이 Mac에서 얼마나 이득인지 아직 재지 않았어요</translation>
+    </message>
+    <message>
+        <source>With %1: %2</source>
+        <translation>%1 사용: %2</translation>
     </message>
     <message>
         <source>Made for this main model.</source>
@@ -3987,6 +4051,10 @@
         <translation>삭제된 채팅</translation>
     </message>
     <message>
+        <source>Show more (%1 older)</source>
+        <translation>이전 요청 %1개 더 보기</translation>
+    </message>
+    <message>
         <source>Tokens per second</source>
         <translation>초당 토큰</translation>
     </message>
@@ -4020,6 +4088,10 @@
     <message>
         <source>No limit</source>
         <translation>제한 없음</translation>
+    </message>
+    <message>
+        <source>As the model</source>
+        <translation>모델과 같게</translation>
     </message>
     <message>
         <source>Temperature</source>
@@ -4076,6 +4148,14 @@
     <message>
         <source>In tokens.</source>
         <translation>토큰 수로 정해요.</translation>
+    </message>
+    <message>
+        <source>Longest context</source>
+        <translation>최대 컨텍스트</translation>
+    </message>
+    <message>
+        <source>How many tokens of a chat are kept at most. Fewer take less memory.</source>
+        <translation>채팅에서 최대 몇 토큰까지 유지할지 정해요. 적을수록 메모리를 덜 써요.</translation>
     </message>
     <message>
         <source>Think first</source>
@@ -4326,8 +4406,8 @@
 <context>
     <name>SpeculationWiring</name>
     <message>
-        <source>Drafting is off for this pair from the next reply on. Choosing Auto or Fixed turns it on again.</source>
-        <translation>다음 답변부터 이 쌍에서는 초안 모델을 쓰지 않아요. 자동이나 고정 개수를 고르면 다시 켜져요.</translation>
+        <source>Drafting is off for this pair now. Choosing Auto or Fixed turns it on again.</source>
+        <translation>이제 이 쌍에서는 초안 모델을 쓰지 않아요. 자동이나 고정 개수를 고르면 다시 켜져요.</translation>
     </message>
     <message>
         <source>Undo</source>
@@ -4460,6 +4540,14 @@
     <message>
         <source>Reply finished</source>
         <translation>답변 완료</translation>
+    </message>
+    <message>
+        <source>Footnote %1</source>
+        <translation>각주 %1</translation>
+    </message>
+    <message>
+        <source>Back from footnote %1</source>
+        <translation>각주 %1에서 본문으로</translation>
     </message>
     <message>
         <source>Link: %1</source>

@@ -1,6 +1,7 @@
 """What each chat asks for otherwise than the settings: its own options, a preset, and defaults of the loaded model.
 
-A change counts for the next reply at once, and is on disk 400 ms later. What the options mean is in `generation`.
+A change counts for the next reply, how to draft also for one under way, and is on disk 400 ms later. What the options
+mean is in `generation`.
 """
 
 from __future__ import annotations

@@ -108,6 +108,7 @@ def total_columns() -> list[str]:
         QCoreApplication.translate("Totals", "Replies"),
         column_name(RequestColumn.ACCEPT_RATE),
         column_name(RequestColumn.TOKENS_PER_PASS),
+        column_name(RequestColumn.POSITIONS),
         column_name(RequestColumn.SPEED_UP),
         QCoreApplication.translate("Totals", "Time"),
     ]
@@ -120,9 +121,15 @@ def total_cells(grouping: Grouping, total: Total) -> list[str]:
         formats.count(total.requests),
         _percent(drafted.accept_rate),
         _number(drafted.tokens_per_pass if drafted.drafted else None),
+        speculation.positions_words(drafted),
         speed_up_text(judged),
         speculation.saved_text(judged),
     ]
+
+
+def show_more(older: int) -> str:
+    words = QCoreApplication.translate("Requests", "Show more (%1 older)")
+    return formats.fill(words, formats.count(older))
 
 
 def _group_name(grouping: Grouping, key: tuple[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""A request on its way: queued, then a reply from its prompt to its last event: prefill, rounds, text, statistics.
+"""A reply from its prompt to its last event: prefill, rounds, text, statistics.
 
 Knows its own model pair only; which reply runs when is `scheduler.py`'s business.
 """
@@ -6,7 +6,6 @@ Knows its own model pair only; which reply runs when is `scheduler.py`'s busines
 from __future__ import annotations
 
 import logging
-import secrets
 import time
 from collections.abc import Sequence as Tokens
 from enum import Enum, auto
@@ -14,67 +13,30 @@ from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from engine.api.errors import ContextTooLong, EngineError, as_engine_error
-from engine.api.events import Event, Failed, Finished, PromptProgress, Sink, TextDelta
+from engine.api.errors import EngineError, as_engine_error
+from engine.api.events import Event, Failed, Finished, PromptProgress, TextDelta
 from engine.api.stats import RequestStats, StatsRecorder
-from engine.api.types import DraftingState, FinishReason, Request, RequestId, RoundTrace, SpeculationMode
+from engine.api.types import DraftingState, FinishReason, Request, RoundTrace, SpeculationMode
 from engine.caches.checkpoints import needs_checkpoints
 from engine.decoding.accept import integers
 from engine.decoding.round import Round, plain_round, sound, speculative_round
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
-from engine.decoding.text import ReplyText, Span, goes_on, prompt_tokens, spared_tokens, turn_end
+from engine.decoding.text import ReplyText, Span, goes_on, spared_tokens, turn_end
 from engine.drafting.controller import History
 from engine.drafting.planner import Drafting
 from engine.drafting.plans import PLAIN, Plan
-from engine.models.watch import Question, never
 from engine.runtime.draft_marks import DraftMarks
-from engine.runtime.requests import check_tokens
 
 if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
     from engine.prefix.memory import PrefixStore
+    from engine.runtime.queued import QueuedReply
 
 _log = logging.getLogger(__name__)
 
 # Timing the parts of a round needs one more wait for the device, so only one round in this many pays it.
 _TIMED_EVERY_ROUNDS = 8
-
-
-class QueuedReply:
-    """A request that waits for its turn, checked by `requests.check_request`.
-
-    It becomes a reply by `start`, or ends by `cancel` or `fail`.
-    """
-
-    def __init__(self, request_id: RequestId, request: Request, sink: Sink, given_up: Question = never) -> None:
-        """`given_up`: whether its start is not wanted any more, asked while that goes on."""
-        self.id = request_id
-        self.request = request
-        self.sink = sink
-        self.given_up = given_up
-        self.submitted_at = time.perf_counter()
-        self.seed = request.sampling.seed if request.sampling.seed is not None else secrets.randbits(53)
-
-    def start(self, model: LoadedModel, store: PrefixStore, history: History) -> Reply:
-        """Turn the request into tokens and take what the store already has of them.
-
-        Raises GivenUp when it was given up meanwhile; it is as before, and may start again.
-        """
-        prompt = prompt_tokens(self.request, model, self.given_up)
-        check_tokens("tokens", prompt, model.logit_width)
-        check_tokens("logit_bias", [token for token, _ in self.request.sampling.logit_bias], model.logit_width)
-        if len(prompt) >= model.info.context_tokens:
-            raise ContextTooLong(model.info.context_tokens, len(prompt))
-        reply = Reply(self, model, prompt, store, history)
-        self.sink(PromptProgress(self.id, reply.sequence.caches.position, len(prompt)))
-        return reply
-
-    def cancel(self) -> None:
-        self.sink(Finished(self.id, FinishReason.CANCELLED, RequestStats(), (), self.seed))
-
-    def fail(self, error: BaseException) -> None:
-        self.sink(Failed(self.id, _logged(error), RequestStats()))
 
 
 class ReplyState(Enum):
@@ -112,7 +74,7 @@ class Reply:
         self._text = ReplyText(model, prompt, request.stop, within=goes_on(request))
         self._marks = DraftMarks(model)
         self._ends = model.ends
-        limit = model.info.context_tokens
+        limit = context_limit(request, model)
         self._room = min(request.max_tokens or limit, limit - len(prompt))
         self._sampler = Sampler(
             request.sampling,
@@ -216,7 +178,7 @@ class Reply:
         if self._state is not ReplyState.ENDED:
             self._state = ReplyState.ENDED
             self._drafting = None
-            self._post(Failed(self.id, _logged(error), self._last_stats()))
+            self._post(Failed(self.id, logged(error), self._last_stats()))
 
     def _last_stats(self) -> RequestStats:
         """None at all where they are what failed."""
@@ -382,8 +344,13 @@ class Reply:
         self._sink(event)
 
 
-def _logged(error: BaseException) -> EngineError:
+def logged(error: BaseException) -> EngineError:
     """What its caller is told of an error; one that nobody foresaw goes to the log whole."""
     if not isinstance(error, EngineError):
         _log.error("a reply failed", exc_info=error)
     return as_engine_error(error)
+
+
+def context_limit(request: Request, model: LoadedModel) -> int:
+    """What the model holds, or less where less was asked for."""
+    return min(model.info.context_tokens, request.context_tokens or model.info.context_tokens)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from engine.api.errors import EngineError, NoModelLoaded
 from engine.api.events import DrafterExamined, ModelMeasured
-from engine.api.types import FinishReason, ModelRole, RequestId, SpeculationMode
+from engine.api.types import FinishReason, ModelRole, RequestId, Speculation, SpeculationMode
 from engine.decoding.sequence import PREFILL_CHUNK_TOKENS
 from engine.drafting.calibration import Tuner
 from engine.drafting.controller import History, make_controller
@@ -31,7 +31,9 @@ from engine.models.watch import GivenUp
 from engine.prefix.memory import PrefixStore
 from engine.runtime.background_load import BackgroundLoad
 from engine.runtime.batch import Batch, can_batch
-from engine.runtime.reply import QueuedReply, Reply
+from engine.runtime.queued import QueuedReply
+from engine.runtime.reply import Reply
+from engine.runtime.requests import speculating
 from engine.runtime.sharing import Sharing
 
 if TYPE_CHECKING:
@@ -63,6 +65,11 @@ class Scheduler:
     @property
     def busy(self) -> bool:
         return bool(self._waiting or self._running)
+
+    @property
+    def under_way(self) -> bool:
+        """Whether replies are under way that nobody has asked to end."""
+        return any(not reply.interrupted for reply in self._running)
 
     @property
     def has_idle_work(self) -> bool:
@@ -112,6 +119,14 @@ class Scheduler:
         for queued in [queued for queued in self._waiting if queued.id == request]:
             self._waiting.remove(queued)
             queued.cancel()
+
+    def set_speculation(self, request: RequestId, speculation: Speculation) -> None:
+        """Have a reply draft otherwise from its next round on."""
+        for queued in [queued for queued in self._waiting if queued.id == request]:
+            queued.request = speculating(queued.request, speculation)
+        for reply in [reply for reply in self._running if reply.id == request]:
+            reply.request = speculating(reply.request, speculation)
+            self._draft_with_pair(reply)
 
     def cancel_all(self) -> None:
         while self._waiting:
@@ -170,8 +185,10 @@ class Scheduler:
         if self._tuner.pending or self._told_measured or self.main is None:
             return None
         self._told_measured = True
-        seconds = self._history.costs.calibration.verify_s
-        return ModelMeasured(self.main.info.folder, tuple(sorted(seconds.items()))) if seconds else None
+        if not self._history.costs.calibrated:
+            return None
+        times, *others = self._tuner.measured(self.main)
+        return ModelMeasured(self.main.info.folder, times, tuple(others))
 
     @property
     def _running(self) -> list[Reply]:

@@ -16,7 +16,8 @@ from engine.caches.making import CacheMaker
 from engine.drafting.controller import History
 from engine.models.loading import LoadedModel, load_model
 from engine.prefix.memory import PrefixStore
-from engine.runtime.reply import QueuedReply, Reply
+from engine.runtime.queued import QueuedReply
+from engine.runtime.reply import Reply
 from engine.runtime.scheduler import Scheduler
 from tests.families import harness as families
 from tests.families.configs import VOCABULARY

@@ -18,7 +18,7 @@ from app.settings import STARTER_TEMPERATURE, Settings
 from app.view_models.chat_options import Scope
 from app.views.shell.chat_settings import ChatSettings
 from app.views.shell.option_fields import DraftingOption, LongNumberOption, NumberOption, PromptOption
-from engine import MessageRole, Request, SpeculationMode
+from engine import MessageRole, Request, Speculation, SpeculationMode
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.controller_harness import ControllerHarness, open_harness
 
@@ -88,6 +88,24 @@ def test_a_chat_has_its_own_and_others_do_not(harness: ControllerHarness) -> Non
     options.drop(CHAT, "temperature")
     harness.say("Four")
     assert (last(harness).sampling.temperature, last(harness).messages[0].content) == (0.7, "Be brief.")
+
+
+def test_a_reply_under_way_drafts_as_its_chat_says_now(harness: ControllerHarness) -> None:
+    harness.engine.gate.hold()
+    options = harness.controller.options
+    assert harness.chat.send("Hello")
+    options.put(CHAT, "temperature", 0.9)
+    assert harness.engine.speculations == []
+    harness.models.set_speculation("fixed", 3)
+    assert harness.engine.speculations[-1] == (1, Speculation.fixed(3))
+    options.put(CHAT, "speculation_mode", "off")
+    assert harness.engine.speculations[-1] == (1, Speculation(SpeculationMode.OFF, 3))
+    told = len(harness.engine.speculations)
+    harness.controller.new_chat()
+    options.put(CHAT, "speculation_mode", "auto")
+    assert len(harness.engine.speculations) == told
+    harness.engine.gate.open()
+    harness.wait_until_quiet()
 
 
 def test_options_are_there_after_a_restart_and_unknown_ones_stay(tmp_path: Path, qtbot: QtBot) -> None:

@@ -14,7 +14,7 @@ from app.controllers.draft_choices import CHAT_TOKENS
 from app.view_models.model_list import DraftState
 from app.views.widgets.option_list import Option, OptionList
 from app.words.formats import size
-from engine import ModelUnsupported, PairCheck, Vocabularies, memory_fit
+from engine import ModelChecking, ModelUnsupported, PairCheck, Vocabularies, memory_fit
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import DRAFT, MAIN, model_info
 from tests.helpers.fake_model_store import installed
@@ -125,6 +125,18 @@ def test_speculation_applies_to_the_next_request(harness: AppHarness, qtbot: QtB
     assert (asked.mode, asked.tokens) == ("fixed", 6)
 
 
+def test_a_model_whose_files_are_tried_first_says_so(harness: AppHarness, qtbot: QtBot) -> None:
+    def details() -> dict[str, str]:
+        return {option.text: option.detail for option in options(harness.window.picker.mains)}
+
+    harness.application.bridge.post(ModelChecking(SMALLER.folder))
+    qtbot.waitUntil(lambda: details()["Main-4B"].endswith("checking it first"))
+    assert "checking" not in details()["Main-8B"]
+    click(harness.window.picker.mains, SMALLER.folder)
+    qtbot.waitUntil(lambda: harness.models.pair.main_name == "Main-4B" and harness.models.pair.state == "ready")
+    qtbot.waitUntil(lambda: "checking" not in details()["Main-4B"])
+
+
 def test_the_chip_tells_the_state_of_the_draft(harness: AppHarness, qtbot: QtBot) -> None:
     chip = harness.window.header.chip
     assert chip.accessibleName() == "Models: Main-8B ← Draft-1B · auto"
@@ -184,4 +196,6 @@ def test_a_draft_is_looked_for_on_the_hub(harness: AppHarness, qtbot: QtBot) -> 
     assert settings is not None
     assert settings.isVisible()
     assert settings.discover.isVisible()
+    assert harness.store.queries[-1].drafts_for == MAIN
+    assert settings.discover.main_button.text() == "Drafts for Main-8B"
     settings.close()

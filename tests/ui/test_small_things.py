@@ -42,8 +42,7 @@ def test_a_percentage_has_no_space() -> None:
 
 
 def test_the_composer_does_not_shift_when_the_app_has_opened(tmp_path: Path, qtbot: QtBot) -> None:
-    harness = AppHarness(tmp_path)
-    try:
+    with AppHarness(tmp_path) as harness:
         harness.application.show()
         QApplication.processEvents()
         at_first = place_in(harness.window, harness.window.composer)
@@ -52,8 +51,6 @@ def test_the_composer_does_not_shift_when_the_app_has_opened(tmp_path: Path, qtb
         assert place_in(harness.window, harness.window.composer).left() == at_first.left()
         harness.ask(qtbot, "Hello")
         assert place_in(harness.window, harness.window.composer).left() == at_first.left()
-    finally:
-        harness.close()
 
 
 def test_title_and_chip_hold_to_their_edges(harness: AppHarness, qtbot: QtBot) -> None:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAccessible, QAccessibleInterface
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.view_models.transcript import TranscriptMessage
-from app.views.transcript.text_parts import ReadOnlyText
+from app.views.transcript.parts import PartKind
+from app.views.transcript.text_parts import ReadOnlyText, TextPart
 from tests.helpers.transcript_harness import PARAGRAPH, TranscriptHarness, long_chat, question, reply
 
 SHIFT = Qt.KeyboardModifier.ShiftModifier
@@ -178,3 +179,35 @@ def test_words_and_selection_of_each_part_are_heard(open_window: Callable[..., W
     assert heard["It is a word."] == heard["x = 1"] == ("Reply, message 2 of 2", 1)
     window.view.selection.clear()
     assert not any(reading(text).textInterface().selectionCount() for text in texts)
+
+
+NOTED = f"Words[^1] and more[^two], not[^lost].\n\n{PARAGRAPH * 30}\n\n[^1]: The first.\n[^two]: The other.\n"
+
+
+def test_return_goes_from_a_footnote_mark_to_its_note_and_back(open_window: Callable[..., Window]) -> None:
+    window = open_window([reply(1, NOTED)])
+    window.harness.scroll_to(0)
+    window.view.setFocus()
+    window.press(Qt.Key.Key_Tab, Qt.Key.Key_Tab)
+    assert window.view.link.accessibleName() == "Footnote two"
+    window.press(Qt.Key.Key_Return)
+    assert window.view.link.accessibleName() == "Back from footnote two"
+    assert window.view.viewport().rect().contains(window.view.link.geometry())
+    assert window.harness.value > 0
+    window.press(Qt.Key.Key_Return)
+    assert window.view.link.accessibleName() == "Footnote two"
+    assert window.view.viewport().rect().contains(window.view.link.geometry())
+    window.press(Qt.Key.Key_Tab)
+    assert window.view.link.accessibleName() == "Back from footnote 1"  # the mark without a note leads nowhere
+    assert not window.asked
+
+
+def test_a_click_on_a_footnote_mark_shows_the_note(open_window: Callable[..., Window]) -> None:
+    window = open_window([reply(1, NOTED), *long_chat(3)])
+    window.harness.scroll_to(0)
+    text = window.harness.parts(PartKind.TEXT)[0].widget
+    assert isinstance(text, TextPart)
+    QTest.mouseClick(text.viewport(), Qt.MouseButton.LeftButton, pos=text.rect_of(5).center() + QPoint(3, -3))
+    assert window.view.link.accessibleName() == "Back from footnote 1"
+    assert window.harness.value > 0
+    assert not window.asked

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QHideEvent, QPalette, QShowEvent
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QHideEvent, QPainter, QPaintEvent, QPalette, QShowEvent
 from PySide6.QtWidgets import QGridLayout, QWidget
 
 from app.controllers.statistics import Grouping, Statistics, Total
 from app.theme import FOOTER_PX, UI_PX, Theme
+from app.view_models.transcript import RequestStats
 from app.views.settings.speed_color import speed_color
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.cards import Card
 from app.views.widgets.dialog import Dialog, DialogText
 from app.views.widgets.fields import Segments
 from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.sparkline import paint_positions
 from app.views.widgets.translated import Translated
 from app.words.requests import grouping_name, total_cells, total_columns
 
 _MOST_ROWS = 12
-_SPEED_UP = 4  # number of the first column that is in the colour of a gain or loss
+_POSITIONS = 4  # number of the column with bars
+_SPEED_UP = 5  # of the first one that is in the colour of a gain or loss
+_BARS_PX = 52, 22
 
 
 class TotalsCard(Translated, Card):
@@ -63,6 +67,9 @@ class TotalsCard(Translated, Card):
 
     def _add_row(self, number: int, words: list[str], style: TextStyle, total: Total | None = None) -> None:
         for column, text in enumerate(words):
+            if column == _POSITIONS and total is not None:
+                self._grid.addWidget(_PositionBars(self.theme, total.drafted, text), number, column)
+                continue
             label = TextLabel(self.theme, style)
             label.setText(text)
             label.setWordWrap(column == 0 or total is None)
@@ -98,6 +105,21 @@ class TotalsCard(Translated, Card):
         self.nothing.setText(self.tr("Totals appear here once replies have been written."))
         self.clear_button.setText(self.tr("Clear Statistics…"))
         self._show()
+
+
+class _PositionBars(QWidget):
+    def __init__(self, theme: Theme, stats: RequestStats, words: str) -> None:
+        super().__init__()
+        self._theme = theme
+        self._stats = stats
+        self.setFixedSize(theme.px(_BARS_PX[0]), theme.px(_BARS_PX[1]))
+        self.setAccessibleName(words)
+        self.setToolTip(words)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        paint_positions(painter, QRectF(self.rect()), self._stats, self._theme)
+        painter.end()
 
 
 _NO_SIDE = Qt.AlignmentFlag(0)

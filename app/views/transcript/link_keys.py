@@ -1,13 +1,15 @@
-"""Tab through the links of the transcript: which is next, and bringing it into sight.
+"""Tab through the links of the transcript: which is next, and bringing it into sight; a footnote's mark and its note.
 
 With a message in focus Tab stays in it; otherwise it goes from the top of what is in sight to the end of the chat.
 """
 
 from __future__ import annotations
 
+from app.markup.links import way_back
 from app.views.transcript.focused_link import FocusedLink
 from app.views.transcript.link_walk import LinkWalk, Spot
 from app.views.transcript.message_column import MARGIN_PX, Anchor, MessageColumn
+from app.views.transcript.message_item import MessageItem
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Part
 from app.views.transcript.sight import Sight
@@ -19,6 +21,7 @@ class LinkKeys:
         self._sight = sight
         self.button = button
         self._walk = LinkWalk(context, lambda: column.items, self._read_whole)
+        context.note_requested.connect(self._go_to_other_end)
 
     def step(self, step: int) -> bool:
         """Focuses the next (+1) or previous (-1) link; False if there is none."""
@@ -30,6 +33,13 @@ class LinkKeys:
     def enter_at_end(self) -> None:
         """Focuses the last link, as Shift+Tab from behind does."""
         spot = self._walk.end_of(self._rows(), last=True)
+        if spot is not None:
+            self._focus(spot)
+
+    def _go_to_other_end(self, text: object, address: str) -> None:
+        """From a footnote's mark to its number, or back. The focus goes along, so that Return leads back."""
+        row = next((row for row, item in enumerate(self._column.items) if _shows(item, text)), None)
+        spot = None if row is None else self._walk.first_to(way_back(address), row)
         if spot is not None:
             self._focus(spot)
 
@@ -86,3 +96,7 @@ class LinkKeys:
         while item.read_section(range(len(item.parts)), self._sight.column_px()):
             pass
         self._sight.arrange(row)
+
+
+def _shows(item: MessageItem, text: object) -> bool:
+    return any(part.widget is text for part in item.parts)
