@@ -80,8 +80,8 @@ def in_other_tokens(model: LoadedModel) -> LoadedModel:
     letters = [chr(0x4E00 + token) for token in ids]
     main = {token: letters[token] if token % 10 else letters[token - 1] + letters[token - 2] for token in ids}
     shifted = {token: letters[token - 7] for token in ids}
-    tables = (TokenTable(texts, {}, Spelling.PLAIN, ()) for texts in (main, shifted))
-    return replace(model, translation=Translation(TokenMap(*tables, model.logit_width), model.logit_width))
+    ours, its = (TokenTable(texts, {}, Spelling.PLAIN, ()) for texts in (main, shifted))
+    return replace(model, translation=Translation(TokenMap(ours, its, model.logit_width), model.logit_width))
 
 
 @pytest.mark.parametrize("changed", [lambda model: model, in_other_tokens], ids=["same tokens", "other tokens"])
