@@ -15,7 +15,7 @@ import mlx.core as mx
 
 from engine.api.types import MAX_DRAFT_TOKENS
 from engine.caches.checkpoints import needs_checkpoints
-from engine.decoding.accept import NO_TOKENS, Draft
+from engine.decoding.accept import Draft
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
 from engine.drafting.plans import Offer, Plan
@@ -36,13 +36,13 @@ class DraftModelProposer:
     def __init__(self, model: LoadedModel, store: PrefixStore, turn_end: int = 0) -> None:
         self._model = model
         self._translation = model.translation
-        self._taken_in = 0  # tokens of the main model that `_sequence` holds
         self._ends = model.ends
         self._store = store
         self._turn_end = turn_end
-        self._logits = NO_TOKENS  # behind the last token that was read
-        self._before_tail = 0  # the position before that forward
         self._sequence: Sequence | None = None
+        self._taken_in: int  # tokens of the main model that it holds
+        self._logits: mx.array  # behind the last token that was read
+        self._before_tail: int  # the position before that forward
 
     def offer(self, tokens: Tokens[int]) -> Offer:
         sequence = self._follow(tokens)
