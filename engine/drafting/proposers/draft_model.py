@@ -64,7 +64,6 @@ class DraftModelProposer:
         """Stops early behind an end token, and where the plan's stop rule says so."""
         sequence = self._follow(tokens)
         self._read_tail(sequence)
-        sequence.caches.keep_rollback_points()
 
         def step(drafted: mx.array) -> mx.array:
             logits = sequence.feed(drafted if self._translation is None else self._translation.drafted(drafted))
@@ -95,7 +94,7 @@ class DraftModelProposer:
         return sequence.unread > (1 if stops else _TAIL_TOKENS)
 
     def _read_tail(self, sequence: Sequence) -> None:
-        """The last tokens, in one forward, unless that has been done already."""
+        """The last tokens, in one forward, unless that has been done already. Steps from there on can be taken back."""
         if unread := sequence.unread:
             self._before_tail = sequence.caches.position
             sequence.caches.keep_rollback_points()
