@@ -130,6 +130,19 @@ def test_no_row_goes_beyond_the_context() -> None:
     assert max(ends) <= 70
 
 
+def test_a_step_of_many_rows_is_no_wider_than_memory_has_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.runtime.batch._MOST_TOKENS", 12)
+    harness = Harness(model("qwen3"), draft())
+    heard = [harness.submit(asking(prompt(6 + salt, salt), 30, speculation=Speculation.fixed(8))) for salt in range(4)]
+    harness.until_written(heard[3], 12)
+    drafted = [len(reply.reply._stats.drafted_by_position) for reply in heard[1:]]
+    harness.run_dry()
+
+    assert drafted == [2] * 3
+    for salt, reply in enumerate(heard):
+        assert reply.tokens == alone("qwen3", asking(prompt(6 + salt, salt), 30)).tokens
+
+
 @pytest.mark.expect_log("a reply failed")
 def test_an_error_in_one_rows_draws_is_its_own() -> None:
     harness = Harness(model("qwen3"), draft())
