@@ -306,7 +306,7 @@
     </message>
     <message>
         <source>When a reply is done while you are in another app.</source>
-        <translation>正在使用其他 App 时，回复完成后会通知。</translation>
+        <translation>正在使用其他应用时，回复完成后发出通知。</translation>
     </message>
     <message>
         <source>Words in notifications</source>
@@ -496,6 +496,10 @@
         <translation>不限</translation>
     </message>
     <message>
+        <source>As the model</source>
+        <translation>与模型相同</translation>
+    </message>
+    <message>
         <source>Only in this chat</source>
         <translation>仅此对话</translation>
     </message>
@@ -546,6 +550,10 @@
     <message>
         <source>Longest reply</source>
         <translation>回复最大长度</translation>
+    </message>
+    <message>
+        <source>Longest context</source>
+        <translation>最长上下文</translation>
     </message>
     <message>
         <source>Think first</source>
@@ -631,6 +639,14 @@
     <message>
         <source>%1 of %2 tokens of context used</source>
         <translation>上下文 %2 个 token 已用 %1 个</translation>
+    </message>
+    <message>
+        <source>Limited to %1 tokens in the settings; the model holds %2</source>
+        <translation>设置中限制为 %1 个 token；模型可容纳 %2</translation>
+    </message>
+    <message>
+        <source>Memory has room for about %1 tokens; the model holds %2</source>
+        <translation>内存约可容纳 %1 个 token；模型可容纳 %2</translation>
     </message>
     <message>
         <source>%1 full</source>
@@ -1272,7 +1288,7 @@
     </message>
     <message>
         <source>Says which models are loaded and what they are writing, and opens Quick Ask.</source>
-        <translation>显示已载入的模型和正在生成的回复，并可打开快速提问。</translation>
+        <translation>显示已加载的模型和正在生成的回复，并可打开快速提问。</translation>
     </message>
     <message>
         <source>Unload idle models</source>
@@ -1461,7 +1477,11 @@
     </message>
     <message>
         <source>In company</source>
-        <translation>多个回复同时生成</translation>
+        <translation>多条回复同时生成</translation>
+    </message>
+    <message>
+        <source>Not certain</source>
+        <translation>尚不确定</translation>
     </message>
     <message>
         <source>Drafting is off</source>
@@ -1512,12 +1532,12 @@
         <translation>猜测的部分太少，无法判断是否有收益。</translation>
     </message>
     <message>
-        <source>The gain is too close to nothing to be certain of yet.</source>
-        <translation>差别太小，暂时无法确定。</translation>
+        <source>What was measured does not tell for certain whether drafting pays.</source>
+        <translation>目前的测量还不能确定使用草稿模型是否更快。</translation>
     </message>
     <message>
         <source>Several replies were written at once and shared each pass, so nothing was drafted.</source>
-        <translation>多个回复同时生成并共用每一轮，因此没有提前猜测。</translation>
+        <translation>多条回复同时生成并共用每一轮，因此没有提前猜测。</translation>
     </message>
     <message>
         <source>Accepted by position</source>
@@ -3075,12 +3095,20 @@
         <translation>文件夹</translation>
     </message>
     <message>
+        <source>%1 fit in memory</source>
+        <translation>内存可容纳 %1</translation>
+    </message>
+    <message>
+        <source>limited to %1 in Settings</source>
+        <translation>设置中限制为 %1</translation>
+    </message>
+    <message>
         <source>It is the main model now; the starter pair takes its place.</source>
         <translation>它是当前的主模型；删除后将换成入门模型对。</translation>
     </message>
     <message>
         <source>It is the draft model now; replies go on without a draft.</source>
-        <translation>它是当前的草稿模型；回复会在没有草稿的情况下继续。</translation>
+        <translation>它是当前的草稿模型；删除后回复将不再使用草稿模型。</translation>
     </message>
     <message>
         <source>It can draft for %1.</source>
@@ -3335,27 +3363,27 @@
     </message>
     <message>
         <source>no gain expected here (estimate)</source>
-        <translation>预计在此 Mac 上无收益（估计）</translation>
+        <translation>预计在这台 Mac 上无收益（估计）</translation>
     </message>
     <message>
         <source>about %1 in chats here (estimate)</source>
-        <translation>在此 Mac 的对话中约 %1（估计）</translation>
+        <translation>在这台 Mac 的对话中约 %1（估计）</translation>
     </message>
     <message>
         <source>about %1 in code here (estimate)</source>
-        <translation>在此 Mac 的代码中约 %1（估计）</translation>
+        <translation>在这台 Mac 的代码中约 %1（估计）</translation>
     </message>
     <message>
         <source>about %1 in maths here (estimate)</source>
-        <translation>在此 Mac 的数学中约 %1（估计）</translation>
+        <translation>在这台 Mac 的数学中约 %1（估计）</translation>
     </message>
     <message>
         <source>about %1 here (estimate)</source>
-        <translation>在此 Mac 上约 %1（估计）</translation>
+        <translation>在这台 Mac 上约 %1（估计）</translation>
     </message>
     <message>
         <source>what it brings is not measured on this Mac yet</source>
-        <translation>在此 Mac 上的收益尚未测量</translation>
+        <translation>在这台 Mac 上的收益尚未测量</translation>
     </message>
     <message>
         <source>With %1: %2</source>
@@ -4062,6 +4090,10 @@
         <translation>不限</translation>
     </message>
     <message>
+        <source>As the model</source>
+        <translation>与模型相同</translation>
+    </message>
+    <message>
         <source>Temperature</source>
         <translation>温度</translation>
     </message>
@@ -4116,6 +4148,14 @@
     <message>
         <source>In tokens.</source>
         <translation>以 token 计。</translation>
+    </message>
+    <message>
+        <source>Longest context</source>
+        <translation>最长上下文</translation>
+    </message>
+    <message>
+        <source>How many tokens of a chat are kept at most. Fewer take less memory.</source>
+        <translation>对话最多保留多少 token。越少占用的内存越少。</translation>
     </message>
     <message>
         <source>Think first</source>
@@ -4290,7 +4330,7 @@
     </message>
     <message>
         <source>It holds %1.</source>
-        <translation>其中有%1。</translation>
+        <translation>其中有 %1。</translation>
     </message>
 </context>
 <context>
@@ -4393,10 +4433,6 @@
         <translation>按内容</translation>
     </message>
     <message>
-        <source>Replies</source>
-        <translation>回复</translation>
-    </message>
-    <message>
         <source>Time</source>
         <translation>时间</translation>
     </message>
@@ -4442,6 +4478,12 @@
     <message>
         <source>Chats stay as they are, with the figures under their replies.</source>
         <translation>对话以及回复下方的数据保持不变。</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln reply(s)</source>
+        <translation>
+            <numerusform>%Ln 条回复</numerusform>
+        </translation>
     </message>
     <message>
         <source>Clear</source>

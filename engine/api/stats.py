@@ -100,8 +100,9 @@ class RequestStats:
         """
         if self.break_even is None or not self.drafted:
             return None
-        rounds = self.rounds - 1 - self.shared_rounds
-        speed_up = self._own_tokens / rounds / self.break_even
+        if self._own_tokens <= 0:  # its only drafted round drew the end
+            return None
+        speed_up = self._own_tokens / (self.rounds - 1 - self.shared_rounds) / self.break_even
         return speed_up if abs(math.log(speed_up)) > _CERTAIN_ERRORS * self.plain_rounds_error else None
 
     @property
