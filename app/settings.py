@@ -160,6 +160,7 @@ class Settings(QObject):
     repetition_penalty = Option(1.0, _number(1.0, 2.0))
     seed = Option[int | None](None, _optional(_whole(0, MAX_SEED)))  # None: another one each time
     max_tokens = Option[int | None](None, _optional(_whole(1, 1_000_000)))  # None: as far as the context goes
+    context_tokens = Option[int | None](None, _optional(_whole(512, 10_000_000)))  # of a chat; None: as the model
     thinking = Option(False, _flag)
     system_prompt = Option("", _text)
     presets = Option[tuple[dict[str, Any], ...]]((), _presets)

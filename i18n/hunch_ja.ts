@@ -496,6 +496,10 @@
         <translation>上限なし</translation>
     </message>
     <message>
+        <source>As the model</source>
+        <translation>モデルに従う</translation>
+    </message>
+    <message>
         <source>Only in this chat</source>
         <translation>このチャットのみ</translation>
     </message>
@@ -546,6 +550,10 @@
     <message>
         <source>Longest reply</source>
         <translation>回答の最大の長さ</translation>
+    </message>
+    <message>
+        <source>Longest context</source>
+        <translation>コンテキストの上限</translation>
     </message>
     <message>
         <source>Think first</source>
@@ -631,6 +639,14 @@
     <message>
         <source>%1 of %2 tokens of context used</source>
         <translation>コンテキスト %2 トークンのうち %1 を使用</translation>
+    </message>
+    <message>
+        <source>Limited to %1 tokens in the settings; the model holds %2</source>
+        <translation>設定で %1 トークンに制限されています（モデルの上限は %2）</translation>
+    </message>
+    <message>
+        <source>Memory has room for about %1 tokens; the model holds %2</source>
+        <translation>メモリには約 %1 トークン分の空きがあります（モデルの上限は %2）</translation>
     </message>
     <message>
         <source>%1 full</source>
@@ -3079,6 +3095,14 @@
         <translation>フォルダ</translation>
     </message>
     <message>
+        <source>%1 fit in memory</source>
+        <translation>メモリには %1 まで</translation>
+    </message>
+    <message>
+        <source>limited to %1 in Settings</source>
+        <translation>設定で %1 に制限</translation>
+    </message>
+    <message>
         <source>It is the main model now; the starter pair takes its place.</source>
         <translation>現在のメインモデルです。削除するとスターターペアに切り替わります。</translation>
     </message>
@@ -4066,6 +4090,10 @@
         <translation>上限なし</translation>
     </message>
     <message>
+        <source>As the model</source>
+        <translation>モデルに従う</translation>
+    </message>
+    <message>
         <source>Temperature</source>
         <translation>温度</translation>
     </message>
@@ -4120,6 +4148,14 @@
     <message>
         <source>In tokens.</source>
         <translation>トークン数で指定します。</translation>
+    </message>
+    <message>
+        <source>Longest context</source>
+        <translation>コンテキストの上限</translation>
+    </message>
+    <message>
+        <source>How many tokens of a chat are kept at most. Fewer take less memory.</source>
+        <translation>チャットで保持するトークンの上限です。少ないほどメモリを使いません。</translation>
     </message>
     <message>
         <source>Think first</source>

@@ -496,6 +496,10 @@
         <translation>제한 없음</translation>
     </message>
     <message>
+        <source>As the model</source>
+        <translation>모델과 같게</translation>
+    </message>
+    <message>
         <source>Only in this chat</source>
         <translation>이 채팅에만 적용</translation>
     </message>
@@ -546,6 +550,10 @@
     <message>
         <source>Longest reply</source>
         <translation>답변 최대 길이</translation>
+    </message>
+    <message>
+        <source>Longest context</source>
+        <translation>최대 컨텍스트</translation>
     </message>
     <message>
         <source>Think first</source>
@@ -631,6 +639,14 @@
     <message>
         <source>%1 of %2 tokens of context used</source>
         <translation>컨텍스트 %2토큰 중 %1토큰이 찼어요</translation>
+    </message>
+    <message>
+        <source>Limited to %1 tokens in the settings; the model holds %2</source>
+        <translation>설정에서 %1 토큰으로 제한됨, 모델은 %2까지 가능</translation>
+    </message>
+    <message>
+        <source>Memory has room for about %1 tokens; the model holds %2</source>
+        <translation>메모리에는 약 %1 토큰까지 들어감, 모델은 %2까지 가능</translation>
     </message>
     <message>
         <source>%1 full</source>
@@ -3079,6 +3095,14 @@
         <translation>폴더</translation>
     </message>
     <message>
+        <source>%1 fit in memory</source>
+        <translation>메모리에는 %1</translation>
+    </message>
+    <message>
+        <source>limited to %1 in Settings</source>
+        <translation>설정에서 %1로 제한</translation>
+    </message>
+    <message>
         <source>It is the main model now; the starter pair takes its place.</source>
         <translation>지금 메인 모델로 쓰고 있어요. 삭제하면 스타터 쌍으로 바뀌어요.</translation>
     </message>
@@ -4066,6 +4090,10 @@
         <translation>제한 없음</translation>
     </message>
     <message>
+        <source>As the model</source>
+        <translation>모델과 같게</translation>
+    </message>
+    <message>
         <source>Temperature</source>
         <translation>온도</translation>
     </message>
@@ -4120,6 +4148,14 @@
     <message>
         <source>In tokens.</source>
         <translation>토큰 수로 정해요.</translation>
+    </message>
+    <message>
+        <source>Longest context</source>
+        <translation>최대 컨텍스트</translation>
+    </message>
+    <message>
+        <source>How many tokens of a chat are kept at most. Fewer take less memory.</source>
+        <translation>채팅에서 최대 몇 토큰까지 유지할지 정해요. 적을수록 메모리를 덜 써요.</translation>
     </message>
     <message>
         <source>Think first</source>

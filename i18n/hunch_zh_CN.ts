@@ -496,6 +496,10 @@
         <translation>不限</translation>
     </message>
     <message>
+        <source>As the model</source>
+        <translation>与模型相同</translation>
+    </message>
+    <message>
         <source>Only in this chat</source>
         <translation>仅此对话</translation>
     </message>
@@ -546,6 +550,10 @@
     <message>
         <source>Longest reply</source>
         <translation>回复最大长度</translation>
+    </message>
+    <message>
+        <source>Longest context</source>
+        <translation>最长上下文</translation>
     </message>
     <message>
         <source>Think first</source>
@@ -631,6 +639,14 @@
     <message>
         <source>%1 of %2 tokens of context used</source>
         <translation>上下文 %2 个 token 已用 %1 个</translation>
+    </message>
+    <message>
+        <source>Limited to %1 tokens in the settings; the model holds %2</source>
+        <translation>设置中限制为 %1 个 token；模型可容纳 %2</translation>
+    </message>
+    <message>
+        <source>Memory has room for about %1 tokens; the model holds %2</source>
+        <translation>内存约可容纳 %1 个 token；模型可容纳 %2</translation>
     </message>
     <message>
         <source>%1 full</source>
@@ -3079,6 +3095,14 @@
         <translation>文件夹</translation>
     </message>
     <message>
+        <source>%1 fit in memory</source>
+        <translation>内存可容纳 %1</translation>
+    </message>
+    <message>
+        <source>limited to %1 in Settings</source>
+        <translation>设置中限制为 %1</translation>
+    </message>
+    <message>
         <source>It is the main model now; the starter pair takes its place.</source>
         <translation>它是当前的主模型；删除后将换成入门模型对。</translation>
     </message>
@@ -4066,6 +4090,10 @@
         <translation>不限</translation>
     </message>
     <message>
+        <source>As the model</source>
+        <translation>与模型相同</translation>
+    </message>
+    <message>
         <source>Temperature</source>
         <translation>温度</translation>
     </message>
@@ -4120,6 +4148,14 @@
     <message>
         <source>In tokens.</source>
         <translation>以 token 计。</translation>
+    </message>
+    <message>
+        <source>Longest context</source>
+        <translation>最长上下文</translation>
+    </message>
+    <message>
+        <source>How many tokens of a chat are kept at most. Fewer take less memory.</source>
+        <translation>对话最多保留多少 token。越少占用的内存越少。</translation>
     </message>
     <message>
         <source>Think first</source>

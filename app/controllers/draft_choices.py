@@ -21,7 +21,7 @@ from engine import (
 
 # A draft up to this share of the main model's parameters is worth its time on most machines.
 RECOMMENDED_SHARE = 1 / 5
-CHAT_TOKENS = 8192  # of the chat that a model's memory and fit are told for
+CHAT_TOKENS = 8192  # of the chat that a model's memory and fit are told for, unless somebody asked for another
 
 
 def draft_choice(
@@ -61,7 +61,10 @@ def best_draft(main: ModelInfo, installed: Iterable[InstalledModel]) -> str:
     return max(good, key=lambda info: (info.drafter is not None, info.parameters)).folder if good else ""
 
 
-def model_entry(model: InstalledModel, main_folder: str, draft_folder: str) -> ModelEntry:
+def model_entry(
+    model: InstalledModel, main_folder: str, draft_folder: str, context_tokens: int = CHAT_TOKENS
+) -> ModelEntry:
+    """`context_tokens`: of the chat that its memory and fit are told for."""
     info = model.info
     chats = info is not None and info.drafter is None
     return ModelEntry(
@@ -79,7 +82,7 @@ def model_entry(model: InstalledModel, main_folder: str, draft_folder: str) -> M
         is_draft=model.folder == draft_folder,
         drafter=info.drafter.kind if info and info.drafter else None,
         about=info.about if info else ModelAbout(),
-        fit=memory_fit(info, CHAT_TOKENS) if info and chats else None,
+        fit=memory_fit(info, context_tokens) if info and chats else None,
         own_head=info is not None and info.own_drafter is not None,
     )
 

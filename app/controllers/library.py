@@ -37,7 +37,6 @@ _MOST_REMEMBERED = 200
 
 class LibraryController(QObject):
     changed = Signal()
-    usual_context_tokens = CHAT_TOKENS
 
     def __init__(
         self,
@@ -60,11 +59,18 @@ class LibraryController(QObject):
         self.scanned = False
         self.catalog = Catalog()
         bridge.event_arrived.connect(self._on_event)
+        settings.changed.connect(lambda name: self.changed.emit() if name == "context_tokens" else None)
+
+    @property
+    def context_tokens(self) -> int:
+        """Of the chat that a model's memory and fit are told for."""
+        return self._settings.context_tokens or CHAT_TOKENS
 
     def entry(self, model: InstalledModel, main_folder: str, draft_folder: str) -> ModelEntry:
         recent = self._settings.recent_models
         return replace(
-            model_entry(model, main_folder, draft_folder),
+            model_entry(model, main_folder, draft_folder, self.context_tokens),
+            asked_tokens=self._settings.context_tokens or 0,
             drafts_for=self._mains.get(model.folder, ()),
             last_used=len(recent) - recent.index(model.folder) if model.folder in recent else 0,
             is_checking=model.folder == self._checking,

@@ -40,6 +40,7 @@ from engine import (
     ModelInfo,
     ModelLibrary,
     PairChecked,
+    fit_together,
 )
 
 
@@ -142,6 +143,14 @@ class ModelController(QObject):
     def main_info(self) -> ModelInfo | None:
         """Of the main model that was chosen, loaded or not."""
         return self._loading.main or self._info_of(self._loading.main_folder)
+
+    def context_room(self) -> tuple[int, int]:
+        """Tokens of a chat that the main model holds, and that there is room for in memory, about; 0: not known."""
+        main, draft = self.main_info(), self._loading.draft
+        if main is None or not main.context_tokens:
+            return 0, 0
+        pair = [main] if draft is None or draft.folder == main.folder else [main, draft]
+        return main.context_tokens, fit_together(pair, main.context_tokens).largest_context_tokens
 
     # What is installed
 

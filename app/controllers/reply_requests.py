@@ -52,6 +52,7 @@ class ReplyRequests:
             sampling=generation.sampling(),
             speculation=generation.speculation(),
             max_tokens=generation.max_tokens,
+            context_tokens=generation.context_tokens,
             thinking=generation.thinking,
         )
 

@@ -60,7 +60,7 @@ def chat_of(found: dict[str, Any]) -> PortableChat:
         origin=_text(found, "id")[:500],
         title=_text(found, "title"),
         messages=messages,
-        shown=shown if shown in numbers else None,
+        shown=shown if type(shown) is int and shown in numbers else None,
         renamed=found.get("renamed") is True,
         pinned=found.get("pinned") is True,
         created_at=_time(found, "created_at"),
@@ -82,7 +82,7 @@ def _message(found: dict[str, Any], known: set[int]) -> PortableMessage:
     number, parent, role = _of(found.get("id"), int), found.get("parent"), found.get("role")
     if number in known or role not in ROLES:
         raise Unreadable(WhyNotRead.WRONG)
-    if parent is not None and (isinstance(parent, bool | float) or parent not in known):
+    if parent is not None and (type(parent) is not int or parent not in known):
         raise Unreadable(WhyNotRead.CIRCLE)
     status = found.get("status", "done")
     return PortableMessage(

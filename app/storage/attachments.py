@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
 
-from app.storage.codec import as_text
+from app.storage.codec import LARGEST, as_text
 
 
 class AttachmentKind(StrEnum):
@@ -39,6 +39,12 @@ def attachments_to_json(attachments: Sequence[Attachment]) -> str | None:
     return json.dumps([asdict(each) for each in attachments], ensure_ascii=False) if attachments else None
 
 
+def with_attached(text: str, stored: object) -> str:
+    """What is searched of a message: its words, and the names and texts of what is attached to it."""
+    attached = attachments_from_json(stored)
+    return "\n".join([text, *(part for each in attached for part in (each.name, each.text))]) if attached else text
+
+
 def attachments_from_json(text: object) -> Attachments:
     """Of what cannot be read, nothing; never raises."""
     if text is None:
@@ -56,5 +62,6 @@ def _attachment(stored: dict[str, object]) -> Attachment:
 
 
 def _like(usual: object, value: object) -> object:
-    kind = int if isinstance(usual, int) else str
-    return value if isinstance(value, kind) and not isinstance(value, bool) else usual
+    if isinstance(usual, int):
+        return value if type(value) is int and 0 <= value <= LARGEST else usual
+    return value if isinstance(value, str) else usual

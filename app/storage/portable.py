@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import heapq
 import json
+import math
 import sqlite3
 import time
 import uuid
@@ -24,6 +25,7 @@ from app.storage.tree import Tree, read_tree
 ROLES = ("user", "assistant", "system")
 LATEST_S = 4e10  # a later moment has no date
 _IDENTITY = "identity"
+_MOST_DEPTH = 100  # of an object that goes with a chat or message
 _SOME = 500  # values that one statement takes
 
 Json = dict[str, Any] | None
@@ -169,7 +171,7 @@ def _message(row: sqlite3.Row, parent: int | None) -> PortableMessage:
         role=row["role"],
         text=as_text(row["text"]),
         thinking=as_text(row["thinking"]),
-        thinking_s=row["thinking_s"] if isinstance(row["thinking_s"], float) else 0.0,
+        thinking_s=_time(row["thinking_s"]),
         status="interrupted" if status == "streaming" else status,
         main_name=as_text(row["main_name"]),
         draft_name=as_text(row["draft_name"]),
@@ -184,14 +186,32 @@ def _message(row: sqlite3.Row, parent: int | None) -> PortableMessage:
 def _json(text: object) -> Json:
     """Only what is an object, and can be written as JSON again."""
     try:
-        value = json.loads(as_text(text), parse_constant=_refuse) if text is not None else None
+        value = None if text is None else json.loads(as_text(text), parse_constant=_refuse, parse_float=_finite)
     except (ValueError, RecursionError):
         return None
-    return value if isinstance(value, dict) else None
+    return value if isinstance(value, dict) and _is_shallow(value) else None
+
+
+def _is_shallow(value: object) -> bool:
+    """No deeper than what is read again."""
+    layer = [value]
+    for _ in range(_MOST_DEPTH):
+        inner = [each.values() if isinstance(each, dict) else each for each in layer if isinstance(each, dict | list)]
+        layer = [each for some in inner for each in some]
+        if not layer:
+            return True
+    return False
 
 
 def _refuse(_constant: str) -> None:
     raise ValueError
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError
+    return value
 
 
 def _time(value: object) -> float:

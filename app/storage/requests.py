@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from app.markup.kinds import kind_of
-from app.storage.codec import as_text, stats_from_json, stats_to_json
+from app.storage.codec import LARGEST, as_text, stats_from_json, stats_to_json
 from app.storage.database import Connection
 from app.storage.records import ReplyStatus, ReplyText
 from engine import MAX_DRAFT_TOKENS, EngineError, RequestStats
@@ -108,9 +108,8 @@ class RequestStore:
         first, second = _KEYS[grouping]
         sums = ", ".join(_sum_of(name) for name in _SUMMED)
         sql = (
-            f"SELECT {first} AS first, {second} AS second, {_DEGREE} AS degree, count(*) AS requests, {sums},"
-            f" {_SQUARED_ERRORS} AS squared_errors"
-            " FROM requests WHERE json_valid(stats) GROUP BY 1, 2, 3"
+            f"{_READ} SELECT {first} AS first, {second} AS second, {_DEGREE} AS degree, count(*) AS requests, {sums},"
+            f" {_SQUARED_ERRORS} AS squared_errors FROM counters GROUP BY 1, 2, 3"
         )
         groups: dict[tuple[str, str], dict[int, sqlite3.Row]] = {}
         for row in self._db.rows(sql):
@@ -150,7 +149,8 @@ def end_reply(
 
 
 def _counter(name: str) -> str:
-    return f"json_extract(stats, '$.{name}')"
+    """What damage has made impossible counts as nothing, as where a row is read (see `codec`)."""
+    return f"CASE WHEN {name} BETWEEN 0 AND {LARGEST:.0f} THEN {name} ELSE 0 END"
 
 
 def _sum_of(name: str) -> str:
@@ -158,9 +158,15 @@ def _sum_of(name: str) -> str:
     return f"total({value}) AS {name}"
 
 
+# Each number is taken out of the JSON once; text is above all numbers, so it is beyond the largest.
+_READ = (
+    "WITH counters AS MATERIALIZED (SELECT main_name, draft_name, language, content, "
+    + ", ".join(f"json_extract(stats, '$.{name}') AS {name}" for name in (*_SUMMED, "plain_rounds_error"))
+    + " FROM requests WHERE json_valid(stats))"
+)
 _DEGREE = (
-    f"CASE WHEN coalesce({_counter('drafted')}, 0) = 0 THEN {_PLAIN}"
-    f" WHEN coalesce({_counter('plain_rounds')}, 0) = 0 THEN {_DRAFTED} ELSE {_JUDGED} END"
+    f"CASE WHEN {_counter('drafted')} = 0 THEN {_PLAIN}"
+    f" WHEN {_counter('plain_rounds')} = 0 THEN {_DRAFTED} ELSE {_JUDGED} END"
 )
 _ERROR = f"({_counter('plain_rounds_error')} * {_counter('plain_rounds')})"
 _SQUARED_ERRORS = f"total({_ERROR} * {_ERROR})"

@@ -58,7 +58,8 @@ class ModelEntry:
     is_checking: bool = False  # its files are new here and are tried before they are loaded
     drafter: DrafterKind | None = None  # of what is made to draft for one main model, and no chat model
     about: ModelAbout = field(default_factory=ModelAbout)
-    fit: MemoryFit | None = None  # with a chat of usual length
+    fit: MemoryFit | None = None  # with a chat of usual length, or of `asked_tokens`
+    asked_tokens: int = 0  # that a chat may have; 0: as many as the model holds
     own_head: bool = False  # it brings a drafter of its own
     drafts_for: tuple[str, ...] = ()  # names of installed main models that it is a good draft for
     last_used: int = 0  # the higher, the later; 0: never

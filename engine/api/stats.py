@@ -99,8 +99,10 @@ class RequestStats:
         """
         if self.break_even is None or not self.drafted:
             return None
-        rounds = self.rounds - 1 - self.shared_rounds
-        speed_up = (self.generated_tokens - 1 - self.shared_rounds) / rounds / self.break_even
+        rounds, tokens = self.rounds - 1 - self.shared_rounds, self.generated_tokens - 1 - self.shared_rounds
+        if tokens <= 0:  # its only drafted round drew the end
+            return None
+        speed_up = tokens / rounds / self.break_even
         return speed_up if abs(math.log(speed_up)) > _CERTAIN_ERRORS * self.plain_rounds_error else None
 
     @property

@@ -135,6 +135,7 @@ class Request:
     sampling: Sampling = field(default_factory=Sampling)
     speculation: Speculation = field(default_factory=Speculation)
     max_tokens: int | None = None  # None: as far as the context goes
+    context_tokens: int | None = None  # of prompt and reply, at most; None: as many as the model holds
     stop: tuple[str, ...] = ()
     thinking: bool = False  # for models whose template can switch it
     trace: bool = False  # Finished tells each round

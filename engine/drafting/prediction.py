@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from engine.api.types import ForwardTimes
+from engine.api.types import MAX_DRAFT_TOKENS, ForwardTimes
 from engine.drafting.costs import Calibration, RoundCosts
 
 _ROUND_SHARE = 0.05  # of a plain step: what a drafted round takes beside its forwards
@@ -30,8 +30,9 @@ def estimated_gain(
     `draft_share`: what a forward of the draft takes, of a plain step; one is made for each token, or for each round
     (`by_block`). `acceptance`: how often a drafted token stands. None where too little was measured, or told.
     """
-    widest = max((width for width, _ in times.by_width), default=0)
-    if widest < 2 or not 0 <= acceptance < 1 or draft_share <= 0:
+    widths = [width for width, _ in times.by_width if width <= MAX_DRAFT_TOKENS + 1]
+    widest = max(widths, default=0)
+    if widest < 2 or 1 not in widths or not 0 <= acceptance < 1 or draft_share <= 0:
         return None
     plain_s = RoundCosts(Calibration(dict(times.by_width))).plain_s
     forwards = (0.0, draft_share * plain_s) if by_block else (draft_share * plain_s, 0.0)

@@ -13,7 +13,7 @@ from engine.api.types import FinishReason, Request, RequestId
 from engine.decoding.text import prompt_tokens
 from engine.drafting.controller import History
 from engine.models.watch import Question, never
-from engine.runtime.reply import Reply, logged
+from engine.runtime.reply import Reply, context_limit, logged
 from engine.runtime.requests import check_tokens
 
 if TYPE_CHECKING:
@@ -44,8 +44,9 @@ class QueuedReply:
         prompt = prompt_tokens(self.request, model, self.given_up)
         check_tokens("tokens", prompt, model.logit_width)
         check_tokens("logit_bias", [token for token, _ in self.request.sampling.logit_bias], model.logit_width)
-        if len(prompt) >= model.info.context_tokens:
-            raise ContextTooLong(model.info.context_tokens, len(prompt))
+        limit = context_limit(self.request, model)
+        if len(prompt) >= limit:
+            raise ContextTooLong(limit, len(prompt))
         reply = Reply(self, model, prompt, store, history)
         self.sink(PromptProgress(self.id, reply.sequence.caches.position, len(prompt)))
         return reply

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from engine.api.errors import EngineError, as_engine_error
 from engine.api.events import Event, Failed, Finished, PromptProgress, TextDelta
 from engine.api.stats import RequestStats, StatsRecorder
-from engine.api.types import DraftingState, FinishReason, RoundTrace, SpeculationMode
+from engine.api.types import DraftingState, FinishReason, Request, RoundTrace, SpeculationMode
 from engine.caches.checkpoints import needs_checkpoints
 from engine.decoding.accept import integers
 from engine.decoding.round import Round, plain_round, sound, speculative_round
@@ -74,7 +74,7 @@ class Reply:
         self._text = ReplyText(model, prompt, request.stop, within=goes_on(request))
         self._marks = DraftMarks(model)
         self._ends = model.ends
-        limit = model.info.context_tokens
+        limit = context_limit(request, model)
         self._room = min(request.max_tokens or limit, limit - len(prompt))
         self._sampler = Sampler(
             request.sampling,
@@ -349,3 +349,8 @@ def logged(error: BaseException) -> EngineError:
     if not isinstance(error, EngineError):
         _log.error("a reply failed", exc_info=error)
     return as_engine_error(error)
+
+
+def context_limit(request: Request, model: LoadedModel) -> int:
+    """What the model holds, or less where less was asked for."""
+    return min(model.info.context_tokens, request.context_tokens or model.info.context_tokens)

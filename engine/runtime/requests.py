@@ -39,6 +39,8 @@ def check_request(request: Request) -> None:
     _check_all("stop", request.stop, str)
     if request.max_tokens is not None:
         _check_integer("max_tokens", request.max_tokens, "1..", lambda value: value >= 1)
+    if request.context_tokens is not None:
+        _check_integer("context_tokens", request.context_tokens, "1..", lambda value: value >= 1)
     if request.messages and request.tokens:
         raise InvalidRequest("tokens", str(len(request.tokens)), "messages | tokens")
     if not request.messages and not request.tokens:

@@ -189,7 +189,9 @@ objects = st.dictionaries(
     texts, st.none() | st.booleans() | numbers | texts | st.lists(numbers, max_size=2), max_size=3
 )
 times = st.floats(0, 3e10, allow_nan=False)
-attached = st.builds(Attachment, texts, st.sampled_from(AttachmentKind), texts, st.integers(0), st.integers(0))
+attached = st.builds(
+    Attachment, texts, st.sampled_from(AttachmentKind), texts, st.integers(0, 10**15), st.integers(0, 10**15)
+)
 
 
 @st.composite
@@ -247,6 +249,7 @@ def test_our_own_form_says_everything(original: PortableChat) -> None:
         {"messages": [{"id": 1, "role": "user"}, {"id": 1, "role": "user"}]},
         {"messages": [{"id": 1, "role": "user", "created_at": 1e300}]},
         {"messages": [{"id": 1, "role": "user", "stats": []}]},
+        {"messages": [{"id": 1, "role": ["user"]}]},
         {"title": None},
         {"folder": [3]},
         {"id": ""},
@@ -261,6 +264,16 @@ def test_an_answer_to_a_later_message_is_a_circle() -> None:
     usual = json.loads(own.line_of(PortableChat("x", "Title", ())))
     messages = [{"id": 1, "role": "user", "parent": 2}, {"id": 2, "role": "user", "parent": 1}]
     assert refusal(usual | {"messages": messages}) is WhyNotRead.CIRCLE
+
+
+@pytest.mark.parametrize("odd", [[1], {}, True, 1.0, "1", -1, 10**30, None])
+def test_odd_places_in_the_tree_end_nothing(odd: object) -> None:
+    """What a message follows, and which is shown: refused, or as if it were not said."""
+    usual = json.loads(own.line_of(PortableChat("x", "Title", ())))
+    messages = [{"id": 1, "role": "user"}, {"id": 2, "role": "user", "parent": odd}]
+    assert odd is None or refusal(usual | {"messages": messages}) is WhyNotRead.CIRCLE
+    (found,) = understood(usual | {"messages": messages[:1], "shown": odd})
+    assert found.shown is None
 
 
 def test_halves_of_pairs_become_question_marks() -> None:
@@ -312,6 +325,7 @@ def test_a_list_is_read_value_by_value(values: list[Any], size: int, ascii_only:
         ("[1,,2]", WhyNotRead.NOT_JSON),
         ("[NaN]", WhyNotRead.NOT_JSON),
         ("[Infinity]", WhyNotRead.NOT_JSON),
+        ('[{"stats": {"rounds": 1e999}}]', WhyNotRead.NOT_JSON),
         ("[" + "9" * 5000 + "]", WhyNotRead.NOT_JSON),
         ('[{"a": 1, "a": 2}]', WhyNotRead.DUPLICATE),
         ('{"chats": [1], "chats": [2]}', WhyNotRead.DUPLICATE),

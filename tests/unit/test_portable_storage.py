@@ -293,6 +293,29 @@ def test_an_export_that_is_stopped_or_fails_leaves_what_was_there(tmp_path: Path
     assert json.loads(target.read_text())["version"] == own.VERSION
 
 
+@pytest.mark.parametrize(
+    ("table", "column", "value"),
+    [
+        ("messages", "stats", '{"rounds": 1e999}'),
+        ("messages", "drafting", '{"rounds": NaN}'),
+        ("messages", "error", '{"a": ' * 500 + "1" + "}" * 500),
+        ("messages", "thinking_s", float("inf")),
+        ("chats", "options", '{"temperature": -1e999}'),
+        ("chats", "created_at", float("-inf")),
+        ("notes", "value", "9 lives"),
+    ],
+)
+def test_a_row_that_damage_has_spoilt_stops_no_export(tmp_path: Path, table: str, column: str, value: object) -> None:
+    target = tmp_path / "chats.json"
+    with database(tmp_path) as stores:
+        with stores.database.transaction():
+            number = portable.add(stores, CHAT)
+        stores.database.execute(f"UPDATE {table} SET {column} = ?", (value,))
+        assert write_json(portable.chats(stores.database, [number], "me"), target, Stop(), lambda _done: None) == 1
+    (chat,) = json.loads(target.read_text())["chats"]
+    assert [message["text"] for message in chat["messages"]] == [message.text for message in CHAT.messages]
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the device that is always full is Linux's")
 def test_a_full_disk_and_a_folder_that_is_gone_say_why(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="space") as full, Path("/dev/full").open("w") as file:

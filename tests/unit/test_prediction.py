@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine import ForwardTimes
+from engine import MAX_DRAFT_TOKENS, ForwardTimes
 from engine.drafting.prediction import acceptance_of, estimated_gain, times_like
 
 
@@ -42,14 +42,31 @@ def test_one_that_does_not_pay_rests() -> None:
     assert estimated_gain(FLAT, 2.0, 0.7) == 1.0  # a draft that takes longer than its main model
 
 
+def test_the_shortest_draft_counts() -> None:
+    assert estimated_gain(times({1: 0.1, 2: 0.1}), 0.01, 0.9) == pytest.approx(1.9 / 1.06)
+
+
+def test_no_draft_is_longer_than_the_longest() -> None:
+    longest, beyond = ({1: 0.1, width: 0.1} for width in (MAX_DRAFT_TOKENS + 1, MAX_DRAFT_TOKENS + 2))
+    assert estimated_gain(times(longest), 0.001, 0.99) == pytest.approx((1 - 0.99**33) / 0.01 / 1.082)
+    assert estimated_gain(times(beyond), 0.001, 0.99) is None
+
+
+@pytest.mark.parametrize("verify_s", [{1: 0.1, MAX_DRAFT_TOKENS + 2: 0.1}, {1: 0.0, 2: 0.0}])
+def test_a_width_that_no_round_has_or_that_was_not_measured_says_nothing(verify_s: dict[int, float]) -> None:
+    assert estimated_gain(times(verify_s), 0.1, 0.7) is None
+
+
 @pytest.mark.parametrize(
     ("measured", "draft_share", "acceptance"),
     [
         (times({}), 0.1, 0.7),
         (times({1: 0.1}), 0.1, 0.7),
+        (times({2: 0.1}), 0.1, 0.7),
         (times({1: 0.0, 2: 0.0}), 0.1, 0.7),
         (FLAT, 0.0, 0.7),
         (FLAT, 0.1, 1.0),
+        (FLAT, 0.1, -0.1),
     ],
 )
 def test_without_figures_it_says_nothing(measured: ForwardTimes, draft_share: float, acceptance: float) -> None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 
 from app.storage import Database, Grouping, ReplyStatus, ReplyText, Stores
 from app.storage.requests import end_reply
+from app.words.requests import RequestColumn, cell_text, total_cells
 from engine import DraftingState, RequestStats
 
 GAIN = RequestStats(
@@ -151,6 +153,26 @@ def test_damaged_rows_hide_no_others(stores: Stores, damage: str) -> None:
     assert GAIN in [each.stats for each in stores.requests.recent(10)]
     (total,) = stores.requests.totals(Grouping.PAIR)
     assert total.drafted.accept_rate == pytest.approx(0.5)
+
+
+_IMPOSSIBLE: list[object] = [-1, -1e308, 1e308, 2**63, 10**400, 1.5, True, "9", None, {}, [9], [-1, 1e308], [1] * 9999]
+
+
+def test_no_impossible_number_breaks_the_table_or_a_total(stores: Stores) -> None:
+    """Every counter of a row may be anything: the row is told all the same, and no sum has no end."""
+    record(stores, GAIN)
+    sql = "INSERT INTO requests (main_name, status, stats, created_at) VALUES (?, 'done', ?, 1.0)"
+    for name in asdict(GAIN):
+        for value in _IMPOSSIBLE:
+            stores.database.execute(sql, (f"{name} {value!r:.20}", json.dumps(asdict(GAIN) | {name: value})))
+    recent = stores.requests.recent(10_000)
+    assert len(recent) > 0.9 * len(asdict(GAIN)) * len(_IMPOSSIBLE)
+    for request in recent:
+        for column in list(RequestColumn)[RequestColumn.STATE :]:
+            assert len(cell_text(column, request.status, request.stats)) < 1000
+    totals = [total for grouping in Grouping for total in stores.requests.totals(grouping)]
+    assert all(total_cells(total) for total in totals)
+    assert max(total.drafted.generated_tokens for total in totals) < 1e6
 
 
 def test_clearing_forgets_the_rows_and_keeps_the_messages(stores: Stores) -> None:

@@ -23,7 +23,17 @@ from app.words.formats import fill
 
 _WIDTH_PX = 400
 _DRAFTING = "speculation_mode"
-_ROWS = ("temperature", "top_p", "top_k", "min_p", "repetition_penalty", "seed", "max_tokens", "thinking")
+_ROWS = (
+    "temperature",
+    "top_p",
+    "top_k",
+    "min_p",
+    "repetition_penalty",
+    "seed",
+    "max_tokens",
+    "context_tokens",
+    "thinking",
+)
 
 
 class ChatSettings(Translated, QWidget):
@@ -143,7 +153,12 @@ class ChatSettings(Translated, QWidget):
         self._hint()
 
     def _hint(self) -> None:
-        for name, words in (("seed", self.tr("Random")), ("max_tokens", self.tr("No limit"))):
+        hints = {
+            "seed": self.tr("Random"),
+            "max_tokens": self.tr("No limit"),
+            "context_tokens": self.tr("As the model"),
+        }
+        for name, words in hints.items():
             set_hint = getattr(self.fields[name].field, "setPlaceholderText", None)
             if set_hint is not None:
                 set_hint(words)
@@ -169,6 +184,7 @@ class ChatSettings(Translated, QWidget):
             "repetition_penalty": self.tr("Repetition penalty"),
             "seed": self.tr("Seed"),
             "max_tokens": self.tr("Longest reply"),
+            "context_tokens": self.tr("Longest context"),
             "thinking": self.tr("Think first"),
             _DRAFTING: self.tr("Drafting"),
         }
