@@ -115,7 +115,8 @@ class SearchIndex:
             (self._read_to, _END, batch),
         )
         changed = reader.rows(
-            "SELECT id, chat_id, text, attachments, times FROM rewritten CROSS JOIN messages ON id = message_id LIMIT ?",
+            "SELECT id, chat_id, text, attachments, times"
+            " FROM rewritten CROSS JOIN messages ON id = message_id LIMIT ?",
             (batch,),
         )
         known_to = fresh[-1]["id"] if fresh else self._read_to
@@ -151,14 +152,15 @@ class SearchIndex:
 
     def _add(self, rows: Iterable[sqlite3.Row]) -> None:
         pieces = (
-            (
-                row["chat_id"] << _CHAT_BITS | row["id"],
-                " ".join(pieces_of(with_attached(as_text(row["text"]), row["attachments"]))),
-            )
+            (row["chat_id"] << _CHAT_BITS | row["id"], " ".join(pieces_of(_searched(row))))
             for row in rows
             if isinstance(row["chat_id"], int) and 0 < row["chat_id"] < _END >> 1 and row["id"] > 0
         )
         self._db.connection.executemany("INSERT INTO pieces (rowid, text) VALUES (?, ?)", pieces)
+
+
+def _searched(row: sqlite3.Row) -> str:
+    return with_attached(as_text(row["text"]), row["attachments"])
 
 
 def pieces_of(text: str) -> set[str]:
