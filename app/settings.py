@@ -285,8 +285,8 @@ class Settings(QObject):
         try:
             stored = json.loads(self._file.read_text(encoding="utf-8"))
             if isinstance(stored, dict):
-                _as_json(stored)  # what cannot be written again would be in the way of every save
-                return stored
+                # Halves of characters become signs; what cannot be written again would be in the way of every save.
+                return dict(json.loads(_as_json(stored).encode("utf-8", "replace")))
             log.warning("settings file is damaged")
         except FileNotFoundError:
             return {}

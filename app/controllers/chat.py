@@ -28,6 +28,7 @@ from app.controllers.titles import Titles
 from app.controllers.unseen import Unseen
 from app.settings import Settings
 from app.storage import Asked, Attachments, ChatSummary, Question, Storage, StoredMessage, exchange
+from app.storage.codec import LONGEST_TITLE
 from app.view_models.conversation_list import ConversationListModel
 from app.view_models.request_table import RequestTableModel
 from app.view_models.transcript import TranscriptMessage, TranscriptModel
@@ -105,7 +106,7 @@ class ChatController(QObject):
             self._show(chat_id)
 
     def rename_chat(self, chat_id: int, title: str) -> None:
-        if title := storable(title):
+        if title := storable(title)[:LONGEST_TITLE]:
             self.changes.write(
                 lambda stores: stores.chats.rename(chat_id, title), lambda _: self._refresh_titles(chat_id)
             )
