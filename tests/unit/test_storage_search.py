@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.storage import ChatSummary, Database, ReplyStatus, ReplyText, Storage, Stores
+from app.storage import Attachment, AttachmentKind, ChatSummary, Database, ReplyStatus, ReplyText, Storage, Stores
 from app.storage.database import Reader, address_of
 from app.storage.search_index import Progress, SearchIndex, forget_index, index_path, open_index
 from app.storage.searching import MATCHES, Searching
@@ -95,6 +95,16 @@ def test_any_piece_of_any_text_is_found(
                 query = " ".join(text[start : start + length].split())
                 if query:
                     assert found(path, query, index) == found(path, query, None)
+
+
+def test_attached_text_is_found_with_and_without_the_index(stores: Stores, path: Path) -> None:
+    chat = stores.chats.create("Chat")
+    attached = (Attachment("notes.md", AttachmentKind.TEXT, "오리는 세 마리예요", 9),)
+    number = stores.messages.add_user(chat, None, "How many?", attached)
+    for index in (None, indexed(path)):
+        for query in ("세 마리", "notes", "many 오리"):
+            assert found(path, query, index) == [(chat, (number,))]
+        assert found(path, "네 마리", index) == []
 
 
 def test_what_the_index_has_not_read_yet_is_found(stores: Stores, path: Path) -> None:
