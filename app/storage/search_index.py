@@ -101,7 +101,10 @@ def _opened(database: Path) -> SearchIndex:
 class SearchIndex:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._db = Connection(connection)
-        self._read_to: int = connection.execute("SELECT read_to FROM state").fetchone()[0]
+        rows = connection.execute("SELECT read_to FROM state WHERE typeof(read_to) = 'integer'").fetchall()
+        if len(rows) != 1 or rows[0][0] < 0:
+            raise sqlite3.DatabaseError("an index that does not say what it has read")
+        self._read_to: int = rows[0][0]
 
     def close(self) -> None:
         self._db.close()

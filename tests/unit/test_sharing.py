@@ -169,3 +169,18 @@ def test_a_draft_that_nobody_has_seen_is_hoped_for_and_tried() -> None:
     assert Sharing(history).choose(2, list(Way)) is Way.DRAFTED
     history.shared_by(2).credit = 0.0
     assert Sharing(history).choose(2, list(Way)) is Way.SHARED
+
+
+def test_what_was_measured_is_not_forgotten_while_there_is_no_choice() -> None:
+    chooser = sharing(9.0)
+    chooser.observe(Way.TURNS, 2, 1, 10.0)
+    for _ in range(12 * 64 + 12):
+        assert chooser.choose(2, [Way.SHARED]) is Way.SHARED
+    assert chooser.choose(2, TWO) is Way.SHARED
+
+
+def test_without_a_calibration_what_was_measured_of_sharing_counts_alone() -> None:
+    chooser = Sharing(History())
+    chooser.observe(Way.SHARED, 2, 1, 10.0)
+    chooser.observe(Way.TURNS, 2, 50, 1.0)
+    assert chooser.choose(2, TWO) is Way.SHARED

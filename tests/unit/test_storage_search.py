@@ -149,6 +149,18 @@ def test_a_damaged_index_is_made_anew(stores: Stores, path: Path) -> None:
     assert index_path(path).stat().st_mode & 0o077 == 0
 
 
+@pytest.mark.parametrize(
+    "damage", ["DELETE FROM state", "UPDATE state SET read_to = 'x'", "UPDATE state SET read_to = -1"]
+)
+def test_an_index_that_does_not_say_what_it_has_read_is_made_anew(stores: Stores, path: Path, damage: str) -> None:
+    chat = chat_of(stores, "words")
+    indexed(path).close()
+    with closing(sqlite3.connect(index_path(path), isolation_level=None)) as raw:
+        raw.execute(damage)
+    with closing(indexed(path)) as index:
+        assert found(path, "words", index) == [(chat, (1,))]
+
+
 def test_an_index_of_a_later_database_is_refused(stores: Stores, path: Path, tmp_path: Path) -> None:
     """Somebody has put an older copy in the place of the database: numbers that come again are other messages."""
     chat_of(stores, "one", "two", "three")
@@ -247,6 +259,8 @@ def test_a_search_goes_on_without_an_index_that_cannot_be_read(owner: Owner, pat
     with closing(sqlite3.connect(index_path(path))) as raw:
         raw.execute("DROP TABLE pieces")
     assert owner.search("words") == ["Chat"]
+    owner.settle()
+    assert not index_path(path).exists()  # it is made anew
 
 
 def test_what_is_deleted_for_good_is_in_no_file(owner: Owner, path: Path) -> None:
