@@ -6,6 +6,7 @@ the same order, with marks in between. So each stretch of the document is looked
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,10 +17,12 @@ from PySide6.QtGui import QTextBlock, QTextDocument
 
 from app.markup.block import Block, BlockKind
 from app.markup.document import LINE_SEPARATOR, MARKER, OBJECT
+from app.markup.links import is_in_message
 
 # What may stand between two stretches: a few marks, or the address of a link. A short stretch could be found in the
 # middle of that, so it is not looked for as far.
 _FAR, _NEAR, _SHORT = 2000, 64, 4
+_ADDRESS = re.compile(r"\](?:\(|\[)")
 _ESCAPE = 12  # the longest way to write one character otherwise: "&thinsp;" and the like
 
 
@@ -136,7 +139,8 @@ def _runs(document: QTextDocument, source: str, position: int, place: int) -> It
     if at >= 0:  # code, as a rule
         yield from _narrow_and_wide(whole, place, at)
         return
-    for where, text in _stretches(document, place):
+    for where, text, behind_link in _stretches(document, place):
+        position = _behind_address(source, position) if behind_link else position
         reach = _FAR if len(text) >= _SHORT else _NEAR
         at = source.find(text, position, position + len(text) + reach)
         if at >= 0:
@@ -148,16 +152,35 @@ def _runs(document: QTextDocument, source: str, position: int, place: int) -> It
                 yield run
 
 
-def _stretches(document: QTextDocument, place: int) -> Iterator[tuple[int, str]]:
-    """What stands in the document without list markers, line by line, in pieces of one format."""
-    block = document.findBlock(place)
+def _behind_address(source: str, position: int) -> int:
+    """Behind the address of a link whose words end there; it may have the words that follow it, too."""
+    opening = _ADDRESS.search(source, position, position + _ESCAPE)
+    if opening is None:
+        return position
+    depth = 0
+    for at in range(opening.end() - 1, min(len(source), opening.end() + _FAR)):
+        depth += (source[at] in "([") - (source[at] in ")]")
+        if not depth:
+            return at + 1
+    return position
+
+
+def _stretches(document: QTextDocument, place: int) -> Iterator[tuple[int, str, bool]]:
+    """What stands in the document without list markers, line by line, in pieces of one format.
+
+    With whether it comes right behind the words of a link.
+    """
+    block, link = document.findBlock(place), ""
     while block.isValid():
         fragments = block.begin()
         while not fragments.atEnd():
             fragment = fragments.fragment()
             if not fragment.charFormat().boolProperty(MARKER):
                 first = max(0, place - fragment.position())
-                yield from _pieces(_from(fragment.text(), first), fragment.position() + first)
+                for where, text in _pieces(_from(fragment.text(), first), fragment.position() + first):
+                    address = fragment.charFormat().anchorHref()
+                    yield where, text, bool(link) and address != link
+                    link = "" if is_in_message(address) or address == text else address
             fragments += 1
         block = block.next()
 

@@ -104,6 +104,22 @@ def test_repeated_words_are_told_apart(qtbot: QtBot) -> None:
     assert [start for _, _, start in shown(source)] == [0, 21, 38, 51]
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        "See [the guide](https://example.org/fast_(draft)/fast) **fast**, then go.",
+        "See [**the guide**](https://example.org/fast 'fast') **fast**, then go.",
+        "See [the guide][fast] **fast**, then go.\n\n[fast]: https://example.org/",
+        "At https://a.b [x](https://c.d) **fast**, then go.",
+        "Words[^1] [x](https://c.d) **fast**, then go.",
+    ],
+)
+def test_a_word_behind_a_link_is_not_taken_from_its_address(qtbot: QtBot, source: str) -> None:
+    _, document, start = shown(source)[0]
+    alignment, place = Alignment(document, source, start), document.toPlainText().index("fast, then")
+    assert alignment.source_at(place) == source.index("fast**, then")
+
+
 @pytest.mark.parametrize(("outwards", "expected"), [(True, "e\u0301"), (False, "")])
 def test_a_character_is_marked_whole_or_not_at_all(qtbot: QtBot, outwards: bool, expected: str) -> None:
     document = QTextDocument("cafe\u0301 s")
