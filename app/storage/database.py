@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
@@ -220,7 +220,8 @@ def _connect(path: Path) -> sqlite3.Connection:
         for pragma in _PRAGMAS:
             connection.execute(pragma)
         _migrate(connection, path)
-        _mend_numbers(connection)
+        with suppress(sqlite3.OperationalError):  # its own schema may be damaged, and chats can do without it
+            _mend_numbers(connection)
     except BaseException:
         connection.close()
         raise

@@ -143,6 +143,10 @@ def test_the_kind_of_a_page_costs_none_of_its_rows(tmp_path: Path) -> None:
     damage(tmp_path / "chats.db", lambda whole: [(at, 0xFF) for at in range(0, len(whole), PAGE_BYTES)][1:], 1)
 
 
+def test_a_damaged_table_of_last_numbers_keeps_no_file_from_opening(tmp_path: Path) -> None:
+    damage(tmp_path / "chats.db", lambda whole: [(whole.index(b"sqlite_sequence(name") + 16, 8)], 1)
+
+
 _BITS = [(PAGE_BYTES + 11, 8), (8122, 8), (8161, 8), (54251, 1), (8191, 4), (54016, 2), (54993, 4)]
 
 

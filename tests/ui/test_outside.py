@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,11 +14,13 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from app.storage import Database
 from app.view_models.transcript import ReplyStatus
 from app.views.shell import announcements
 from app.views.shell.outside import Outside
 from app.views.shell.quick_ask import QuickAsk
 from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.fake_engine import Script
 
 
 @pytest.fixture
@@ -94,6 +97,23 @@ def test_its_text_grows_while_it_is_written(harness: AppHarness, quick: QuickAsk
     quick.button.click()
     harness.engine.gate.open()
     qtbot.waitUntil(lambda: quick._model.messages[-1].status is ReplyStatus.STOPPED)
+
+
+def test_the_window_closes_while_a_quick_question_is_answered(
+    harness: AppHarness, quick: QuickAsk, qtbot: QtBot
+) -> None:
+    """What was asked and written is kept, and asked once more it is no trouble."""
+    harness.engine.scripts.append(Script(pieces=("half ", "and the rest")))
+    harness.engine.gate.hold()
+    ask(quick, "Quickly")
+    qtbot.waitUntil(lambda: quick.writing)
+    with qtbot.waitSignal(harness.application.ended):
+        harness.window.close()
+    ask(quick, "Too late")
+    harness.engine.gate.open()
+    with closing(Database(harness.paths.database)) as database:
+        assert [row["text"] for row in database.rows("SELECT text FROM messages WHERE role = 'user'")] == ["Quickly"]
+        assert database.rows("SELECT id FROM messages WHERE status = 'streaming'") == []
 
 
 def test_closing_it_ends_no_reply(harness: AppHarness, quick: QuickAsk, qtbot: QtBot) -> None:

@@ -251,6 +251,19 @@ def test_a_race_is_stopped_when_its_window_closes(app: AppHarness, qtbot: QtBot)
     qtbot.waitUntil(lambda: not app.engine.state().running)
 
 
+def test_a_race_ends_when_its_model_goes(app: AppHarness, qtbot: QtBot) -> None:
+    race = race_of(app, qtbot)
+    app.engine.gate.hold()
+    app.window.speculation.open_race(app.chats.transcript.messages[-1].id)
+    qtbot.waitUntil(lambda: race.view.state is RaceState.RUNNING)
+    app.models.eject()
+    app.models.switch_now()
+    app.engine.gate.open()
+    qtbot.waitUntil(lambda: race.view.state is not RaceState.RUNNING)
+    qtbot.waitUntil(lambda: not app.engine.state().running)
+    assert app.window.speculation.race_window is not None
+
+
 def test_without_a_draft_there_is_no_race(app: AppHarness, qtbot: QtBot) -> None:
     race_of(app, qtbot)
     app.models.choose_draft(None)
