@@ -264,6 +264,10 @@
         <translation>メッセージに入れる</translation>
     </message>
     <message>
+        <source>Remove from the Message</source>
+        <translation>メッセージから外す</translation>
+    </message>
+    <message>
         <source>Close</source>
         <translation>閉じる</translation>
     </message>
@@ -1003,7 +1007,7 @@
     </message>
     <message>
         <source>The starter pair knows only Hunch. %1 with a draft chats about anything: %2.</source>
-        <translation>スターターペアが知っているのは Hunch のことだけです。%1 とドラフトなら何でも話せます: %2。</translation>
+        <translation>スターターペアが知っているのは Hunch のことだけです。%1 とドラフトなら何でも話せます：%2。</translation>
     </message>
     <message>
         <source>The starter pair knows only Hunch. Install a larger model, and a draft for it.</source>
@@ -1533,7 +1537,7 @@
     </message>
     <message>
         <source>What was measured does not tell for certain whether drafting pays.</source>
-        <translation>計測した範囲では、ドラフトで速くなるかどうかはっきりしません。</translation>
+        <translation>測定した範囲では、ドラフトで速くなるかどうかはっきりしません。</translation>
     </message>
     <message>
         <source>Several replies were written at once and shared each pass, so nothing was drafted.</source>
@@ -1545,7 +1549,7 @@
     </message>
     <message>
         <source>position %1: %2</source>
-        <translation>%1 番目: %2</translation>
+        <translation>%1 番目：%2</translation>
     </message>
     <message>
         <source>Accepted per pass</source>
@@ -1553,7 +1557,7 @@
     </message>
     <message>
         <source>%1 accepted: %2 of the passes</source>
-        <translation>%1 個受理: パスの %2</translation>
+        <translation>%1 個受理：パスの %2</translation>
     </message>
     <message>
         <source>Tokens per pass</source>
@@ -1713,7 +1717,7 @@
     </message>
     <message>
         <source>Models: %1 · On disk: %2 · Installed by Hunch: %3</source>
-        <translation>モデル: %1 · ディスク上: %2 · Hunch がインストール: %3</translation>
+        <translation>モデル：%1 · ディスク上：%2 · Hunch がインストール：%3</translation>
     </message>
     <message>
         <source>%1 shown · %2</source>
@@ -2195,11 +2199,11 @@
     </message>
     <message>
         <source>A file of %1 is damaged or incomplete: %2</source>
-        <translation>%1 のファイルが壊れているか不完全です: %2</translation>
+        <translation>%1 のファイルが破損しているか不完全です：%2</translation>
     </message>
     <message>
         <source>Model damaged</source>
-        <translation>モデルが壊れています</translation>
+        <translation>モデルが破損しています</translation>
     </message>
     <message>
         <source>Delete it and install it again.</source>
@@ -2235,11 +2239,11 @@
     </message>
     <message>
         <source>The tokenizer of %1 cannot be used: %2</source>
-        <translation>%1 のトークナイザーを使えません: %2</translation>
+        <translation>%1 のトークナイザーを使えません：%2</translation>
     </message>
     <message>
         <source>Tokenizer broken</source>
-        <translation>トークナイザーが壊れています</translation>
+        <translation>トークナイザーが破損しています</translation>
     </message>
     <message>
         <source>Delete the model and install it again.</source>
@@ -2275,7 +2279,7 @@
     </message>
     <message>
         <source>The same token numbers mean different text to the two models.</source>
-        <translation>同じトークン番号が、二つのモデルでは別の文字を表します。</translation>
+        <translation>同じトークン番号が、2 つのモデルでは別の文字を表します。</translation>
     </message>
     <message>
         <source>Same model twice</source>
@@ -2363,7 +2367,7 @@
     </message>
     <message>
         <source>The model could not lay out this chat: %1</source>
-        <translation>このチャットをモデルの形式に変換できませんでした: %1</translation>
+        <translation>このチャットをモデルの形式に変換できませんでした：%1</translation>
     </message>
     <message>
         <source>Repository not found</source>
@@ -2399,7 +2403,7 @@
     </message>
     <message>
         <source>%1 does not answer: %2</source>
-        <translation>%1 が応答しません: %2</translation>
+        <translation>%1 が応答しません：%2</translation>
     </message>
     <message>
         <source>Check the connection and try again; what has arrived is kept.</source>
@@ -2411,7 +2415,7 @@
     </message>
     <message>
         <source>The hub sent something that it must not send: %1</source>
-        <translation>ハブから不正な内容が届きました: %1</translation>
+        <translation>ハブから不正な内容が届きました：%1</translation>
     </message>
     <message>
         <source>Check the hub address in Settings.</source>
@@ -2419,7 +2423,7 @@
     </message>
     <message>
         <source>Download damaged</source>
-        <translation>ダウンロードしたファイルが壊れています</translation>
+        <translation>ダウンロードしたファイルが破損しています</translation>
     </message>
     <message>
         <source>%1 does not match its checksum and was thrown away.</source>
@@ -2427,7 +2431,7 @@
     </message>
     <message>
         <source>Try again; the other files are kept.</source>
-        <translation>もう一度お試しください。他のファイルは残っています。</translation>
+        <translation>もう一度お試しください。ほかのファイルは残っています。</translation>
     </message>
     <message>
         <source>%1 has no MLX weights, only %2.</source>
@@ -2463,7 +2467,7 @@
     </message>
     <message>
         <source>Its weights may be damaged. Install it again, or choose another model.</source>
-        <translation>重みが壊れている可能性があります。インストールし直すか、別のモデルを選んでください。</translation>
+        <translation>重みが破損している可能性があります。インストールし直すか、別のモデルを選んでください。</translation>
     </message>
     <message>
         <source>No chat model</source>
@@ -2583,7 +2587,7 @@
     </message>
     <message>
         <source>%1 cannot be written to: %2</source>
-        <translation>%1 に書き込めません: %2</translation>
+        <translation>%1 に書き込めません：%2</translation>
     </message>
     <message>
         <source>Check that its disk is connected and that you may write to it.</source>
@@ -2607,7 +2611,7 @@
     </message>
     <message>
         <source>%1 could not be deleted: %2</source>
-        <translation>%1 を削除できませんでした: %2</translation>
+        <translation>%1 を削除できませんでした：%2</translation>
     </message>
     <message>
         <source>Out of memory</source>
@@ -2639,7 +2643,7 @@
     </message>
     <message>
         <source>This is our mistake, not yours: %1</source>
-        <translation>これは Hunch 側の不具合です: %1</translation>
+        <translation>これは Hunch 側の不具合です：%1</translation>
     </message>
     <message>
         <source>Try again. The log holds what is needed for a report.</source>
@@ -2799,11 +2803,11 @@
     </message>
     <message>
         <source>The reply stopped because its model was unloaded.</source>
-        <translation>使用中のモデルが解放されたため、回答が停止しました。</translation>
+        <translation>使用中のモデルがメモリから外されたため、回答が停止しました。</translation>
     </message>
     <message>
         <source>Continue it with the model that is loaded now.</source>
-        <translation>現在読み込まれているモデルで続きを生成できます。</translation>
+        <translation>現在読み込まれているモデルで続きを書けます。</translation>
     </message>
     <message>
         <source>The memory is full</source>
@@ -3124,7 +3128,7 @@
     </message>
     <message>
         <source>Damaged or missing: %1. Repair downloads them again.</source>
-        <translation>破損または不足: %1。修復で再ダウンロードします。</translation>
+        <translation>破損または不足：%1。修復で再ダウンロードします。</translation>
     </message>
     <message>
         <source>Hunch did not install it and cannot tell.</source>
@@ -3221,7 +3225,7 @@
     </message>
     <message>
         <source>with the draft %1</source>
-        <translation>ドラフトモデル: %1</translation>
+        <translation>ドラフトモデル：%1</translation>
     </message>
     <message>
         <source>Installed</source>
@@ -3305,7 +3309,7 @@
     <name>PairChip</name>
     <message>
         <source>Models: %1</source>
-        <translation>モデル: %1</translation>
+        <translation>モデル：%1</translation>
     </message>
     <message>
         <source>Not in memory; your next message loads it again.</source>
@@ -3363,27 +3367,27 @@
     </message>
     <message>
         <source>no gain expected here (estimate)</source>
-        <translation>このMacでは高速化は見込めません（推定）</translation>
+        <translation>この Mac では高速化は見込めません（推定）</translation>
     </message>
     <message>
         <source>about %1 in chats here (estimate)</source>
-        <translation>このMacのチャットで約%1（推定）</translation>
+        <translation>この Mac のチャットで約 %1（推定）</translation>
     </message>
     <message>
         <source>about %1 in code here (estimate)</source>
-        <translation>このMacのコードで約%1（推定）</translation>
+        <translation>この Mac のコードで約 %1（推定）</translation>
     </message>
     <message>
         <source>about %1 in maths here (estimate)</source>
-        <translation>このMacの数学で約%1（推定）</translation>
+        <translation>この Mac の数学で約 %1（推定）</translation>
     </message>
     <message>
         <source>about %1 here (estimate)</source>
-        <translation>このMacで約%1（推定）</translation>
+        <translation>この Mac で約 %1（推定）</translation>
     </message>
     <message>
         <source>what it brings is not measured on this Mac yet</source>
-        <translation>このMacでの効果はまだ測定していません</translation>
+        <translation>この Mac での効果はまだ測定していません</translation>
     </message>
     <message>
         <source>With %1: %2</source>
@@ -3474,7 +3478,7 @@
     </message>
     <message>
         <source>Settings: %1</source>
-        <translation>設定: %1</translation>
+        <translation>設定：%1</translation>
     </message>
 </context>
 <context>
@@ -3881,7 +3885,7 @@
     </message>
     <message>
         <source>measuring…</source>
-        <translation>計測中…</translation>
+        <translation>測定中…</translation>
     </message>
     <message>
         <source>same speed as without a draft</source>
@@ -3917,7 +3921,7 @@
     </message>
     <message>
         <source>no draft: several replies at once</source>
-        <translation>ドラフトなし：複数の回答を同時に生成</translation>
+        <translation>ドラフトなし：複数の回答を同時に作成</translation>
     </message>
     <message>
         <source>draft at rest</source>
@@ -4075,7 +4079,7 @@
     </message>
     <message>
         <source>For example: answer briefly, in Korean.</source>
-        <translation>例: 日本語で簡潔に答えてください。</translation>
+        <translation>例：日本語で簡潔に答えてください。</translation>
     </message>
     <message>
         <source>Back to the defaults</source>
@@ -4139,7 +4143,7 @@
     </message>
     <message>
         <source>The same seed gives the same reply with any draft or none, except where rounding decides between two tokens (closer than about 0.0001 nats).</source>
-        <translation>同じシードなら、どのドラフトモデルでも、使わなくても同じ回答になります。例外は、2つのトークンの差が丸め誤差（約0.0001ナット）以内の場合だけです。</translation>
+        <translation>同じシードなら、どのドラフトモデルでも、使わなくても同じ回答になります。例外は、2 つのトークンの差が丸め誤差（約 0.0001 ナット）以内の場合だけです。</translation>
     </message>
     <message>
         <source>Longest reply</source>
@@ -4302,7 +4306,7 @@
     </message>
     <message>
         <source>Move up what is in it</source>
-        <translation>中身を1つ上に移動</translation>
+        <translation>中身を 1 つ上に移動</translation>
     </message>
     <message>
         <source>Delete all of it</source>
@@ -4433,10 +4437,6 @@
         <translation>内容別</translation>
     </message>
     <message>
-        <source>Replies</source>
-        <translation>回答</translation>
-    </message>
-    <message>
         <source>Time</source>
         <translation>時間</translation>
     </message>
@@ -4482,6 +4482,12 @@
     <message>
         <source>Chats stay as they are, with the figures under their replies.</source>
         <translation>チャットと、回答の下の数値はそのまま残ります。</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln reply(s)</source>
+        <translation>
+            <numerusform>回答 %Ln 件</numerusform>
+        </translation>
     </message>
     <message>
         <source>Clear</source>
@@ -4551,7 +4557,7 @@
     </message>
     <message>
         <source>Link: %1</source>
-        <translation>リンク: %1</translation>
+        <translation>リンク：%1</translation>
     </message>
     <message>
         <source>Messages</source>

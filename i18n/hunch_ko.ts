@@ -264,6 +264,10 @@
         <translation>메시지에 넣기</translation>
     </message>
     <message>
+        <source>Remove from the Message</source>
+        <translation>메시지에서 제거</translation>
+    </message>
+    <message>
         <source>Close</source>
         <translation>닫기</translation>
     </message>
@@ -290,7 +294,7 @@
     </message>
     <message>
         <source>The other key begins a new line, as Shift and Return always do.</source>
-        <translation>다른 키는 줄을 바꿔요. Shift와 Return은 언제나 줄을 바꿔요.</translation>
+        <translation>다른 키를 누르면 줄이 바뀌어요. Shift+Return은 언제나 줄바꿈이에요.</translation>
     </message>
     <message>
         <source>Automatic titles</source>
@@ -838,7 +842,7 @@
     </message>
     <message>
         <source>Paused at %1</source>
-        <translation>%1에서 멈춤</translation>
+        <translation>%1에서 일시 정지</translation>
     </message>
     <message>
         <source>Paused at %1 of %2</source>
@@ -1509,7 +1513,7 @@
     </message>
     <message>
         <source>Compared with %1 tok/s without a draft, by plain passes measured during this reply.</source>
-        <translation>초안 모델 없이는 초당 %1 토큰이에요. 이 답변을 쓰는 동안 잰 일반 패스와 비교했어요.</translation>
+        <translation>초안 모델 없이는 초당 %1토큰이에요. 이 답변을 쓰는 동안 잰 일반 패스와 비교했어요.</translation>
     </message>
     <message>
         <source>Ask something, and see here what the draft brings.</source>
@@ -1517,15 +1521,15 @@
     </message>
     <message>
         <source>Of the draft&apos;s guesses %1 were right, so a pass of the main model brought %2 tokens; from %3 on it pays.</source>
-        <translation>추측의 %1가 맞아서 메인 모델이 패스마다 평균 %2 토큰을 썼어요. %3 토큰부터 이득이에요.</translation>
+        <translation>추측의 %1가 맞아서 메인 모델이 패스마다 평균 %2토큰을 썼어요. %3토큰부터 이득이에요.</translation>
     </message>
     <message>
         <source>Of the draft&apos;s guesses %1 were right. A pass brought %2 tokens, about what it takes to pay (%3).</source>
-        <translation>추측의 %1가 맞았어요. 패스마다 평균 %2 토큰을 썼는데, 이득이 나는 기준(%3)과 비슷해요.</translation>
+        <translation>추측의 %1가 맞았어요. 패스마다 평균 %2토큰을 썼는데, 이득이 나는 기준(%3)과 비슷해요.</translation>
     </message>
     <message>
         <source>Only %1 of the draft&apos;s guesses were right. A pass brought %2 tokens; it would have taken %3 to pay.</source>
-        <translation>추측의 %1만 맞았어요. 패스마다 평균 %2 토큰이었고, 이득이 나려면 %3 토큰이 필요해요.</translation>
+        <translation>추측의 %1만 맞았어요. 패스마다 평균 %2토큰이었고, 이득이 나려면 %3토큰이 필요해요.</translation>
     </message>
     <message>
         <source>Too little of it was drafted to say whether that paid.</source>
@@ -1537,7 +1541,7 @@
     </message>
     <message>
         <source>Several replies were written at once and shared each pass, so nothing was drafted.</source>
-        <translation>여러 답변을 동시에 쓰며 패스를 함께 써서 미리 추측하지 않았어요.</translation>
+        <translation>여러 답변이 한 패스를 나눠 썼기 때문에 미리 추측하지 않았어요.</translation>
     </message>
     <message>
         <source>Accepted by position</source>
@@ -2119,7 +2123,7 @@
     </message>
     <message>
         <source>Edit message</source>
-        <translation>메시지 수정</translation>
+        <translation>메시지 편집</translation>
     </message>
     <message>
         <source>Continue this reply</source>
@@ -2611,7 +2615,7 @@
     </message>
     <message>
         <source>Out of memory</source>
-        <translation>메모리가 바닥났어요</translation>
+        <translation>메모리를 다 썼어요</translation>
     </message>
     <message>
         <source>The memory ran out while the reply was written.</source>
@@ -2735,7 +2739,7 @@
     </message>
     <message>
         <source>Drafting is off.</source>
-        <translation>초안 기능이 꺼져 있어요.</translation>
+        <translation>초안 모델을 꺼 두었어요.</translation>
     </message>
     <message>
         <source>No draft model is loaded.</source>
@@ -2755,7 +2759,7 @@
     </message>
     <message>
         <source>Drafting was slower than plain decoding here, so it rests.</source>
-        <translation>지금은 초안을 쓰면 오히려 느려서 쉬고 있어요.</translation>
+        <translation>지금은 초안 모델을 쓰면 오히려 느려서 쉬고 있어요.</translation>
     </message>
     <message>
         <source>This main model&apos;s cache cannot be rolled back, so drafting is not supported.</source>
@@ -2799,7 +2803,7 @@
     </message>
     <message>
         <source>The reply stopped because its model was unloaded.</source>
-        <translation>사용하던 모델이 해제되어 답변이 멈췄어요.</translation>
+        <translation>사용하던 모델을 메모리에서 내려서 답변이 멈췄어요.</translation>
     </message>
     <message>
         <source>Continue it with the model that is loaded now.</source>
@@ -3787,7 +3791,7 @@
     </message>
     <message>
         <source>%1 tokens · %2 s · %3 tok/s</source>
-        <translation>%1 토큰 · %2초 · 초당 %3 토큰</translation>
+        <translation>%1토큰 · %2초 · 초당 %3토큰</translation>
     </message>
     <message>
         <source>One prompt, written twice with the same seed. One after the other: at the same time the two would share their passes, and neither would draft.</source>
@@ -3937,7 +3941,7 @@
     </message>
     <message>
         <source>Drafting was %1 slower than plain decoding here, so it rests.</source>
-        <translation>지금은 초안을 쓰면 오히려 %1 느려져서 쉬고 있어요.</translation>
+        <translation>지금은 초안 모델을 쓰면 오히려 %1 느려져서 쉬고 있어요.</translation>
     </message>
     <message>
         <source>Drafted tokens that the main model kept: %1 of %2. Passes: %3.</source>
@@ -3945,7 +3949,7 @@
     </message>
     <message>
         <source>Drafting pays from %1 tokens per pass on.</source>
-        <translation>패스당 토큰이 %1개를 넘으면 초안을 쓰는 게 이득이에요.</translation>
+        <translation>패스당 토큰이 %1개를 넘으면 초안 모델을 쓰는 게 이득이에요.</translation>
     </message>
 </context>
 <context>
@@ -4028,7 +4032,7 @@
     </message>
     <message>
         <source>draft rests</source>
-        <translation>초안 쉬는 중</translation>
+        <translation>초안 모델 쉬는 중</translation>
     </message>
     <message>
         <source>not supported</source>
@@ -4248,7 +4252,7 @@
     </message>
     <message>
         <source>Stop the reply, or cancel editing</source>
-        <translation>답변 중지 또는 수정 취소</translation>
+        <translation>답변 중지 또는 편집 취소</translation>
     </message>
     <message>
         <source>Previous message</source>
@@ -4433,10 +4437,6 @@
         <translation>내용별</translation>
     </message>
     <message>
-        <source>Replies</source>
-        <translation>답변</translation>
-    </message>
-    <message>
         <source>Time</source>
         <translation>시간</translation>
     </message>
@@ -4482,6 +4482,12 @@
     <message>
         <source>Chats stay as they are, with the figures under their replies.</source>
         <translation>채팅과 답변 아래의 수치는 그대로 남아요.</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln reply(s)</source>
+        <translation>
+            <numerusform>답변 %Ln개</numerusform>
+        </translation>
     </message>
     <message>
         <source>Clear</source>

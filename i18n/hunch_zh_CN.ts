@@ -264,6 +264,10 @@
         <translation>放入消息</translation>
     </message>
     <message>
+        <source>Remove from the Message</source>
+        <translation>从消息中移除</translation>
+    </message>
+    <message>
         <source>Close</source>
         <translation>关闭</translation>
     </message>
@@ -306,7 +310,7 @@
     </message>
     <message>
         <source>When a reply is done while you are in another app.</source>
-        <translation>正在使用其他 App 时，回复完成后会通知。</translation>
+        <translation>正在使用其他应用时，回复完成后发出通知。</translation>
     </message>
     <message>
         <source>Words in notifications</source>
@@ -1288,7 +1292,7 @@
     </message>
     <message>
         <source>Says which models are loaded and what they are writing, and opens Quick Ask.</source>
-        <translation>显示已载入的模型和正在生成的回复，并可打开快速提问。</translation>
+        <translation>显示已加载的模型和正在生成的回复，并可打开快速提问。</translation>
     </message>
     <message>
         <source>Unload idle models</source>
@@ -1477,7 +1481,7 @@
     </message>
     <message>
         <source>In company</source>
-        <translation>多个回复同时生成</translation>
+        <translation>多条回复同时生成</translation>
     </message>
     <message>
         <source>Not certain</source>
@@ -1537,7 +1541,7 @@
     </message>
     <message>
         <source>Several replies were written at once and shared each pass, so nothing was drafted.</source>
-        <translation>多个回复同时生成并共用每一轮，因此没有提前猜测。</translation>
+        <translation>多条回复同时生成并共用每一轮，因此没有提前猜测。</translation>
     </message>
     <message>
         <source>Accepted by position</source>
@@ -3108,7 +3112,7 @@
     </message>
     <message>
         <source>It is the draft model now; replies go on without a draft.</source>
-        <translation>它是当前的草稿模型；回复会在没有草稿的情况下继续。</translation>
+        <translation>它是当前的草稿模型；删除后回复将不再使用草稿模型。</translation>
     </message>
     <message>
         <source>It can draft for %1.</source>
@@ -3363,27 +3367,27 @@
     </message>
     <message>
         <source>no gain expected here (estimate)</source>
-        <translation>预计在此 Mac 上无收益（估计）</translation>
+        <translation>预计在这台 Mac 上无收益（估计）</translation>
     </message>
     <message>
         <source>about %1 in chats here (estimate)</source>
-        <translation>在此 Mac 的对话中约 %1（估计）</translation>
+        <translation>在这台 Mac 的对话中约 %1（估计）</translation>
     </message>
     <message>
         <source>about %1 in code here (estimate)</source>
-        <translation>在此 Mac 的代码中约 %1（估计）</translation>
+        <translation>在这台 Mac 的代码中约 %1（估计）</translation>
     </message>
     <message>
         <source>about %1 in maths here (estimate)</source>
-        <translation>在此 Mac 的数学中约 %1（估计）</translation>
+        <translation>在这台 Mac 的数学中约 %1（估计）</translation>
     </message>
     <message>
         <source>about %1 here (estimate)</source>
-        <translation>在此 Mac 上约 %1（估计）</translation>
+        <translation>在这台 Mac 上约 %1（估计）</translation>
     </message>
     <message>
         <source>what it brings is not measured on this Mac yet</source>
-        <translation>在此 Mac 上的收益尚未测量</translation>
+        <translation>在这台 Mac 上的收益尚未测量</translation>
     </message>
     <message>
         <source>With %1: %2</source>
@@ -4330,7 +4334,7 @@
     </message>
     <message>
         <source>It holds %1.</source>
-        <translation>其中有%1。</translation>
+        <translation>其中有 %1。</translation>
     </message>
 </context>
 <context>
@@ -4433,10 +4437,6 @@
         <translation>按内容</translation>
     </message>
     <message>
-        <source>Replies</source>
-        <translation>回复</translation>
-    </message>
-    <message>
         <source>Time</source>
         <translation>时间</translation>
     </message>
@@ -4482,6 +4482,12 @@
     <message>
         <source>Chats stay as they are, with the figures under their replies.</source>
         <translation>对话以及回复下方的数据保持不变。</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln reply(s)</source>
+        <translation>
+            <numerusform>%Ln 条回复</numerusform>
+        </translation>
     </message>
     <message>
         <source>Clear</source>

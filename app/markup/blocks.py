@@ -15,6 +15,7 @@ from app.markup.block import APART, Block, BlockKind
 from app.markup.cuts import LONGEST_PIECE, cut_before, pieces
 from app.markup.open_fence import OpenFence, language
 from app.markup.parser import parse
+from app.markup.plain_growth import grown
 from app.markup.tail import in_nested_code, presentable, whole_graphemes
 
 # What is longer is cut while it grows, or reading it again would cost more every time. MEASURED: 2 ms for 1,000
@@ -58,6 +59,7 @@ class Splitter:
         self._fence: OpenFence | None = None
         self._joined = False
         self._glue = APART  # of the next block
+        self._shown = (0, 0, "")  # the tail as it was read last: behind how many blocks, from where on
 
     @property
     def source(self) -> str:
@@ -127,7 +129,14 @@ class Splitter:
 
     def _show_tail(self) -> None:
         shown = presentable(self._tail[: whole_graphemes(self._tail)])
-        self.blocks[self.frozen :] = self._read(shown, streaming=True)
+        *place, before = self._shown
+        is_longer = place == [self.frozen, self._tail_start] and bool(before) and shown.startswith(before)
+        longer = grown(self.blocks[-1], before, shown[len(before) :]) if is_longer and self.blocks else None
+        if longer is not None:
+            self.blocks[-1] = longer
+        else:
+            self.blocks[self.frozen :] = self._read(shown, streaming=True)
+        self._shown = (self.frozen, self._tail_start, shown)
 
     def _freeze_complete_lines(self, *, grew_by_line: bool) -> None:
         """Everything above the last block of the complete lines can never be read differently."""
@@ -140,7 +149,7 @@ class Splitter:
             last_line = parts[-1][1] if parts else 0
             self._freeze([block for block, line in parts if line < last_line], last_line, joined=False)
             self._fence = self._open_fence()
-        if self._fence is None and _LIST_START.match(self._tail):
+        if grew_by_line and self._fence is None and _LIST_START.match(self._tail):
             self._cut_list()
         while self._fence is None and self._cut_long_tail():
             pass

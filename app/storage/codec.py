@@ -7,6 +7,7 @@ impossible ones take their defaults. Reading never raises.
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import asdict, fields
 from typing import Any
 
@@ -16,6 +17,8 @@ from engine import DraftingState, EngineError, InternalError, RequestStats
 _USUAL = {field.name: getattr(RequestStats(), field.name) for field in fields(RequestStats)}
 _RATES = [name for name, value in vars(RequestStats).items() if isinstance(value, property)]
 _UNREADABLE = "unreadable"
+LONGEST_TITLE = 500
+_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
 LARGEST = 1e15  # of the counters and times of a reply; no sum of them is without end
 _MOST_PLACES = 1000  # of what is counted by position, or over time
 
@@ -70,6 +73,11 @@ def as_text(value: object) -> str:
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     return "" if value is None else str(value)
+
+
+def as_title(value: object) -> str:
+    """A chat's title or a folder's name as it can be shown: one line of some length, in its own order."""
+    return _UNSEEN.sub(" ", as_text(value)[:LONGEST_TITLE])
 
 
 def as_json_object(text: object) -> dict[str, Any] | None:

@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from app.markup.kinds import kind_of
-from app.storage.codec import LARGEST, as_text, stats_from_json, stats_to_json
+from app.storage.codec import LARGEST, as_text, as_title, stats_from_json, stats_to_json
 from app.storage.database import Connection
 from app.storage.records import ReplyStatus, ReplyText
 from engine import MAX_DRAFT_TOKENS, EngineError, RequestStats
@@ -207,9 +207,9 @@ def _stored(row: sqlite3.Row) -> StoredRequest | None:
         id=row["id"],
         chat_id=row["chat_id"] or 0,
         message_id=row["message_id"] or 0,
-        title=as_text(row["title"]),
+        title=as_title(row["title"]),
         main_name=as_text(row["main_name"]),
         draft_name=as_text(row["draft_name"]),
-        status=ReplyStatus(row["status"]),
+        status=ReplyStatus.stored(row["status"]),
         stats=stats,
     )

@@ -42,6 +42,19 @@ class Calibration:
     rounding: float = 0.0  # by how much a logit differs between a wide forward and narrow ones
     agreement: float | None = None  # of a drafter with its main model, on a reply of that
 
+    def shared_by(self, replies: int) -> Calibration:
+        """Of a batch: a forward over so many tokens of each reply, and a draft for each.
+
+        A forward over rows is taken to last as long as one over as many tokens of one text.
+        """
+        widths = sorted(self.verify_s)
+        verify_s = {width: _interpolated(self.verify_s, widths, width * replies) for width in widths}
+        drafts = (
+            {source: replies * seconds for source, seconds in times.items()} for times in (self.draft_s, self.round_s)
+        )
+        draft_s, round_s = drafts
+        return Calibration(verify_s, draft_s, self.rollback_s, round_s)
+
 
 class RoundCosts:
     """Prices of this pair's rounds. Outlives a reply.

@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Sequence as Tokens
+from dataclasses import replace
 from enum import Enum, auto
 from functools import partial
 from itertools import groupby
@@ -16,10 +17,10 @@ from typing import TYPE_CHECKING
 from engine.api.errors import EngineError, as_engine_error
 from engine.api.events import Event, Failed, Finished, PromptProgress, TextDelta
 from engine.api.stats import RequestStats, StatsRecorder
-from engine.api.types import DraftingState, FinishReason, Request, RoundTrace, SpeculationMode
+from engine.api.types import MAX_DRAFT_TOKENS, DraftingState, FinishReason, Request, RoundTrace, SpeculationMode
 from engine.caches.checkpoints import needs_checkpoints
-from engine.decoding.accept import integers
-from engine.decoding.round import Round, plain_round, sound, speculative_round
+from engine.decoding.accept import NO_DRAFT, Draft, integers
+from engine.decoding.round import Round, plain_round, settled, speculative_round
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
 from engine.decoding.text import ReplyText, Span, goes_on, spared_tokens, turn_end
@@ -66,6 +67,7 @@ class Reply:
         self._trace: list[RoundTrace] = []  # filled where it was asked for
         self._reason: FinishReason | None = None  # set with INTERRUPTED or COMPLETE
         self._drafting: Drafting | None = None
+        self._shared_plan: Plan | None = None  # of the step of a batch, where such steps draft
         self._sequence = Sequence(model, prompt) if request.transient else store.take(model, prompt)
         self._sequence.padded_width = history.costs.padded
         self._sequence.rounding = history.costs.calibration.rounding
@@ -164,14 +166,33 @@ class Reply:
             self._state = ReplyState.WRITING
 
     def begin_shared_round(self) -> None:
-        """A step of a batch that this reply is in begins."""
+        """A step of a batch that this reply is in begins, and nothing is drafted for it."""
+        self._shared_plan = None
         self._stats.drafting = self._undrafted_state() if self._drafting is None else DraftingState.BATCHED
 
-    def receive(self, token: int) -> None:
-        """What a step of a batch drew for this reply. Its caches are the batch's business; `take` is to follow."""
-        self._ending(sound([token], self._sequence))
-        self._sequence.tokens.append(token)
-        self._sampler.commit([token])
+    def draft_shared(self, replies: int, most: int) -> Draft:
+        """The same, with a draft of at most `most` tokens; `replies` are in the batch."""
+        self._shared_plan = plan = self._plan(replies, most)
+        if self._drafting is None or not plan.length:
+            return NO_DRAFT
+        return self._drafting.propose(plan, self._sequence.tokens, self._sampler)
+
+    def receive(self, draft: Draft, verdicts: list[int], seconds: float) -> Round:
+        """What a step of a batch drew for this reply. Its caches are the batch's business.
+
+        Tokens and sampler are committed; `take_shared` is to follow.
+        """
+        drafted = integers(draft.tokens)
+        emitted, drafted, accepted = settled(drafted, verdicts, self._sequence, self._ending)
+        self._sequence.tokens.extend(emitted)
+        self._sampler.commit(emitted)
+        done = Round(tuple(emitted), seconds, len(drafted), accepted, typical=False)
+        return replace(done, draft=draft, verdicts=tuple(verdicts))
+
+    def take_shared(self, done: Round) -> None:
+        if self._drafting is not None and self._shared_plan is not None:
+            self._drafting.observe(self._shared_plan, done)
+        self.take(done)
 
     def fail(self, error: BaseException) -> None:
         """End with an error, unless it has ended. Its caches are in doubt, so they go."""
@@ -223,7 +244,9 @@ class Reply:
         `others_s` is what steps of other replies took since the round before; None: this round was shared with them.
         """
         if self._emitted:
-            self._stats.shared_rounds += others_s is None
+            if others_s is None:
+                self._stats.shared_rounds += 1
+                self._stats.shared_gained += len(done.emitted) - 1
             self._stats.shared_s += self._since_last_token_s() if others_s is None else max(0.0, others_s)
             if others_s is not None:
                 self._stats.own_rounds[self._source(done), done.drafted] += 1
@@ -243,8 +266,8 @@ class Reply:
         drafted = tuple(integers(done.draft.tokens)[: done.drafted])
         return RoundTrace(len(self._sequence.tokens) - len(done.emitted), drafted, done.accepted, self._source(done))
 
-    def _plan(self) -> Plan:
-        """Who drafts how many tokens now. The first token waits for no draft."""
+    def _plan(self, replies: int = 1, most: int = MAX_DRAFT_TOKENS) -> Plan:
+        """Who drafts how many tokens now, where `replies` share the forward. The first token waits for no draft."""
         if self._drafting is None:
             self._stats.drafting = self._undrafted_state()
             return PLAIN
@@ -252,7 +275,7 @@ class Reply:
             self._stats.drafting = DraftingState.CATCHING_UP
             return PLAIN
         self._drafting.pass_hidden_states(self._sequence)
-        plan = self._drafting.plan(self._sequence.tokens, self.room - 1)
+        plan = self._drafting.plan(self._sequence.tokens, min(self.room - 1, most), replies)
         self._stats.drafting = self._drafting.state
         return plan
 

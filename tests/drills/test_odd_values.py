@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 
@@ -14,14 +15,16 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from app.portable.writing import write_json
+from app.settings import Option, Settings
 from app.storage import Attachment, AttachmentKind, Database, Edit, EditKind, ReplyStatus, ReplyText, Stores, portable
 from app.storage.database import MemoryDatabase
 from app.system.limited_child import Stop
 from engine import MessageRole, RequestStats
 from tests.helpers.app_harness import AppHarness
 from tests.helpers.chat_files import SECRET, fill
+from tests.helpers.fake_engine import MAIN
 
-pytestmark = pytest.mark.expect_log("the database was damaged")
+pytestmark = pytest.mark.expect_log("the database was damaged", "is not possible", "settings file")
 
 _LONG = "long " * 100_000
 _ROWS = 22
@@ -107,3 +110,60 @@ def test_odd_values_of_a_column(tmp_path: Path, qtbot: QtBot, table: str, column
 @pytest.mark.parametrize(("table", "column"), [("chats", "options"), ("messages", "stats")])
 def test_some_odd_values(tmp_path: Path, qtbot: QtBot, table: str, column: str) -> None:
     drill(tmp_path, qtbot, table, column, list(_ODD[-10:]))
+
+
+_SETTINGS: tuple[str, ...] = (
+    *("null", "true", "-1", "1e999", "-1e308", "9" * 400, '""', '"\\ud800\\u202e\\u0000"', f'"{_LONG}"', '"/dev/zero"'),
+    *(
+        "[]",
+        "[null]",
+        "[[[[]]]]",
+        '["\\u0000", 5, {}]',
+        "[" * 150 + "]" * 150,
+        "{}",
+        '{"": null}',
+        '{"a": {"b": [1e999]}}',
+    ),
+    *('[{"id": "a", "name": "b", "values": {"temperature": 1e999, "system_prompt": 5}}]', '[{"id": 5}, {"name": {}}]'),
+    *(
+        '{"starter": {"temperature": "hot", "top_k": 1e999, "max_tokens": [], "nothing": {}}}',
+        '{"\\u0000": {"top_p": -5}}',
+    ),
+)
+
+
+class OddSettings(AppHarness):
+    """Every option is `odd`, but for the language."""
+
+    odd = ""
+
+    def _prepare(self, _values: Mapping[str, object]) -> None:
+        names = [name for name, option in vars(Settings).items() if isinstance(option, Option)]
+        entries = [f'"{name}": {self.odd}' for name in names if name != "language"]
+        self.paths.settings.parent.mkdir(parents=True, exist_ok=True)
+        self.paths.settings.write_text("{" + ", ".join(['"language": "en"', *entries]) + "}", encoding="utf-8")
+
+
+def live_with(folder: Path, qtbot: QtBot, odd: str) -> None:
+    """Each page of the settings is shown, a model is loaded, and a reply is written."""
+    harness = type("Odd", (OddSettings,), {"odd": odd})(folder)
+    try:
+        harness.open(qtbot)
+        for name in harness.application.settings_window().pages:
+            harness.application.show_settings(name)
+            QTest.qWait(1)
+        harness.models.choose_main(MAIN.folder)
+        qtbot.waitUntil(harness._is_settled)
+        assert harness.ask(qtbot, "Still there?")
+    finally:
+        harness.close()
+
+
+@pytest.mark.drill
+@pytest.mark.parametrize("odd", _SETTINGS)
+def test_settings_of_one_odd_value(tmp_path: Path, qtbot: QtBot, odd: str) -> None:
+    live_with(tmp_path, qtbot, odd)
+
+
+def test_settings_of_an_odd_value(tmp_path: Path, qtbot: QtBot) -> None:
+    live_with(tmp_path, qtbot, _SETTINGS[7])

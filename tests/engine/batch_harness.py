@@ -32,6 +32,7 @@ SAMPLED = Sampling(
 # which cannot be merged.
 MERGING_FAMILIES = ["qwen3", "gemma3_text", "qwen3_5", "lfm2", "falcon_h1"]
 UNMERGED_FAMILY = "llama4"
+DRAFTING_FAMILIES = ["qwen3"]  # those whose rows can forget different numbers of tokens, so that a batch can draft
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -18,6 +19,9 @@ from engine.drafting.acceptance import Sharpness, StopRule, Worth
 from engine.drafting.plans import Offer, Plan
 from engine.drafting.proposers.draft_model import DraftModelProposer
 from engine.models.loading import LoadedModel, load_model
+from engine.models.token_map import TokenMap
+from engine.models.translation import Translation
+from engine.models.vocabulary import Spelling, TokenTable
 from engine.prefix.memory import PrefixStore
 from tests.engine.batch_harness import model as family
 from tests.engine.batch_harness import prompt
@@ -70,8 +74,22 @@ def test_beyond_its_context_it_offers_nothing_and_reads_nothing(model: LoadedMod
     assert (offer.most, offer.behind) == (0, 0)
 
 
-def test_what_it_reads_ahead_changes_no_guess(model: LoadedModel) -> None:
+def in_other_tokens(model: LoadedModel) -> LoadedModel:
+    """As a draft whose ids are all others, and which lacks every tenth token of a main model: that one it spells."""
+    ids = range(model.logit_width)
+    letters = [chr(0x4E00 + token) for token in ids]
+    main = {token: letters[token] if token % 10 else letters[token - 1] + letters[token - 2] for token in ids}
+    shifted = {token: letters[token - 7] for token in ids}
+    ours, its = (TokenTable(texts, {}, Spelling.PLAIN, ()) for texts in (main, shifted))
+    return replace(model, translation=Translation(TokenMap(ours, its, model.logit_width), model.logit_width))
+
+
+@pytest.mark.parametrize("changed", [lambda model: model, in_other_tokens], ids=["same tokens", "other tokens"])
+def test_what_it_reads_ahead_changes_no_guess(
+    model: LoadedModel, changed: Callable[[LoadedModel], LoadedModel]
+) -> None:
     """Nor do tokens that others wrote meanwhile: every draft is what one who read all of it afresh would say."""
+    model = changed(model)
     sampler = Sampler(Sampling(temperature=0), 0, model.logit_width, PROMPT)
     proposer, tokens = DraftModelProposer(model, PrefixStore()), list(PROMPT)
     for others in (0, 1, 0, 3, 17, 0, 14, 2):

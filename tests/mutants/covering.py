@@ -67,6 +67,7 @@ _TESTS = {
     "engine/caches/checkpoints": (*_CACHES, "engine/test_prefix_choice", "engine/test_prefix_disk"),
     "engine/caches/hooks": ("engine/test_hooks", "engine/test_hidden_states"),
     "engine/caches/kinds": ("engine/test_cache_kinds", "engine/test_cache_misuse"),
+    "engine/caches/making": ("engine/test_cache_kinds",),
     "engine/caches/merging": ("engine/test_merging", "engine/test_batch_trial"),
     "engine/caches/replay": ("engine/test_replay", *_CACHES, "families/test_cache_contract"),
     "engine/caches/window": _CACHES,

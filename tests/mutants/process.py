@@ -47,14 +47,15 @@ class Limit:
 
 
 def run_afresh(folder: Path, file: str | None, number: int, tests: Sequence[str], limit: Limit) -> None:
-    """In a new process, which leaves with pytest's verdict. A run without a fault notes what each test takes."""
+    """In a new process, which leaves with pytest's verdict. The first run of some tests notes what each takes."""
     own = _enter(folder)
     changed = None
     if file is not None:
         _keep(Limit(limit.processor_s + _START_S, limit.wall_s))
         changed = _Changed(file, number)
         sys.meta_path.insert(0, changed)
-    plugin = _Notes(_file(folder, tests)) if file is None else _Order(measured(folder, tests), file)
+    notes = measured(folder, tests)
+    plugin = _Order(notes, file) if notes or file else _Notes(_file(folder, tests))
     code = int(pytest.main([*_PYTEST, *tests], plugins=[plugin]))
     shutil.rmtree(own, ignore_errors=True)
     os._exit(IMPORT_BROKE if changed is not None and changed.broke else code)

@@ -146,6 +146,27 @@ def test_a_new_chat_is_made_with_what_was_set_before_its_first_message(harness: 
     assert not differs(harness)
 
 
+def test_what_was_set_before_the_first_message_survives_other_chats_and_a_restart(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_harness(tmp_path, qtbot) as harness:
+        harness.load_pair()
+        harness.say("One")
+        chat = harness.chat.chat_id
+        harness.chat.new_chat()
+        harness.controller.options.put(CHAT, "seed", 42)
+        harness.chat.open_chat(chat)
+        assert not differs(harness)
+        harness.chat.new_chat()
+        assert differs(harness)
+        harness.settings.save()
+    with open_harness(tmp_path, qtbot) as harness:
+        harness.load_pair()
+        assert differs(harness)
+        harness.say("Two")
+        assert last(harness).sampling.seed == 42
+        harness.chat.new_chat()
+        assert not differs(harness)
+
+
 def test_a_preset_is_saved_chosen_changed_renamed_and_deleted(harness: ControllerHarness) -> None:
     options = harness.controller.options
     harness.say("One")

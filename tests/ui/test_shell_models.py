@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QStyleOptionViewItem
 from pytestqt.qtbot import QtBot
 
 from app.controllers.draft_choices import CHAT_TOKENS
@@ -164,6 +165,17 @@ def test_a_draft_says_what_it_takes_and_brought(harness: AppHarness, qtbot: QtBo
     needed = size(memory_fit(DRAFT, CHAT_TOKENS).needed_bytes)
     assert details["Draft-1B"] == f"{needed} more memory · 1.6× last time · 4-bit"
     assert "last time" not in details["Main-4B"]
+
+
+def test_long_details_have_room(harness: AppHarness) -> None:
+    """What a draft may bring stands last, and is not cut off."""
+    drafts = harness.window.picker.drafts
+    delegate, shown = drafts.itemDelegate(), QStyleOptionViewItem()
+    heights = []
+    for detail in ("short", "a detail that is far longer than a line of the list has room for, " * 2):
+        drafts.set_options([Option("Draft", "draft", detail)], "")
+        heights.append(delegate.sizeHint(shown, drafts.model().index(0, 0)).height())
+    assert heights[1] > heights[0]
 
 
 def test_the_pair_is_unloaded_from_the_picker_and_shown_so(harness: AppHarness, qtbot: QtBot) -> None:

@@ -449,6 +449,21 @@ def test_undo_takes_back_what_was_done_last(harness: AppHarness, qtbot: QtBot) -
     assert harness.window.composer.text() != "typed on"
 
 
+def test_an_empty_composer_has_nothing_to_undo(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_app(tmp_path, qtbot) as first:
+        first.ask(qtbot, "Precious")
+    with open_app(tmp_path, qtbot) as second:
+        edit = second.window.composer.edit
+        assert not edit.document().isUndoAvailable()
+        second.window.sidebar.chats.delete_requested.emit(1)
+        qtbot.waitUntil(lambda: second.chats.conversations.row_of(1) is None)
+        QTest.keyClicks(edit, "a")
+        QTest.keyClick(edit, Qt.Key.Key_Backspace)
+        edit.set_text("")
+        press(second.window, Qt.Key.Key_Z, CONTROL)
+        qtbot.waitUntil(lambda: second.chats.conversations.row_of(1) is not None)
+
+
 def test_the_menu_brings_back_what_was_deleted_in_an_earlier_run(tmp_path: Path, qtbot: QtBot) -> None:
     with open_app(tmp_path, qtbot) as first:
         first.ask(qtbot, "R&D")

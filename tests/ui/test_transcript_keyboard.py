@@ -110,6 +110,33 @@ def test_tab_stays_in_the_message_in_focus(open_window: Callable[..., Window]) -
     assert QApplication.focusWidget() in window.view.findChildren(QWidget)  # its buttons are next
 
 
+@pytest.mark.parametrize("links", ["", LINKED])
+def test_tab_reaches_the_buttons_of_a_message_that_are_out_of_sight(
+    open_window: Callable[..., Window], links: str
+) -> None:
+    chat = long_chat(4)
+    chat[3] = reply(chat[3].id, links + "\n\n" + PARAGRAPH * 60)
+    window = open_window(chat)
+    window.harness.scroll_to(0)
+    window.view.message_keys.show(3)
+    window.press(*[Qt.Key.Key_Tab] * (4 if links else 1))
+    names = []
+    while (focused := QApplication.focusWidget()) is not None and window.view.isAncestorOf(focused):
+        shown = window.view.viewport().visibleRegion().boundingRect()
+        assert shown.contains(focused.mapTo(window.view.viewport(), focused.rect().center()))
+        names.append(focused.accessibleName())
+        window.press(Qt.Key.Key_Tab)
+    assert names == ["Copy message", "Edit message", "Write this reply again", "Delete message", "More"]
+    assert window.behind.hasFocus()
+    window.press((Qt.Key.Key_Tab, SHIFT))
+    assert focused_name() == "More"
+
+
+def focused_name() -> str:
+    focused = QApplication.focusWidget()
+    return "" if focused is None else focused.accessibleName()
+
+
 def test_a_link_in_focus_is_seen_and_heard(open_window: Callable[..., Window]) -> None:
     window = open_window([reply(1, LINKED)])
     plain = window.view.grab().toImage()

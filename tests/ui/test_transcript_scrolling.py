@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QMouseEvent
+from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, Qt
+from PySide6.QtGui import QMouseEvent, QPaintEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
@@ -106,6 +106,47 @@ def test_growing_text_touches_only_the_last_widget(open_transcript: Opener) -> N
     changed = [part for part, content, _ in before if part.content is not content]
     assert changed == after[-1:]
     assert all(part.widget is widget for part, _, widget in before)
+
+
+class Painted(QObject):
+    """What of a widget is painted, in pixels."""
+
+    def __init__(self, widget: QWidget) -> None:
+        super().__init__(widget)
+        self.area_px = 0
+        widget.installEventFilter(self)
+
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QPaintEvent):
+            self.area_px += sum(rect.width() * rect.height() for rect in event.region())  # type: ignore[attr-defined]
+        return False
+
+
+@pytest.mark.parametrize("start", ["```python\n", ""])
+def test_a_new_line_at_the_end_leaves_what_is_above_unpainted(open_transcript: Opener, start: str) -> None:
+    """Its pixels are moved: painting all of the page for each line of code cost more than the code."""
+    harness = open_transcript([*long_chat(4), reply(9, "", ReplyStatus.STREAMING)])
+    harness.model.append_text(9, f"Text\n\n{PARAGRAPH * 12}\n\n{start}first = 1\n\n")
+    QTest.qWait(20)
+    painted, page = Painted(harness.view.viewport()), harness.view.viewport().width() * harness.view.page_px()
+    for number in range(3):
+        top = harness.value
+        harness.model.append_text(9, f"line = {number}\n\nline = {number}" if start else f"\n\nNew line {number}")
+        QApplication.processEvents()
+        assert harness.value > top
+    assert painted.area_px < 3 * page / 2
+
+
+def test_what_is_painted_bit_by_bit_is_what_would_be_painted_at_once(open_transcript: Opener) -> None:
+    """Code, its foot, its colours, the row below, paragraphs, lists and a table, on the screen itself."""
+    harness = open_transcript([*long_chat(2), reply(9, "", ReplyStatus.STREAMING)])
+    text = 'Some *words* here.\n\n```python\ndef f():\n    """Doc."""\n    return "a" * 70 + "' + "wide " * 30 + '"\n\n'
+    text += f"x = f()\n```\n\n{PARAGRAPH}\n\n1. one\n2. two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\nThe `end`, at last."
+    for start in range(0, len(text), 7):
+        harness.model.append_text(9, text[start : start + 7])
+        QTest.qWait(1)
+        painted = harness.view.screen().grabWindow(harness.view.winId()).toImage()
+        assert painted == harness.view.grab().toImage().convertedTo(painted.format()), text[: start + 7]
 
 
 def test_it_follows_the_end(open_transcript: Opener) -> None:

@@ -118,6 +118,67 @@ def test_only_the_tail_is_read_again() -> None:
     assert splitter.parsed_chars - before < 2 * len(paragraph)
 
 
+MARKS = [
+    "foo",
+    "12",
+    "1.",
+    "- ",
+    "*",
+    "**",
+    "_",
+    "`",
+    "\n",
+    "\n\n",
+    " ",
+    "# ",
+    "> ",
+    "[x](http://a.b/c)",
+    "[",
+    "]",
+    "(",
+    ")",
+]
+MARKS += [
+    "&amp;",
+    ";",
+    "<http://a.b",
+    ">",
+    "|",
+    "|---|",
+    "$",
+    "\\(",
+    "\\",
+    "~~",
+    "초안",
+    "。",
+    "```",
+    "    ",
+    "[^1]: ",
+    "[foo]: /url",
+]
+
+
+@given(st.lists(st.sampled_from(MARKS), max_size=20).map("".join), st.integers(1, 9))
+def test_text_that_grows_is_what_it_would_be_read_at_once(source: str, step: int) -> None:
+    """Most letters are added without reading the paragraph again."""
+    growing = Splitter()
+    for end in range(0, len(source) + step, step):
+        growing.append(source[end - step : end] if end else "")
+        at_once = Splitter()
+        at_once.append(source[:end])
+        assert [meaning(block) for block in growing.blocks] == [meaning(block) for block in at_once.blocks]
+
+
+def test_plain_letters_are_not_a_reason_to_read_the_paragraph_again() -> None:
+    splitter = Splitter()
+    splitter.append("A **bold** word and `code`, then it goes")
+    before = splitter.parsed_chars
+    for word in (" on", " and", " on, and", " (초안 모델이)", " ends."):
+        splitter.append(word)
+    assert splitter.parsed_chars == before
+    assert splitter.blocks[-1].tokens[1].content.endswith("then it goes on and on, and (초안 모델이) ends.")
+
+
 def test_open_code_is_not_parsed_while_it_grows() -> None:
     splitter = Splitter()
     splitter.append("```python\n")

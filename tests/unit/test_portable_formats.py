@@ -115,7 +115,24 @@ def test_a_long_chain_needs_no_deep_stack() -> None:
     assert [each.parent for each in found.messages] == [None, *range(1, 20_000)]
 
 
+def test_what_was_told_about_every_answer_is_the_system_prompt() -> None:
+    told = {"user_context_message_data": {"about_user_message": "I keep ducks.", "about_model_message": "Be short."}}
+    question = node("q", "s", "user", "Why?")
+    found = chat(chatgpt(node("s", "root", "user", "", metadata=HIDDEN | told), question, current_node="q"))
+    assert found.options == {"system_prompt": "I keep ducks.\n\nBe short."}
+    found = chat(chatgpt(node("s", "root", "system", "You count.", metadata=HIDDEN), question, current_node="q"))
+    assert found.options == {"system_prompt": "You count."}
+    assert chat(chatgpt(question, current_node="q")).options is None
+
+
 # LM Studio
+
+
+def test_the_system_prompt_of_lm_studio() -> None:
+    assert chat(lm_studio(slot(said("Hi")), systemPrompt="Be short.")).options == {"system_prompt": "Be short."}
+    found = chat(lm_studio(slot(said("You count.", "system")), slot(said("Hi"))))
+    assert (found.options, shape(found)) == ({"system_prompt": "You count."}, [(1, None, "user", "Hi")])
+    assert chat(lm_studio(slot(said("Hi")))).options is None
 
 
 def test_versions_of_lm_studio_are_branches() -> None:

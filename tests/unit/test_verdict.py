@@ -138,7 +138,13 @@ def test_nothing_is_said_while_nothing_is_known() -> None:
 
 def test_rounds_that_others_shared_and_the_first_are_left_out() -> None:
     stats = RequestStats(
-        generated_tokens=1 + 10 + 40, rounds=1 + 10 + 20, shared_rounds=10, drafted=40, accepted=20, plain_rounds=25.0
+        generated_tokens=1 + 10 + 40,
+        rounds=1 + 4 + 20,
+        shared_rounds=4,
+        shared_gained=6,
+        drafted=40,
+        accepted=20,
+        plain_rounds=25.0,
     )
 
     assert stats.break_even == pytest.approx(25 / 20)

@@ -36,6 +36,7 @@ class QuickAsk(Translated, QWidget):
         self._model = TranscriptModel(self)
         self._chat_id = 0
         self._asking = False
+        asides.is_shown = lambda chat_id: self.isVisible() and chat_id == self._chat_id
         self.edit = MessageEdit(theme, self)
         self.button = RoundButton(theme, "arrow-up", self)
         self.close_button = IconButton(theme, "x", 26, self)
@@ -123,6 +124,7 @@ class QuickAsk(Translated, QWidget):
             self._fit()
             self._place()
         self.show()
+        self._asides.see(self._chat_id)
         self.raise_()
         self.activateWindow()
         self.edit.setFocus(Qt.FocusReason.ActiveWindowFocusReason)

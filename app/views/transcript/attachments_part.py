@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.view_models.transcript import Attachments
 from app.views.transcript.part_context import PartContext
-from app.views.transcript.parts import Part
+from app.views.transcript.parts import Hovered, Part
 from app.views.widgets.attachment_chip import AttachmentChip, content_of
 
 _GAP_PX = 6
@@ -15,7 +15,7 @@ _BELOW_PX = 6
 _SHARE = 0.8  # of the column's width, as of bubbles
 
 
-class AttachmentsPart(QWidget):
+class AttachmentsPart(Hovered, QWidget):
     def __init__(self, context: PartContext, parent: QWidget) -> None:
         super().__init__(parent)
         self._context = context

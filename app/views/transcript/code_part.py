@@ -3,7 +3,7 @@
 While its fence is open, text is only added to it.
 """
 
-from PySide6.QtCore import QRect, QRectF, Qt, QTimer
+from PySide6.QtCore import QRect, QRectF, QSize, Qt, QTimer
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleAnnouncementEvent,
@@ -11,6 +11,7 @@ from PySide6.QtGui import (
     QGuiApplication,
     QPainter,
     QPaintEvent,
+    QResizeEvent,
     QTextBlockFormat,
     QTextCursor,
     QTextOption,
@@ -23,8 +24,9 @@ from app.markup.safe_code import safe_code
 from app.theme import CODE_LEADING, CODE_PX, FOOTER_PX, RADIUS_CARD
 from app.views.transcript.code_colors import CodeColors
 from app.views.transcript.part_context import PartContext
-from app.views.transcript.parts import Part
-from app.views.transcript.text_parts import ReadOnlyText, SelectableInside
+from app.views.transcript.parts import Hovered, Part
+from app.views.transcript.selectable_inside import SelectableInside
+from app.views.transcript.text_parts import ReadOnlyText
 from app.views.widgets.buttons import IconButton
 from app.views.widgets.painting import paint_card
 from app.views.widgets.translated import Translated
@@ -33,7 +35,7 @@ _COPIED_MS = 1400
 _TOLD_MS = 6000
 
 
-class CodePart(SelectableInside, Translated, QWidget):
+class CodePart(Hovered, SelectableInside, Translated, QWidget):
     def __init__(self, context: PartContext, parent: QWidget) -> None:
         super().__init__(parent)
         self._context = context
@@ -41,8 +43,9 @@ class CodePart(SelectableInside, Translated, QWidget):
         self._part: Part | None = None
         self._left_out: int | None = None  # characters, of the last copy; None while that is not told
         self._shown = ""
-        self.setAttribute(Qt.WidgetAttribute.WA_StaticContents)
         self.text = ReadOnlyText(context, self)
+        for each in (self, self.text, self.text.viewport()):
+            each.setAttribute(Qt.WidgetAttribute.WA_StaticContents)  # a line more leaves the others as they are painted
         self._colors = CodeColors(self.text.document(), context.theme.palette, self)
         self.text.setLineWrapMode(ReadOnlyText.LineWrapMode.NoWrap)
         self.text.setWordWrapMode(QTextOption.WrapMode.NoWrap)
@@ -62,7 +65,14 @@ class CodePart(SelectableInside, Translated, QWidget):
             self._end_copied()
         if part.measured_width_px < 0:
             self._show_block(part.content)
-        return self._arrange(width_px)
+        height = self._height_at(width_px)
+        if self.size() == QSize(width_px, height):
+            self._place_inside()  # there will be no resizing
+        return height
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._place_inside()
 
     def _show_block(self, block: Block) -> None:
         code = block.text.removesuffix("\n")
@@ -109,19 +119,31 @@ class CodePart(SelectableInside, Translated, QWidget):
     def _line_px(self) -> int:
         return round(CODE_PX * CODE_LEADING * self._context.theme.scale)
 
-    def _arrange(self, width_px: int) -> int:
+    def _height_at(self, width_px: int) -> int:
+        """Moves nothing: Qt copies what it scrolls only while nothing in it has been moved."""
         theme = self._context.theme
         assert self._block is not None
+        head = 0 if self._block.continues_code else theme.px(32)
+        overflows = self._bar_px(width_px) > 0
+        foot = 0 if self._block.goes_on else theme.px(4 if overflows else 12)
+        return head + self._text_px(width_px) + foot
+
+    def _text_px(self, width_px: int) -> int:
+        return self.text.document().blockCount() * self._line_px + self._bar_px(width_px)
+
+    def _bar_px(self, width_px: int) -> int:
+        overflows = self.text.document().idealWidth() > width_px - 2 * self._context.theme.px(14)
+        return self.text.horizontalScrollBar().sizeHint().height() + 2 if overflows else 0
+
+    def _place_inside(self) -> None:
+        if self._block is None:
+            return
+        theme, width_px = self._context.theme, self.width()
         pad, side = theme.px(14), self.copy_button.sizeHint().width()
         head = 0 if self._block.continues_code else theme.px(32)
-        inner = width_px - 2 * pad
-        overflows = self.text.document().idealWidth() > inner
-        bar = self.text.horizontalScrollBar().sizeHint().height() + 2 if overflows else 0
-        height = self.text.document().blockCount() * self._line_px + bar
-        self.text.setGeometry(pad, head, inner, height)
+        self.text.setGeometry(pad, head, width_px - 2 * pad, self._text_px(width_px))
         self.copy_button.setVisible(head > 0)
         self.copy_button.setGeometry(width_px - side - theme.px(5), (head - side) // 2 + 1, side, side)
-        return head + height + (0 if self._block.goes_on else theme.px(4 if overflows else 12))
 
     # The card
 

@@ -15,7 +15,7 @@ from app.theme import RADIUS_BUBBLE
 from app.view_models.transcript import EditKind
 from app.views.transcript.editing import CONTINUE, NOTHING, REPLY
 from app.views.transcript.part_context import PartContext
-from app.views.transcript.parts import Part
+from app.views.transcript.parts import Hovered, Part
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.fields import Segments
 from app.views.widgets.message_edit import MessageEdit
@@ -49,7 +49,7 @@ class EditField(MessageEdit):
             self._insert("\n")
 
 
-class EditorPart(Translated, QWidget):
+class EditorPart(Hovered, Translated, QWidget):
     def __init__(self, context: PartContext, parent: QWidget) -> None:
         super().__init__(parent)
         self._context, self._theme = context, context.theme

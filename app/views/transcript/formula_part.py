@@ -14,9 +14,10 @@ from app.markup.block import Block
 from app.markup.formula import FormulaKey, FormulaState, Look
 from app.theme import REPLY_PX
 from app.views.transcript.part_context import PartContext
-from app.views.transcript.parts import Part
+from app.views.transcript.parts import Hovered, Part
+from app.views.transcript.selectable_inside import SelectableInside
 from app.views.transcript.selection import Stretch, Unit
-from app.views.transcript.text_parts import ReadOnlyText, SelectableInside
+from app.views.transcript.text_parts import ReadOnlyText
 
 _DISPLAY_FACTOR = 1.2
 _Move = QTextCursor.MoveOperation
@@ -24,7 +25,7 @@ _ONWARD = frozenset({_Move.NextCharacter, _Move.NextWord, _Move.EndOfLine, _Move
 _BACK = frozenset({_Move.PreviousCharacter, _Move.PreviousWord, _Move.StartOfLine, _Move.StartOfBlock})
 
 
-class FormulaPart(SelectableInside, QWidget):
+class FormulaPart(Hovered, SelectableInside, QWidget):
     """Drawn, it is one character to the selection."""
 
     def __init__(self, context: PartContext, parent: QWidget) -> None:

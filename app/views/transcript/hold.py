@@ -25,6 +25,13 @@ class Hold:
     def take(self, anchor: Anchor) -> None:
         self.follows_end, self.anchor = False, anchor
 
+    def find_again(self) -> None:
+        """The same messages have new items."""
+        if self.anchor is not None:
+            anchored = self.anchor.item.message.id
+            item = next((each for each in self._column.items if each.message.id == anchored), None)
+            self.anchor = None if item is None else Anchor(item, 0, 0)
+
     def drop_lost(self) -> None:
         """The message of the anchor may have been removed."""
         if self.anchor is not None and self.anchor.item not in self._column.items:

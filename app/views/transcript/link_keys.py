@@ -5,18 +5,24 @@ With a message in focus Tab stays in it; otherwise it goes from the top of what 
 
 from __future__ import annotations
 
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QAbstractButton, QWidget
+
 from app.markup.links import way_back
 from app.views.transcript.focused_link import FocusedLink
 from app.views.transcript.link_walk import LinkWalk, Spot
 from app.views.transcript.message_column import MARGIN_PX, Anchor, MessageColumn
 from app.views.transcript.message_item import MessageItem
 from app.views.transcript.part_context import PartContext
-from app.views.transcript.parts import Part
+from app.views.transcript.parts import Part, as_widget
 from app.views.transcript.sight import Sight
 
 
 class LinkKeys:
-    def __init__(self, context: PartContext, column: MessageColumn, sight: Sight, button: FocusedLink) -> None:
+    def __init__(
+        self, context: PartContext, column: MessageColumn, sight: Sight, button: FocusedLink, view: QWidget
+    ) -> None:
+        self._view = view
         self._column = column
         self._sight = sight
         self.button = button
@@ -24,11 +30,34 @@ class LinkKeys:
         context.note_requested.connect(self._go_to_other_end)
 
     def step(self, step: int) -> bool:
-        """Focuses the next (+1) or previous (-1) link; False if there is none."""
+        """Focuses the next (+1) or previous (-1) link; behind the last of a message its buttons. False: none left."""
         spot = self._beside(step)
         if spot is not None:
             self._focus(spot)
-        return spot is not None
+        return spot is not None or (step > 0 and self._focus_buttons())
+
+    def _focus_buttons(self) -> bool:
+        """Those under the message in focus, brought into sight."""
+        row, sight = self._sight.focused_row(), self._sight
+        if row is None:
+            return False
+        item = self._column.items[row]
+        if not item.is_read:
+            item.sync(sight.column_px())
+        index, part = len(item.parts) - 1, item.parts[-1]
+        top = item.top_px + item.top_of(index) - sight.top_px()
+        if part.widget is None or not 0 <= top <= sight.page_px() - part.height_px:
+            sight.show_at(Anchor(item, index, part.height_px + MARGIN_PX - sight.page_px(), part))
+        buttons = as_widget(part.widget).findChildren(QAbstractButton) if part.widget is not None else []
+        buttons = [each for each in buttons if each.isVisible() and each.isEnabled()]
+        # A widget that was made late comes last in its window, but Tab goes on behind the transcript.
+        before = self._view
+        for button in buttons:
+            QWidget.setTabOrder(before, button)
+            before = button
+        if buttons:
+            buttons[0].setFocus(Qt.FocusReason.TabFocusReason)
+        return bool(buttons)
 
     def enter_at_end(self) -> None:
         """Focuses the last link, as Shift+Tab from behind does."""

@@ -4,7 +4,7 @@ No widgets here.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from app.view_models.transcript import TranscriptMessage
@@ -73,6 +73,16 @@ class MessageColumn:
             if item.is_read:
                 item.sync(width_px)
         return kept
+
+    def make_anew(self, make: Callable[[int], MessageItem], released: Callable[[], None]) -> None:
+        """Every item, without what it had measured; what was opened stays open."""
+        opened = {item.message.id for item in self.items if item.opened}
+        for item in self.items:
+            item.release_all()
+        released()
+        self.items = [make(row) for row in range(len(self.items))]
+        for item in self.items:
+            item.opened = item.message.id in opened
 
     def placed_between(self, top_px: int, bottom_px: int) -> Iterator[Placed]:
         """The parts that reach into this stretch, from above."""

@@ -4,6 +4,8 @@ It always takes its height, so that nothing moves when the icons appear on hover
 """
 
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 
 from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QMouseEvent, QPainter, QPaintEvent
@@ -13,7 +15,7 @@ from app.theme import FOOTER_PX
 from app.view_models.transcript import ReplyStatus, RequestStats
 from app.views.transcript.message_acts import INSPECT, MessageMenu
 from app.views.transcript.part_context import PartContext
-from app.views.transcript.parts import Part
+from app.views.transcript.parts import Hovered, Part
 from app.views.widgets.buttons import IconButton, PaintedButton
 from app.views.widgets.translated import Translated
 from app.words import formats
@@ -25,6 +27,16 @@ _BUTTON_PX = 26
 _LINK_SIDE_PX = 8
 _LEAST_NAME_PX = 48  # of a model's name; less says nothing
 _OF_WHOLE_MESSAGES = ("edit",)
+_ICONS = {
+    "earlier": "chevron-left",
+    "later": "chevron-right",
+    "copy": "copy",
+    "edit": "pencil",
+    "continue": "play",
+    "regenerate": "refresh-cw",
+    "delete": "trash-2",
+    "more": "more-horizontal",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,38 +54,29 @@ class FooterContent:
     model: str = ""  # who wrote it
 
 
-class MessageFooter(Translated, QWidget):
+class MessageFooter(Hovered, Translated, QWidget):
     def __init__(self, context: PartContext, parent: QWidget) -> None:
         super().__init__(parent)
         self._context = context
         self._message_id = 0
         self._content = FooterContent()
         self._line: FooterLine | None = None
-        self._icon_names = {
-            "earlier": "chevron-left",
-            "later": "chevron-right",
-            "copy": "copy",
-            "edit": "pencil",
-            "continue": "play",
-            "regenerate": "refresh-cw",
-            "delete": "trash-2",
-            "more": "more-horizontal",
-        }
-        self.buttons = {
-            act: IconButton(context.theme, name, _BUTTON_PX, self) for act, name in self._icon_names.items()
-        }
+        self._set_fonts()
+        self._text_px = 0  # the statistics and the link
+        self._icons_px = 0
         self.link = FooterLink(context, self)
-        self._connect()
-        self._retranslate()
-
-    def _connect(self) -> None:
-        context, buttons = self._context, self.buttons
         self.link.clicked.connect(
             lambda: context.notice_action_requested.emit(self._message_id, NoticeAction.TURN_OFF_PAIR)
         )
-        buttons["earlier"].clicked.connect(lambda: context.sibling_requested.emit(self._message_id, -1))
-        buttons["later"].clicked.connect(lambda: context.sibling_requested.emit(self._message_id, 1))
-        buttons["more"].clicked.connect(self._open_menu)
+
+    @cached_property
+    def buttons(self) -> dict[str, IconButton]:
+        """Made when the first of them is to be shown: most rows scroll by without."""
+        context = self._context
+        made = {act: IconButton(context.theme, name, _BUTTON_PX, self) for act, name in _ICONS.items()}
+        made["earlier"].clicked.connect(lambda: context.sibling_requested.emit(self._message_id, -1))
+        made["later"].clicked.connect(lambda: context.sibling_requested.emit(self._message_id, 1))
+        made["more"].clicked.connect(self._open_menu)
         for act, request in (
             ("copy", context.copy_requested),
             ("edit", context.edit_requested),
@@ -81,7 +84,16 @@ class MessageFooter(Translated, QWidget):
             ("regenerate", context.regenerate_requested),
             ("delete", context.delete_requested),
         ):
-            buttons[act].clicked.connect(lambda _=False, request=request: request.emit(self._message_id))
+            made[act].clicked.connect(lambda _=False, request=request: request.emit(self._message_id))
+        self._name(made)
+        self.link.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # Qt puts nothing behind what takes no focus
+        for before, after in pairwise((self.link, *made.values())):
+            QWidget.setTabOrder(before, after)  # or what is made last would be the last of the window
+        return made
+
+    @property
+    def _has_buttons(self) -> bool:
+        return "buttons" in self.__dict__
 
     def show_part(self, part: Part, width_px: int) -> int:
         assert isinstance(part.content, FooterContent)
@@ -94,18 +106,28 @@ class MessageFooter(Translated, QWidget):
         self.setAccessibleName(
             SEPARATOR.join(words for words in (footer.text if footer else "", content.model) if words)
         )
+        self.link.setText(footer.link if footer else "")
+        self.link.setVisible(bool(self.link.text()))
+        self._measure()
+        if self._has_buttons or self._shown_acts():
+            self._show_buttons(width_px)
+        self.link.setFocusPolicy(self._focus_policy)
+        self._arrange_link(width_px)
+        self.update()
+        return self._height(width_px)
+
+    def _show_buttons(self, width_px: int) -> None:
         shown = self._shown_acts()
         for act, button in self.buttons.items():
             button.setVisible(act in shown)
-            button.setEnabled(not content.status.under_way or act not in _OF_WHOLE_MESSAGES)
-        for each in (*self.buttons.values(), self.link):
-            # Tab walks through the buttons of the message in focus, not through those of every message in sight.
-            each.setFocusPolicy(Qt.FocusPolicy.TabFocus if self._content.highlighted else Qt.FocusPolicy.NoFocus)
-        self.link.setText(footer.link if footer else "")
-        self.link.setVisible(bool(self.link.text()))
+            button.setEnabled(not self._content.status.under_way or act not in _OF_WHOLE_MESSAGES)
+            button.setFocusPolicy(self._focus_policy)
         self._arrange(width_px)
-        self.update()
-        return self._height(width_px)
+
+    @property
+    def _focus_policy(self) -> Qt.FocusPolicy:
+        """Tab walks through the buttons of the message in focus, not through those of every message in sight."""
+        return Qt.FocusPolicy.TabFocus if self._content.highlighted else Qt.FocusPolicy.NoFocus
 
     def _possible_acts(self) -> list[str]:
         """All actions of this message in the order of the row, also those that are hidden now."""
@@ -124,30 +146,36 @@ class MessageFooter(Translated, QWidget):
         rows = 2 if self._is_narrow(width_px) else 1
         return self._context.theme.px(ROW_PX) * (rows + self._wraps(width_px))
 
+    def _set_fonts(self) -> None:
+        medium = self._line is not None and self._line.tone in (Tone.GAIN, Tone.COST)
+        weight = QFont.Weight.DemiBold if medium else QFont.Weight.Normal
+        self._plain = self._context.theme.ui_font(FOOTER_PX, tabular=True)
+        self._bold = self._context.theme.ui_font(FOOTER_PX, weight, tabular=True)
+
+    def _measure(self) -> None:
+        self._set_fonts()
+        footer = self._line
+        self._text_px = QFontMetrics(self._bold).horizontalAdvance(footer.text) + self._link_width() if footer else 0
+        side = self._context.theme.px(_BUTTON_PX)
+        self._icons_px = side * (len(self._possible_acts()) + 1) + self._versions_width()
+
     def _wraps(self, width_px: int) -> bool:
         """True when the details do not fit beside the gain and go below it."""
-        return self._footer_width() > width_px
+        return self._text_px > width_px
 
     def _is_narrow(self, width_px: int) -> bool:
         """True when one row cannot hold both text and icons, so that the icons go below."""
-        return self._footer_width() > 0 and self._footer_width() + self._icons_width() > width_px
-
-    def _footer_width(self) -> int:
-        footer = self._line
-        return QFontMetrics(self._bold()).horizontalAdvance(footer.text) + self._link_width() if footer else 0
+        return self._text_px > 0 and self._text_px + self._icons_px > width_px
 
     def _link_width(self) -> int:
         return self.link.sizeHint().width() if self._line and self._line.link else 0
-
-    def _icons_width(self) -> int:
-        return self._context.theme.px(_BUTTON_PX) * (len(self._possible_acts()) + 1) + self._versions_width()
 
     def _versions_width(self) -> int:
         side = self._context.theme.px(_BUTTON_PX)
         return 2 * side + self._count_width() if self._content.siblings > 1 else 0
 
     def _count_width(self) -> int:
-        return QFontMetrics(self._plain()).horizontalAdvance(self._count_words()) + self._context.theme.px(4)
+        return QFontMetrics(self._plain).horizontalAdvance(self._count_words()) + self._context.theme.px(4)
 
     def _arrange(self, width_px: int) -> None:
         """Places the version switch at the right edge, where it is always in sight, and the actions left of it."""
@@ -159,20 +187,24 @@ class MessageFooter(Translated, QWidget):
             x += side
         self.buttons["earlier"].setGeometry(x, y, side, side)
         self.buttons["later"].setGeometry(x + side + self._count_width(), y, side, side)
-        self._arrange_link(width_px)
         self.buttons["earlier"].setEnabled(self._content.sibling > 1)
         self.buttons["later"].setEnabled(self._content.sibling < self._content.siblings)
 
     def _arrange_link(self, width_px: int) -> None:
         """Places the link after the text, or after the gain where the details go below it."""
-        footer, size = self._line, self.link.sizeHint()
-        if footer is None:
+        footer = self._line
+        if footer is None or not footer.link:
             return
+        size = self.link.sizeHint()
         words = footer.gain if self._wraps(width_px) else footer.text
-        x = min(QFontMetrics(self._bold()).horizontalAdvance(words), width_px - size.width())
+        x = min(QFontMetrics(self._bold).horizontalAdvance(words), width_px - size.width())
         self.link.setGeometry(x, (self._context.theme.px(ROW_PX) - size.height()) // 2, size.width(), size.height())
 
     def _retranslate(self) -> None:
+        if self._has_buttons:
+            self._name(self.buttons)
+
+    def _name(self, buttons: dict[str, IconButton]) -> None:
         for act, words in {
             "earlier": self.tr("Earlier version"),
             "later": self.tr("Later version"),
@@ -183,7 +215,7 @@ class MessageFooter(Translated, QWidget):
             "delete": self.tr("Delete message"),
             "more": self.tr("More"),
         }.items():
-            self.buttons[act].set_name(words)
+            buttons[act].set_name(words)
 
     def _open_menu(self) -> None:
         message, button = self._context.message_of(self._message_id), self.buttons["more"]
@@ -213,24 +245,24 @@ class MessageFooter(Translated, QWidget):
         row = QRect(0, 0, self.width(), self._context.theme.px(ROW_PX))
         details = footer.details
         if footer.gain:
-            after = self._paint_words(painter, row, footer.gain, self._bold(), self._tone_color(footer.tone))
+            after = self._paint_words(painter, row, footer.gain, self._bold, self._tone_color(footer.tone))
             if self._wraps(self.width()):
                 row.translate(0, round(row.height() * 0.75))
             else:
                 row.setLeft(after)
                 details = SEPARATOR + details if details else ""
-        return self._paint_words(painter, row, details, self._plain(), self._faint())
+        return self._paint_words(painter, row, details, self._plain, self._faint())
 
     def _paint_model(self, painter: QPainter, left: int) -> None:
         """Who wrote it, behind the statistics, as far as there is room before the icons."""
         left += self._link_width()
         alone = self._is_narrow(self.width()) or self._wraps(self.width())
-        right = self.width() - (0 if alone else self._icons_width())
+        right = self.width() - (0 if alone else self._icons_px)
         separator = SEPARATOR if left else ""
-        least = QFontMetrics(self._plain()).horizontalAdvance(separator) + self._context.theme.px(_LEAST_NAME_PX)
+        least = QFontMetrics(self._plain).horizontalAdvance(separator) + self._context.theme.px(_LEAST_NAME_PX)
         if self._content.model and right - left >= least and not self._wraps(self.width()):
             row = QRect(left, 0, right - left, self._context.theme.px(ROW_PX))
-            self._paint_words(painter, row, separator + self._content.model, self._plain(), self._faint())
+            self._paint_words(painter, row, separator + self._content.model, self._plain, self._faint())
 
     def _faint(self) -> QColor:
         return self._context.theme.palette.faint
@@ -246,7 +278,7 @@ class MessageFooter(Translated, QWidget):
     def _paint_count(self, painter: QPainter) -> None:
         between = self.buttons["earlier"].geometry()
         area = QRect(between.right() + 1, between.top(), self._count_width(), between.height())
-        painter.setFont(self._plain())
+        painter.setFont(self._plain)
         painter.setPen(self._context.theme.palette.secondary)
         painter.drawText(area, Qt.AlignmentFlag.AlignCenter, self._count_words())
 
@@ -256,14 +288,6 @@ class MessageFooter(Translated, QWidget):
     def _tone_color(self, tone: Tone) -> QColor:
         colors = self._context.theme.palette
         return {Tone.GAIN: colors.gain, Tone.COST: colors.cost, Tone.PAR: colors.faint, Tone.NONE: colors.faint}[tone]
-
-    def _plain(self) -> QFont:
-        return self._context.theme.ui_font(FOOTER_PX, tabular=True)
-
-    def _bold(self) -> QFont:
-        medium = self._line is not None and self._line.tone in (Tone.GAIN, Tone.COST)
-        weight = QFont.Weight.DemiBold if medium else QFont.Weight.Normal
-        return self._context.theme.ui_font(FOOTER_PX, weight, tabular=True)
 
 
 class FooterLink(PaintedButton):

@@ -110,8 +110,8 @@ class MessageItem:
         """Sets a height from the text's length alone, before it is parsed."""
         self.height_px = self._estimated_px(self.message.text, width_px) + self._theme.px(ROW_PX)
 
-    def sync(self, width_px: int) -> None:
-        """Updates the parts from the message."""
+    def sync(self, width_px: int) -> bool:
+        """Updates the parts from the message; returns whether some came or went."""
         self.is_read = True
         self._set_fields()
         attached: object = self.message.attachments
@@ -126,7 +126,7 @@ class MessageItem:
             self._sync_body(self._answer, self.message.text, width_px)
             self._space_bodies()
         self._set_fixed(self._foot, [] if self._is_edited else list(self._foot_contents()))
-        self._join_parts()
+        return self._join_parts()
 
     @property
     def _is_edited(self) -> bool:
@@ -150,10 +150,14 @@ class MessageItem:
             self._drop(body.parts, 0)
             body.begin([Section(0, 0)])
 
-    def _join_parts(self) -> None:
+    def _join_parts(self) -> bool:
         bodies = (*self._thought.above, *self._thought.parts, *self._answer.above, *self._answer.parts)
-        self._parts = [*self._before, *self._attached, *self._head, *bodies, *self._foot, *self._after]
+        parts = [*self._before, *self._attached, *self._head, *bodies, *self._foot, *self._after]
+        if parts == self._parts:
+            return False  # heights change where parts are measured
+        self._parts = parts
         self.sum_up()
+        return True
 
     def read_section(self, indexes: range, width_px: int) -> bool:
         """Reads the last unread section among these parts; returns whether there is one."""
@@ -189,7 +193,7 @@ class MessageItem:
 
     def sum_up(self) -> None:
         """Computes the positions anew; call it after any change of a part's height."""
-        self._tops = list(accumulate((part.gap_px + part.height_px for part in self._parts), initial=0))
+        self._tops = list(accumulate([part.gap_px + part.height_px for part in self._parts], initial=0))
         self.height_px = self._tops[-1]
 
     def release_all(self) -> None:

@@ -19,7 +19,8 @@ from app.view_models.transcript import TranscriptMessage, TranscriptModel
 from app.views.transcript.overlay_card import OverlayCard
 from app.views.transcript.overlay_layer import OverlayLayer, Spot
 from app.views.transcript.parts import Part
-from app.views.transcript.text_parts import ReadOnlyText, SelectableInside
+from app.views.transcript.selectable_inside import SelectableInside
+from app.views.transcript.text_parts import ReadOnlyText
 from app.views.transcript.view import TranscriptView
 from app.words.overlay import card_words
 

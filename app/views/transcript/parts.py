@@ -8,10 +8,10 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QPoint, QRect
-from PySide6.QtGui import QTextCursor, QTextDocument
+from PySide6.QtGui import QEnterEvent, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QWidget
 
 from app.views.transcript.selection import Address, Stretch, Unit
@@ -75,8 +75,28 @@ class Part:
 class PartWidget(Protocol):
     """What every widget in the pool can do; each is a QWidget."""
 
+    entered: Callable[[], None]
+
     def show_part(self, part: Part, width_px: int) -> int:
         """Shows the part and returns the height that it needs at this width."""
+
+
+if TYPE_CHECKING:
+    _Widget = QWidget
+else:
+    _Widget = object
+
+
+class Hovered(_Widget):
+    """Comes before the Qt class of a part's widget, which tells by itself when the pointer comes: an event filter would
+    be asked about every event of every part.
+    """
+
+    entered: Callable[[], None] = staticmethod(lambda: None)
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        self.entered()
+        super().enterEvent(event)
 
 
 class Selectable:

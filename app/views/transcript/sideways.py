@@ -14,7 +14,8 @@ from PySide6.QtWidgets import QScrollBar
 
 from app.theme import Theme
 from app.views.transcript.parts import Part
-from app.views.transcript.text_parts import ReadOnlyText, SelectableInside
+from app.views.transcript.selectable_inside import SelectableInside
+from app.views.transcript.text_parts import ReadOnlyText
 from app.views.transcript.visible_parts import VisibleParts
 
 _STEP_PX = 60

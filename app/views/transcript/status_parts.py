@@ -11,7 +11,7 @@ from app.theme import RADIUS_CARD, UI_PX
 from app.view_models.transcript import EngineError, ReplyStatus
 from app.views.icons import icon
 from app.views.transcript.part_context import PartContext
-from app.views.transcript.parts import Part
+from app.views.transcript.parts import Hovered, Part
 from app.views.widgets.buttons import PaintedButton, PillButton
 from app.views.widgets.painting import paint_card
 from app.views.widgets.translated import Translated
@@ -29,7 +29,7 @@ class Fold:
     thinking: bool  # still at it
 
 
-class FoldPart(Translated, PaintedButton):
+class FoldPart(Hovered, Translated, PaintedButton):
     """“Thought for 12 s”, with what was thought behind it."""
 
     def __init__(self, context: PartContext, parent: QWidget) -> None:
@@ -85,7 +85,7 @@ class Progress:
     waits_for: int = 0  # replies before it in the line
 
 
-class ProgressPart(QWidget):
+class ProgressPart(Hovered, QWidget):
     """“Reading the chat… 40 %” over a thin bar, until the first token."""
 
     def __init__(self, context: PartContext, parent: QWidget) -> None:
@@ -136,7 +136,7 @@ class NoticeContent:
     empty: bool
 
 
-class NoticePart(QWidget):
+class NoticePart(Hovered, QWidget):
     """What could not be, why, and what to do about it."""
 
     def __init__(self, context: PartContext, parent: QWidget) -> None:

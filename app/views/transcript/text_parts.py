@@ -31,10 +31,12 @@ from app.markup.document import DocumentBuilder, nothing_to_load
 from app.markup.formula import FormulaKey
 from app.markup.inline_formula import FormulaObject
 from app.markup.long_lines import line_around
+from app.markup.plain_growth import added_text, may_have_address
 from app.theme import RADIUS_BUBBLE, REPLY_LEADING, REPLY_PX
 from app.views.transcript.found_words import FoundWords
 from app.views.transcript.part_context import PartContext
-from app.views.transcript.parts import Bubble, Part, Selectable
+from app.views.transcript.parts import Bubble, Hovered, Part, Selectable
+from app.views.transcript.selectable_inside import SelectableInside
 from app.views.transcript.selection import Stretch, Unit
 from app.views.transcript.text_decorations import paint_decorations
 from app.views.widgets.painting import paint_card
@@ -89,7 +91,8 @@ class ReadOnlyText(Selectable, QTextBrowser):
         self.document().setDefaultFont(font)
 
     def height_at(self, width_px: int) -> int:
-        self.setLineWrapColumnOrWidth(width_px)
+        if width_px != self.lineWrapColumnOrWidth():  # Qt lays out all of it even for the same
+            self.setLineWrapColumnOrWidth(width_px)
         return math.ceil(self.document().size().height())
 
     def follow(self, link: QUrl) -> None:
@@ -243,44 +246,7 @@ class ReadOnlyText(Selectable, QTextBrowser):
         self.horizontalScrollBar().setValue(0)
 
 
-class SelectableInside(Selectable):
-    """A part around one text."""
-
-    text: ReadOnlyText
-
-    @property
-    def length(self) -> int:
-        return self.text.length
-
-    def char_at(self, at: QPoint) -> int:
-        return self.text.char_at(at - self.text.pos())
-
-    def unit_at(self, char: int, unit: Unit) -> tuple[int, int]:
-        return self.text.unit_at(char, unit)
-
-    def moved(self, char: int, move: QTextCursor.MoveOperation, goal_x_px: int) -> int | None:
-        return self.text.moved(char, move, goal_x_px - self.text.x())
-
-    def line_end(self, goal_x_px: int, *, last: bool) -> int:
-        return self.text.line_end(goal_x_px - self.text.x(), last=last)
-
-    def rect_of(self, char: int) -> QRect:
-        return self.text.rect_of(char).translated(self.text.pos())
-
-    def show_char(self, char: int) -> None:
-        self.text.show_char(char)
-
-    def light(self, stretch: Stretch | None) -> None:
-        self.text.light(stretch)
-
-    def light_found(self, stretches: Sequence[tuple[int, int]], current: int | None) -> None:
-        self.text.light_found(stretches, current)
-
-    def document_of(self) -> QTextDocument | None:
-        return self.text.document()
-
-
-class TextPart(ReadOnlyText):
+class TextPart(Hovered, ReadOnlyText):
     """A block of a reply: paragraph, heading, list or quote."""
 
     def __init__(self, context: PartContext, parent: QWidget) -> None:
@@ -288,6 +254,7 @@ class TextPart(ReadOnlyText):
         self.pending: set[FormulaKey] = set()
         self._has_marks = False
         self._overhang_px = 0.0
+        self._tokens: tuple[Token, ...] = ()  # that the document was written from
         self._formula_object = FormulaObject(self.document())
 
     def height_at(self, width_px: int) -> int:
@@ -296,9 +263,23 @@ class TextPart(ReadOnlyText):
     def show_part(self, part: Part, width_px: int) -> int:
         assert isinstance(part.content, Block)
         self.setAccessibleName(part.name)
-        if part.measured_width_px < 0:
+        if part.measured_width_px < 0 and not self._grow(part.content):
             self._write(part.content, secondary=part.secondary)
+        self._tokens = part.content.tokens
         return self.height_at(width_px)
+
+    def _grow(self, block: Block) -> bool:
+        """Adds what is new where that is only more of the last text; returns whether it was."""
+        more = added_text(self._tokens, block.tokens)
+        if not more or self.pending or may_have_address(block.tokens):
+            return False
+        cursor = QTextCursor(self.document())
+        cursor.movePosition(QTextCursor.MoveOperation.End)
+        cursor.insertText(more)
+        if self._lit is not None:
+            self.go_to_start()  # the cursor has gone along
+        self.forget_light()
+        return True
 
     def _write(self, block: Block, *, secondary: bool) -> None:
         style = self.context.document_style(secondary=secondary)
@@ -345,7 +326,7 @@ class TablePart(TextPart):
         return height + (self.horizontalScrollBar().sizeHint().height() + 4 if overflows else 0)
 
 
-class BubblePart(SelectableInside, QWidget):
+class BubblePart(Hovered, SelectableInside, QWidget):
     """The person's own message, or a section of it: plain text in a bubble at the right."""
 
     def __init__(self, context: PartContext, parent: QWidget) -> None:

@@ -78,7 +78,7 @@ class TranscriptView(QAbstractScrollArea):
         self.link = FocusedLink(theme, viewport)
         self._selection_keys = SelectionKeys(self._context, self.selection, self._column, self)
         self._sideways = Sideways(theme, self.visible_parts, viewport.rect)
-        self._link_keys = LinkKeys(self._context, self._column, self, self.link)
+        self._link_keys = LinkKeys(self._context, self._column, self, self.link, self)
         self._places = ReadingPlaces(model, self._column, self)
         self.finder = Finder(self._context, model, self._column, self.visible_parts, self, self.copier.item)
         self._hold = Hold(self._column)
@@ -113,7 +113,7 @@ class TranscriptView(QAbstractScrollArea):
     def _connect_model(self) -> None:
         self._model.was_reset.connect(self._reset)
         self._model.message_inserted.connect(self._on_inserted)
-        self._model.text_appended.connect(self._sync)
+        self._model.text_appended.connect(self._on_appended)
         self._model.message_changed.connect(self._on_changed)
         self._model.messages_removed.connect(self._on_removed)
 
@@ -161,6 +161,15 @@ class TranscriptView(QAbstractScrollArea):
         self._column.items.insert(row, self._make_item(row))
         self.arrange(row)
 
+    def _on_appended(self, row: int) -> None:
+        """Most words find room in the line that is there: then nothing has to be placed."""
+        item = self._column.items[row]
+        if not item.is_read or item.sync(self.column_px()) or self.visible_parts.show_grown(item, self.column_px()):
+            self.arrange(row)
+        else:
+            self.visible_parts.light(self.selection)
+            self._link_keys.place()
+
     def _sync(self, row: int) -> None:
         item = self._column.items[row]
         item.message = self._model.messages[row]
@@ -191,17 +200,8 @@ class TranscriptView(QAbstractScrollArea):
         """Creates every item and widget anew, for new colours, sizes or words."""
         self._built_in = QLocale()
         self.message_keys.describe()
-        for item in self._column.items:
-            item.release_all()
-        self.visible_parts.clear()
-        opened = {item.message.id for item in self._column.items if item.opened}
-        anchor = self._hold.anchor
-        anchored = None if anchor is None else self._model.row_of(anchor.item.message.id)
-        self._column.items = [self._make_item(row) for row in range(len(self._model.messages))]
-        for item in self._column.items:
-            item.opened = item.message.id in opened
-        if anchored is not None:
-            self._hold.anchor = Anchor(self._column.items[anchored], 0, 0)
+        self._column.make_anew(self._make_item, self.visible_parts.clear)
+        self._hold.find_again()
         self.arrange(0)
 
     def _restyle(self) -> None:

@@ -5,8 +5,9 @@ Not here: which stretch is visible (`view.py`) and the layout of the messages (`
 """
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
-from PySide6.QtCore import QEvent, QObject, QRect, Signal
+from PySide6.QtCore import QObject, QRect, Signal
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.markup.formula import FormulaKey
@@ -16,6 +17,7 @@ from app.views.transcript.editor_part import EditorPart
 from app.views.transcript.formula_part import FormulaPart
 from app.views.transcript.message_column import MessageColumn
 from app.views.transcript.message_footer import MessageFooter
+from app.views.transcript.message_item import MessageItem
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Part, PartKind, PartPool, PartWidget, as_widget
 from app.views.transcript.selection import TranscriptSelection
@@ -82,6 +84,18 @@ class VisibleParts(QObject):
                 changed = row
         return changed
 
+    def show_grown(self, item: MessageItem, width_px: int) -> bool:
+        """Shows once more what has changed of a message; returns whether it has to be placed anew."""
+        number, before_px = item.message.id, item.height_px
+        grown = [each for each in self._live.values() if each.measured_width_px < 0 and each.message_id == number]
+        corrected = [self._measure(part, width_px) for part in grown]
+        if any(corrected):
+            item.sum_up()
+        if item.height_px != before_px:
+            return True
+        self.placed.emit()
+        return False
+
     def _measure(self, part: Part, width_px: int) -> bool:
         """Lends the part a widget and measures it; returns whether its height changed."""
         if part.kind is PartKind.UNREAD:
@@ -141,17 +155,13 @@ class VisibleParts(QObject):
 
     def _make(self, kind: PartKind) -> PartWidget:
         widget = _MAKERS[kind](self._context, self._viewport)
-        as_widget(widget).installEventFilter(self)
+        widget.entered = partial(self._on_entered, widget)
         return widget
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.Enter:
-            part = next(
-                (each for each in self._live.values() if each.widget and as_widget(each.widget) is watched), None
-            )
-            if part is not None:
-                self._context.hovered.emit(part.message_id)
-        return super().eventFilter(watched, event)
+    def _on_entered(self, widget: PartWidget) -> None:
+        part = next((each for each in self._live.values() if each.widget is widget), None)
+        if part is not None:
+            self._context.hovered.emit(part.message_id)
 
 
 def _keeps_focus(part: Part, column: MessageColumn) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from PySide6.QtCore import QRect, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
@@ -147,6 +147,13 @@ class Banner(Translated, QWidget):
         self._content.setDirection(direction.LeftToRight if beside else direction.TopToBottom)
         height = self._row.totalHeightForWidth(width)
         self.setGeometry(left, bottom - height, width, height)
+
+    def event(self, event: QEvent) -> bool:
+        """Other words or another text size want another height."""
+        handled = super().event(event)
+        if event.type() == QEvent.Type.LayoutRequest and self.isVisible():
+            self.appeared.emit()
+        return handled
 
     def _retranslate(self) -> None:
         self.close_button.set_name(self.tr("Close"))

@@ -1,4 +1,4 @@
-"""A list to choose one from: headings, options with a second line, greyed ones that say why they cannot be chosen."""
+"""A list to choose one from: headings, options with details below, greyed ones that say why they cannot be chosen."""
 
 from __future__ import annotations
 
@@ -106,18 +106,17 @@ class _OptionDelegate(QStyledItemDelegate):
     def _words_width(self) -> int:
         return self._list.viewport().width() - self._theme.px(_WORDS_PX + 10)
 
-    def _reason_height(self, reason: str) -> int:
+    def _words_height(self, words: str) -> int:
         room = QRect(0, 0, max(40, self._words_width()), 1000)
-        return QFontMetrics(self._small()).boundingRect(room, Qt.TextFlag.TextWordWrap, reason).height()
+        return QFontMetrics(self._small()).boundingRect(room, Qt.TextFlag.TextWordWrap, words).height()
 
     def sizeHint(self, _option: QStyleOptionViewItem, index: Index) -> QSize:
         option: Option = index.data(_OPTION)
         line = QFontMetrics(self._theme.ui_font()).height()
         if option.value is None:
             return QSize(0, line + self._theme.px(14))
-        below = self._reason_height(option.reason) if option.reason else 0
-        if option.detail and not option.reason:
-            below = QFontMetrics(self._small()).height()
+        words = option.reason or option.detail
+        below = self._words_height(words) if words else 0
         return QSize(0, line + below + self._theme.px(12))
 
     def paint(self, painter: QPainter, style: QStyleOptionViewItem, index: Index) -> None:
@@ -153,11 +152,5 @@ class _OptionDelegate(QStyledItemDelegate):
         paint_line(painter, place, option.text, theme.ui_font(), ink, Qt.TextElideMode.ElideMiddle)
         below = QRect(place.left(), place.bottom() + 1, place.width(), area.bottom() - place.bottom())
         painter.setFont(self._small())
-        if option.reason:
-            painter.setPen(colors.faint)
-            painter.drawText(below, Qt.TextFlag.TextWordWrap, option.reason)
-        elif option.detail:
-            painter.setPen(colors.secondary)
-            metrics = QFontMetrics(self._small())
-            detail = metrics.elidedText(option.detail, Qt.TextElideMode.ElideRight, below.width())
-            painter.drawText(below, Qt.AlignmentFlag.AlignTop, detail)
+        painter.setPen(colors.faint if option.reason else colors.secondary)
+        painter.drawText(below, Qt.TextFlag.TextWordWrap, option.reason or option.detail)

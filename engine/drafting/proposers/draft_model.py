@@ -15,7 +15,7 @@ import mlx.core as mx
 
 from engine.api.types import MAX_DRAFT_TOKENS
 from engine.caches.checkpoints import needs_checkpoints
-from engine.decoding.accept import NO_TOKENS, Draft
+from engine.decoding.accept import Draft
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
 from engine.drafting.plans import Offer, Plan
@@ -36,13 +36,13 @@ class DraftModelProposer:
     def __init__(self, model: LoadedModel, store: PrefixStore, turn_end: int = 0) -> None:
         self._model = model
         self._translation = model.translation
-        self._taken_in = 0  # tokens of the main model that `_sequence` holds
         self._ends = model.ends
         self._store = store
         self._turn_end = turn_end
-        self._logits = NO_TOKENS  # behind the last token that was read
-        self._before_tail = 0  # the position before that forward
         self._sequence: Sequence | None = None
+        self._taken_in: int  # tokens of the main model that it holds
+        self._logits: mx.array  # behind the last token that was read
+        self._before_tail: int  # the position before that forward
 
     def offer(self, tokens: Tokens[int]) -> Offer:
         sequence = self._follow(tokens)
@@ -64,7 +64,6 @@ class DraftModelProposer:
         """Stops early behind an end token, and where the plan's stop rule says so."""
         sequence = self._follow(tokens)
         self._read_tail(sequence)
-        sequence.caches.keep_rollback_points()
 
         def step(drafted: mx.array) -> mx.array:
             logits = sequence.feed(drafted if self._translation is None else self._translation.drafted(drafted))
@@ -95,7 +94,7 @@ class DraftModelProposer:
         return sequence.unread > (1 if stops else _TAIL_TOKENS)
 
     def _read_tail(self, sequence: Sequence) -> None:
-        """The last tokens, in one forward, unless that has been done already."""
+        """The last tokens, in one forward, unless that has been done already. Steps from there on can be taken back."""
         if unread := sequence.unread:
             self._before_tail = sequence.caches.position
             sequence.caches.keep_rollback_points()
