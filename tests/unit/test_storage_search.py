@@ -107,6 +107,13 @@ def test_attached_text_is_found_with_and_without_the_index(stores: Stores, path:
         assert found(path, "네 마리", index) == []
 
 
+def test_titles_are_found_by_their_words_and_not_by_the_numbers_of_their_chats(stores: Stores, path: Path) -> None:
+    for number in range(12):
+        chat_of(stores, "words", title=f"Plan {'B' if number % 5 else '7'}")
+    with closing(indexed(path)) as index:
+        assert [len(found(path, query, index)) for query in ("7", "plan b", "plan words", "1")] == [3, 9, 12, 0]
+
+
 def test_what_the_index_has_not_read_yet_is_found(stores: Stores, path: Path) -> None:
     chat_of(stores, "old words")
     with closing(indexed(path)) as index:
