@@ -238,7 +238,8 @@ def test_one_forward_draws_what_many_would(sampling: Sampling, drafted_by_it: in
     together = sampler(sampling, [1, 2])
     for at in range(drafted_by_it):
         together.draft(law(9), 2 + at, mx.array(drawn[:at], dtype=mx.uint32), SCALES, 1)
-    verdicts, _ = together.verify(logits, 2, Draft(mx.array(drawn[:3], dtype=mx.uint32)))
+    verdicts, doubt = together.verify(logits, 2, Draft(mx.array(drawn[:3], dtype=mx.uint32)))
+    assert doubt is None  # nobody said that a wide forward rounds
 
     assert verdicts.tolist() == drawn
 
