@@ -20,7 +20,7 @@ test: dev ## Run the tests, in two processes
 	@$(PYTHON) -m app.system.platform_check
 	@$(PYTHON) -m pytest --numprocesses 2 --dist loadfile $(ARGS)
 
-families: dev ## Examine every model family of mlx-lm; some minutes
+families: dev ## Examine every model family of mlx-lm; half an hour
 	@$(PYTHON) -m pytest tests/families -m "families or not families" -q $(ARGS)
 
 drills: dev ## Attack the app and the engine with faults, damage and random input; about an hour

@@ -264,6 +264,10 @@
         <translation>メッセージに入れる</translation>
     </message>
     <message>
+        <source>Remove from the Message</source>
+        <translation>メッセージから外す</translation>
+    </message>
+    <message>
         <source>Close</source>
         <translation>閉じる</translation>
     </message>

@@ -264,6 +264,10 @@
         <translation>메시지에 넣기</translation>
     </message>
     <message>
+        <source>Remove from the Message</source>
+        <translation>메시지에서 제거</translation>
+    </message>
+    <message>
         <source>Close</source>
         <translation>닫기</translation>
     </message>

@@ -264,6 +264,10 @@
         <translation>放入消息</translation>
     </message>
     <message>
+        <source>Remove from the Message</source>
+        <translation>从消息中移除</translation>
+    </message>
+    <message>
         <source>Close</source>
         <translation>关闭</translation>
     </message>

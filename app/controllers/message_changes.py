@@ -154,6 +154,17 @@ class MessageChanges(QObject):
         self._chats.show_branch_of(message.chat_id)
         self.saved.emit(message.id)
 
+    def drop_attachment(self, message_id: int, place: int) -> None:
+        """A version of the message without that attachment; a message of nothing but it stays as it is."""
+        message = self._storage.read.messages.message(message_id)
+        if message is None or not can_drop(message.text, len(message.attachments)) or self._chats.changes.is_asking:
+            return
+        kept = tuple(each for number, each in enumerate(message.attachments) if number != place)
+        self._chats.changes.ask(
+            lambda stores: exchange.reattach(stores, message, kept),
+            lambda _new_id: self._chats.show_branch_of(message.chat_id),
+        )
+
     # Roles and deleting
 
     def switch_role(self, message_id: int) -> bool:
@@ -205,6 +216,10 @@ class MessageChanges(QObject):
         if self._chats.transcript.row_of(message_id) is not None:
             edit = self._edits.get(message_id)
             self._chats.transcript.change(message_id, edit=None if edit is None else _shown(edit))
+
+
+def can_drop(text: str, attachments: int) -> bool:
+    return bool(text.strip()) or attachments > 1
 
 
 def _shown(edit: Edit) -> MessageEdit:

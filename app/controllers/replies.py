@@ -160,6 +160,8 @@ class Replies(QObject):
     def row(self, stored: StoredMessage) -> TranscriptMessage:
         """The transcript's row of a message; for a reply that is not stored as it is, with what is not saved yet."""
         row = transcript_row(stored)
+        if not self._ends and not self._live:
+            return row
         if end := self._ends.get(stored.id):
             status = ReplyStatus.UNSAVED if stored.id in self._refused else end.status
             row = replace(row, status=status, stats=end.stats, error=end.error, drafted=end.drafted)

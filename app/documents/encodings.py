@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 _SAMPLE_BYTES = 1 << 18
 _STEP_BYTES = 1 << 20  # decoded at one go: other threads get their turn in between
+_STEP_CHARACTERS = 1 << 16
 _LEAST_LIKELY = 0.12
 _MOST_MARKED = 0.3  # of a text in a Latin alphabet has marks
 
@@ -56,9 +57,19 @@ def decoded(data: bytes) -> str | None:
 
 
 def _clean(text: str | None) -> str | None:
-    if text is None or len(_CONTROL.findall(text)) > len(text) * _MOST_CONTROL:
+    if text is None or _is_binary(text):
         return None
     return text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
+
+
+def _is_binary(text: str) -> bool:
+    """Looks no further than it must, and a step at a time: noise is nothing but such signs."""
+    found, most = 0, len(text) * _MOST_CONTROL
+    for at in range(0, len(text), _STEP_CHARACTERS):
+        found += len(_CONTROL.findall(text[at : at + _STEP_CHARACTERS]))
+        if found > most:
+            return True
+    return False
 
 
 def _decode(data: bytes, encoding: str | None) -> str | None:

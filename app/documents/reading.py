@@ -54,7 +54,11 @@ def _read(path: Path, stop: Stop, progress: Progress) -> Attachment:
 
 def name_of(path: Path) -> str:
     """As it can be shown and stored: not every name of a file is text, and some systems take letters apart."""
-    return unicodedata.normalize("NFC", os.fsencode(path.name).decode("utf-8", "replace"))
+    try:
+        name = os.fsencode(path.name)
+    except UnicodeEncodeError:  # half a character, which no name on a disk has
+        name = path.name.encode("utf-8", "replace")
+    return unicodedata.normalize("NFC", name.decode("utf-8", "replace"))
 
 
 def _size(path: Path) -> int:

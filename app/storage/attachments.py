@@ -39,6 +39,12 @@ def attachments_to_json(attachments: Sequence[Attachment]) -> str | None:
     return json.dumps([asdict(each) for each in attachments], ensure_ascii=False) if attachments else None
 
 
+def with_attached(text: str, stored: object) -> str:
+    """What is searched of a message: its words, and the names and texts of what is attached to it."""
+    attached = attachments_from_json(stored)
+    return "\n".join([text, *(part for each in attached for part in (each.name, each.text))]) if attached else text
+
+
 def attachments_from_json(text: object) -> Attachments:
     """Of what cannot be read, nothing; never raises."""
     if text is None:

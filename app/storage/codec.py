@@ -70,6 +70,8 @@ def error_from_json(text: object) -> EngineError | None:
 
 def as_text(value: object) -> str:
     """A column of text, also where damage has made something else of it."""
+    if isinstance(value, str):
+        return value
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     return "" if value is None else str(value)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.storage.attachments import Attachments
+from app.storage.attachments import Attachments, attachments_to_json
 from app.storage.records import StoredMessage
 from app.storage.storage import Stores
 from engine import MessageRole
@@ -70,6 +70,15 @@ def replace(stores: Stores, original: StoredMessage, text: str) -> int:
     """Other words for a message; the former ones are a version of it."""
     with stores.database.transaction():
         return stores.messages.replace(original, text)
+
+
+def reattach(stores: Stores, original: StoredMessage, attachments: Attachments) -> int:
+    """The same words with other attachments; the former message is a version of it."""
+    with stores.database.transaction():
+        number = stores.messages.replace(original, original.text)
+        values = attachments_to_json(attachments), number
+        stores.database.execute("UPDATE messages SET attachments = ? WHERE id = ?", values)
+    return number
 
 
 def delete_messages(stores: Stores, message: StoredMessage, *, following: bool) -> float:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from app.storage.attachments import Attachments, attachments_from_json, attachments_to_json
 from app.storage.chats import ChatStore
@@ -26,6 +26,7 @@ WITH RECURSIVE below (id) AS (
 )
 """
 
+_PAGE = 500  # messages that are read at one go
 _ROLES = {role.value: role for role in MessageRole}
 
 
@@ -199,35 +200,44 @@ class MessageStore:
         return read_tree(self._db, chat_id)
 
     def _branch(self, leaf_id: int, tree: Tree) -> list[StoredMessage]:
-        return [self._stored(number, tree) for number in tree.path(leaf_id)]
+        path = tree.path(leaf_id)
+        rows = {row["id"]: row for at in range(0, len(path), _PAGE) for row in self._rows(path[at : at + _PAGE])}
+        return [_stored(number, rows.get(number), tree) for number in path]
 
     def _stored(self, message_id: int, tree: Tree) -> StoredMessage:
-        sibling, siblings = tree.place(message_id)
+        return _stored(message_id, next(iter(self._rows([message_id])), None), tree)
+
+    def _rows(self, numbers: Sequence[int]) -> list[sqlite3.Row]:
+        """Without those that cannot be read: a damaged one does not take its neighbours along."""
         try:
-            row = self._db.row("SELECT * FROM messages WHERE id = ?", (message_id,))
+            return self._db.rows(f"SELECT * FROM messages WHERE id IN ({','.join(map(str, numbers))})")
         except sqlite3.DatabaseError:
-            row = None
-        role = None if row is None else _ROLES.get(row["role"])
-        if row is None or role is None:
-            return _unreadable(message_id, row, sibling, siblings)
-        return StoredMessage(
-            id=message_id,
-            chat_id=row["chat_id"],
-            parent_id=tree.parents.get(message_id, row["parent_id"]),
-            role=role,
-            text=as_text(row["text"]),
-            thinking=as_text(row["thinking"]),
-            thinking_s=row["thinking_s"] if isinstance(row["thinking_s"], float) else 0.0,
-            status=ReplyStatus.stored(row["status"]),
-            main_name=as_text(row["main_name"]),
-            draft_name=as_text(row["draft_name"]),
-            stats=stats_from_json(row["stats"]),
-            error=error_from_json(row["error"]),
-            attachments=attachments_from_json(row["attachments"]),
-            drafting=as_text(row["drafting"]),
-            sibling=sibling,
-            siblings=siblings,
-        )
+            return [row for number in numbers for row in self._rows([number])] if len(numbers) > 1 else []
+
+
+def _stored(message_id: int, row: sqlite3.Row | None, tree: Tree) -> StoredMessage:
+    sibling, siblings = tree.place(message_id)
+    role = None if row is None else _ROLES.get(row["role"])
+    if row is None or role is None:
+        return _unreadable(message_id, row, sibling, siblings)
+    return StoredMessage(
+        id=message_id,
+        chat_id=row["chat_id"],
+        parent_id=tree.parents.get(message_id, row["parent_id"]),
+        role=role,
+        text=as_text(row["text"]),
+        thinking=as_text(row["thinking"]),
+        thinking_s=row["thinking_s"] if isinstance(row["thinking_s"], float) else 0.0,
+        status=ReplyStatus.stored(row["status"]),
+        main_name=as_text(row["main_name"]),
+        draft_name=as_text(row["draft_name"]),
+        stats=stats_from_json(row["stats"]),
+        error=error_from_json(row["error"]),
+        attachments=attachments_from_json(row["attachments"]),
+        drafting=as_text(row["drafting"]),
+        sibling=sibling,
+        siblings=siblings,
+    )
 
 
 def _unreadable(message_id: int, row: sqlite3.Row | None, sibling: int, siblings: int) -> StoredMessage:

@@ -19,13 +19,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.markup.folding import fold
+from app.storage.attachments import with_attached
 from app.storage.codec import as_text
 from app.storage.database import Connection
 
 log = logging.getLogger(__name__)
 
 BATCH = 100  # messages that are read at one go
-_VERSION = 1  # another one makes the index anew
+_VERSION = 2  # another one makes the index anew
 _CHAT_BITS = 32  # a row's number is that of the chat and, in its lower bits, that of the message
 _END = 1 << _CHAT_BITS
 
@@ -100,7 +101,10 @@ def _opened(database: Path) -> SearchIndex:
 class SearchIndex:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._db = Connection(connection)
-        self._read_to: int = connection.execute("SELECT read_to FROM state").fetchone()[0]
+        rows = connection.execute("SELECT read_to FROM state WHERE typeof(read_to) = 'integer'").fetchall()
+        if len(rows) != 1 or rows[0][0] < 0:
+            raise sqlite3.DatabaseError("an index that does not say what it has read")
+        self._read_to: int = rows[0][0]
 
     def close(self) -> None:
         self._db.close()
@@ -110,11 +114,13 @@ class SearchIndex:
         if self._is_ahead_of(reader):
             raise sqlite3.DatabaseError("the index knows messages that were never written")
         fresh = reader.rows(
-            "SELECT id, chat_id, text FROM messages WHERE id > ? AND id < ? ORDER BY id LIMIT ?",
+            "SELECT id, chat_id, text, attachments FROM messages WHERE id > ? AND id < ? ORDER BY id LIMIT ?",
             (self._read_to, _END, batch),
         )
         changed = reader.rows(
-            "SELECT id, chat_id, text, times FROM rewritten CROSS JOIN messages ON id = message_id LIMIT ?", (batch,)
+            "SELECT id, chat_id, text, attachments, times"
+            " FROM rewritten CROSS JOIN messages ON id = message_id LIMIT ?",
+            (batch,),
         )
         known_to = fresh[-1]["id"] if fresh else self._read_to
         with self._db.transaction(durable=False):
@@ -149,11 +155,15 @@ class SearchIndex:
 
     def _add(self, rows: Iterable[sqlite3.Row]) -> None:
         pieces = (
-            (row["chat_id"] << _CHAT_BITS | row["id"], " ".join(pieces_of(as_text(row["text"]))))
+            (row["chat_id"] << _CHAT_BITS | row["id"], " ".join(pieces_of(_searched(row))))
             for row in rows
             if isinstance(row["chat_id"], int) and 0 < row["chat_id"] < _END >> 1 and row["id"] > 0
         )
         self._db.connection.executemany("INSERT INTO pieces (rowid, text) VALUES (?, ?)", pieces)
+
+
+def _searched(row: sqlite3.Row) -> str:
+    return with_attached(as_text(row["text"]), row["attachments"])
 
 
 def pieces_of(text: str) -> set[str]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from app.markup.folding import fold, occurrences
+from app.storage.attachments import with_attached
 from app.storage.codec import as_text, as_title
 from app.storage.database import Connection
 from app.storage.records import ChatSummary, Match
@@ -49,36 +50,35 @@ class Searching:
         """The chats whose title or messages have all words of the query, in the order of the list."""
         not_read = set() if self._index is None else self._index.chats_not_read(self._db)
         words = [self._word(word, not_read) for word in dict.fromkeys(map(fold, query.split()))]
+        titles = fold(self._text(_TITLES))
+        likely = [word.chats | _titled(titles, word.folded) for word in words if word.chats is not None]
         found: list[ChatSummary] = []
-        for chat_id, title in self._titles():
-            if self._cancelled() or len(found) == limit:
-                break
-            if all(word.folded in title or word.chats is None or chat_id in word.chats for word in words):
-                found += self._looked_up(chat_id, title, words, query)
+        for chat_id in map(int, filter(None, self._text(_ORDER).split(","))):
+            if all(chat_id in chats for chats in likely):
+                if self._cancelled() or len(found) == limit:
+                    break
+                found += self._looked_up(chat_id, words, query)
         return found
 
     def _word(self, folded: str, not_read: set[int]) -> _Word:
         chats = None if self._index is None else self._index.chats_with(folded)
         return _Word(folded, None if chats is None else chats | not_read)
 
-    def _titles(self) -> list[tuple[int, str]]:
-        """Of all chats in the order of the list, folded. MEASURED: as two texts, 10,000 take a third of the time."""
-        lines = (line.partition(_TAB) for line in fold(self._text(_TITLES)).split(_LINE_END))
-        titles = {number: title for number, _, title in lines}
-        return [(int(number), titles.get(number, "")) for number in self._text(_ORDER).split(",") if number]
-
     def _text(self, sql: str) -> str:
         row = self._db.row(sql)
         return "" if row is None else as_text(row[0])
 
-    def _looked_up(self, chat_id: int, title: str, words: Sequence[_Word], query: str) -> list[ChatSummary]:
+    def _looked_up(self, chat_id: int, words: Sequence[_Word], query: str) -> list[ChatSummary]:
         """The chat with what was found in it, if it has all words."""
+        row = self._db.row("SELECT * FROM chats WHERE id = ?", (chat_id,))
+        if row is None:
+            return []
+        title = fold(as_text(row["title"]))
         missing = {word.folded for word in words if word.folded not in title}
         best: list[tuple[int, str]] = []
         if missing or any(word.chats is None or chat_id in word.chats for word in words):
             best = self._best_messages(chat_id, [word.folded for word in words], missing)
-        row = self._db.row("SELECT * FROM chats WHERE id = ?", (chat_id,))
-        if missing or row is None:
+        if missing:
             return []
         return [summary_of(row, tuple(_match(number, text, query, words) for number, text in best))]
 
@@ -99,9 +99,22 @@ class Searching:
 
     def _texts(self, chat_id: int) -> Iterator[tuple[int, str]]:
         """The newest first."""
-        sql = "SELECT id, text FROM messages WHERE chat_id = ? AND deleted_at IS NULL ORDER BY id DESC"
+        sql = "SELECT id, text, attachments FROM messages WHERE chat_id = ? AND deleted_at IS NULL ORDER BY id DESC"
         for row in self._db.connection.execute(sql, (chat_id,)):
-            yield row["id"], as_text(row["text"])
+            yield row["id"], with_attached(as_text(row["text"]), row["attachments"])
+
+
+def _titled(titles: str, word: str) -> set[int]:
+    """The chats with the word in their titles: it is looked for in the text of all, which is a quarter of the time."""
+    found: set[int] = set()
+    at = titles.find(word)
+    while at >= 0:
+        line, end = titles.rfind(_LINE_END, 0, at) + 1, titles.find(_LINE_END, at)
+        number, _, title = titles[line : end if end >= 0 else None].partition(_TAB)
+        if word in title:  # and not in the number alone
+            found.add(int(number))
+        at = titles.find(word, end + 1) if end >= 0 else -1
+    return found
 
 
 def summary_of(row: sqlite3.Row, matches: tuple[Match, ...] = ()) -> ChatSummary:

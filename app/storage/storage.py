@@ -170,6 +170,8 @@ class Storage:
         search = self._searching = _Search(self._address, query, limit)
 
         def found(chats: list[ChatSummary]) -> None:
+            if search.met_damage:
+                self._drop_index()
             if not search.cancelled:
                 done(chats)
 
@@ -311,6 +313,7 @@ class _Search:
 
     def __init__(self, address: str, query: str, limit: int) -> None:
         self.cancelled = False
+        self.met_damage = False
         self._address = address
         self._query = query
         self._limit = limit
@@ -341,8 +344,10 @@ class _Search:
     def _find(self, reader: Reader, index: SearchIndex | None) -> list[ChatSummary]:
         try:
             return Searching(reader, index, lambda: self.cancelled).find(self._query, self._limit)
-        except sqlite3.DatabaseError:  # perhaps it is the index that is damaged
-            return Searching(reader, None, lambda: self.cancelled).find(self._query, self._limit)
+        except sqlite3.DatabaseError:
+            found = Searching(reader, None, lambda: self.cancelled).find(self._query, self._limit)
+            self.met_damage = index is not None and not self.cancelled  # what it can do without was at fault
+            return found
 
 
 def _ignore(_outcome: object) -> None:

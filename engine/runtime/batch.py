@@ -31,6 +31,7 @@ _log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
+_MOST_TOKENS = 128  # of a step with drafts, all rows together: logits of each take room
 _PADDED_TOKENS = 2048  # reading a copy of a longer chat takes what the wider forward saves
 
 # It picks keys in blocks, counted from the start of the cache: padding shifts them, in texts too long for a trial.
@@ -117,7 +118,8 @@ class Batch:
     def _drafted(self) -> list[Draft]:
         """What each reply's draft foresees. All rows are as wide as the widest, and none may pass its context's end."""
         context = self.replies[0].sequence.model.info.context_tokens
-        most = min(context - len(reply.sequence.tokens) for reply in self.replies)
+        left = min(context - len(reply.sequence.tokens) for reply in self.replies)
+        most = min(left, _MOST_TOKENS // len(self.replies) - 1)
         drafts = [_attempt(reply, partial(reply.draft_shared, len(self.replies), most)) for reply in self.replies]
         return [NO_DRAFT if draft is None else draft for draft in drafts]
 

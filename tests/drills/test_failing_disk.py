@@ -15,8 +15,21 @@ from pathlib import Path
 
 import pytest
 
-from app.storage import Database, ReplyStatus, ReplyText, Stores, copies
-from engine import RequestStats
+from app.storage import (
+    Attachment,
+    AttachmentKind,
+    Database,
+    Edit,
+    EditKind,
+    ReplyStatus,
+    ReplyText,
+    Stores,
+    copies,
+    exchange,
+    portable,
+)
+from app.storage.portable import PortableChat, PortableMessage
+from engine import MessageRole, RequestStats
 from tests.helpers.chat_files import PAGE_BYTES, fill, look, wipe
 from tests.helpers.faulty_disk import EVERYTHING, READS, SYNCS, WRITES, Fault, dies, failing, is_possible
 
@@ -44,6 +57,12 @@ print(json.dumps(stored))
 """
 _REFUSALS = (sqlite3.Error, OSError)
 
+_CHAT = PortableChat(
+    "x:1",
+    "Taken in",
+    tuple(PortableMessage(at, at - 1 or None, "user", f"taken in {at} " + "word " * 900) for at in range(1, 9)),
+)
+_ATTACHED = Attachment("a.txt", AttachmentKind.TEXT, "text " * 3000, 15_000)
 Prepare = Callable[[Path], frozenset[str]]
 
 
@@ -140,6 +159,69 @@ def fail_while_writing(path: Path, number: int, persistent: bool, step: int) -> 
     pytest.fail("it never got through")
 
 
+def change_everything(path: Path, done: list[str]) -> None:
+    """A folder, an edit under way, other words, an import, an attachment; what is acknowledged goes to `done`."""
+    with closing(Database(path)) as database:
+        stores = Stores(database)
+
+        def take_in() -> None:
+            with database.transaction():
+                portable.add(stores, _CHAT)
+
+        message = stores.messages.message(2)
+        assert message is not None
+        steps: dict[str, Callable[[], object]] = {
+            "folder": lambda: stores.folders.make("drilled", None, 1),
+            "edit": lambda: stores.edits.put(Edit(1, EditKind.EDIT, MessageRole.USER, "edited " * 2000)),
+            "words": lambda: exchange.replace(stores, message, "other words " * 2000),
+            "import": take_in,
+            "attachment": lambda: stores.unsent.put_attachments(1, (_ATTACHED,)),
+        }
+        for name, step in steps.items():
+            with suppress(*_REFUSALS):
+                step()
+                done.append(name)
+
+
+def what_is_there(path: Path) -> set[str]:
+    """Of those steps; an import is there as a whole or not at all."""
+    with closing(Database(path)) as database:
+        stores = Stores(database)
+        taken_in = len(database.rows("SELECT id FROM messages WHERE text LIKE 'taken in%'"))
+        assert taken_in in (0, len(_CHAT.messages))
+        found = {
+            "folder": [each.name for each in stores.folders.all()] == ["drilled"]
+            and database.row("SELECT 1 FROM chats WHERE id = 1 AND folder_id IS NOT NULL") is not None,
+            "edit": stores.edits.of_chat(1).get(1) is not None,
+            "words": database.row("SELECT 1 FROM messages WHERE text LIKE 'other words%'") is not None,
+            "import": bool(taken_in),
+            "attachment": stores.unsent.attachments().get(1) == (_ATTACHED,),
+        }
+    return {name for name, is_there in found.items() if is_there}
+
+
+def fail_while_changing(path: Path, number: int, persistent: bool, step: int) -> None:
+    texts = fill(path)
+    files = kept(path)
+    for at in range(1, _MOST, step):
+        put_back(files, path)
+        done: list[str] = []
+        with failing(Fault(WRITES, at, number, persistent), path.parent) as fault, suppress(*_REFUSALS):
+            change_everything(path, done)
+        assert set(done) <= what_is_there(path), f"call {at}"
+        assert texts <= look(path).texts | _replaced(path), f"call {at}"
+        if not fault.was_met:
+            assert len(done) == 5
+            return
+    pytest.fail("it never got through")
+
+
+def _replaced(path: Path) -> set[str]:
+    """What has other words now is a version beside them."""
+    with closing(Database(path)) as database:
+        return {row["text"] for row in database.rows("SELECT text FROM messages WHERE id = 2")}
+
+
 def fail_syncs(path: Path, persistent: bool, step: int) -> None:
     """What SQLite has acknowledged is there, whichever of its syncs the system refuses."""
     texts = fill(path)
@@ -194,6 +276,17 @@ def test_the_process_dies_at_every_call_of_a_rescue(tmp_path: Path) -> None:
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO])
 def test_every_write_of_a_session_fails(tmp_path: Path, number: int, persistent: bool) -> None:
     fail_while_writing(tmp_path / "chats.db", number, persistent, 1)
+
+
+@pytest.mark.drill
+@pytest.mark.parametrize("persistent", [False, True])
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO])
+def test_every_write_fails_while_everything_is_changed(tmp_path: Path, number: int, persistent: bool) -> None:
+    fail_while_changing(tmp_path / "chats.db", number, persistent, 1)
+
+
+def test_some_writes_fail_while_everything_is_changed(tmp_path: Path) -> None:
+    fail_while_changing(tmp_path / "chats.db", errno.EIO, persistent=False, step=17)
 
 
 def test_no_read_that_fails_once_sets_a_sound_file_aside(tmp_path: Path) -> None:

@@ -130,6 +130,19 @@ def test_no_row_goes_beyond_the_context() -> None:
     assert max(ends) <= 70
 
 
+def test_a_step_of_many_rows_is_no_wider_than_memory_has_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.runtime.batch._MOST_TOKENS", 12)
+    harness = Harness(model("qwen3"), draft())
+    heard = [harness.submit(asking(prompt(6 + salt, salt), 30, speculation=Speculation.fixed(8))) for salt in range(4)]
+    harness.until_written(heard[3], 12)
+    drafted = [len(reply.reply._stats.drafted_by_position) for reply in heard[1:]]
+    harness.run_dry()
+
+    assert drafted == [2] * 3
+    for salt, reply in enumerate(heard):
+        assert reply.tokens == alone("qwen3", asking(prompt(6 + salt, salt), 30)).tokens
+
+
 @pytest.mark.expect_log("a reply failed")
 def test_an_error_in_one_rows_draws_is_its_own() -> None:
     harness = Harness(model("qwen3"), draft())
@@ -147,19 +160,40 @@ def test_an_error_in_one_rows_draws_is_its_own() -> None:
         assert heard[salt].tokens == alone("qwen3", asking(prompt(6 + salt, salt), 60)).tokens
 
 
-def test_a_trace_says_what_was_drafted_in_company() -> None:
-    harness = Harness(model("qwen3"), draft())
-    asked = [replace(asking(prompt(9 + salt, salt), 50), trace=True) for salt in range(2)]
+@pytest.mark.parametrize("source", ["draft", "lookup"])
+@pytest.mark.parametrize("stops", [False, True])
+def test_a_trace_says_what_was_drafted_in_company(source: str, stops: bool) -> None:
+    """Position, draft, source and what stood of it, round by round; penalised, up to a stop string."""
+    phrase = prompt(12)
+    asked = [
+        replace(asking((*phrase * 3, 5 + salt), 60, replace(SAMPLED, seed=salt, logit_bias=biased(phrase))), trace=True)
+        for salt in range(2)
+    ]
+    if stops:
+        text = alone("qwen3", asked[0]).text
+        asked[0] = replace(asked[0], stop=(text[len(text) // 2 :][:4],))
+    harness = Harness(model("qwen3"), draft() if source == "draft" else None)
     heard = [harness.submit(one) for one in asked]
     harness.run_dry()
 
+    shared = 0
     for reply, one in zip(heard, asked, strict=True):
-        chat = (*one.tokens, *reply.tokens)
-        assert sum(bool(done.drafted) for done in reply.finished.rounds) > 8
+        assert reply.tokens == alone("qwen3", one).tokens
+        chat, position = (*one.tokens, *reply.tokens), len(one.tokens)
         for done in reply.finished.rounds:
-            foreseen = done.drafted[: done.accepted]
-            assert chat[done.position : done.position + done.accepted] == foreseen
-            assert done.source == ("draft" if done.drafted else "")
+            assert done.position == position
+            assert chat[position : position + done.accepted] == done.drafted[: done.accepted]
+            assert done.source == (source if done.drafted else "")
+            position += done.accepted + 1
+        assert position >= len(chat)
+        assert sum(len(done.drafted) for done in reply.finished.rounds) == reply.finished.stats.drafted
+        shared += reply.finished.stats.shared_gained
+    assert shared >= (4 if source == "draft" else 1)
+
+
+def biased(tokens: tuple[int, ...]) -> tuple[tuple[int, float], ...]:
+    """So that a reply says again what was said."""
+    return tuple((token, 6.0) for token in sorted(set(tokens)))
 
 
 def forced(monkeypatch: pytest.MonkeyPatch, way: Way) -> None:

@@ -201,6 +201,38 @@ def test_regenerating_editing_and_duplicating_keep_attachments(app: AppHarness, 
     assert [each.name for each in app.chats.transcript.messages[0].attachments] == ["메모.txt"]
 
 
+def test_a_sent_attachment_is_removed_and_the_former_message_stays_a_version(
+    app: AppHarness, qtbot: QtBot, note: Path
+) -> None:
+    attach(app, qtbot, note)
+    app.ask(qtbot, "What is in it?")
+    assert app.window.transcript is not None
+    (part,) = app.window.transcript.findChildren(AttachmentsPart)
+    press(part.chips[0], Qt.Key.Key_Return)
+    (dialog,) = app.window.findChildren(AttachmentDialog)
+    dialog.remove.click()
+    app.wait_until_quiet(qtbot)
+    messages = app.chats.transcript.messages
+    assert [(each.text, each.attachments) for each in messages] == [
+        ("What is in it?", ()),
+        ("A draft guesses, the main model checks.", ()),
+    ]
+    assert messages[0].siblings == 2
+    app.chats.regenerate(messages[1].id)
+    app.wait_until_quiet(qtbot)
+    assert app.engine.requests[-1].messages[-1].content == "What is in it?"
+
+
+def test_a_message_of_nothing_but_an_attachment_keeps_it(app: AppHarness, qtbot: QtBot, note: Path) -> None:
+    attach(app, qtbot, note)
+    QTest.keyClick(app.window.composer.edit, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: len(app.chats.transcript.messages) == 2)
+    app.wait_until_quiet(qtbot)
+    app.chats.edits.drop_attachment(app.chats.transcript.messages[0].id, 0)
+    app.wait_until_quiet(qtbot)
+    assert len(app.chats.transcript.messages[0].attachments) == 1
+
+
 def test_what_is_attached_waits_in_its_chat_and_over_a_restart(tmp_path: Path, qtbot: QtBot, note: Path) -> None:
     with open_app(tmp_path / "profile", qtbot) as app:
         app.ask(qtbot, "Hello")

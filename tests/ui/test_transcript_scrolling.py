@@ -137,6 +137,21 @@ def test_a_new_line_at_the_end_leaves_what_is_above_unpainted(open_transcript: O
     assert painted.area_px < 3 * page / 2
 
 
+def test_a_step_of_the_wheel_paints_what_comes_into_sight_and_no_more(open_transcript: Opener) -> None:
+    """Also above messages whose height was a guess, and below the button that lies over the text."""
+    harness = open_transcript(long_chat(40))
+    view = harness.view
+    for _ in range(8):  # until there are enough widgets
+        wheel(view.viewport(), 120)
+    painted, page = Painted(view.viewport()), view.viewport().width() * view.page_px()
+    for step in range(30):
+        wheel(view.viewport(), 120 if step < 20 else -120)
+    assert view.jump_button.isVisible()
+    assert painted.area_px < 30 * page / 2
+    shown = view.screen().grabWindow(view.winId()).toImage()
+    assert shown == view.grab().toImage().convertedTo(shown.format())
+
+
 def test_what_is_painted_bit_by_bit_is_what_would_be_painted_at_once(open_transcript: Opener) -> None:
     """Code, its foot, its colours, the row below, paragraphs, lists and a table, on the screen itself."""
     harness = open_transcript([*long_chat(2), reply(9, "", ReplyStatus.STREAMING)])

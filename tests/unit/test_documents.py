@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from app.documents import MOST_FILE_BYTES, Refused, WhyNot, pdf, read_file
 from app.documents.encodings import decoded
+from app.documents.reading import name_of
 from app.storage import Attachment, AttachmentKind
 from app.storage.attachments import attachments_from_json, attachments_to_json
 from app.system.limited_child import Limits, Stop, Stopped
@@ -205,3 +207,15 @@ def test_attachments_are_stored_as_they_are(several: tuple[Attachment, ...]) -> 
 def test_damaged_attachments_are_read_as_far_as_they_go(text: object) -> None:
     for attachment in attachments_from_json(text):
         assert attachment == Attachment("", AttachmentKind.TEXT, "", 0)
+
+
+def test_a_large_file_of_nothing_is_refused_at_once(tmp_path: Path) -> None:
+    """By what its first part shows: to count it all took seconds, in which no other thread could work."""
+    (tmp_path / "a").write_bytes(bytes(15_000_000))
+    began = time.thread_time()
+    assert refusal(tmp_path / "a") is WhyNot.BINARY
+    assert time.thread_time() - began < 1.0  # a tenth of it on a quiet machine
+
+
+def test_any_name_can_be_shown() -> None:
+    assert name_of(Path("/tmp/half \ud800")) == "half ?"

@@ -274,6 +274,19 @@ def test_a_row_that_cannot_be_read_is_said_among_the_others(stores: Stores) -> N
     assert notice_of(transcript_row(branch[0])).title == "This message cannot be read"
 
 
+def test_a_long_branch_is_read_in_pages(stores: Stores) -> None:
+    chat = stores.chats.create("Chat")
+    leaf = None
+    with stores.database.transaction():
+        for number in range(1200):
+            leaf = stores.messages.add_user(chat, leaf, str(number))
+    asked: list[str] = []
+    stores.database.connection.set_trace_callback(asked.append)
+    assert stores.texts(chat) == [str(number) for number in range(1200)]
+    stores.database.connection.set_trace_callback(None)
+    assert len(asked) < 10
+
+
 def test_parents_that_go_round_in_a_circle_end(stores: Stores) -> None:
     chat = stores.chats.create("Chat")
     asked, reply = stores.exchange(chat, None, "q", "a")

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.storage import ChatSummary, Database, ReplyStatus, ReplyText, Storage, Stores
+from app.storage import Attachment, AttachmentKind, ChatSummary, Database, ReplyStatus, ReplyText, Storage, Stores
 from app.storage.database import Reader, address_of
 from app.storage.search_index import Progress, SearchIndex, forget_index, index_path, open_index
 from app.storage.searching import MATCHES, Searching
@@ -97,6 +97,23 @@ def test_any_piece_of_any_text_is_found(
                     assert found(path, query, index) == found(path, query, None)
 
 
+def test_attached_text_is_found_with_and_without_the_index(stores: Stores, path: Path) -> None:
+    chat = stores.chats.create("Chat")
+    attached = (Attachment("notes.md", AttachmentKind.TEXT, "오리는 세 마리예요", 9),)
+    number = stores.messages.add_user(chat, None, "How many?", attached)
+    for index in (None, indexed(path)):
+        for query in ("세 마리", "notes", "many 오리"):
+            assert found(path, query, index) == [(chat, (number,))]
+        assert found(path, "네 마리", index) == []
+
+
+def test_titles_are_found_by_their_words_and_not_by_the_numbers_of_their_chats(stores: Stores, path: Path) -> None:
+    for number in range(12):
+        chat_of(stores, "words", title=f"Plan {'B' if number % 5 else '7'}")
+    with closing(indexed(path)) as index:
+        assert [len(found(path, query, index)) for query in ("7", "plan b", "plan words", "1")] == [3, 9, 12, 0]
+
+
 def test_what_the_index_has_not_read_yet_is_found(stores: Stores, path: Path) -> None:
     chat_of(stores, "old words")
     with closing(indexed(path)) as index:
@@ -137,6 +154,18 @@ def test_a_damaged_index_is_made_anew(stores: Stores, path: Path) -> None:
     with closing(indexed(path)) as index:
         assert found(path, "words", index) == [(chat, (1,))]
     assert index_path(path).stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize(
+    "damage", ["DELETE FROM state", "UPDATE state SET read_to = 'x'", "UPDATE state SET read_to = -1"]
+)
+def test_an_index_that_does_not_say_what_it_has_read_is_made_anew(stores: Stores, path: Path, damage: str) -> None:
+    chat = chat_of(stores, "words")
+    indexed(path).close()
+    with closing(sqlite3.connect(index_path(path), isolation_level=None)) as raw:
+        raw.execute(damage)
+    with closing(indexed(path)) as index:
+        assert found(path, "words", index) == [(chat, (1,))]
 
 
 def test_an_index_of_a_later_database_is_refused(stores: Stores, path: Path, tmp_path: Path) -> None:
@@ -237,6 +266,8 @@ def test_a_search_goes_on_without_an_index_that_cannot_be_read(owner: Owner, pat
     with closing(sqlite3.connect(index_path(path))) as raw:
         raw.execute("DROP TABLE pieces")
     assert owner.search("words") == ["Chat"]
+    owner.settle()
+    assert not index_path(path).exists()  # it is made anew
 
 
 def test_what_is_deleted_for_good_is_in_no_file(owner: Owner, path: Path) -> None:

@@ -20,8 +20,17 @@ _STEP_CHARACTERS = 100_000  # laid out at one go
 
 class AttachmentDialog(Translated, QDialog):
     put_back_requested = Signal()
+    remove_requested = Signal()
 
-    def __init__(self, theme: Theme, attachment: Attachment, parent: QWidget, *, can_put_back: bool) -> None:
+    def __init__(
+        self,
+        theme: Theme,
+        attachment: Attachment,
+        parent: QWidget,
+        *,
+        can_put_back: bool = False,
+        can_remove: bool = False,
+    ) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._theme = theme
@@ -31,11 +40,14 @@ class AttachmentDialog(Translated, QDialog):
         self.text = QPlainTextEdit(self)
         self.put_back = PillButton(theme, Emphasis.PLAIN, parent=self)
         self.put_back.setVisible(can_put_back)
+        self.remove = PillButton(theme, Emphasis.PLAIN, parent=self)
+        self.remove.setVisible(can_remove)
         self.close_button = PillButton(theme, Emphasis.PRIMARY, parent=self)
         self._more = QTimer(self, interval=0)
         self._more.timeout.connect(self._show_more)
         self._arrange()
         self.put_back.clicked.connect(self._put_back)
+        self.remove.clicked.connect(self._remove)
         self.close_button.clicked.connect(self.accept)
         theme.changed.connect(self._restyle)
         self._restyle()
@@ -55,6 +67,7 @@ class AttachmentDialog(Translated, QDialog):
         ThinScrollBars(self.text, self._theme)
         buttons = QHBoxLayout()
         buttons.addWidget(self.put_back)
+        buttons.addWidget(self.remove)
         buttons.addStretch(1)
         buttons.addWidget(self.close_button)
         column = QVBoxLayout(self)
@@ -79,6 +92,10 @@ class AttachmentDialog(Translated, QDialog):
         self.put_back_requested.emit()
         self.accept()
 
+    def _remove(self) -> None:
+        self.remove_requested.emit()
+        self.accept()
+
     def _retranslate(self) -> None:
         chip = AttachmentChip(self._theme, content_of(self._attachment), self, removable=False)
         title, detail = chip.title(), chip.detail()
@@ -89,6 +106,7 @@ class AttachmentDialog(Translated, QDialog):
         self.facts.setText(self.tr("This file was not part of the chats that were imported.") if missing else detail)
         self.text.setAccessibleName(title)
         self.put_back.setText(self.tr("Put into the Message"))
+        self.remove.setText(self.tr("Remove from the Message"))
         self.close_button.setText(self.tr("Close"))
 
     def _restyle(self) -> None:

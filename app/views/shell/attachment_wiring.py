@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.controllers.attachments import AttachmentController
 from app.controllers.chat import ChatController
+from app.controllers.message_changes import can_drop
 from app.documents import NotAttached
 from app.theme import Theme
 from app.view_models.transcript import Attachment
@@ -82,10 +83,16 @@ class AttachmentWiring(QObject):
     def _open_sent(self, message_id: int, index: int) -> None:
         message = self._chats.transcript.message(message_id)
         if message is not None and index < len(message.attachments):
-            self._show(message.attachments[index], can_put_back=False)
+            can_remove = can_drop(message.text, len(message.attachments))
+            dialog = self._show(message.attachments[index], can_remove=can_remove)
+            dialog.remove_requested.connect(lambda: self._chats.edits.drop_attachment(message_id, index))
 
-    def _show(self, attachment: Attachment, *, can_put_back: bool) -> AttachmentDialog:
-        dialog = AttachmentDialog(self._theme, attachment, self._window, can_put_back=can_put_back)
+    def _show(
+        self, attachment: Attachment, *, can_put_back: bool = False, can_remove: bool = False
+    ) -> AttachmentDialog:
+        dialog = AttachmentDialog(
+            self._theme, attachment, self._window, can_put_back=can_put_back, can_remove=can_remove
+        )
         dialog.open()
         return dialog
 

@@ -15,8 +15,8 @@ from app.markup.growing_code import GrowingCode
 from app.markup.highlight import Role, Span, spans
 from app.theme import Palette
 
-_SLICE_S = 0.002
-_LINES_PER_STEP = 20
+_SLICE_S = 0.001
+_LINES_PER_STEP = 5
 
 _Colored = tuple[tuple[int, int, Role], ...]  # start, length and role on one line
 _Lines = Iterator[tuple[QTextBlock, _Colored]]

@@ -14,18 +14,23 @@ _ABOVE_FOOT_PX = 14
 
 
 class JumpButton(Translated, PaintedButton):
+    """A child of what scrolls: Qt paints all of that anew when something of another parent lies over it."""
+
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(theme, parent)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._retranslate()
         self.hide()
 
-    def set_wanted(self, wanted: bool) -> None:
+    def set_wanted(self, wanted: bool, area: QRect) -> None:
+        """Over the foot of this area; also after the area has scrolled, which takes it along."""
+        if wanted:
+            self._place_in(area)
         if wanted == self.isHidden():
             self.setVisible(wanted)
             self.raise_()
 
-    def place_in(self, area: QRect) -> None:
+    def _place_in(self, area: QRect) -> None:
         side = self.theme.px(_SIDE_PX)
         self.setGeometry(area.center().x() - side // 2, area.bottom() - side - _ABOVE_FOOT_PX, side, side)
 

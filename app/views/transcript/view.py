@@ -89,7 +89,7 @@ class TranscriptView(QAbstractScrollArea):
         self._highlights.changed.connect(self.viewport().update)
         self.editing = self._context.editing.attach(self, model, self._column, self)
         self.message_keys = MessageKeys(self._context, self, model, self._column, self, self._highlights)
-        self.jump_button = JumpButton(theme, self)
+        self.jump_button = JumpButton(theme, self.viewport())
         self._later = QTimer(self, singleShot=True, interval=0)
         self._later.timeout.connect(self._settle)
         self._set_up()
@@ -244,7 +244,8 @@ class TranscriptView(QAbstractScrollArea):
         self._link_keys.place()
         self._hold.settled(top)
         self._settling = False
-        self.jump_button.set_wanted(self._bottom_px() - top > STICK_PX and not self._hold.follows_end)
+        is_above = self._bottom_px() - top > STICK_PX and not self._hold.follows_end
+        self.jump_button.set_wanted(is_above, self.viewport().rect())
         if self._highlights.focused is not None:
             self.viewport().update()
 
@@ -273,7 +274,7 @@ class TranscriptView(QAbstractScrollArea):
         bar.setEnabled(self._bottom_px() > 0)
 
     def scrollContentsBy(self, _dx: int, dy: int) -> None:
-        self.viewport().scroll(0, dy)
+        """The parts are moved where they are placed."""
         if not self._settling:
             self._hold.scrolled(self.top_px(), self._bottom_px(), up=dy > 0)
             self._settle()
@@ -303,7 +304,6 @@ class TranscriptView(QAbstractScrollArea):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.arrange(0)
-        self.jump_button.place_in(self.viewport().geometry())
 
     # Pointer
 

@@ -4,7 +4,7 @@ Here: lending widgets to parts that become visible, measuring them, placing them
 Not here: which stretch is visible (`view.py`) and the layout of the messages (`message_column.py`).
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from PySide6.QtCore import QObject, QRect, Signal
@@ -15,7 +15,7 @@ from app.views.transcript.attachments_part import AttachmentsPart
 from app.views.transcript.code_part import CodePart
 from app.views.transcript.editor_part import EditorPart
 from app.views.transcript.formula_part import FormulaPart
-from app.views.transcript.message_column import MessageColumn
+from app.views.transcript.message_column import MessageColumn, Placed
 from app.views.transcript.message_footer import MessageFooter
 from app.views.transcript.message_item import MessageItem
 from app.views.transcript.part_context import PartContext
@@ -112,7 +112,9 @@ class VisibleParts(QObject):
     def place(self, column: MessageColumn, top_px: int, page_px: int, left_px: int, width_px: int) -> None:
         upper, lower = top_px - MARGIN_PX, top_px + page_px + MARGIN_PX
         wanted: dict[int, Part] = {}
-        for placed in column.placed_between(upper, lower):
+        all_placed = list(column.placed_between(upper, lower))
+        self._move_pixels(all_placed, top_px)
+        for placed in all_placed:
             part = placed.part
             if part.widget is None:
                 continue
@@ -129,6 +131,17 @@ class VisibleParts(QObject):
                 as_widget(part.widget).move(left_px, -2 * page_px)  # type: ignore[arg-type]
         self._live = wanted
         self.placed.emit()
+
+    def _move_pixels(self, all_placed: Sequence[Placed], top_px: int) -> None:
+        """Moves what is painted along with the first part in sight, so that only what is new has to be painted."""
+        for placed in all_placed:
+            widget = placed.part.widget
+            if widget is None or as_widget(widget).isHidden() or placed.top_px + placed.part.height_px <= top_px:
+                continue
+            shift_px = placed.top_px - top_px - as_widget(widget).y()
+            if shift_px:
+                self._viewport.scroll(0, shift_px)
+            return
 
     def light(self, selection: TranscriptSelection) -> None:
         """Shows what is selected in each part."""
@@ -156,6 +169,7 @@ class VisibleParts(QObject):
     def _make(self, kind: PartKind) -> PartWidget:
         widget = _MAKERS[kind](self._context, self._viewport)
         widget.entered = partial(self._on_entered, widget)
+        as_widget(widget).lower()  # below the button and the cards that lie over the text
         return widget
 
     def _on_entered(self, widget: PartWidget) -> None:

@@ -93,6 +93,7 @@ class ChainProposer(FeatureProposer):
         self._head: Head = drafter.network
         self._ends = main.ends
         super().__init__(drafter, main, store, self._head.reads)
+        self._room = main.info.context_tokens  # heads go as far as the main model does
 
     def propose(self, tokens: Tokens[int], plan: Plan, sampler: Sampler) -> Draft:
         self._context.follow(tokens)

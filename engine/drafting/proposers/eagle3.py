@@ -2,6 +2,8 @@
 
 A row is made of the main model's states at a token, in one vector, and of the embedding of the token after it. The
 first layer attends over both; what it adds to is the state alone.
+
+Many were trained on chats much shorter than the main model's (2048 tokens): each row attends over as many as that.
 """
 
 from __future__ import annotations
@@ -10,7 +12,6 @@ from typing import Any
 
 import mlx.core as mx
 import mlx.nn as nn
-from mlx_lm.models.base import create_attention_mask
 from mlx_lm.models.cache import KVCache
 from mlx_lm.models.rope_utils import initialize_rope
 
@@ -156,11 +157,15 @@ class EagleDrafter(nn.Module):
             states = mx.concatenate([norm(part) for norm, part in zip(self.fc_norm, parts, strict=True)], axis=-1)
         return self.fc(self.input_norm(states) if config.norm_before_fc else states)
 
+    def _mask(self, rows: int, cache: KVCache) -> Any:
+        window = self._config.backbone.context_tokens
+        return cache.make_mask(rows, window_size=window if cache.offset + rows > window else None, return_array=False)
+
     def _forward(self, tokens: mx.array, states: mx.array, caches: CacheSet) -> mx.array:
         embedded = self.embed_tokens(tokens) if self._config.own_embedding else self._main.embed(tokens)
 
         def run() -> mx.array:
-            mask = create_attention_mask(states[None], caches.layers[0])
+            mask = self._mask(tokens.size, caches.layers[0])
             rows = self.layers[0].first(embedded[None], states[None], self._rope, mask, caches.layers[0])
             for layer, cache in zip(self.layers[1:], caches.layers[1:], strict=True):
                 rows = layer(rows, self._rope, mask, cache)

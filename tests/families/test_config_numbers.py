@@ -16,7 +16,6 @@ import pytest
 from tests.families.configs import FAMILIES
 
 MOST_S = 25.0  # of processor time, for a single load
-NOT_HERE = {"bitnet", "muse_spark", "olmo"}  # cannot be built on a CPU
 _ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -27,8 +26,8 @@ def bombed(family: str, folder: Path, share: float, kinds: str = "integers") -> 
     return [json.loads(line) for line in child.stdout.splitlines()]
 
 
-@pytest.mark.drill
-@pytest.mark.parametrize("family", sorted(set(FAMILIES) - NOT_HERE))
+@pytest.mark.families
+@pytest.mark.parametrize("family", sorted(FAMILIES))
 def test_no_number_of_a_family_keeps_a_load_busy(family: str, tmp_path: Path) -> None:
     answers = bombed(family, tmp_path, 1)
     assert answers
@@ -36,7 +35,7 @@ def test_no_number_of_a_family_keeps_a_load_busy(family: str, tmp_path: Path) ->
 
 
 @pytest.mark.drill
-@pytest.mark.parametrize("family", sorted(set(FAMILIES) - NOT_HERE))
+@pytest.mark.parametrize("family", sorted(FAMILIES))
 def test_no_value_of_another_kind_does(family: str, tmp_path: Path) -> None:
     """A sixth of them; all take hours."""
     answers = bombed(family, tmp_path, 1 / 6, "others")

@@ -1,0 +1,96 @@
+"""A download on the screen: how far, how long, what it waits for, what became of it, and its buttons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QVBoxLayout, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.theme import Theme
+from app.view_models.downloads import DownloadEntry, DownloadState
+from app.views.settings.download_row import DownloadRow
+from app.views.widgets.labels import ElidedLabel
+from engine import AccessDenied, FileProgress, HubUnreachable, Retry
+
+GB = 10**9
+PAIR = DownloadEntry(
+    *(1, ("org/Main-8B", "org/Draft-1B"), 2 * GB, 5 * GB, 50e6, 62.0),
+    files=(
+        FileProgress("Main-8B/model.safetensors", GB, 4 * GB, 25e6, 120.0),
+        FileProgress("Draft-1B/model.safetensors", GB, GB, 25e6, None),
+    ),
+    state=DownloadState.RUNNING,
+)
+
+
+@pytest.fixture
+def row(qtbot: QtBot) -> Iterator[DownloadRow]:
+    window = QWidget()
+    qtbot.addWidget(window)
+    row = DownloadRow(Theme(window))
+    QVBoxLayout(window).addWidget(row)
+    window.resize(700, 300)
+    window.show()
+    yield row
+    window.close()
+
+
+def click(button: QAbstractButton) -> None:
+    assert button.isVisible()
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def test_time_is_left_for_the_whole_and_for_each_file(row: DownloadRow) -> None:
+    row.show_entry(PAIR)
+    assert row.words.text() == "2.0 GB of 5.0 GB · 50.0 MB per second · 1 min left"
+    assert row.bar.isVisible()
+    assert row.bar.share == pytest.approx(0.4)
+    assert not row.files.isVisible()
+    click(row.files_button)
+    told = [label.text() for label in row.files.findChildren(ElidedLabel)]
+    assert told[1] == "1.0 GB of 4.0 GB · 25.0 MB per second · 2 min left"
+    assert told[3] == "1.0 GB"  # it is whole
+
+
+@pytest.mark.parametrize(("busy", "why"), [(False, "Connection lost"), (True, "The hub is busy")])
+def test_a_pause_before_the_next_try_is_told_and_can_be_cut_short(
+    row: DownloadRow, qtbot: QtBot, busy: bool, why: str
+) -> None:
+    row.show_entry(replace(PAIR, retry=Retry(8.0, hub_is_busy=busy)))
+    assert row.words.text() == f"{why}; trying again in 8 s"
+    assert row.try_button.text() == "Try now"
+    with qtbot.waitSignal(row.try_now_requested):
+        click(row.try_button)
+    row.show_entry(PAIR)
+    assert not row.try_button.isVisible()
+
+
+def test_a_failure_leaves_no_bar_and_says_why(row: DownloadRow, qtbot: QtBot) -> None:
+    row.show_entry(PAIR)
+    error = HubUnreachable("org/Main-8B", "https://hub.test", "no route")
+    row.show_entry(replace(PAIR, state=DownloadState.FAILED, error=error))
+    assert not row.bar.isVisible()
+    assert not row.go_button.isVisible()
+    assert "hub.test" in row.words.text()
+    assert row.try_button.text() == "Try again"
+    with qtbot.waitSignal(row.resume_requested):
+        click(row.try_button)
+    with qtbot.waitSignal(row.cancel_requested):
+        click(row.cancel_button)
+
+
+def test_a_gated_model_is_explained_and_its_page_is_a_click_away(row: DownloadRow, qtbot: QtBot) -> None:
+    error, page = AccessDenied("org/Main-8B", gated=True), "https://hub.test/org/Main-8B"
+    row.show_entry(replace(PAIR, state=DownloadState.FAILED, error=error, page=page))
+    assert "asks you to accept its terms" in row.words.text()
+    assert "put your token in Settings" in row.words.text()
+    with qtbot.waitSignal(row.page_requested) as asked:
+        click(row.page_button)
+    assert asked.args == [page]
+    row.show_entry(PAIR)
+    assert not row.page_button.isVisible()
