@@ -150,9 +150,12 @@ class Counting:
         return logits
 
 
+@pytest.mark.parametrize("changed", [lambda model: model, in_other_tokens], ids=["same tokens", "other tokens"])
 @pytest.mark.parametrize(("accepted", "lacks"), [(0, 1), (1, 1), (3, 1), (4, 2)])
-def test_a_token_costs_one_forward_and_nothing_is_read_twice(model: LoadedModel, accepted: int, lacks: int) -> None:
-    counted = replace(model, network=Counting(model.network))
+def test_a_token_costs_one_forward_and_nothing_is_read_twice(
+    model: LoadedModel, changed: Callable[[LoadedModel], LoadedModel], accepted: int, lacks: int
+) -> None:
+    counted = changed(replace(model, network=Counting(model.network)))
     proposer, sampler = reading(counted), Sampler(Sampling(temperature=0), 0, model.logit_width, PROMPT)
     counted.network.widths.clear()
     guesses = integers(proposer.propose(PROMPT, Plan("draft", 4), sampler).tokens)

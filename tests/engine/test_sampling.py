@@ -238,7 +238,8 @@ def test_one_forward_draws_what_many_would(sampling: Sampling, drafted_by_it: in
     together = sampler(sampling, [1, 2])
     for at in range(drafted_by_it):
         together.draft(law(9), 2 + at, mx.array(drawn[:at], dtype=mx.uint32), SCALES, 1)
-    verdicts, _ = together.verify(logits, 2, Draft(mx.array(drawn[:3], dtype=mx.uint32)))
+    verdicts, doubt = together.verify(logits, 2, Draft(mx.array(drawn[:3], dtype=mx.uint32)))
+    assert doubt is None  # nobody said that a wide forward rounds
 
     assert verdicts.tolist() == drawn
 
@@ -440,3 +441,11 @@ def test_at_temperature_0_rejection_says_what_coupling_does() -> None:
         draft = Draft(mx.concatenate([guess.tokens, mx.array([1, 2], dtype=mx.uint32)]))
         verdicts.append(by.verify(logits, 5, draft)[0].tolist())
     assert verdicts == [mx.argmax(logits, axis=-1).tolist()] * len(Acceptance)
+
+
+@pytest.mark.parametrize(("rounding", "doubted"), [(0.7, False), (0.8, True)])
+def test_two_logits_may_each_be_off_by_the_rounding(rounding: float, doubted: bool) -> None:
+    logits = mx.array([[5.0, 3.5, 0.0, 0.0, 0.0, 0.0]] * 2)
+    _, doubt = sampler(Sampling(temperature=0)).verify(logits, 0, Draft(mx.array([0], dtype=mx.uint32)), rounding)
+    assert doubt is not None
+    assert doubt.tolist() == [doubted, doubted]

@@ -88,3 +88,15 @@ def test_tokens_a_pass_tell_how_often_a_drafted_token_stands(share: float, draft
     tokens = sum(share**at for at in range(drafted + 1))
     assert acceptance_of(tokens, drafted) == pytest.approx(share)
     assert acceptance_of(tokens, 0) <= share
+
+
+@pytest.mark.parametrize("acceptance", [0.0, 0.3, 0.9, 1.0])
+def test_acceptance_is_told_by_what_comes_of_a_round(acceptance: float) -> None:
+    tokens = sum(acceptance**at for at in range(5))
+    assert acceptance_of(tokens, 4) == pytest.approx(acceptance, abs=1e-9)
+    assert acceptance_of(1 / (1 - 0.9 * acceptance), 0) == pytest.approx(0.9 * acceptance)
+
+
+def test_acceptance_is_a_share_whatever_is_told() -> None:
+    assert acceptance_of(0.5, 3) == pytest.approx(0.0, abs=1e-9)
+    assert acceptance_of(9.0, 3) == pytest.approx(1.0)
