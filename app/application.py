@@ -220,7 +220,7 @@ class Application(QObject):
         return start_notices.repaired(*figures, rescued.damaged_file, str(self.paths.data))
 
     def _show_not_saved(self) -> None:
-        self.window.banner.show_warning(start_notices.not_saved)
+        self.window.banner.show_warning(start_notices.not_saved, behind=True)
 
     def _show_crash_notice(self, was_loading: str) -> None:
         if was_loading and was_loading != str(self._starter / "main"):

@@ -38,6 +38,7 @@ KEPT = frozenset(
         "recent_commands",
         "presets",
         "model_defaults",
+        "new_chat_options",
         "overlay_explained",
         "window_geometry",
         "settings_geometry",
@@ -119,6 +120,12 @@ def _presets(value: Any) -> tuple[dict[str, Any], ...]:
     return tuple(each for each in whole if all(isinstance(each.get(name), kind) for name, kind in kinds.items()))
 
 
+def _values(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise TypeError(value)
+    return {name: each for name, each in value.items() if isinstance(name, str)}
+
+
 def _values_by_name(value: Any) -> dict[str, dict[str, Any]]:
     if not isinstance(value, dict):
         raise TypeError(value)
@@ -153,10 +160,12 @@ class Settings(QObject):
     repetition_penalty = Option(1.0, _number(1.0, 2.0))
     seed = Option[int | None](None, _optional(_whole(0, MAX_SEED)))  # None: another one each time
     max_tokens = Option[int | None](None, _optional(_whole(1, 1_000_000)))  # None: as far as the context goes
+    context_tokens = Option[int | None](None, _optional(_whole(512, 10_000_000)))  # of a chat; None: as the model
     thinking = Option(False, _flag)
     system_prompt = Option("", _text)
     presets = Option[tuple[dict[str, Any], ...]]((), _presets)
     model_defaults = Option[dict[str, dict[str, Any]]]({}, _values_by_name)  # by main_folder
+    new_chat_options = Option[dict[str, Any]]({}, _values)  # of the chat that has no message yet
     automatic_titles = Option(True, _flag)
     hub_endpoint = Option("", _text)  # "": the public hub
     hub_mirrors = Option[tuple[str, ...]]((), _texts)  # asked where the hub cannot be reached
@@ -276,8 +285,8 @@ class Settings(QObject):
         try:
             stored = json.loads(self._file.read_text(encoding="utf-8"))
             if isinstance(stored, dict):
-                _as_json(stored)  # what cannot be written again would be in the way of every save
-                return stored
+                # Halves of characters become signs; what cannot be written again would be in the way of every save.
+                return dict(json.loads(_as_json(stored).encode("utf-8", "replace")))
             log.warning("settings file is damaged")
         except FileNotFoundError:
             return {}

@@ -39,6 +39,7 @@ from engine.api.errors import (
     NoModelLoaded,
     NothingToInstall,
     OutOfMemory,
+    RepliesUnderWay,
     RepositoryNotFound,
     RequestError,
     StorageFailed,
@@ -115,6 +116,7 @@ from engine.api.types import (
     EngineState,
     FinishReason,
     FitLevel,
+    ForwardTimes,
     MemoryFit,
     Message,
     MessageRole,
@@ -130,8 +132,16 @@ from engine.api.types import (
     Speculation,
     SpeculationMode,
 )
-from engine.drafting.prediction import estimated_gain
-from engine.hub.catalog import Catalog, CatalogDraft, CatalogGain, CatalogModel, CatalogPair, load_catalog
+from engine.hub.catalog import (
+    Catalog,
+    CatalogAcceptance,
+    CatalogDraft,
+    CatalogGain,
+    CatalogModel,
+    CatalogPair,
+    PredictedGain,
+    load_catalog,
+)
 from engine.hub.store import ModelStore
 from engine.models.compatibility import draft_problem, may_share_tokens
 from engine.models.fit import estimated_weight_bytes, fit_together, memory_fit, model_memory_bytes
@@ -149,6 +159,7 @@ __all__ = [
     "CacheKind",
     "CacheSizes",
     "Catalog",
+    "CatalogAcceptance",
     "CatalogDraft",
     "CatalogGain",
     "CatalogModel",
@@ -188,6 +199,7 @@ __all__ = [
     "FinishReason",
     "Finished",
     "FitLevel",
+    "ForwardTimes",
     "HubAccess",
     "HubCannotSearch",
     "HubFile",
@@ -239,9 +251,11 @@ __all__ = [
     "PageRead",
     "PairCheck",
     "PairChecked",
+    "PredictedGain",
     "Probe",
     "PromptProgress",
     "Queued",
+    "RepliesUnderWay",
     "RepositoryNotFound",
     "Request",
     "RequestError",
@@ -270,7 +284,6 @@ __all__ = [
     "VerifyProgress",
     "Vocabularies",
     "draft_problem",
-    "estimated_gain",
     "estimated_weight_bytes",
     "fit_together",
     "inspect_model",

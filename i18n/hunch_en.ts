@@ -150,6 +150,16 @@
     </message>
 </context>
 <context>
+    <name>TotalsCard</name>
+    <message numerus="yes">
+        <source>%Ln reply(s)</source>
+        <translation>
+            <numerusform>%Ln reply</numerusform>
+            <numerusform>%Ln replies</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>TrashWindow</name>
     <message numerus="yes">
         <source>Delete %Ln item(s) for good?</source>

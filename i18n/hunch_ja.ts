@@ -97,14 +97,6 @@
 <context>
     <name>AppearancePage</name>
     <message>
-        <source>Language</source>
-        <translation>言語</translation>
-    </message>
-    <message>
-        <source>Changes at once, menus included.</source>
-        <translation>メニューも含めてすぐに切り替わります。</translation>
-    </message>
-    <message>
         <source>Appearance</source>
         <translation>外観</translation>
     </message>
@@ -127,10 +119,6 @@
     <message>
         <source>Auto follows the system&apos;s setting to reduce motion.</source>
         <translation>「自動」はシステムの「視差効果を減らす」の設定に従います。</translation>
-    </message>
-    <message>
-        <source>Match system</source>
-        <translation>システムに合わせる</translation>
     </message>
     <message>
         <source>Auto</source>
@@ -508,6 +496,10 @@
         <translation>上限なし</translation>
     </message>
     <message>
+        <source>As the model</source>
+        <translation>モデルに従う</translation>
+    </message>
+    <message>
         <source>Only in this chat</source>
         <translation>このチャットのみ</translation>
     </message>
@@ -558,6 +550,10 @@
     <message>
         <source>Longest reply</source>
         <translation>回答の最大の長さ</translation>
+    </message>
+    <message>
+        <source>Longest context</source>
+        <translation>コンテキストの上限</translation>
     </message>
     <message>
         <source>Think first</source>
@@ -643,6 +639,14 @@
     <message>
         <source>%1 of %2 tokens of context used</source>
         <translation>コンテキスト %2 トークンのうち %1 を使用</translation>
+    </message>
+    <message>
+        <source>Limited to %1 tokens in the settings; the model holds %2</source>
+        <translation>設定で %1 トークンに制限されています（モデルの上限は %2）</translation>
+    </message>
+    <message>
+        <source>Memory has room for about %1 tokens; the model holds %2</source>
+        <translation>メモリには約 %1 トークン分の空きがあります（モデルの上限は %2）</translation>
     </message>
     <message>
         <source>%1 full</source>
@@ -999,7 +1003,7 @@
     </message>
     <message>
         <source>The starter pair knows only Hunch. %1 with a draft chats about anything: %2.</source>
-        <translation>スターターペアが知っているのは Hunch のことだけです。%1 とドラフトなら何でも話せます: %2。</translation>
+        <translation>スターターペアが知っているのは Hunch のことだけです。%1 とドラフトなら何でも話せます：%2。</translation>
     </message>
     <message>
         <source>The starter pair knows only Hunch. Install a larger model, and a draft for it.</source>
@@ -1263,6 +1267,18 @@
         </translation>
     </message>
     <message>
+        <source>Language</source>
+        <translation>言語</translation>
+    </message>
+    <message>
+        <source>Changes at once, menus included.</source>
+        <translation>メニューも含めてすぐに切り替わります。</translation>
+    </message>
+    <message>
+        <source>Match system</source>
+        <translation>システムに合わせる</translation>
+    </message>
+    <message>
         <source>Icon in the menu bar</source>
         <translation>メニューバーのアイコン</translation>
     </message>
@@ -1464,6 +1480,10 @@
         <translation>複数の回答を同時に作成</translation>
     </message>
     <message>
+        <source>Not certain</source>
+        <translation>確実ではありません</translation>
+    </message>
+    <message>
         <source>Drafting is off</source>
         <translation>ドラフトはオフ</translation>
     </message>
@@ -1512,8 +1532,8 @@
         <translation>予測した部分が少なく、速くなったかどうか判断できません。</translation>
     </message>
     <message>
-        <source>The gain is too close to nothing to be certain of yet.</source>
-        <translation>差が小さく、まだはっきりしません。</translation>
+        <source>What was measured does not tell for certain whether drafting pays.</source>
+        <translation>測定した範囲では、ドラフトで速くなるかどうかはっきりしません。</translation>
     </message>
     <message>
         <source>Several replies were written at once and shared each pass, so nothing was drafted.</source>
@@ -1525,7 +1545,7 @@
     </message>
     <message>
         <source>position %1: %2</source>
-        <translation>%1 番目: %2</translation>
+        <translation>%1 番目：%2</translation>
     </message>
     <message>
         <source>Accepted per pass</source>
@@ -1533,7 +1553,7 @@
     </message>
     <message>
         <source>%1 accepted: %2 of the passes</source>
-        <translation>%1 個受理: パスの %2</translation>
+        <translation>%1 個受理：パスの %2</translation>
     </message>
     <message>
         <source>Tokens per pass</source>
@@ -1693,7 +1713,7 @@
     </message>
     <message>
         <source>Models: %1 · On disk: %2 · Installed by Hunch: %3</source>
-        <translation>モデル: %1 · ディスク上: %2 · Hunch がインストール: %3</translation>
+        <translation>モデル：%1 · ディスク上：%2 · Hunch がインストール：%3</translation>
     </message>
     <message>
         <source>%1 shown · %2</source>
@@ -2175,11 +2195,11 @@
     </message>
     <message>
         <source>A file of %1 is damaged or incomplete: %2</source>
-        <translation>%1 のファイルが壊れているか不完全です: %2</translation>
+        <translation>%1 のファイルが破損しているか不完全です：%2</translation>
     </message>
     <message>
         <source>Model damaged</source>
-        <translation>モデルが壊れています</translation>
+        <translation>モデルが破損しています</translation>
     </message>
     <message>
         <source>Delete it and install it again.</source>
@@ -2215,11 +2235,11 @@
     </message>
     <message>
         <source>The tokenizer of %1 cannot be used: %2</source>
-        <translation>%1 のトークナイザーを使えません: %2</translation>
+        <translation>%1 のトークナイザーを使えません：%2</translation>
     </message>
     <message>
         <source>Tokenizer broken</source>
-        <translation>トークナイザーが壊れています</translation>
+        <translation>トークナイザーが破損しています</translation>
     </message>
     <message>
         <source>Delete the model and install it again.</source>
@@ -2255,7 +2275,7 @@
     </message>
     <message>
         <source>The same token numbers mean different text to the two models.</source>
-        <translation>同じトークン番号が、二つのモデルでは別の文字を表します。</translation>
+        <translation>同じトークン番号が、2 つのモデルでは別の文字を表します。</translation>
     </message>
     <message>
         <source>Same model twice</source>
@@ -2343,7 +2363,7 @@
     </message>
     <message>
         <source>The model could not lay out this chat: %1</source>
-        <translation>このチャットをモデルの形式に変換できませんでした: %1</translation>
+        <translation>このチャットをモデルの形式に変換できませんでした：%1</translation>
     </message>
     <message>
         <source>Repository not found</source>
@@ -2379,7 +2399,7 @@
     </message>
     <message>
         <source>%1 does not answer: %2</source>
-        <translation>%1 が応答しません: %2</translation>
+        <translation>%1 が応答しません：%2</translation>
     </message>
     <message>
         <source>Check the connection and try again; what has arrived is kept.</source>
@@ -2391,7 +2411,7 @@
     </message>
     <message>
         <source>The hub sent something that it must not send: %1</source>
-        <translation>ハブから不正な内容が届きました: %1</translation>
+        <translation>ハブから不正な内容が届きました：%1</translation>
     </message>
     <message>
         <source>Check the hub address in Settings.</source>
@@ -2399,7 +2419,7 @@
     </message>
     <message>
         <source>Download damaged</source>
-        <translation>ダウンロードしたファイルが壊れています</translation>
+        <translation>ダウンロードしたファイルが破損しています</translation>
     </message>
     <message>
         <source>%1 does not match its checksum and was thrown away.</source>
@@ -2407,7 +2427,7 @@
     </message>
     <message>
         <source>Try again; the other files are kept.</source>
-        <translation>もう一度お試しください。他のファイルは残っています。</translation>
+        <translation>もう一度お試しください。ほかのファイルは残っています。</translation>
     </message>
     <message>
         <source>%1 has no MLX weights, only %2.</source>
@@ -2443,7 +2463,7 @@
     </message>
     <message>
         <source>Its weights may be damaged. Install it again, or choose another model.</source>
-        <translation>重みが壊れている可能性があります。インストールし直すか、別のモデルを選んでください。</translation>
+        <translation>重みが破損している可能性があります。インストールし直すか、別のモデルを選んでください。</translation>
     </message>
     <message>
         <source>No chat model</source>
@@ -2456,6 +2476,18 @@
     <message>
         <source>Choose a main model, then this one as its draft.</source>
         <translation>メインモデルを選んでから、これをそのドラフトに選んでください。</translation>
+    </message>
+    <message>
+        <source>Main model in use</source>
+        <translation>メインモデルは使用中です</translation>
+    </message>
+    <message>
+        <source>%1 was not loaded: replies are being written with another main model.</source>
+        <translation>別のメインモデルで回答を書いているため、%1 は読み込まれませんでした。</translation>
+    </message>
+    <message>
+        <source>Wait until they are done, or stop them.</source>
+        <translation>回答が終わるまで待つか、停止してください。</translation>
     </message>
     <message>
         <source>Different vocabularies (%1 and %2 tokens): made for another model family.</source>
@@ -2551,7 +2583,7 @@
     </message>
     <message>
         <source>%1 cannot be written to: %2</source>
-        <translation>%1 に書き込めません: %2</translation>
+        <translation>%1 に書き込めません：%2</translation>
     </message>
     <message>
         <source>Check that its disk is connected and that you may write to it.</source>
@@ -2575,7 +2607,7 @@
     </message>
     <message>
         <source>%1 could not be deleted: %2</source>
-        <translation>%1 を削除できませんでした: %2</translation>
+        <translation>%1 を削除できませんでした：%2</translation>
     </message>
     <message>
         <source>Out of memory</source>
@@ -2607,7 +2639,7 @@
     </message>
     <message>
         <source>This is our mistake, not yours: %1</source>
-        <translation>これは Hunch 側の不具合です: %1</translation>
+        <translation>これは Hunch 側の不具合です：%1</translation>
     </message>
     <message>
         <source>Try again. The log holds what is needed for a report.</source>
@@ -2767,11 +2799,11 @@
     </message>
     <message>
         <source>The reply stopped because its model was unloaded.</source>
-        <translation>使用中のモデルが解放されたため、回答が停止しました。</translation>
+        <translation>使用中のモデルがメモリから外されたため、回答が停止しました。</translation>
     </message>
     <message>
         <source>Continue it with the model that is loaded now.</source>
-        <translation>現在読み込まれているモデルで続きを生成できます。</translation>
+        <translation>現在読み込まれているモデルで続きを書けます。</translation>
     </message>
     <message>
         <source>The memory is full</source>
@@ -3063,6 +3095,14 @@
         <translation>フォルダ</translation>
     </message>
     <message>
+        <source>%1 fit in memory</source>
+        <translation>メモリには %1 まで</translation>
+    </message>
+    <message>
+        <source>limited to %1 in Settings</source>
+        <translation>設定で %1 に制限</translation>
+    </message>
+    <message>
         <source>It is the main model now; the starter pair takes its place.</source>
         <translation>現在のメインモデルです。削除するとスターターペアに切り替わります。</translation>
     </message>
@@ -3084,7 +3124,7 @@
     </message>
     <message>
         <source>Damaged or missing: %1. Repair downloads them again.</source>
-        <translation>破損または不足: %1。修復で再ダウンロードします。</translation>
+        <translation>破損または不足：%1。修復で再ダウンロードします。</translation>
     </message>
     <message>
         <source>Hunch did not install it and cannot tell.</source>
@@ -3181,7 +3221,7 @@
     </message>
     <message>
         <source>with the draft %1</source>
-        <translation>ドラフトモデル: %1</translation>
+        <translation>ドラフトモデル：%1</translation>
     </message>
     <message>
         <source>Installed</source>
@@ -3265,7 +3305,7 @@
     <name>PairChip</name>
     <message>
         <source>Models: %1</source>
-        <translation>モデル: %1</translation>
+        <translation>モデル：%1</translation>
     </message>
     <message>
         <source>Not in memory; your next message loads it again.</source>
@@ -3322,8 +3362,32 @@
         <translation>前回 %1</translation>
     </message>
     <message>
-        <source>about %1 (estimate)</source>
-        <translation>約 %1（推定）</translation>
+        <source>no gain expected here (estimate)</source>
+        <translation>この Mac では高速化は見込めません（推定）</translation>
+    </message>
+    <message>
+        <source>about %1 in chats here (estimate)</source>
+        <translation>この Mac のチャットで約 %1（推定）</translation>
+    </message>
+    <message>
+        <source>about %1 in code here (estimate)</source>
+        <translation>この Mac のコードで約 %1（推定）</translation>
+    </message>
+    <message>
+        <source>about %1 in maths here (estimate)</source>
+        <translation>この Mac の数学で約 %1（推定）</translation>
+    </message>
+    <message>
+        <source>about %1 here (estimate)</source>
+        <translation>この Mac で約 %1（推定）</translation>
+    </message>
+    <message>
+        <source>what it brings is not measured on this Mac yet</source>
+        <translation>この Mac での効果はまだ測定していません</translation>
+    </message>
+    <message>
+        <source>With %1: %2</source>
+        <translation>%1 を使う場合：%2</translation>
     </message>
     <message>
         <source>Made for this main model.</source>
@@ -3410,7 +3474,7 @@
     </message>
     <message>
         <source>Settings: %1</source>
-        <translation>設定: %1</translation>
+        <translation>設定：%1</translation>
     </message>
 </context>
 <context>
@@ -3817,7 +3881,7 @@
     </message>
     <message>
         <source>measuring…</source>
-        <translation>計測中…</translation>
+        <translation>測定中…</translation>
     </message>
     <message>
         <source>same speed as without a draft</source>
@@ -3853,7 +3917,7 @@
     </message>
     <message>
         <source>no draft: several replies at once</source>
-        <translation>ドラフトなし：複数の回答を同時に生成</translation>
+        <translation>ドラフトなし：複数の回答を同時に作成</translation>
     </message>
     <message>
         <source>draft at rest</source>
@@ -3987,6 +4051,10 @@
         <translation>削除されたチャット</translation>
     </message>
     <message>
+        <source>Show more (%1 older)</source>
+        <translation>さらに表示（ほか %1 件）</translation>
+    </message>
+    <message>
         <source>Tokens per second</source>
         <translation>秒あたりのトークン</translation>
     </message>
@@ -4007,7 +4075,7 @@
     </message>
     <message>
         <source>For example: answer briefly, in Korean.</source>
-        <translation>例: 日本語で簡潔に答えてください。</translation>
+        <translation>例：日本語で簡潔に答えてください。</translation>
     </message>
     <message>
         <source>Back to the defaults</source>
@@ -4020,6 +4088,10 @@
     <message>
         <source>No limit</source>
         <translation>上限なし</translation>
+    </message>
+    <message>
+        <source>As the model</source>
+        <translation>モデルに従う</translation>
     </message>
     <message>
         <source>Temperature</source>
@@ -4067,7 +4139,7 @@
     </message>
     <message>
         <source>The same seed gives the same reply with any draft or none, except where rounding decides between two tokens (closer than about 0.0001 nats).</source>
-        <translation>同じシードなら、どのドラフトモデルでも、使わなくても同じ回答になります。例外は、2つのトークンの差が丸め誤差（約0.0001ナット）以内の場合だけです。</translation>
+        <translation>同じシードなら、どのドラフトモデルでも、使わなくても同じ回答になります。例外は、2 つのトークンの差が丸め誤差（約 0.0001 ナット）以内の場合だけです。</translation>
     </message>
     <message>
         <source>Longest reply</source>
@@ -4076,6 +4148,14 @@
     <message>
         <source>In tokens.</source>
         <translation>トークン数で指定します。</translation>
+    </message>
+    <message>
+        <source>Longest context</source>
+        <translation>コンテキストの上限</translation>
+    </message>
+    <message>
+        <source>How many tokens of a chat are kept at most. Fewer take less memory.</source>
+        <translation>チャットで保持するトークンの上限です。少ないほどメモリを使いません。</translation>
     </message>
     <message>
         <source>Think first</source>
@@ -4222,7 +4302,7 @@
     </message>
     <message>
         <source>Move up what is in it</source>
-        <translation>中身を1つ上に移動</translation>
+        <translation>中身を 1 つ上に移動</translation>
     </message>
     <message>
         <source>Delete all of it</source>
@@ -4326,8 +4406,8 @@
 <context>
     <name>SpeculationWiring</name>
     <message>
-        <source>Drafting is off for this pair from the next reply on. Choosing Auto or Fixed turns it on again.</source>
-        <translation>次の回答から、このペアではドラフトを使いません。「自動」か「固定」を選ぶと再びオンになります。</translation>
+        <source>Drafting is off for this pair now. Choosing Auto or Fixed turns it on again.</source>
+        <translation>このペアではドラフトを使わないようにしました。「自動」か「固定」を選ぶと、また使います。</translation>
     </message>
     <message>
         <source>Undo</source>
@@ -4351,10 +4431,6 @@
     <message>
         <source>By content</source>
         <translation>内容別</translation>
-    </message>
-    <message>
-        <source>Replies</source>
-        <translation>回答</translation>
     </message>
     <message>
         <source>Time</source>
@@ -4402,6 +4478,12 @@
     <message>
         <source>Chats stay as they are, with the figures under their replies.</source>
         <translation>チャットと、回答の下の数値はそのまま残ります。</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln reply(s)</source>
+        <translation>
+            <numerusform>回答 %Ln 件</numerusform>
+        </translation>
     </message>
     <message>
         <source>Clear</source>
@@ -4462,8 +4544,16 @@
         <translation>回答が完了しました</translation>
     </message>
     <message>
+        <source>Footnote %1</source>
+        <translation>脚注 %1</translation>
+    </message>
+    <message>
+        <source>Back from footnote %1</source>
+        <translation>脚注 %1 から本文へ</translation>
+    </message>
+    <message>
         <source>Link: %1</source>
-        <translation>リンク: %1</translation>
+        <translation>リンク：%1</translation>
     </message>
     <message>
         <source>Messages</source>

@@ -97,14 +97,6 @@
 <context>
     <name>AppearancePage</name>
     <message>
-        <source>Language</source>
-        <translation>언어</translation>
-    </message>
-    <message>
-        <source>Changes at once, menus included.</source>
-        <translation>메뉴까지 바로 바뀌어요.</translation>
-    </message>
-    <message>
         <source>Appearance</source>
         <translation>모양</translation>
     </message>
@@ -127,10 +119,6 @@
     <message>
         <source>Auto follows the system&apos;s setting to reduce motion.</source>
         <translation>자동은 시스템의 동작 줄이기 설정을 따라요.</translation>
-    </message>
-    <message>
-        <source>Match system</source>
-        <translation>시스템 설정 따름</translation>
     </message>
     <message>
         <source>Auto</source>
@@ -302,7 +290,7 @@
     </message>
     <message>
         <source>The other key begins a new line, as Shift and Return always do.</source>
-        <translation>다른 키는 줄을 바꿔요. Shift와 Return은 언제나 줄을 바꿔요.</translation>
+        <translation>다른 키를 누르면 줄이 바뀌어요. Shift+Return은 언제나 줄바꿈이에요.</translation>
     </message>
     <message>
         <source>Automatic titles</source>
@@ -508,6 +496,10 @@
         <translation>제한 없음</translation>
     </message>
     <message>
+        <source>As the model</source>
+        <translation>모델과 같게</translation>
+    </message>
+    <message>
         <source>Only in this chat</source>
         <translation>이 채팅에만 적용</translation>
     </message>
@@ -558,6 +550,10 @@
     <message>
         <source>Longest reply</source>
         <translation>답변 최대 길이</translation>
+    </message>
+    <message>
+        <source>Longest context</source>
+        <translation>최대 컨텍스트</translation>
     </message>
     <message>
         <source>Think first</source>
@@ -643,6 +639,14 @@
     <message>
         <source>%1 of %2 tokens of context used</source>
         <translation>컨텍스트 %2토큰 중 %1토큰이 찼어요</translation>
+    </message>
+    <message>
+        <source>Limited to %1 tokens in the settings; the model holds %2</source>
+        <translation>설정에서 %1 토큰으로 제한됨, 모델은 %2까지 가능</translation>
+    </message>
+    <message>
+        <source>Memory has room for about %1 tokens; the model holds %2</source>
+        <translation>메모리에는 약 %1 토큰까지 들어감, 모델은 %2까지 가능</translation>
     </message>
     <message>
         <source>%1 full</source>
@@ -834,7 +838,7 @@
     </message>
     <message>
         <source>Paused at %1</source>
-        <translation>%1에서 멈춤</translation>
+        <translation>%1에서 일시 정지</translation>
     </message>
     <message>
         <source>Paused at %1 of %2</source>
@@ -1263,6 +1267,18 @@
         </translation>
     </message>
     <message>
+        <source>Language</source>
+        <translation>언어</translation>
+    </message>
+    <message>
+        <source>Changes at once, menus included.</source>
+        <translation>메뉴까지 바로 바뀌어요.</translation>
+    </message>
+    <message>
+        <source>Match system</source>
+        <translation>시스템 설정 따름</translation>
+    </message>
+    <message>
         <source>Icon in the menu bar</source>
         <translation>메뉴 막대 아이콘</translation>
     </message>
@@ -1464,6 +1480,10 @@
         <translation>여러 답변 동시 작성</translation>
     </message>
     <message>
+        <source>Not certain</source>
+        <translation>확실하지 않아요</translation>
+    </message>
+    <message>
         <source>Drafting is off</source>
         <translation>초안 모델을 쓰지 않음</translation>
     </message>
@@ -1489,7 +1509,7 @@
     </message>
     <message>
         <source>Compared with %1 tok/s without a draft, by plain passes measured during this reply.</source>
-        <translation>초안 모델 없이는 초당 %1 토큰이에요. 이 답변을 쓰는 동안 잰 일반 패스와 비교했어요.</translation>
+        <translation>초안 모델 없이는 초당 %1토큰이에요. 이 답변을 쓰는 동안 잰 일반 패스와 비교했어요.</translation>
     </message>
     <message>
         <source>Ask something, and see here what the draft brings.</source>
@@ -1497,27 +1517,27 @@
     </message>
     <message>
         <source>Of the draft&apos;s guesses %1 were right, so a pass of the main model brought %2 tokens; from %3 on it pays.</source>
-        <translation>추측의 %1가 맞아서 메인 모델이 패스마다 평균 %2 토큰을 썼어요. %3 토큰부터 이득이에요.</translation>
+        <translation>추측의 %1가 맞아서 메인 모델이 패스마다 평균 %2토큰을 썼어요. %3토큰부터 이득이에요.</translation>
     </message>
     <message>
         <source>Of the draft&apos;s guesses %1 were right. A pass brought %2 tokens, about what it takes to pay (%3).</source>
-        <translation>추측의 %1가 맞았어요. 패스마다 평균 %2 토큰을 썼는데, 이득이 나는 기준(%3)과 비슷해요.</translation>
+        <translation>추측의 %1가 맞았어요. 패스마다 평균 %2토큰을 썼는데, 이득이 나는 기준(%3)과 비슷해요.</translation>
     </message>
     <message>
         <source>Only %1 of the draft&apos;s guesses were right. A pass brought %2 tokens; it would have taken %3 to pay.</source>
-        <translation>추측의 %1만 맞았어요. 패스마다 평균 %2 토큰이었고, 이득이 나려면 %3 토큰이 필요해요.</translation>
+        <translation>추측의 %1만 맞았어요. 패스마다 평균 %2토큰이었고, 이득이 나려면 %3토큰이 필요해요.</translation>
     </message>
     <message>
         <source>Too little of it was drafted to say whether that paid.</source>
         <translation>미리 추측한 부분이 적어서 이득이었는지 알 수 없어요.</translation>
     </message>
     <message>
-        <source>The gain is too close to nothing to be certain of yet.</source>
-        <translation>차이가 너무 작아서 아직 확실하지 않아요.</translation>
+        <source>What was measured does not tell for certain whether drafting pays.</source>
+        <translation>지금까지 잰 것만으로는 초안 모델을 쓰는 게 이득인지 확실하지 않아요.</translation>
     </message>
     <message>
         <source>Several replies were written at once and shared each pass, so nothing was drafted.</source>
-        <translation>여러 답변을 동시에 쓰며 패스를 함께 써서 미리 추측하지 않았어요.</translation>
+        <translation>여러 답변이 한 패스를 나눠 썼기 때문에 미리 추측하지 않았어요.</translation>
     </message>
     <message>
         <source>Accepted by position</source>
@@ -2099,7 +2119,7 @@
     </message>
     <message>
         <source>Edit message</source>
-        <translation>메시지 수정</translation>
+        <translation>메시지 편집</translation>
     </message>
     <message>
         <source>Continue this reply</source>
@@ -2458,6 +2478,18 @@
         <translation>메인 모델을 고른 다음 이 모델을 그 초안으로 고르세요.</translation>
     </message>
     <message>
+        <source>Main model in use</source>
+        <translation>메인 모델 사용 중</translation>
+    </message>
+    <message>
+        <source>%1 was not loaded: replies are being written with another main model.</source>
+        <translation>다른 메인 모델로 답변을 쓰고 있어 %1 모델을 불러오지 않았어요.</translation>
+    </message>
+    <message>
+        <source>Wait until they are done, or stop them.</source>
+        <translation>답변이 끝날 때까지 기다리거나 중지하세요.</translation>
+    </message>
+    <message>
         <source>Different vocabularies (%1 and %2 tokens): made for another model family.</source>
         <translation>어휘가 달라요(토큰 %1개와 %2개). 다른 계열의 모델에 맞춘 초안이에요.</translation>
     </message>
@@ -2579,7 +2611,7 @@
     </message>
     <message>
         <source>Out of memory</source>
-        <translation>메모리가 바닥났어요</translation>
+        <translation>메모리를 다 썼어요</translation>
     </message>
     <message>
         <source>The memory ran out while the reply was written.</source>
@@ -2703,7 +2735,7 @@
     </message>
     <message>
         <source>Drafting is off.</source>
-        <translation>초안 기능이 꺼져 있어요.</translation>
+        <translation>초안 모델을 꺼 두었어요.</translation>
     </message>
     <message>
         <source>No draft model is loaded.</source>
@@ -2723,7 +2755,7 @@
     </message>
     <message>
         <source>Drafting was slower than plain decoding here, so it rests.</source>
-        <translation>지금은 초안을 쓰면 오히려 느려서 쉬고 있어요.</translation>
+        <translation>지금은 초안 모델을 쓰면 오히려 느려서 쉬고 있어요.</translation>
     </message>
     <message>
         <source>This main model&apos;s cache cannot be rolled back, so drafting is not supported.</source>
@@ -2767,7 +2799,7 @@
     </message>
     <message>
         <source>The reply stopped because its model was unloaded.</source>
-        <translation>사용하던 모델이 해제되어 답변이 멈췄어요.</translation>
+        <translation>사용하던 모델을 메모리에서 내려서 답변이 멈췄어요.</translation>
     </message>
     <message>
         <source>Continue it with the model that is loaded now.</source>
@@ -3063,6 +3095,14 @@
         <translation>폴더</translation>
     </message>
     <message>
+        <source>%1 fit in memory</source>
+        <translation>메모리에는 %1</translation>
+    </message>
+    <message>
+        <source>limited to %1 in Settings</source>
+        <translation>설정에서 %1로 제한</translation>
+    </message>
+    <message>
         <source>It is the main model now; the starter pair takes its place.</source>
         <translation>지금 메인 모델로 쓰고 있어요. 삭제하면 스타터 쌍으로 바뀌어요.</translation>
     </message>
@@ -3322,8 +3362,32 @@
         <translation>지난번 %1</translation>
     </message>
     <message>
-        <source>about %1 (estimate)</source>
-        <translation>약 %1 (추정)</translation>
+        <source>no gain expected here (estimate)</source>
+        <translation>이 Mac에서는 이득이 없을 것으로 예상(추정)</translation>
+    </message>
+    <message>
+        <source>about %1 in chats here (estimate)</source>
+        <translation>이 Mac의 채팅에서 약 %1(추정)</translation>
+    </message>
+    <message>
+        <source>about %1 in code here (estimate)</source>
+        <translation>이 Mac의 코드에서 약 %1(추정)</translation>
+    </message>
+    <message>
+        <source>about %1 in maths here (estimate)</source>
+        <translation>이 Mac의 수학에서 약 %1(추정)</translation>
+    </message>
+    <message>
+        <source>about %1 here (estimate)</source>
+        <translation>이 Mac에서 약 %1(추정)</translation>
+    </message>
+    <message>
+        <source>what it brings is not measured on this Mac yet</source>
+        <translation>이 Mac에서 얼마나 이득인지 아직 재지 않았어요</translation>
+    </message>
+    <message>
+        <source>With %1: %2</source>
+        <translation>%1 사용: %2</translation>
     </message>
     <message>
         <source>Made for this main model.</source>
@@ -3723,7 +3787,7 @@
     </message>
     <message>
         <source>%1 tokens · %2 s · %3 tok/s</source>
-        <translation>%1 토큰 · %2초 · 초당 %3 토큰</translation>
+        <translation>%1토큰 · %2초 · 초당 %3토큰</translation>
     </message>
     <message>
         <source>One prompt, written twice with the same seed. One after the other: at the same time the two would share their passes, and neither would draft.</source>
@@ -3873,7 +3937,7 @@
     </message>
     <message>
         <source>Drafting was %1 slower than plain decoding here, so it rests.</source>
-        <translation>지금은 초안을 쓰면 오히려 %1 느려져서 쉬고 있어요.</translation>
+        <translation>지금은 초안 모델을 쓰면 오히려 %1 느려져서 쉬고 있어요.</translation>
     </message>
     <message>
         <source>Drafted tokens that the main model kept: %1 of %2. Passes: %3.</source>
@@ -3881,7 +3945,7 @@
     </message>
     <message>
         <source>Drafting pays from %1 tokens per pass on.</source>
-        <translation>패스당 토큰이 %1개를 넘으면 초안을 쓰는 게 이득이에요.</translation>
+        <translation>패스당 토큰이 %1개를 넘으면 초안 모델을 쓰는 게 이득이에요.</translation>
     </message>
 </context>
 <context>
@@ -3964,7 +4028,7 @@
     </message>
     <message>
         <source>draft rests</source>
-        <translation>초안 쉬는 중</translation>
+        <translation>초안 모델 쉬는 중</translation>
     </message>
     <message>
         <source>not supported</source>
@@ -3985,6 +4049,10 @@
     <message>
         <source>Deleted chat</source>
         <translation>삭제된 채팅</translation>
+    </message>
+    <message>
+        <source>Show more (%1 older)</source>
+        <translation>이전 요청 %1개 더 보기</translation>
     </message>
     <message>
         <source>Tokens per second</source>
@@ -4020,6 +4088,10 @@
     <message>
         <source>No limit</source>
         <translation>제한 없음</translation>
+    </message>
+    <message>
+        <source>As the model</source>
+        <translation>모델과 같게</translation>
     </message>
     <message>
         <source>Temperature</source>
@@ -4076,6 +4148,14 @@
     <message>
         <source>In tokens.</source>
         <translation>토큰 수로 정해요.</translation>
+    </message>
+    <message>
+        <source>Longest context</source>
+        <translation>최대 컨텍스트</translation>
+    </message>
+    <message>
+        <source>How many tokens of a chat are kept at most. Fewer take less memory.</source>
+        <translation>채팅에서 최대 몇 토큰까지 유지할지 정해요. 적을수록 메모리를 덜 써요.</translation>
     </message>
     <message>
         <source>Think first</source>
@@ -4168,7 +4248,7 @@
     </message>
     <message>
         <source>Stop the reply, or cancel editing</source>
-        <translation>답변 중지 또는 수정 취소</translation>
+        <translation>답변 중지 또는 편집 취소</translation>
     </message>
     <message>
         <source>Previous message</source>
@@ -4326,8 +4406,8 @@
 <context>
     <name>SpeculationWiring</name>
     <message>
-        <source>Drafting is off for this pair from the next reply on. Choosing Auto or Fixed turns it on again.</source>
-        <translation>다음 답변부터 이 쌍에서는 초안 모델을 쓰지 않아요. 자동이나 고정 개수를 고르면 다시 켜져요.</translation>
+        <source>Drafting is off for this pair now. Choosing Auto or Fixed turns it on again.</source>
+        <translation>이제 이 쌍에서는 초안 모델을 쓰지 않아요. 자동이나 고정 개수를 고르면 다시 켜져요.</translation>
     </message>
     <message>
         <source>Undo</source>
@@ -4351,10 +4431,6 @@
     <message>
         <source>By content</source>
         <translation>내용별</translation>
-    </message>
-    <message>
-        <source>Replies</source>
-        <translation>답변</translation>
     </message>
     <message>
         <source>Time</source>
@@ -4402,6 +4478,12 @@
     <message>
         <source>Chats stay as they are, with the figures under their replies.</source>
         <translation>채팅과 답변 아래의 수치는 그대로 남아요.</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln reply(s)</source>
+        <translation>
+            <numerusform>답변 %Ln개</numerusform>
+        </translation>
     </message>
     <message>
         <source>Clear</source>
@@ -4460,6 +4542,14 @@
     <message>
         <source>Reply finished</source>
         <translation>답변 완료</translation>
+    </message>
+    <message>
+        <source>Footnote %1</source>
+        <translation>각주 %1</translation>
+    </message>
+    <message>
+        <source>Back from footnote %1</source>
+        <translation>각주 %1에서 본문으로</translation>
     </message>
     <message>
         <source>Link: %1</source>

@@ -97,14 +97,6 @@
 <context>
     <name>AppearancePage</name>
     <message>
-        <source>Language</source>
-        <translation>语言</translation>
-    </message>
-    <message>
-        <source>Changes at once, menus included.</source>
-        <translation>立即生效，菜单也会切换。</translation>
-    </message>
-    <message>
         <source>Appearance</source>
         <translation>外观</translation>
     </message>
@@ -127,10 +119,6 @@
     <message>
         <source>Auto follows the system&apos;s setting to reduce motion.</source>
         <translation>“自动”会跟随系统的“减弱动态效果”设置。</translation>
-    </message>
-    <message>
-        <source>Match system</source>
-        <translation>跟随系统</translation>
     </message>
     <message>
         <source>Auto</source>
@@ -318,7 +306,7 @@
     </message>
     <message>
         <source>When a reply is done while you are in another app.</source>
-        <translation>正在使用其他 App 时，回复完成后会通知。</translation>
+        <translation>正在使用其他应用时，回复完成后发出通知。</translation>
     </message>
     <message>
         <source>Words in notifications</source>
@@ -508,6 +496,10 @@
         <translation>不限</translation>
     </message>
     <message>
+        <source>As the model</source>
+        <translation>与模型相同</translation>
+    </message>
+    <message>
         <source>Only in this chat</source>
         <translation>仅此对话</translation>
     </message>
@@ -558,6 +550,10 @@
     <message>
         <source>Longest reply</source>
         <translation>回复最大长度</translation>
+    </message>
+    <message>
+        <source>Longest context</source>
+        <translation>最长上下文</translation>
     </message>
     <message>
         <source>Think first</source>
@@ -643,6 +639,14 @@
     <message>
         <source>%1 of %2 tokens of context used</source>
         <translation>上下文 %2 个 token 已用 %1 个</translation>
+    </message>
+    <message>
+        <source>Limited to %1 tokens in the settings; the model holds %2</source>
+        <translation>设置中限制为 %1 个 token；模型可容纳 %2</translation>
+    </message>
+    <message>
+        <source>Memory has room for about %1 tokens; the model holds %2</source>
+        <translation>内存约可容纳 %1 个 token；模型可容纳 %2</translation>
     </message>
     <message>
         <source>%1 full</source>
@@ -1263,6 +1267,18 @@
         </translation>
     </message>
     <message>
+        <source>Language</source>
+        <translation>语言</translation>
+    </message>
+    <message>
+        <source>Changes at once, menus included.</source>
+        <translation>立即生效，菜单也会切换。</translation>
+    </message>
+    <message>
+        <source>Match system</source>
+        <translation>跟随系统</translation>
+    </message>
+    <message>
         <source>Icon in the menu bar</source>
         <translation>菜单栏图标</translation>
     </message>
@@ -1272,7 +1288,7 @@
     </message>
     <message>
         <source>Says which models are loaded and what they are writing, and opens Quick Ask.</source>
-        <translation>显示已载入的模型和正在生成的回复，并可打开快速提问。</translation>
+        <translation>显示已加载的模型和正在生成的回复，并可打开快速提问。</translation>
     </message>
     <message>
         <source>Unload idle models</source>
@@ -1461,7 +1477,11 @@
     </message>
     <message>
         <source>In company</source>
-        <translation>多个回复同时生成</translation>
+        <translation>多条回复同时生成</translation>
+    </message>
+    <message>
+        <source>Not certain</source>
+        <translation>尚不确定</translation>
     </message>
     <message>
         <source>Drafting is off</source>
@@ -1512,12 +1532,12 @@
         <translation>猜测的部分太少，无法判断是否有收益。</translation>
     </message>
     <message>
-        <source>The gain is too close to nothing to be certain of yet.</source>
-        <translation>差别太小，暂时无法确定。</translation>
+        <source>What was measured does not tell for certain whether drafting pays.</source>
+        <translation>目前的测量还不能确定使用草稿模型是否更快。</translation>
     </message>
     <message>
         <source>Several replies were written at once and shared each pass, so nothing was drafted.</source>
-        <translation>多个回复同时生成并共用每一轮，因此没有提前猜测。</translation>
+        <translation>多条回复同时生成并共用每一轮，因此没有提前猜测。</translation>
     </message>
     <message>
         <source>Accepted by position</source>
@@ -2458,6 +2478,18 @@
         <translation>请先选择主模型，再选它作为草稿模型。</translation>
     </message>
     <message>
+        <source>Main model in use</source>
+        <translation>主模型正在使用</translation>
+    </message>
+    <message>
+        <source>%1 was not loaded: replies are being written with another main model.</source>
+        <translation>正在使用另一个主模型生成回复，因此未加载 %1。</translation>
+    </message>
+    <message>
+        <source>Wait until they are done, or stop them.</source>
+        <translation>请等待回复完成，或停止生成。</translation>
+    </message>
+    <message>
         <source>Different vocabularies (%1 and %2 tokens): made for another model family.</source>
         <translation>词表不同（%1 个和 %2 个 token）：适用于其他系列的模型。</translation>
     </message>
@@ -3063,12 +3095,20 @@
         <translation>文件夹</translation>
     </message>
     <message>
+        <source>%1 fit in memory</source>
+        <translation>内存可容纳 %1</translation>
+    </message>
+    <message>
+        <source>limited to %1 in Settings</source>
+        <translation>设置中限制为 %1</translation>
+    </message>
+    <message>
         <source>It is the main model now; the starter pair takes its place.</source>
         <translation>它是当前的主模型；删除后将换成入门模型对。</translation>
     </message>
     <message>
         <source>It is the draft model now; replies go on without a draft.</source>
-        <translation>它是当前的草稿模型；回复会在没有草稿的情况下继续。</translation>
+        <translation>它是当前的草稿模型；删除后回复将不再使用草稿模型。</translation>
     </message>
     <message>
         <source>It can draft for %1.</source>
@@ -3322,8 +3362,32 @@
         <translation>上次 %1</translation>
     </message>
     <message>
-        <source>about %1 (estimate)</source>
-        <translation>约 %1（估计）</translation>
+        <source>no gain expected here (estimate)</source>
+        <translation>预计在这台 Mac 上无收益（估计）</translation>
+    </message>
+    <message>
+        <source>about %1 in chats here (estimate)</source>
+        <translation>在这台 Mac 的对话中约 %1（估计）</translation>
+    </message>
+    <message>
+        <source>about %1 in code here (estimate)</source>
+        <translation>在这台 Mac 的代码中约 %1（估计）</translation>
+    </message>
+    <message>
+        <source>about %1 in maths here (estimate)</source>
+        <translation>在这台 Mac 的数学中约 %1（估计）</translation>
+    </message>
+    <message>
+        <source>about %1 here (estimate)</source>
+        <translation>在这台 Mac 上约 %1（估计）</translation>
+    </message>
+    <message>
+        <source>what it brings is not measured on this Mac yet</source>
+        <translation>在这台 Mac 上的收益尚未测量</translation>
+    </message>
+    <message>
+        <source>With %1: %2</source>
+        <translation>搭配 %1：%2</translation>
     </message>
     <message>
         <source>Made for this main model.</source>
@@ -3987,6 +4051,10 @@
         <translation>已删除的对话</translation>
     </message>
     <message>
+        <source>Show more (%1 older)</source>
+        <translation>显示更多（还有 %1 条）</translation>
+    </message>
+    <message>
         <source>Tokens per second</source>
         <translation>每秒 token&#xa0;数</translation>
     </message>
@@ -4020,6 +4088,10 @@
     <message>
         <source>No limit</source>
         <translation>不限</translation>
+    </message>
+    <message>
+        <source>As the model</source>
+        <translation>与模型相同</translation>
     </message>
     <message>
         <source>Temperature</source>
@@ -4076,6 +4148,14 @@
     <message>
         <source>In tokens.</source>
         <translation>以 token 计。</translation>
+    </message>
+    <message>
+        <source>Longest context</source>
+        <translation>最长上下文</translation>
+    </message>
+    <message>
+        <source>How many tokens of a chat are kept at most. Fewer take less memory.</source>
+        <translation>对话最多保留多少 token。越少占用的内存越少。</translation>
     </message>
     <message>
         <source>Think first</source>
@@ -4250,7 +4330,7 @@
     </message>
     <message>
         <source>It holds %1.</source>
-        <translation>其中有%1。</translation>
+        <translation>其中有 %1。</translation>
     </message>
 </context>
 <context>
@@ -4326,8 +4406,8 @@
 <context>
     <name>SpeculationWiring</name>
     <message>
-        <source>Drafting is off for this pair from the next reply on. Choosing Auto or Fixed turns it on again.</source>
-        <translation>从下一个回复起，此模型对不再使用草稿模型。选择“自动”或“固定”即可重新开启。</translation>
+        <source>Drafting is off for this pair now. Choosing Auto or Fixed turns it on again.</source>
+        <translation>现在起，此模型对不再使用草稿。选择“自动”或“固定”即可重新启用。</translation>
     </message>
     <message>
         <source>Undo</source>
@@ -4351,10 +4431,6 @@
     <message>
         <source>By content</source>
         <translation>按内容</translation>
-    </message>
-    <message>
-        <source>Replies</source>
-        <translation>回复</translation>
     </message>
     <message>
         <source>Time</source>
@@ -4402,6 +4478,12 @@
     <message>
         <source>Chats stay as they are, with the figures under their replies.</source>
         <translation>对话以及回复下方的数据保持不变。</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln reply(s)</source>
+        <translation>
+            <numerusform>%Ln 条回复</numerusform>
+        </translation>
     </message>
     <message>
         <source>Clear</source>
@@ -4460,6 +4542,14 @@
     <message>
         <source>Reply finished</source>
         <translation>回复完成</translation>
+    </message>
+    <message>
+        <source>Footnote %1</source>
+        <translation>脚注 %1</translation>
+    </message>
+    <message>
+        <source>Back from footnote %1</source>
+        <translation>从脚注 %1 返回正文</translation>
     </message>
     <message>
         <source>Link: %1</source>

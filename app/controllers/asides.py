@@ -29,6 +29,8 @@ class Asides(QObject):
         self._replies = replies
         self._storage = storage
         self._question = question
+        self.is_shown: Callable[[int], bool] = lambda chat_id: False  # whether somebody looks at that chat here
+        self.see: Callable[[int], None] = lambda chat_id: None  # it is looked at now
 
     def ask(self, text: str, show: TranscriptModel, done: Callable[[int], None]) -> bool:
         """Stores the question and has `show` show it with its reply; `done` gets the chat, or 0: it is not on disk.

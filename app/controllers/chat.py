@@ -28,6 +28,7 @@ from app.controllers.titles import Titles
 from app.controllers.unseen import Unseen
 from app.settings import Settings
 from app.storage import Asked, Attachments, ChatSummary, Question, Storage, StoredMessage, exchange
+from app.storage.codec import LONGEST_TITLE
 from app.view_models.conversation_list import ConversationListModel
 from app.view_models.request_table import RequestTableModel
 from app.view_models.transcript import TranscriptMessage, TranscriptModel
@@ -81,8 +82,9 @@ class ChatController(QObject):
         self.deletions.restored.connect(self._on_restored)
         self.deletions.chats_gone.connect(self._leave)
         self.folders = Folders(storage, self.changes, self.deletions, self.conversations, self)
-        self._unseen = Unseen(storage, self._replies, self.conversations, lambda chat: chat == self.chat_id, self)
+        self._unseen = Unseen(storage, self._replies, self.conversations, self._is_in_sight, self)
         self.asides = Asides(self.changes, self._replies, storage, self._ask_aside, self)
+        self.asides.see = self._unseen.see
         self.asides.begin_requested.connect(lambda asked: self.begin(asked, visit=-1))
         self.options = ChatOptions(storage, self.changes, settings, self)
         self.requests_for_replies = ReplyRequests(storage, models, self.options, self._replies)
@@ -104,7 +106,7 @@ class ChatController(QObject):
             self._show(chat_id)
 
     def rename_chat(self, chat_id: int, title: str) -> None:
-        if title := storable(title):
+        if title := storable(title)[:LONGEST_TITLE]:
             self.changes.write(
                 lambda stores: stores.chats.rename(chat_id, title), lambda _: self._refresh_titles(chat_id)
             )
@@ -242,6 +244,9 @@ class ChatController(QObject):
     def has_unsaved(self) -> bool:
         """Whether there are words on the screen that the disk has refused."""
         return self._replies.has_unsaved
+
+    def _is_in_sight(self, chat_id: int) -> bool:
+        return chat_id == self.chat_id or self.asides.is_shown(chat_id)
 
     def close(self) -> None:
         """Has stored what is not kept yet, and running replies as interrupted. Call it before the engine closes."""

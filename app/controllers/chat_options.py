@@ -1,6 +1,7 @@
 """What each chat asks for otherwise than the settings: its own options, a preset, and defaults of the loaded model.
 
-A change counts for the next reply at once, and is on disk 400 ms later. What the options mean is in `generation`.
+A change counts for the next reply, how to draft also for one under way, and is on disk 400 ms later. What the options
+mean is in `generation`.
 """
 
 from __future__ import annotations
@@ -72,14 +73,13 @@ class ChatOptions(QObject):
 
     def open(self, chat_id: int) -> None:
         self.keep()
-        if not chat_id:
-            self._known.pop(0, None)
         self.chat_id = chat_id
         self.changed.emit()
 
     def became(self, chat_id: int) -> None:
         """The chat that was new is stored now, with its options."""
         self._known[chat_id] = self._known.pop(0, {})
+        self._settings.new_chat_options = {}
         self.chat_id = chat_id
 
     def put(self, scope: Scope, name: str, value: object) -> None:
@@ -159,7 +159,9 @@ class ChatOptions(QObject):
         for name in dropped:
             own.pop(name, None)
         own.update(values)
-        if self.chat_id:
+        if not self.chat_id:
+            self._settings.new_chat_options = dict(own)
+        else:
             self._unkept.setdefault(self.chat_id, set()).update({*values, *dropped})
             self._keep.start()
         self.changed.emit()
@@ -169,7 +171,9 @@ class ChatOptions(QObject):
 
     def _own(self, chat_id: int) -> dict[str, Any]:
         if chat_id not in self._known:
-            self._known[chat_id] = self._storage.read.states.options(chat_id) if chat_id else {}
+            self._known[chat_id] = (
+                self._storage.read.states.options(chat_id) if chat_id else dict(self._settings.new_chat_options)
+            )
         return self._known[chat_id]
 
     def _preset_id(self, chat_id: int) -> str:

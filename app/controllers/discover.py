@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.bridge import EngineBridge
 from app.controllers.draft_choices import CHAT_TOKENS
-from app.view_models.hub import DiscoverFilter, DiscoverState, HubEntry, HubList
+from app.view_models.hub import DiscoverFilter, DiscoverState, HubEntry, HubList, Partner
 from engine import (
     Catalog,
     EngineError,
@@ -23,8 +23,10 @@ from engine import (
     LibraryScanned,
     ModelInfo,
     ModelLibrary,
+    ModelMeasured,
     PageFailed,
     PageRead,
+    PredictedGain,
     SearchFailed,
     SearchId,
     SearchResults,
@@ -40,11 +42,20 @@ class DiscoverController(QObject):
     page_changed = Signal()
 
     def __init__(
-        self, store: ModelLibrary, bridge: EngineBridge, catalog: Callable[[], Catalog], parent: QObject | None = None
+        self,
+        store: ModelLibrary,
+        bridge: EngineBridge,
+        catalog: Callable[[], Catalog],
+        predicted: Callable[[str, str], PredictedGain | None],
+        main: Callable[[], str],
+        parent: QObject | None = None,
     ) -> None:
+        """`predicted`: of a main model and a draft, by repository. `main`: that of the chosen main model, or ""."""
         super().__init__(parent)
         self._store = store
         self._catalog = catalog
+        self._predicted = predicted
+        self._main = main
         self._search: SearchId | None = None
         self._installed: tuple[InstalledModel, ...] = ()
         self.filter = DiscoverFilter()
@@ -92,6 +103,22 @@ class DiscoverController(QObject):
         drafts = self._catalog().drafts_for(repository)
         return drafts[0].repository if drafts else ""
 
+    def partner(self, model: HubModel) -> Partner | None:
+        """What the catalog pairs a model with: a draft, or for a drafter a main model.
+
+        That is the chosen one if it can be, else one that is like those that were measured.
+        """
+        if model.drafter is None:
+            draft = self.draft_for(model.repository)
+            return Partner(draft, self._predicted(model.repository, draft)) if draft else None
+        drafter = next((each for each in self._catalog().drafts if each.repository == model.repository), None)
+        if drafter is None:
+            return None
+        partners = [Partner(main, self._predicted(main, model.repository)) for main in drafter.mains]
+        chosen = [each for each in partners if each.repository == self._main()]
+        measured = [each for each in partners if each.predicted is not None]
+        return (chosen + measured + partners)[0]
+
     def entry(self, model: HubModel) -> HubEntry:
         return HubEntry(model, _fit(model), model.repository in {each.repository for each in self._installed})
 
@@ -109,6 +136,8 @@ class DiscoverController(QObject):
             case PageFailed(repository=repository, error=error) if repository == self.page_of:
                 self.page_error = error
                 self.page_changed.emit()
+            case ModelMeasured():
+                self.page_changed.emit()  # what a draft may bring is known now
             case LibraryScanned(models=models):
                 self._installed = models
                 self.results.replace([self.entry(entry.model) for entry in self.results.entries])

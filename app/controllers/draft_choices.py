@@ -21,11 +21,11 @@ from engine import (
 
 # A draft up to this share of the main model's parameters is worth its time on most machines.
 RECOMMENDED_SHARE = 1 / 5
-CHAT_TOKENS = 8192  # of the chat that a model's memory and fit are told for
+CHAT_TOKENS = 8192  # of the chat that a model's memory and fit are told for, unless somebody asked for another
 
 
 def draft_choice(
-    main: ModelInfo, model: InstalledModel, entry: ModelEntry, check: PairCheck | None = None, gain: float | None = None
+    main: ModelInfo, model: InstalledModel, entry: ModelEntry, check: PairCheck | None = None
 ) -> DraftChoice:
     """`check`: what a look at the files of the two has shown."""
     error = model.error if model.info is None else pair_problem(main, model.info, check)
@@ -36,7 +36,7 @@ def draft_choice(
     good = _is_good(main, model.info) and not (check is not None and check.by_text)
     group = DraftGroup.RECOMMENDED if good else DraftGroup.COMPATIBLE
     extra_bytes = memory_fit(model.info, CHAT_TOKENS).needed_bytes if model.folder != main.folder else 0
-    return DraftChoice(group, entry, None, check, extra_bytes, gain)
+    return DraftChoice(group, entry, None, check, extra_bytes)
 
 
 def pair_problem(main: ModelInfo, draft: ModelInfo, check: PairCheck | None) -> EngineError | None:
@@ -61,7 +61,10 @@ def best_draft(main: ModelInfo, installed: Iterable[InstalledModel]) -> str:
     return max(good, key=lambda info: (info.drafter is not None, info.parameters)).folder if good else ""
 
 
-def model_entry(model: InstalledModel, main_folder: str, draft_folder: str) -> ModelEntry:
+def model_entry(
+    model: InstalledModel, main_folder: str, draft_folder: str, context_tokens: int = CHAT_TOKENS
+) -> ModelEntry:
+    """`context_tokens`: of the chat that its memory and fit are told for."""
     info = model.info
     chats = info is not None and info.drafter is None
     return ModelEntry(
@@ -79,7 +82,7 @@ def model_entry(model: InstalledModel, main_folder: str, draft_folder: str) -> M
         is_draft=model.folder == draft_folder,
         drafter=info.drafter.kind if info and info.drafter else None,
         about=info.about if info else ModelAbout(),
-        fit=memory_fit(info, CHAT_TOKENS) if info and chats else None,
+        fit=memory_fit(info, context_tokens) if info and chats else None,
         own_head=info is not None and info.own_drafter is not None,
     )
 

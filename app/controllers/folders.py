@@ -8,6 +8,7 @@ from app.controllers.changes import Changes
 from app.controllers.deletions import Deletions
 from app.controllers.messages import storable
 from app.storage import Storage
+from app.storage.codec import LONGEST_TITLE
 from app.view_models.conversation_list import ConversationListModel
 from app.words.chat_groups import folder_names
 
@@ -42,7 +43,7 @@ class Folders(QObject):
         self._changes.write(lambda stores: stores.folders.make(name, parent_id, chat_id), made)
 
     def rename(self, folder_id: int, name: str) -> None:
-        if name := storable(name):
+        if name := storable(name)[:LONGEST_TITLE]:
             self._changes.write(lambda stores: stores.folders.rename(folder_id, name), self._refresh)
 
     def set_opened(self, folder_id: int, opened: bool) -> None:

@@ -15,7 +15,7 @@ from engine import Sampling, Speculation, SpeculationMode
 
 OPTIONS = (
     *("system_prompt", "temperature", "top_p", "top_k", "min_p", "repetition_penalty", "seed"),
-    *("max_tokens", "thinking", "speculation_mode", "speculation_tokens"),
+    *("max_tokens", "context_tokens", "thinking", "speculation_mode", "speculation_tokens"),
 )
 
 Values = Mapping[str, Any]
@@ -34,6 +34,11 @@ class Generation:
     @property
     def max_tokens(self) -> int | None:
         limit: int | None = self.values["max_tokens"]
+        return limit
+
+    @property
+    def context_tokens(self) -> int | None:
+        limit: int | None = self.values["context_tokens"]
         return limit
 
     @property

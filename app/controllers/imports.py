@@ -16,6 +16,7 @@ from app.portable.json_stream import loads
 from app.portable.reading import Found, find_chats
 from app.storage import NotStored, Storage, Stores, portable
 from app.storage.importing import Importing
+from app.storage.origins import Grown, Known, shrink
 from app.storage.portable import PortableChat
 from app.storage.worker import Deliver, Worker
 from app.system.limited_child import Stop, Stopped
@@ -39,6 +40,7 @@ class Preview:
 class Imported:
     ids: tuple[int, ...]
     skipped: int
+    grown: tuple[Grown, ...] = ()
 
 
 class ImportController(QObject):
@@ -77,7 +79,7 @@ class ImportController(QObject):
         found = find_chats(paths, spool, stop, lambda share: self._deliver(lambda: self.progress.emit(share)))
         stores = self._storage.another_reader()
         try:
-            return Preview(found, sum(portable.is_known(stores, origin) for origin in found.origins))
+            return Preview(found, sum(map(Known(stores).has, found.origins, found.updated)))
         finally:
             stores.database.close()
 
@@ -103,7 +105,7 @@ class ImportController(QObject):
     def _on_step(self, has_more: bool) -> None:
         importing = self._importing
         assert importing is not None
-        self.progress.emit(min(1.0, (len(importing.ids) + importing.skipped) / self._total))
+        self.progress.emit(min(1.0, importing.done / self._total))
         if self._wants_end:
             self._take_back(importing)
         elif has_more:
@@ -113,7 +115,7 @@ class ImportController(QObject):
             importing.close()
             self.discard()
             self._chats.conversations.refresh()
-            self.imported.emit(Imported(tuple(importing.ids), importing.skipped))
+            self.imported.emit(Imported(tuple(importing.ids), importing.skipped, tuple(importing.grown)))
 
     def _on_refused(self, problem: NotStored) -> None:
         if self._wants_end and self._importing is not None:
@@ -140,17 +142,26 @@ class ImportController(QObject):
         self._importing = None
         importing.close()
         self.discard()
-        ids = list(importing.ids)
-        self._write(lambda stores: portable.forget(stores, ids), self.cancelled.emit)
+        ids, grown = list(importing.ids), list(importing.grown)
+
+        def forget(stores: Stores) -> None:
+            portable.forget(stores, ids)
+            shrink(stores, grown)
+
+        self._write(forget, self.cancelled.emit)
 
     def undo(self, imported: Imported) -> None:
-        """Puts them into the Trash."""
+        """Puts them into the Trash; chats that have grown are as they were."""
+
+        def take_back(stores: Stores) -> None:
+            portable.put_in_trash(stores, imported.ids)
+            shrink(stores, imported.grown)
 
         def done() -> None:
-            if self._chats.chat_id in imported.ids:
+            if self._chats.chat_id in (*imported.ids, *(each.chat_id for each in imported.grown)):
                 self._chats.new_chat()
 
-        self._write(lambda stores: portable.put_in_trash(stores, imported.ids), done)
+        self._write(take_back, done)
 
     def _write(self, change: Callable[[Stores], object], done: Callable[[], None]) -> None:
         def answered(_outcome: object) -> None:

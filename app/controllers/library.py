@@ -17,14 +17,17 @@ from app.view_models.model_list import ModelEntry, Upkeep, UpkeepState
 from engine import (
     Catalog,
     Event,
+    ForwardTimes,
     InstalledModel,
     LibraryScanned,
     ModelChecking,
     ModelFailed,
     ModelLibrary,
+    ModelMeasured,
     ModelReady,
     ModelSource,
     ModelVerified,
+    PredictedGain,
     UpdateChecked,
     VerifyProgress,
 )
@@ -34,7 +37,6 @@ _MOST_REMEMBERED = 200
 
 class LibraryController(QObject):
     changed = Signal()
-    usual_context_tokens = CHAT_TOKENS
 
     def __init__(
         self,
@@ -52,15 +54,23 @@ class LibraryController(QObject):
         self._mains: dict[str, tuple[str, ...]] = {}
         self._offers: dict[tuple[str, int], list[PairOffer]] = {}  # asked for with every step of a download
         self._checking = ""
+        self._measured: tuple[ForwardTimes, ...] = ()
         self.installed: tuple[InstalledModel, ...] = ()
         self.scanned = False
         self.catalog = Catalog()
         bridge.event_arrived.connect(self._on_event)
+        settings.changed.connect(lambda name: self.changed.emit() if name == "context_tokens" else None)
+
+    @property
+    def context_tokens(self) -> int:
+        """Of the chat that a model's memory and fit are told for."""
+        return self._settings.context_tokens or CHAT_TOKENS
 
     def entry(self, model: InstalledModel, main_folder: str, draft_folder: str) -> ModelEntry:
         recent = self._settings.recent_models
         return replace(
-            model_entry(model, main_folder, draft_folder),
+            model_entry(model, main_folder, draft_folder, self.context_tokens),
+            asked_tokens=self._settings.context_tokens or 0,
             drafts_for=self._mains.get(model.folder, ()),
             last_used=len(recent) - recent.index(model.folder) if model.folder in recent else 0,
             is_checking=model.folder == self._checking,
@@ -71,8 +81,16 @@ class LibraryController(QObject):
         """Pairs of the catalog for this machine and for people who write `language`; the best first."""
         key = (language, id(self.catalog))
         if key not in self._offers:
-            self._offers = {key: pair_offers(self.catalog, language, self.installed)}
+            self._offers = {key: pair_offers(self.catalog, language, self.installed, measured=self._measured)}
         return self._offers[key]
+
+    def predicted(self, main: str, draft: str) -> PredictedGain | None:
+        """What a draft may bring on this machine; by repositories."""
+        return self.catalog.predicted(main, draft, self._measured)
+
+    def repository(self, folder: str) -> str:
+        """ "" where it is not known."""
+        return next((model.repository for model in self.installed if model.folder == folder), "")
 
     def verify(self, folder: str) -> None:
         self._set_upkeep(folder, Upkeep(UpkeepState.VERIFYING))
@@ -84,8 +102,7 @@ class LibraryController(QObject):
 
     def mend(self, folder: str) -> None:
         """Downloads what is damaged, as it was installed, or what is newer. The model stays until that is whole."""
-        repository = next((model.repository for model in self.installed if model.folder == folder), "")
-        if repository:
+        if repository := self.repository(folder):
             revision = self._upkeep.get(folder, Upkeep()).revision
             self._set_upkeep(folder, Upkeep())
             self._install(repository, revision or NEWEST)
@@ -102,6 +119,9 @@ class LibraryController(QObject):
                 self._mains, self._offers = mains_of(models), {}
             case VerifyProgress() | ModelVerified() | UpdateChecked():
                 self._set_upkeep(event.folder, _upkeep(event))
+            case ModelMeasured(times=times, others=others):
+                self._measured, self._offers = (times, *others), {}
+                self.changed.emit()
             case ModelChecking(folder=folder):
                 self._checking = folder
                 self.changed.emit()

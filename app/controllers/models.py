@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from PySide6.QtCore import QObject, Signal
 
 from app.bridge import EngineBridge
@@ -11,6 +13,7 @@ from app.controllers.draft_choices import (
     best_draft,
     draft_choice,
     needs_check,
+    pair_problem,
 )
 from app.controllers.library import LibraryController
 from app.controllers.loaded_pair import IsOff
@@ -23,6 +26,7 @@ from app.view_models.model_list import (
     DraftChoice,
     DraftGroup,
     ModelEntry,
+    PairState,
     PairView,
 )
 from engine import (
@@ -35,9 +39,8 @@ from engine import (
     ModelDeleted,
     ModelInfo,
     ModelLibrary,
-    ModelMeasured,
     PairChecked,
-    draft_problem,
+    fit_together,
 )
 
 
@@ -65,7 +68,12 @@ class ModelController(QObject):
         self.sources = ModelSources(store, settings, self)
         self.library = LibraryController(store, bridge, settings, self.install, self)
         self.library.changed.connect(self.models_changed)
-        self.discover = DiscoverController(store, bridge, lambda: self.library.catalog, self)
+        self.discover = DiscoverController(
+            store, bridge, lambda: self.library.catalog, self.library.predicted, self._main_repository, self
+        )
+        self._to_compare: tuple[str, str] | None = (
+            None  # a main model, and the draft that stays if their files allow it
+        )
         self._to_use = 0  # a finished download that the person wants to use
         self.downloads = DownloadController(store, bridge, settings, self)
         self.downloads.installed.connect(self.library.on_installed)
@@ -79,7 +87,6 @@ class ModelController(QObject):
         loading.changed.connect(self.pair_changed)
         loading.exchanged.connect(self.models_changed)  # which of them are loaded is part of the list
         loading.main_waits.connect(self.main_waits)
-        loading.main_wanted.connect(self._change_main)
         loading.problem_raised.connect(self.problem_raised)
         return loading
 
@@ -105,27 +112,30 @@ class ModelController(QObject):
 
     def eject(self) -> None:
         """Take the pair out of memory, after the replies under way; the next message loads it again."""
-        if not self._loading.waits_for_replies(""):
-            self._loading.unload()
+        self._loading.when_free("", self._loading.unload)
 
     def switch_now(self) -> None:
         """Load the model that waits for replies to end, or unload; the replies end as they are."""
-        self._loading.switch_now()
+        self.residence.act_now()
 
     def choose_main(self, folder: str) -> None:
         """Loads another main model once no reply is under way (`main_waits`); the draft stays if it fits."""
-        if not self._loading.waits_for_replies(folder):
-            self._change_main(folder)
+        self._loading.when_free(folder, lambda: self._change_main(folder))
 
     def choose_draft(self, folder: str | None) -> None:
         """Changes the draft at once, without loading the main model again."""
+        self._to_compare = None
         self._loading.load_draft(folder)
 
     def choose_pair(self, main: str, draft: str) -> None:
-        self._loading.load(main, draft)
+        """As `choose_main`, with this draft."""
+        if main == self._loading.main_folder and self.pair.state is PairState.READY:
+            self.choose_draft(draft)
+        else:
+            self._loading.when_free(main, lambda: self._loading.load(main, draft))
 
     def set_speculation(self, mode: str, tokens: int) -> None:
-        """For the next request."""
+        """For all chats that do not say otherwise."""
         self._settings.speculation_mode = mode
         self._settings.speculation_tokens = tokens
         self.speculation_chosen.emit(mode)
@@ -133,6 +143,14 @@ class ModelController(QObject):
     def main_info(self) -> ModelInfo | None:
         """Of the main model that was chosen, loaded or not."""
         return self._loading.main or self._info_of(self._loading.main_folder)
+
+    def context_room(self) -> tuple[int, int]:
+        """Tokens of a chat that the main model holds, and that there is room for in memory, about; 0: not known."""
+        main, draft = self.main_info(), self._loading.draft
+        if main is None or not main.context_tokens:
+            return 0, 0
+        pair = [main] if draft is None or draft.folder == main.folder else [main, draft]
+        return main.context_tokens, fit_together(pair, main.context_tokens).largest_context_tokens
 
     # What is installed
 
@@ -216,10 +234,10 @@ class ModelController(QObject):
                 self._store.scan()
             case DeleteFailed():
                 self.problem_raised.emit(event)
-            case ModelMeasured():
-                self.checks.take_measured(event)
             case PairChecked(check=check):
                 self.checks.take(check, self._info_of(check.main), self._info_of(check.draft))
+                if self._to_compare == (check.main, check.draft) == (self._loading.main_folder, check.draft):
+                    self.choose_draft(self._draft_to_go_with(check.main, check.draft) or None)
                 self.models_changed.emit()
 
     def _on_setting(self, name: str) -> None:
@@ -233,11 +251,26 @@ class ModelController(QObject):
             return draft_choice(main, model, self._entry(model))
         if needs_check(main, model.info):
             self.checks.ask(main, model.info)
-        gain = self.checks.gain_of(main.folder, model.folder)
-        return draft_choice(main, model, self._entry(model), self.checks.known(main, model.info), gain)
+        choice = draft_choice(main, model, self._entry(model), self.checks.known(main, model.info))
+        return replace(
+            choice,
+            gain=self.checks.gain_of(main.folder, model.folder),
+            estimate=self.library.predicted(self._main_repository(), model.repository),
+        )
 
     def _change_main(self, folder: str) -> None:
-        self._loading.load(folder, self._draft_to_go_with(folder))
+        """With the present draft if it can draft for it; where only their files tell, once they have been compared."""
+        main, present = self._info_of(folder), self._info_of(self._loading.draft_folder)
+        self._to_compare = None
+        if main is None or present is None or not needs_check(main, present) or self.checks.known(main, present):
+            self._loading.load(folder, self._draft_to_go_with(folder, self._loading.draft_folder))
+            return
+        self._to_compare = (folder, present.folder)
+        self._loading.load(folder, "")
+        self.checks.ask(main, present)
+
+    def _main_repository(self) -> str:
+        return self.library.repository(self._loading.main_folder)
 
     def _info_of(self, folder: str) -> ModelInfo | None:
         return next((model.info for model in self.library.installed if model.folder == folder), None)
@@ -246,14 +279,15 @@ class ModelController(QObject):
         info = self._info_of(folder)
         return info is not None and info.drafter is not None
 
-    def _draft_to_go_with(self, main_folder: str) -> str:
+    def _draft_to_go_with(self, main_folder: str, present: str) -> str:
+        """`present` if it can draft for that main model, else the best of those that are installed."""
         starter = self._loading.starter
         if main_folder == str(starter.main):
             return str(starter.draft)
-        main, draft = self._info_of(main_folder), self._loading.draft
+        main, draft = self._info_of(main_folder), self._info_of(present)
         if main is None:
             return ""
-        if draft is not None and draft_problem(main, draft) is None:
+        if draft is not None and pair_problem(main, draft, self.checks.known(main, draft)) is None:
             return draft.folder
         return best_draft(main, self.library.installed)
 

@@ -1,12 +1,10 @@
-"""What is known of the main model and possible drafts before they are loaded: how their files compare, and what drafts
-may bring.
-"""
+"""What is known of the main model and possible drafts before they are loaded: how their files compare."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from engine import ModelInfo, ModelLibrary, ModelMeasured, PairCheck, estimated_gain
+from engine import ModelInfo, ModelLibrary, PairCheck
 
 
 class PairChecks:
@@ -17,7 +15,6 @@ class PairChecks:
         self._store = store
         self._checks: dict[tuple[str, ...], PairCheck] = {}
         self._asked: set[tuple[str, ...]] = set()
-        self._measured = ModelMeasured("", ())
 
     def known(self, main: ModelInfo, draft: ModelInfo) -> PairCheck | None:
         return self._checks.get(_key(main, draft))
@@ -32,15 +29,6 @@ class PairChecks:
         """An answer; `main` and `draft` as they are known now, None where they are gone."""
         if main is not None and draft is not None:
             self._checks[_key(main, draft)] = check
-
-    def take_measured(self, measured: ModelMeasured) -> None:
-        self._measured = measured
-
-    def estimated_gain(self, main: ModelInfo | None, draft_bytes: int, acceptance: float) -> float | None:
-        """What a draft of that size may bring here; None until this machine was measured with `main`."""
-        if main is None or main.folder != self._measured.folder or not main.weight_bytes:
-            return None
-        return estimated_gain(dict(self._measured.verify_s), draft_bytes / main.weight_bytes, acceptance)
 
 
 def _key(main: ModelInfo, draft: ModelInfo) -> tuple[str, ...]:

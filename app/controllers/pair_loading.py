@@ -5,6 +5,7 @@ Which models go together is chosen elsewhere (`models`).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,7 +49,6 @@ class PairLoading(QObject):
     changed = Signal()  # the pair or its state
     exchanged = Signal()  # which models it is of; `changed` comes with it
     main_waits = Signal(str)  # name of the model that is loaded when the replies under way have ended; "": none
-    main_wanted = Signal(str)  # the folder that waited may be loaded now
     problem_raised = Signal(object)  # EngineError or DrafterExamined, for words.notices_for_errors
 
     def __init__(
@@ -67,7 +67,7 @@ class PairLoading(QObject):
         self._loaded = LoadedPair()
         self.residence = Residence(engine, settings, self)
         self.residence.idle.connect(self.unload)
-        self.residence.free.connect(self.switch_now)
+        self.residence.free.connect(self.residence.act_now)
 
     def tell_pairs_off(self, is_off: IsOff) -> None:
         self._loaded.is_off = is_off
@@ -115,7 +115,10 @@ class PairLoading(QObject):
         """Changes the draft at once, without loading the main model again."""
         self._settings.draft_folder = as_setting(folder or "", self.starter.draft)
         self._loaded.begin_loading_draft(folder or "")
-        self._engine.set_draft(folder, self._bridge.post)
+        if self._loaded.state is PairState.UNLOADED:
+            self._loaded.rest()  # it comes with the main model
+        else:
+            self._engine.set_draft(folder, self._bridge.post)
         self._emit_exchanged()
 
     def load_starter_or_nothing(self) -> None:
@@ -142,23 +145,14 @@ class PairLoading(QObject):
 
     # Waiting for replies
 
-    def waits_for_replies(self, folder: str) -> bool:
-        """Whether `folder` is loaded (unloaded, where it is "") only when the replies under way have ended."""
+    def when_free(self, folder: str, change: Callable[[], None]) -> None:
+        """Calls `change` when no reply is under way that it would end. Then `folder` is the main model; "": none."""
         self.residence.waiting = None
         if self._loaded.state is not PairState.READY or not self.residence.busy:
-            return False
-        if folder != self._loaded.main_folder:
-            self.residence.waiting = folder
+            change()
+        elif folder != self._loaded.main_folder:
+            self.residence.waiting = change
             self.main_waits.emit(model_name(Path(folder)) if folder else "")
-        return True
-
-    def switch_now(self) -> None:
-        """Load the model that waits for replies to end, or unload; the replies end as they are."""
-        folder = self.residence.take_waiting()
-        if folder == "":
-            self.unload()
-        elif folder is not None:
-            self.main_wanted.emit(folder)
 
     # What arrives
 
@@ -196,8 +190,9 @@ class PairLoading(QObject):
     # Small parts
 
     def _load(self, main: str, draft: str) -> None:
+        """Whatever is still written gives way: nobody waits for it, or somebody has said so (`when_free`)."""
         self._loaded.begin_loading(main, draft)
-        self._engine.load(main, self._bridge.post, draft=draft or None)
+        self._engine.load(main, self._bridge.post, draft=draft or None, end_replies=True)
         self._emit_exchanged()
 
     def _emit_exchanged(self) -> None:

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from app.view_models.installed_list import PairOffer
-from engine import Catalog, CatalogPair, InstalledModel, model_memory_bytes
+from engine import Catalog, CatalogPair, ForwardTimes, InstalledModel, model_memory_bytes
 
 
 def pair_offers(
-    catalog: Catalog, language: str, installed: Iterable[InstalledModel], memory_bytes: int | None = None
+    catalog: Catalog,
+    language: str,
+    installed: Iterable[InstalledModel],
+    memory_bytes: int | None = None,
+    measured: Sequence[ForwardTimes] = (),
 ) -> list[PairOffer]:
+    """`measured`: what forwards take on this machine."""
     here = {model.repository for model in installed if model.info is not None}
     memory = model_memory_bytes() if memory_bytes is None else memory_bytes
-    return [_offer(pair, here) for pair in catalog.pairs_for(memory, language)]
+    offers = [_offer(pair, here) for pair in catalog.pairs_for(memory, language)]
+    return [replace(offer, predicted=catalog.predicted(offer.main, offer.draft, measured)) for offer in offers]
 
 
 def _offer(pair: CatalogPair, here: set[str]) -> PairOffer:

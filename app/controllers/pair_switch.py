@@ -1,4 +1,4 @@
-"""Turning drafting off for one pair: for its next replies, until it is turned on again; remembered with the pair."""
+"""Turning drafting off for one pair: from the next round on, until it is turned on again; remembered with the pair."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal
 from app.controllers.models import ModelController
 from app.controllers.replies import Replies
 from app.storage.pair_records import PairRecords
-from engine import Request, SpeculationMode
+from engine import Speculation, SpeculationMode
 
 
 class PairSwitch(QObject):
@@ -37,11 +37,9 @@ class PairSwitch(QObject):
             self._models.pair_changed.emit()
             self.changed.emit()
 
-    def adjusted(self, request: Request) -> Request:
-        """The request as it is to be sent."""
-        if not self.is_off:
-            return request
-        return replace(request, speculation=replace(request.speculation, mode=SpeculationMode.OFF))
+    def adjusted(self, wanted: Speculation) -> Speculation:
+        """How a reply is to be drafted that a chat wants drafted like this."""
+        return replace(wanted, mode=SpeculationMode.OFF) if self.is_off else wanted
 
     def _on_chosen(self, mode: str) -> None:
         """Whoever chooses a way to draft wants to draft."""

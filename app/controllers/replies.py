@@ -29,6 +29,7 @@ from engine import (
     RequestId,
     RequestStats,
     SpanKind,
+    Speculation,
     TextDelta,
 )
 
@@ -46,6 +47,7 @@ class LiveReply:
     request: RequestId
     chat_id: int
     message_id: int
+    speculation: Speculation
     text: str
     thinking: str = ""
     thinking_s: float = 0.0
@@ -110,7 +112,7 @@ class Replies(QObject):
         self.transcripts = [transcript]  # whatever shows replies while they are written
         self._table = table
         self._live: dict[int, LiveReply] = {}
-        self.adjusted: Callable[[Request], Request] = lambda request: request  # as the loaded pair wants it
+        self.adjusted: Callable[[Speculation], Speculation] = lambda wanted: wanted  # as the loaded pair wants it
         self._saving = False
         self._ends: dict[int, End] = {}  # by message; those that are not on disk
         self._refused: set[int] = set()  # of these: those that were refused at least once
@@ -123,8 +125,9 @@ class Replies(QObject):
 
     def start(self, reply: StoredMessage, request: Request, title: str, pair: str) -> None:
         """Submits the request for a reply whose row is already stored."""
-        number = self._engine.submit(self.adjusted(request), self._bridge.post)
-        self._live[number] = _live(number, reply)
+        speculation = self.adjusted(request.speculation)
+        number = self._engine.submit(replace(request, speculation=speculation), self._bridge.post)
+        self._live[number] = _live(number, reply, speculation)
         self._table.put(RequestRow(number, title, pair, chat_id=reply.chat_id, message_id=reply.id))
         self._timer.start()
         self.changed.emit()
@@ -137,6 +140,14 @@ class Replies(QObject):
                 reply.status = ReplyStatus.STOPPING
                 self._change_row(reply, status=reply.status)
                 self._put_in_table(reply)
+
+    def speculate(self, wanted: Callable[[int], Speculation]) -> None:
+        """Has each reply draft as its chat wants it now, from its next round on."""
+        for reply in self._live.values():
+            speculation = self.adjusted(wanted(reply.chat_id))
+            if speculation != reply.speculation:
+                reply.speculation = speculation
+                self._engine.set_speculation(reply.request, speculation)
 
     def chats(self) -> set[int]:
         return {reply.chat_id for reply in self._live.values()}
@@ -315,9 +326,9 @@ class Replies(QObject):
             self._table.put(replace(known, status=reply.status, stats=reply.stats))
 
 
-def _live(number: RequestId, reply: StoredMessage) -> LiveReply:
+def _live(number: RequestId, reply: StoredMessage, speculation: Speculation) -> LiveReply:
     """What is stored of a reply, which goes on from there."""
-    live = LiveReply(number, reply.chat_id, reply.id, reply.text, reply.thinking, reply.thinking_s)
+    live = LiveReply(number, reply.chat_id, reply.id, speculation, reply.text, reply.thinking, reply.thinking_s)
     live.began_at = len(reply.text), len(reply.thinking)
     live.drafted = DraftedText(reply.drafting)
     for thinking, end in enumerate(live.began_at):

@@ -17,6 +17,8 @@ class ReplyRequests:
         self._models = models
         self._options = options
         self._replies = replies
+        for signal in (options.changed, models.pair_changed):
+            signal.connect(self._speculate)
 
     @property
     def names(self) -> tuple[str, str]:
@@ -50,5 +52,10 @@ class ReplyRequests:
             sampling=generation.sampling(),
             speculation=generation.speculation(),
             max_tokens=generation.max_tokens,
+            context_tokens=generation.context_tokens,
             thinking=generation.thinking,
         )
+
+    def _speculate(self) -> None:
+        """How a chat wants to draft counts for its replies under way as well."""
+        self._replies.speculate(lambda chat_id: self._options.generation(chat_id).speculation())

@@ -1,9 +1,11 @@
 """When the loaded pair leaves memory: after a time without replies, and not while replies are written.
 
-What is to come instead of it waits for them: `waiting` is a main model's folder, or "" for none.
+`waiting` is what is to be done as soon as no reply is written that somebody waits for.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -18,7 +20,7 @@ class Residence(QObject):
     def __init__(self, engine: ChatEngine, settings: Settings, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.background: set[RequestId] = set()  # requests that nobody waits for
-        self.waiting: str | None = None
+        self.waiting: Callable[[], None] | None = None
         self._engine = engine
         self._settings = settings
         self.timer = QTimer(self, singleShot=True)
@@ -39,9 +41,11 @@ class Residence(QObject):
             if self.waiting is not None:
                 self.free.emit()
 
-    def take_waiting(self) -> str | None:
-        folder, self.waiting = self.waiting, None
-        return folder
+    def act_now(self) -> None:
+        """Do what waits for replies, whether they have ended or not."""
+        act, self.waiting = self.waiting, None
+        if act is not None:
+            act()
 
     def _start(self) -> None:
         if minutes := self._settings.unload_after_min:

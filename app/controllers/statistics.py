@@ -6,16 +6,18 @@ from PySide6.QtCore import QObject, Signal
 
 from app.controllers.replies import Replies
 from app.storage import Grouping, NotStored, Storage, StoredRequest, Total
+from app.storage.requests import RequestStore
 from app.view_models.request_table import RequestRow, RequestTableModel
 
 # Views import these from here: they do not know the storage.
 __all__ = ["Grouping", "Statistics", "Total"]
 
-LOADED_ROWS = 200
+PAGE_ROWS = 200
 
 
 class Statistics(QObject):
     totals_changed = Signal()
+    older_changed = Signal()
     not_cleared = Signal(object)  # NotStored
 
     def __init__(
@@ -25,14 +27,29 @@ class Statistics(QObject):
         self._storage = storage
         self._table = table
         self.totals: dict[Grouping, list[Total]] = {}
+        self.older = 0  # requests on disk below those in the table
+        self._last = 0  # the oldest in the table
         self._watched = False
         replies.stored.connect(self._count)
-        storage.count(lambda stores: stores.requests.recent(LOADED_ROWS), self._show_recent)
+        self.show_more()
 
-    def _show_recent(self, stored: list[StoredRequest]) -> None:
-        """What has ended since it was asked for is in the table already."""
-        known = {row.message_id for row in self._table.rows}
+    def show_more(self) -> None:
+        """The next page of earlier requests, below those in the table."""
+        last = self._last
+        self._storage.count(lambda stores: _page(stores.requests, last), lambda page: self._show_page(last, *page))
+
+    def _show_page(self, last: int, stored: list[StoredRequest], older: int) -> None:
+        """What has ended since the first page was asked for is in the table already."""
+        if last != self._last:
+            return  # asked for twice, or cleared meanwhile
+        known = {row.message_id for row in self._table.rows if row.key > 0}
         self._table.add_older([_row(each) for each in stored if each.message_id not in known])
+        self._last = stored[-1].id if stored else self._last
+        self._set_older(older)
+
+    def _set_older(self, older: int) -> None:
+        self.older = older
+        self.older_changed.emit()
 
     def watch(self, watched: bool) -> None:
         """Totals are counted while somebody looks at them."""
@@ -45,6 +62,8 @@ class Statistics(QObject):
 
     def _on_cleared(self) -> None:
         self._table.remove_ended()
+        self._last = 0
+        self._set_older(0)
         self._count()
 
     def _on_refused(self, problem: NotStored) -> None:
@@ -61,6 +80,11 @@ class Statistics(QObject):
         if totals != self.totals:
             self.totals = totals
             self.totals_changed.emit()
+
+
+def _page(requests: RequestStore, before: int) -> tuple[list[StoredRequest], int]:
+    found = requests.recent(PAGE_ROWS, before)
+    return found, requests.older(found[-1].id) if found else 0
 
 
 def _row(stored: StoredRequest) -> RequestRow:

@@ -24,6 +24,7 @@ from PySide6.QtGui import (
 from app.markup.document_style import DocumentStyle
 from app.markup.formula import FormulaKey, Formulas, FormulaState, KnownFormulas, Look
 from app.markup.inline_formula import FIXED_HEIGHT, formula_format, make_room, place_format
+from app.markup.links import to_mark, to_note
 from app.markup.tables import alignment_of, cell_format, table_format, table_rows
 
 QUOTE_DEPTH = QTextFormat.Property.UserProperty.value + 1  # of a block: how many bars stand left of it
@@ -106,7 +107,7 @@ class DocumentBuilder:
         marker = self._take_marker(children)
         self._start_block(self._block_format(marker, tight=opener.hidden))
         if marker:
-            self._cursor.insertText(marker + _GAP, self._marker_format())
+            self._cursor.insertText(marker + _GAP, self._marker_format(marker))
         self._char_formats = [self._plain_format()]
         self._write_inline(children)
 
@@ -193,7 +194,7 @@ class DocumentBuilder:
         elif token.type in ("softbreak", "hardbreak"):
             self._cursor.insertText(LINE_SEPARATOR, self._char_formats[-1])
         elif token.type == "note_mark":
-            self._cursor.insertText(token.content, self._note_mark_format())
+            self._cursor.insertText(token.content, self._note_mark_format(token.content))
         elif token.type == "code_inline":
             self._cursor.insertText(token.content, self._code_format())
         elif token.type == "image":
@@ -240,16 +241,19 @@ class DocumentBuilder:
         result.setForeground(self._style.secondary if quoted else self._style.text)
         return result
 
-    def _marker_format(self) -> QTextCharFormat:
+    def _marker_format(self, marker: str) -> QTextCharFormat:
         result = QTextCharFormat()
         result.setForeground(self._style.secondary)
         result.setProperty(MARKER, True)
+        if self._containers[-1].note:
+            result.setAnchor(True)
+            result.setAnchorHref(to_mark(marker))
         return result
 
-    def _note_mark_format(self) -> QTextCharFormat:
-        result = QTextCharFormat(self._char_formats[-1])
+    def _note_mark_format(self, label: str) -> QTextCharFormat:
+        result = self._link_format(to_note(label))
+        result.setFontUnderline(False)
         result.setVerticalAlignment(QTextCharFormat.VerticalAlignment.AlignSuperScript)
-        result.setForeground(self._style.secondary)
         result.setProperty(NOTE, True)
         return result
 

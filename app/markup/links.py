@@ -1,4 +1,7 @@
-"""The links of a document that was written by `DocumentBuilder`, and where they stand."""
+"""The links of a document that was written by `DocumentBuilder`, and where they stand.
+
+A footnote's mark and the number before its note are links to one another. No text of a reply can be such an address.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,35 @@ from PySide6.QtCore import QRectF
 from PySide6.QtGui import QTextBlock, QTextDocument
 
 from app.markup.lines import stretches
+
+_TO_NOTE, _TO_MARK = "#note:", "#mark:"
+
+
+def to_note(label: str) -> str:
+    return _TO_NOTE + label
+
+
+def to_mark(label: str) -> str:
+    return _TO_MARK + label
+
+
+def noted(address: str) -> str:
+    """The label of the note that a footnote's mark leads to; empty for any other address."""
+    return address.removeprefix(_TO_NOTE) if address.startswith(_TO_NOTE) else ""
+
+
+def marked(address: str) -> str:
+    """The label of the mark that the number before a note leads to; empty for any other address."""
+    return address.removeprefix(_TO_MARK) if address.startswith(_TO_MARK) else ""
+
+
+def is_in_message(address: str) -> bool:
+    return bool(noted(address) or marked(address))
+
+
+def way_back(address: str) -> str:
+    """From a note's number to its mark, or from the mark to the number."""
+    return to_mark(noted(address)) if noted(address) else to_note(marked(address))
 
 
 @dataclass(frozen=True, slots=True)

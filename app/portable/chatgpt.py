@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.portable.loose import list_at, name_at, note, number_at, object_at, text_at, time_at
+from app.portable.loose import list_at, name_at, note, number_at, object_at, options_with, text_at, time_at
 from app.portable.problems import Unreadable, WhyNotRead
 from app.portable.trees import MOST_NODES, Node, joined, ordered
 from app.storage.attachments import Attachment
@@ -43,7 +43,22 @@ def chat_of(found: dict[str, Any]) -> PortableChat:
         renamed=True,
         created_at=began,
         updated_at=time_at(found, "update_time") or began,
+        options=options_with(_instructions(found["mapping"].values())),
     )
+
+
+def _instructions(nodes: Iterable[Any]) -> str:
+    """What the person told ChatGPT about every answer, or the system message: the first that says anything."""
+    for node in nodes:
+        message = object_at(node, "message")
+        content, role = object_at(message, "content"), text_at(object_at(message, "author"), "role")
+        said = object_at(object_at(message, "metadata"), "user_context_message_data")
+        told = [text_at(said, "about_user_message"), text_at(said, "about_model_message")]
+        if role == "system" and text_at(content, "content_type") == "text":
+            told.append(_parts(list_at(content, "parts"), is_user=False).text)
+        if words := "\n\n".join(filter(None, (each.strip() for each in told))):
+            return words
+    return ""
 
 
 def _node(found: dict[str, Any], began: float) -> Node:

@@ -7,10 +7,11 @@ Python's own reader sees a value.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Never
 
 from app.portable.problems import Unreadable, WhyNotRead
 
@@ -195,13 +196,18 @@ class Reader:
 def loads(text: str) -> Any:
     """JSON as it should be: no NaN, no name twice in an object, no number without end. Raises Unreadable."""
     try:
-        return json.loads(text, parse_constant=_refuse, object_pairs_hook=_object)
+        return json.loads(text, parse_constant=_refuse, parse_float=_float, object_pairs_hook=_object)
     except (ValueError, RecursionError):
         raise Unreadable(WhyNotRead.NOT_JSON) from None
 
 
-def _refuse(_constant: str) -> None:
+def _refuse(_constant: str) -> Never:
     raise Unreadable(WhyNotRead.NOT_JSON)
+
+
+def _float(text: str) -> float:
+    value = float(text)
+    return value if math.isfinite(value) else _refuse(text)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

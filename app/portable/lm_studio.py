@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.portable.loose import list_at, name_at, note, number_at, object_at, text_at, time_at
+from app.portable.loose import list_at, name_at, note, number_at, object_at, options_with, text_at, time_at
 from app.portable.problems import Unreadable, WhyNotRead
 from app.portable.trees import MOST_NODES
 from app.storage.attachments import Attachment
@@ -47,7 +47,19 @@ def chat_of(found: dict[str, Any], folder: tuple[str, ...] = ()) -> PortableChat
         created_at=began,
         updated_at=last or began,
         folder=folder,
+        options=options_with(text_at(found, "systemPrompt").strip() or _system_message(found)),
     )
+
+
+def _system_message(found: dict[str, Any]) -> str:
+    """Of chats that have it among their messages."""
+    slots = [(list_at(slot, "versions") or [slot])[0] for slot in list_at(found, "messages")]
+    for slot in slots:
+        if text_at(slot, "role") == "system":
+            said = _Said()
+            _take(slot, said)
+            return "\n\n".join(filter(None, said.texts))
+    return ""
 
 
 def _add_versions(messages: list[PortableMessage], slot: Any, parent: int | None, began: float) -> int | None:

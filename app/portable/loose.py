@@ -47,3 +47,8 @@ def time_at(found: Any, name: str, *, unit_s: float = 1.0) -> float:
 def note(name: str) -> Attachment:
     """Says that something was there which the file does not hold."""
     return Attachment(name, AttachmentKind.NOTE, "", 0)
+
+
+def options_with(system_prompt: str) -> dict[str, Any] | None:
+    """Options of a chat that has this system prompt, if any."""
+    return {"system_prompt": system_prompt} if system_prompt else None

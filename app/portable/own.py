@@ -10,21 +10,12 @@ from typing import Any
 
 from app.portable.problems import Unreadable, WhyNotRead
 from app.storage.attachments import Attachments, attachments_from_json
+from app.storage.codec import LONGEST_TITLE
 from app.storage.portable import LATEST_S, ROLES, Json, PortableChat, PortableMessage
 from app.storage.records import ReplyStatus
 
 FORMAT = "hunch.chats"
 VERSION = 1
-_STORED = frozenset(
-    set(ReplyStatus)
-    - {
-        ReplyStatus.QUEUED,
-        ReplyStatus.READING,
-        ReplyStatus.STREAMING,
-        ReplyStatus.UNSAVED,
-        ReplyStatus.UNREADABLE,
-    }
-)
 
 
 def head() -> str:
@@ -58,14 +49,14 @@ def chat_of(found: dict[str, Any]) -> PortableChat:
     shown = found.get("shown")
     return PortableChat(
         origin=_text(found, "id")[:500],
-        title=_text(found, "title"),
+        title=_text(found, "title")[:LONGEST_TITLE],
         messages=messages,
-        shown=shown if shown in numbers else None,
+        shown=shown if type(shown) is int and shown in numbers else None,
         renamed=found.get("renamed") is True,
         pinned=found.get("pinned") is True,
         created_at=_time(found, "created_at"),
         updated_at=_time(found, "updated_at"),
-        folder=tuple(storable(_of(name, str)) for name in _of(found.get("folder", []), list)[:50]),
+        folder=tuple(storable(_of(name, str))[:LONGEST_TITLE] for name in _of(found.get("folder", []), list)[:50]),
         options=_object(found, "options"),
     )
 
@@ -82,9 +73,8 @@ def _message(found: dict[str, Any], known: set[int]) -> PortableMessage:
     number, parent, role = _of(found.get("id"), int), found.get("parent"), found.get("role")
     if number in known or role not in ROLES:
         raise Unreadable(WhyNotRead.WRONG)
-    if parent is not None and (isinstance(parent, bool | float) or parent not in known):
+    if parent is not None and (type(parent) is not int or parent not in known):
         raise Unreadable(WhyNotRead.CIRCLE)
-    status = found.get("status", "done")
     return PortableMessage(
         number=number,
         parent=parent,
@@ -92,7 +82,7 @@ def _message(found: dict[str, Any], known: set[int]) -> PortableMessage:
         text=_text(found, "text"),
         thinking=_text(found, "thinking"),
         thinking_s=_number(found, "thinking_s"),
-        status=status if isinstance(status, str) and status in _STORED else "done",
+        status=_status(found.get("status")),
         main_name=_text(found, "main_name"),
         draft_name=_text(found, "draft_name"),
         stats=_object(found, "stats"),
@@ -101,6 +91,11 @@ def _message(found: dict[str, Any], known: set[int]) -> PortableMessage:
         attachments=_attachments(found.get("attachments")),
         created_at=_time(found, "created_at"),
     )
+
+
+def _status(value: object) -> str:
+    status = ReplyStatus.stored(value) if isinstance(value, str) else ReplyStatus.DONE
+    return ReplyStatus.DONE if status is ReplyStatus.STREAMING else status
 
 
 def _attachments(found: object) -> Attachments:

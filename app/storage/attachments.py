@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
 
-from app.storage.codec import as_text
+from app.storage.codec import LARGEST, as_text
 
 
 class AttachmentKind(StrEnum):
@@ -56,5 +56,6 @@ def _attachment(stored: dict[str, object]) -> Attachment:
 
 
 def _like(usual: object, value: object) -> object:
-    kind = int if isinstance(usual, int) else str
-    return value if isinstance(value, kind) and not isinstance(value, bool) else usual
+    if isinstance(usual, int):
+        return value if type(value) is int and 0 <= value <= LARGEST else usual
+    return value if isinstance(value, str) else usual

@@ -11,10 +11,10 @@ from app.storage.records import ChatSummary, Listing
 from app.storage.searching import ALL, IN_ORDER, Searching, summary_of
 from app.storage.tree import read_tree
 
-# What a copy has of its original beside the messages.
+# What a copy has of its original beside the messages; it was not imported itself.
 _COPY_REST = """
-UPDATE chats SET (folder_id, options) = (SELECT folder_id, options FROM chats AS original WHERE original.id = ?2)
-WHERE id = ?1
+UPDATE chats SET (folder_id, options) = (SELECT folder_id, iif(json_valid(options),
+json_remove(options, '$.imported'), options) FROM chats AS original WHERE original.id = ?2) WHERE id = ?1
 """
 
 

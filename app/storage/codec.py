@@ -7,7 +7,7 @@ impossible ones take their defaults. Reading never raises.
 from __future__ import annotations
 
 import json
-import math
+import re
 from dataclasses import asdict, fields
 from typing import Any
 
@@ -17,6 +17,10 @@ from engine import DraftingState, EngineError, InternalError, RequestStats
 _USUAL = {field.name: getattr(RequestStats(), field.name) for field in fields(RequestStats)}
 _RATES = [name for name, value in vars(RequestStats).items() if isinstance(value, property)]
 _UNREADABLE = "unreadable"
+LONGEST_TITLE = 500
+_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
+LARGEST = 1e15  # of the counters and times of a reply; no sum of them is without end
+_MOST_PLACES = 1000  # of what is counted by position, or over time
 
 
 def stats_to_json(stats: RequestStats) -> str:
@@ -73,6 +77,11 @@ def as_text(value: object) -> str:
     return "" if value is None else str(value)
 
 
+def as_title(value: object) -> str:
+    """A chat's title or a folder's name as it can be shown: one line of some length, in its own order."""
+    return _UNSEEN.sub(" ", as_text(value)[:LONGEST_TITLE])
+
+
 def as_json_object(text: object) -> dict[str, Any] | None:
     if not isinstance(text, str):
         return None
@@ -84,26 +93,26 @@ def as_json_object(text: object) -> dict[str, Any] | None:
 
 
 def _like(usual: Any, value: Any) -> Any:
-    """`value` if it is of the kind of the `usual` one."""
+    """`value` if it is of the kind of the `usual` one, and can be true of a reply."""
     if isinstance(usual, DraftingState):
         return DraftingState(value) if value in list(DraftingState) else DraftingState.OFF
     if isinstance(usual, tuple):
-        whole = isinstance(value, list) and all(_is_number(each) for each in value)
+        whole = isinstance(value, list) and len(value) <= _MOST_PLACES and all(_counts(each) for each in value)
         return tuple(value) if whole else usual
     if isinstance(usual, str):
         return value if isinstance(value, str) else usual
-    return value if _is_number(value) or (value is None and usual is None) else usual
+    if isinstance(usual, int):
+        return value if _counts(value) else usual
+    return value if _is_number(value) and 0 <= value <= LARGEST else usual
+
+
+def _counts(value: object) -> bool:
+    return type(value) is int and 0 <= value <= LARGEST
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and _is_modest(value)
-
-
-def _is_modest(value: float) -> bool:
-    try:
-        return math.isfinite(float(value))
-    except OverflowError:
-        return False
+    """One that can be shown: neither endless nor beyond what Qt's own integers hold."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e18
 
 
 def _is_of(annotation: object, value: object) -> bool:

@@ -22,6 +22,7 @@ from app.storage.problems import is_damage
 _LOG_PAGES = 64
 _BUSY_MS = 5000
 _TRIES = 3
+_LARGEST_NUMBER = 2**31 - 1  # of a row
 _FIRST_WITH_NOTES = 3  # the schema version that brought the table
 
 _PRAGMAS = (
@@ -103,13 +104,7 @@ class Database(Connection):
         _make_private(path)
         if not is_sound(path):
             rescue.rebuild(path, _make_tables)
-        try:
-            super().__init__(_connect(path))
-        except sqlite3.DatabaseError as error:
-            if not is_damage(error):
-                raise
-            rescue.rebuild(path, _make_tables)
-            super().__init__(_connect(path))
+        super().__init__(_connect_or_rebuild(path))
 
     @property
     def rescued(self) -> rescue.Rescued | None:
@@ -206,6 +201,18 @@ def _make_private(path: Path) -> None:
             file.chmod(0o600)
 
 
+def _connect_or_rebuild(path: Path) -> sqlite3.Connection:
+    """Of a file that was found sound: damage that is met only once is the disk's fault, not the file's."""
+    for _ in range(_TRIES):
+        try:
+            return _connect(path)
+        except sqlite3.DatabaseError as error:
+            if not is_damage(error):
+                raise
+    rescue.rebuild(path, _make_tables)
+    return _connect(path)
+
+
 def _connect(path: Path) -> sqlite3.Connection:
     # Autocommit, so that transactions are exactly those of `transaction`.
     connection = sqlite3.connect(path, isolation_level=None)
@@ -213,6 +220,7 @@ def _connect(path: Path) -> sqlite3.Connection:
         for pragma in _PRAGMAS:
             connection.execute(pragma)
         _migrate(connection, path)
+        _mend_numbers(connection)
     except BaseException:
         connection.close()
         raise
@@ -224,15 +232,58 @@ def _make_tables(connection: sqlite3.Connection) -> None:
 
 
 def _migrate(connection: sqlite3.Connection, path: Path | None) -> None:
-    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    """All or nothing. Another process that opens the file meanwhile waits, and finds it done."""
     migrations = _migrations()
-    if version > len(migrations):
-        raise DatabaseTooNew(version)
-    if 0 < version < len(migrations) and path is not None:
-        copies.copy_to(connection, path.with_name(f"{path.stem}-before-v{len(migrations)}.db"))
-    for number, script in enumerate(migrations[version:], start=version + 1):
-        noted = f"INSERT OR REPLACE INTO notes VALUES ('version', '{number}')" if number >= _FIRST_WITH_NOTES else ""
-        connection.executescript(f"BEGIN IMMEDIATE; {script}; {noted}; PRAGMA user_version = {number}; COMMIT;")
+    if _version(connection) == len(migrations):
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        version = _version(connection)
+        if version > len(migrations):
+            raise DatabaseTooNew(version)
+        if 0 < version < len(migrations) and path is not None:
+            _copy_before(path, len(migrations))
+        for number, script in enumerate(migrations[version:], start=version + 1):
+            for statement in _statements(script):
+                connection.execute(statement)
+            if number >= _FIRST_WITH_NOTES:
+                connection.execute("INSERT OR REPLACE INTO notes VALUES ('version', ?)", (str(number),))
+            connection.execute(f"PRAGMA user_version = {number}")
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:  # SQLite itself rolls back some that fail
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    return version
+
+
+def _copy_before(path: Path, version: int) -> None:
+    """By a connection of its own: the one that migrates is in its transaction already."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        copies.copy_to(connection, path.with_name(f"{path.stem}-before-v{version}.db"))
+
+
+def _statements(script: str) -> Iterator[str]:
+    """Python's own `executescript` would end the transaction first."""
+    statement = ""
+    for part in script.split(";"):
+        statement += part + ";"
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
+
+
+def _mend_numbers(connection: sqlite3.Connection) -> None:
+    """No bit of what SQLite notes as the last number makes the next row one that Qt's signals cannot name."""
+    wrong = connection.execute("SELECT name FROM sqlite_sequence WHERE seq > ?", (_LARGEST_NUMBER,)).fetchall()
+    for (table,) in wrong:
+        if connection.execute("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", (table,)).fetchone():
+            last = f'(SELECT ifnull(max(id), 0) FROM "{table}")'
+            connection.execute(f"UPDATE sqlite_sequence SET seq = {last} WHERE name = ?", (table,))
 
 
 def _schema(connection: sqlite3.Connection) -> Schema:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.storage.codec import as_text
+from app.storage.codec import as_title
 from app.storage.database import Connection
 from app.storage.records import Folder
 from app.storage.trash import Trash
@@ -41,7 +41,7 @@ class FolderStore:
         unseen = {row[0] for row in self._db.rows("SELECT DISTINCT folder_id FROM chats WHERE unseen = 1")}
         rows = self._db.rows("SELECT id, name, parent_id, opened FROM folders ORDER BY id")
         return [
-            Folder(row["id"], as_text(row["name"]), _number(row["parent_id"]), row["opened"] != 0, row["id"] in unseen)
+            Folder(row["id"], as_title(row["name"]), _number(row["parent_id"]), row["opened"] != 0, row["id"] in unseen)
             for row in rows
         ]
 

@@ -228,7 +228,7 @@ def _stored(message_id: int, row: sqlite3.Row | None, tree: Tree) -> StoredMessa
         text=as_text(row["text"]),
         thinking=as_text(row["thinking"]),
         thinking_s=row["thinking_s"] if isinstance(row["thinking_s"], float) else 0.0,
-        status=ReplyStatus(row["status"]),
+        status=ReplyStatus.stored(row["status"]),
         main_name=as_text(row["main_name"]),
         draft_name=as_text(row["draft_name"]),
         stats=stats_from_json(row["stats"]),

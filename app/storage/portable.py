@@ -1,12 +1,13 @@
 """Chats taken out of the database as they are, and put into it: for export, import, and nothing else.
 
-Where a chat came from is kept among the notes of the file, so that importing it twice does not double it.
+Here: one chat at a time. Not here: which are here already (`origins`).
 """
 
 from __future__ import annotations
 
 import heapq
 import json
+import math
 import sqlite3
 import time
 import uuid
@@ -17,13 +18,14 @@ from typing import Any
 from app.storage.attachments import Attachments, attachments_from_json, attachments_to_json
 from app.storage.codec import as_text
 from app.storage.database import Connection
+from app.storage.origins import IMPORTED, imported_from, origins
 from app.storage.storage import Stores
 from app.storage.tree import Tree, read_tree
 
 ROLES = ("user", "assistant", "system")
 LATEST_S = 4e10  # a later moment has no date
-_ORIGIN = "origin:"
 _IDENTITY = "identity"
+_MOST_DEPTH = 100  # of an object that goes with a chat or message
 _SOME = 500  # values that one statement takes
 
 Json = dict[str, Any] | None
@@ -86,18 +88,13 @@ def chat_ids(database: Connection) -> list[int]:
 
 def chats(database: Connection, numbers: Sequence[int], identity: str) -> Iterator[PortableChat]:
     """One after another; a chat that was deleted meanwhile is left out."""
-    origins = {int(each["value"]): as_text(each["name"])[len(_ORIGIN) :] for each in _origin_rows(database)}
+    from_elsewhere = origins(database)
     folders = {row["id"]: (as_text(row["name"]), row["parent_id"]) for row in database.rows("SELECT * FROM folders")}
     for number in numbers:
         row = database.row("SELECT * FROM chats WHERE id = ? AND deleted_at IS NULL", (number,))
         if row is not None:
-            origin = origins.get(number, f"hunch:{identity}:{number}")
+            origin, _as_of = from_elsewhere.get(number, (f"hunch:{identity}:{number}", 0.0))
             yield _chat(database, row, origin, _path(row["folder_id"], folders))
-
-
-def _origin_rows(database: Connection) -> list[sqlite3.Row]:
-    sql = "SELECT name, value FROM notes WHERE name LIKE 'origin:%' AND value GLOB '[0-9]*'"
-    return database.rows(sql)
 
 
 def _path(folder: int | None, folders: dict[int, tuple[str, int | None]]) -> tuple[str, ...]:
@@ -123,8 +120,14 @@ def _chat(database: Connection, row: sqlite3.Row, origin: str, folder: tuple[str
         created_at=_time(row["created_at"]),
         updated_at=_time(row["updated_at"]),
         folder=folder,
-        options=_json(row["options"]),
+        options=_without_origin(_json(row["options"])),
     )
+
+
+def _without_origin(options: Json) -> Json:
+    if options is None or IMPORTED not in options:
+        return options
+    return {name: value for name, value in options.items() if name != IMPORTED} or None
 
 
 def _messages(database: Connection, chat_id: int) -> Iterator[PortableMessage]:
@@ -168,7 +171,7 @@ def _message(row: sqlite3.Row, parent: int | None) -> PortableMessage:
         role=row["role"],
         text=as_text(row["text"]),
         thinking=as_text(row["thinking"]),
-        thinking_s=row["thinking_s"] if isinstance(row["thinking_s"], float) else 0.0,
+        thinking_s=_time(row["thinking_s"]),
         status="interrupted" if status == "streaming" else status,
         main_name=as_text(row["main_name"]),
         draft_name=as_text(row["draft_name"]),
@@ -183,14 +186,32 @@ def _message(row: sqlite3.Row, parent: int | None) -> PortableMessage:
 def _json(text: object) -> Json:
     """Only what is an object, and can be written as JSON again."""
     try:
-        value = json.loads(as_text(text), parse_constant=_refuse) if text is not None else None
+        value = None if text is None else json.loads(as_text(text), parse_constant=_refuse, parse_float=_finite)
     except (ValueError, RecursionError):
         return None
-    return value if isinstance(value, dict) else None
+    return value if isinstance(value, dict) and _is_shallow(value) else None
+
+
+def _is_shallow(value: object) -> bool:
+    """No deeper than what is read again."""
+    layer = [value]
+    for _ in range(_MOST_DEPTH):
+        inner = [each.values() if isinstance(each, dict) else each for each in layer if isinstance(each, dict | list)]
+        layer = [each for some in inner for each in some]
+        if not layer:
+            return True
+    return False
 
 
 def _refuse(_constant: str) -> None:
     raise ValueError
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError
+    return value
 
 
 def _time(value: object) -> float:
@@ -200,24 +221,10 @@ def _time(value: object) -> float:
 # Putting in
 
 
-def is_known(stores: Stores, origin: str) -> bool:
-    """Whether that chat is here, and not in the Trash."""
-    row = stores.database.row("SELECT value FROM notes WHERE name = ?", (_ORIGIN + origin,))
-    if row is not None and _is_there(stores, as_text(row["value"])):
-        return True
-    own = stores.database.row("SELECT value FROM notes WHERE name = ?", (_IDENTITY,))
-    start = f"hunch:{as_text(own['value'])}:" if own is not None else origin + "-"
-    return origin.startswith(start) and _is_there(stores, origin.removeprefix(start))
-
-
-def _is_there(stores: Stores, number: str) -> bool:
-    return number.isascii() and number.isdigit() and stores.chats.summary(min(int(number[:18]), 1 << 62)) is not None
-
-
 def add(stores: Stores, chat: PortableChat) -> int:
     """Within a transaction of the caller's. Returns the id of the chat."""
     now = time.time()
-    folder, options = _folder(stores.database, chat.folder), _text(chat.options)
+    folder, options = _folder(stores.database, chat.folder), _text((chat.options or {}) | imported_from(chat))
     sql = (
         "INSERT INTO chats (title, renamed, pinned, created_at, updated_at, folder_id, options)"
         " VALUES (?, ?, ?, ?, ?, ?, ?)"
@@ -226,14 +233,13 @@ def add(stores: Stores, chat: PortableChat) -> int:
     chat_id = stores.database.execute(sql, values)
     ids = {message.number: 0 for message in chat.messages}
     for message in chat.messages:
-        ids[message.number] = _add_message(stores.database, chat_id, message, ids)
+        ids[message.number] = add_message(stores.database, chat_id, message, ids)
     shown = ids.get(chat.shown) if chat.shown is not None else None
     stores.chats.set_leaf(chat_id, shown or max(ids.values(), default=None))
-    stores.database.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (_ORIGIN + chat.origin, str(chat_id)))
     return chat_id
 
 
-def _add_message(database: Connection, chat_id: int, message: PortableMessage, ids: dict[int, int]) -> int:
+def add_message(database: Connection, chat_id: int, message: PortableMessage, ids: dict[int, int]) -> int:
     values = {
         "chat_id": chat_id,
         "parent_id": None if message.parent is None else ids[message.parent],

@@ -37,9 +37,18 @@ class ReplyStatus(StrEnum):
         """A value that another version wrote: the text is there, and nothing else is known of its end."""
         return cls.DONE
 
+    @classmethod
+    def stored(cls, value: object) -> ReplyStatus:
+        """As a row has it; what is only shown never ends by itself, so nothing that is stored is taken for it."""
+        return _STORED.get(value, cls.DONE)
+
     @property
     def under_way(self) -> bool:
         return self in (ReplyStatus.QUEUED, ReplyStatus.READING, ReplyStatus.STREAMING, ReplyStatus.STOPPING)
+
+
+_ONLY_SHOWN = ("QUEUED", "READING", "STOPPING", "UNSAVED", "UNREADABLE")
+_STORED: dict[object, ReplyStatus] = {each.value: each for each in ReplyStatus if each.name not in _ONLY_SHOWN}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What each request did, kept when its chat goes: the newest ones, and totals over all of them.
+"""What each request did, kept when its chat goes: page by page, and totals over all of them.
 
 Counters are summed by SQLite; rates are made of the sums by the definitions of `RequestStats`, as for a single reply.
 """
@@ -13,10 +13,10 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from app.markup.kinds import kind_of
-from app.storage.codec import as_text, stats_from_json, stats_to_json
+from app.storage.codec import LARGEST, as_text, as_title, stats_from_json, stats_to_json
 from app.storage.database import Connection
 from app.storage.records import ReplyStatus, ReplyText
-from engine import EngineError, RequestStats
+from engine import MAX_DRAFT_TOKENS, EngineError, RequestStats
 
 if TYPE_CHECKING:
     from app.storage.storage import Stores
@@ -67,6 +67,8 @@ _SUMMED = tuple(
     and field.name not in ("stretch_rounds", "draft_speed", "plain_rounds_error", "context_tokens")
 )
 _PLAIN, _DRAFTED, _JUDGED = range(3)
+# Than the request with that id; of 0, all.
+_OLDER = "(? = 0 OR (requests.created_at, requests.id) < (SELECT created_at, id FROM requests WHERE id = ?))"
 
 
 class RequestStore:
@@ -84,15 +86,19 @@ class RequestStore:
         values = (status, kind.language, kind.content, stats_to_json(stats), time.time(), reply.message_id)
         return self._db.execute(sql, values)
 
-    def recent(self, limit: int) -> list[StoredRequest]:
-        """Newest first. Rows that cannot be read are left out."""
+    def recent(self, limit: int, before: int = 0) -> list[StoredRequest]:
+        """Newest first; with `before` those that are older than that one. Rows that cannot be read are left out."""
         sql = (
             "SELECT requests.*, chats.title FROM requests"
             " LEFT JOIN chats ON chats.id = requests.chat_id AND chats.deleted_at IS NULL"
-            " ORDER BY requests.created_at DESC, requests.id DESC LIMIT ?"
+            f" WHERE {_OLDER} ORDER BY requests.created_at DESC, requests.id DESC LIMIT ?"
         )
-        stored = (_stored(row) for row in self._db.rows(sql, (limit,)))
+        stored = (_stored(row) for row in self._db.rows(sql, (before, before, limit)))
         return [each for each in stored if each is not None]
+
+    def older(self, before: int) -> int:
+        """How many are older than that one."""
+        return int(self._db.rows(f"SELECT count(*) FROM requests WHERE {_OLDER}", (before, before))[0][0])
 
     def clear(self) -> None:
         self._db.execute("DELETE FROM requests")
@@ -102,15 +108,30 @@ class RequestStore:
         first, second = _KEYS[grouping]
         sums = ", ".join(_sum_of(name) for name in _SUMMED)
         sql = (
-            f"SELECT {first} AS first, {second} AS second, {_DEGREE} AS degree, count(*) AS requests, {sums},"
-            f" {_SQUARED_ERRORS} AS squared_errors"
-            " FROM requests WHERE json_valid(stats) GROUP BY 1, 2, 3"
+            f"{_READ} SELECT {first} AS first, {second} AS second, {_DEGREE} AS degree, count(*) AS requests, {sums},"
+            f" {_SQUARED_ERRORS} AS squared_errors FROM counters GROUP BY 1, 2, 3"
         )
         groups: dict[tuple[str, str], dict[int, sqlite3.Row]] = {}
         for row in self._db.rows(sql):
             groups.setdefault((as_text(row["first"]), as_text(row["second"])), {})[row["degree"]] = row
-        totals = (_total(key, by_degree) for key, by_degree in groups.items())
+        positions = self._positions(grouping)
+        totals = (_total(key, by_degree, positions.get(key, {})) for key, by_degree in groups.items())
         return sorted(totals, key=lambda total: (-total.requests, total.key))
+
+    def _positions(self, grouping: Grouping) -> dict[tuple[str, str], dict[int, tuple[int, int]]]:
+        """By key and position in the draft: how many tokens were drafted there, and how many accepted."""
+        first, second = _KEYS[grouping]
+        sql = (
+            f"SELECT {first} AS first, {second} AS second, place.key AS position, total(place.value) AS drafted,"
+            " total(json_extract(stats, '$.accepted_by_position[' || place.key || ']')) AS accepted"
+            " FROM requests, json_each(iif(json_valid(stats), stats, '{}'), '$.drafted_by_position') AS place"
+            " WHERE typeof(place.key) = 'integer' AND place.key < ? GROUP BY 1, 2, 3"
+        )
+        found: dict[tuple[str, str], dict[int, tuple[int, int]]] = {}
+        for row in self._db.rows(sql, (MAX_DRAFT_TOKENS,)):
+            key = as_text(row["first"]), as_text(row["second"])
+            found.setdefault(key, {})[row["position"]] = int(row["drafted"]), int(row["accepted"])
+        return found
 
 
 def end_reply(
@@ -128,7 +149,8 @@ def end_reply(
 
 
 def _counter(name: str) -> str:
-    return f"json_extract(stats, '$.{name}')"
+    """What damage has made impossible counts as nothing, as where a row is read (see `codec`)."""
+    return f"CASE WHEN {name} BETWEEN 0 AND {LARGEST:.0f} THEN {name} ELSE 0 END"
 
 
 def _sum_of(name: str) -> str:
@@ -136,19 +158,31 @@ def _sum_of(name: str) -> str:
     return f"total({value}) AS {name}"
 
 
+# Each number is taken out of the JSON once; text is above all numbers, so it is beyond the largest.
+_READ = (
+    "WITH counters AS MATERIALIZED (SELECT main_name, draft_name, language, content, "
+    + ", ".join(f"json_extract(stats, '$.{name}') AS {name}" for name in (*_SUMMED, "plain_rounds_error"))
+    + " FROM requests WHERE json_valid(stats))"
+)
 _DEGREE = (
-    f"CASE WHEN coalesce({_counter('drafted')}, 0) = 0 THEN {_PLAIN}"
-    f" WHEN coalesce({_counter('plain_rounds')}, 0) = 0 THEN {_DRAFTED} ELSE {_JUDGED} END"
+    f"CASE WHEN {_counter('drafted')} = 0 THEN {_PLAIN}"
+    f" WHEN {_counter('plain_rounds')} = 0 THEN {_DRAFTED} ELSE {_JUDGED} END"
 )
 _ERROR = f"({_counter('plain_rounds_error')} * {_counter('plain_rounds')})"
 _SQUARED_ERRORS = f"total({_ERROR} * {_ERROR})"
 
 
-def _total(key: tuple[str, str], by_degree: dict[int, sqlite3.Row]) -> Total:
+def _total(key: tuple[str, str], by_degree: dict[int, sqlite3.Row], positions: dict[int, tuple[int, int]]) -> Total:
     requests = sum(row["requests"] for row in by_degree.values())
     drafted = [row for degree, row in by_degree.items() if degree != _PLAIN]
     judged = [row for degree, row in by_degree.items() if degree == _JUDGED]
-    return Total(key, requests, _summed(drafted), _summed(judged))
+    places = [positions.get(place, (0, 0)) for place in range(max(positions, default=-1) + 1)]
+    by_position = replace(
+        _summed(drafted),
+        drafted_by_position=tuple(place[0] for place in places),
+        accepted_by_position=tuple(place[1] for place in places),
+    )
+    return Total(key, requests, by_position, _summed(judged))
 
 
 def _summed(rows: list[sqlite3.Row]) -> RequestStats:
@@ -173,9 +207,9 @@ def _stored(row: sqlite3.Row) -> StoredRequest | None:
         id=row["id"],
         chat_id=row["chat_id"] or 0,
         message_id=row["message_id"] or 0,
-        title=as_text(row["title"]),
+        title=as_title(row["title"]),
         main_name=as_text(row["main_name"]),
         draft_name=as_text(row["draft_name"]),
-        status=ReplyStatus(row["status"]),
+        status=ReplyStatus.stored(row["status"]),
         stats=stats,
     )

@@ -13,14 +13,14 @@ import os
 import shutil
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from app.storage import copies
 from app.storage.pages import Pages, log_frames
-from app.storage.salvage import Merge, Rows, carved, read_rows
+from app.storage.salvage import FAULTS, Merge, Rows, carved, read_rows
 
 log = logging.getLogger(__name__)
 
@@ -73,6 +73,8 @@ def rebuild(path: Path, make_tables: Callable[[sqlite3.Connection], None]) -> No
         merged = _merge(path, work, connection)
         rescued = Rescued(f"{path.stem}-damaged-{stamp}.db", merged.messages, merged.from_copies)
         connection.execute("INSERT INTO notes VALUES ('rescued', ?)", (json.dumps(asdict(rescued)),))
+        if identity := _identity([*sorted(work.glob("[aw]*.db")), *reversed(copies.all_of(path))]):
+            connection.execute("INSERT INTO notes VALUES ('identity', ?)", (identity,))
         connection.execute("COMMIT")
     fresh.replace(path.with_name(f"{path.stem}-ready-{stamp}.db"))
     _sync_folder(path.parent)
@@ -134,6 +136,19 @@ def _own_rows(path: Path, work: Path, pages: Pages) -> Iterator[Rows]:
         if _beside(path, suffix).exists():
             shutil.copyfile(_beside(path, suffix), _beside(as_it_is, suffix))
     yield read_rows(as_it_is)
+
+
+def _identity(files: Sequence[Path]) -> str:
+    """By which exported chats are known again; the first that can be read."""
+    for file in files:
+        try:
+            with closing(sqlite3.connect(file)) as connection:
+                row = connection.execute("SELECT value FROM notes WHERE name = 'identity'").fetchone()
+        except FAULTS:
+            continue
+        if row is not None and isinstance(row[0], str):
+            return row[0]
+    return ""
 
 
 def _beside(path: Path, suffix: str) -> Path:

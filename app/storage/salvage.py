@@ -54,7 +54,7 @@ _ROLES = ("user", "assistant", "system")
 _BETWEEN, _BEHIND = 100_000, 1000
 _LATEST_S = 4e10
 # The second is raised where SQLite's own words about a damaged schema are not UTF-8.
-_FAULTS = (sqlite3.DatabaseError, UnicodeDecodeError)
+FAULTS = (sqlite3.DatabaseError, UnicodeDecodeError)
 
 _TIES = (
     # What was deleted before it was made was never deleted: the Trash would forget it at once.
@@ -106,7 +106,7 @@ def read_rows(path: Path) -> Rows:
                 rows = map(dict, _table_rows(connection, table) if _has_its_columns(connection, table) else ())
                 for row in _by_indexes(rows, connection) if table == "messages" else rows:
                     yield table, _as_of_today(row)
-    except _FAULTS as error:
+    except FAULTS as error:
         log.info("not all of the database can be read: %s", error.__class__.__name__)
 
 
@@ -140,7 +140,7 @@ def _numbers(connection: sqlite3.Connection) -> Counter[int]:
     """Of the messages that the table itself has, and how often; none where it cannot be read to its end."""
     try:
         return Counter(row["id"] for row in connection.execute("SELECT id FROM messages NOT INDEXED"))
-    except _FAULTS:
+    except FAULTS:
         return Counter()
 
 
@@ -150,7 +150,7 @@ def _parents_by_indexes(connection: sqlite3.Connection) -> dict[int, int | None]
     for index in _PARENT_INDEXES:
         try:
             found.append(dict(connection.execute(f"SELECT id, parent_id FROM messages INDEXED BY {index}").fetchall()))
-        except _FAULTS:
+        except FAULTS:
             return {}
     first, second = found
     return {number: parent for number, parent in first.items() if second.get(number, 0) == parent}
@@ -174,18 +174,18 @@ def _table_rows(connection: sqlite3.Connection, table: str) -> Iterator[sqlite3.
             yield row
             low = row[key]
         return
-    except _FAULTS:
+    except FAULTS:
         pass
     try:
         for row in connection.execute(f"SELECT * FROM {table} WHERE {key} > ? ORDER BY {key} DESC", (low,)):
             yield row
             high = row[key]
-    except _FAULTS:
+    except FAULTS:
         pass
     for number in range(low + 1, low + _BEHIND if high is None else min(high, low + _BETWEEN)):
         try:
             yield from connection.execute(f"SELECT * FROM {table} WHERE {key} = ?", (number,))
-        except _FAULTS:
+        except FAULTS:
             continue
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from app.markup.folding import fold, occurrences
-from app.storage.codec import as_text
+from app.storage.codec import as_text, as_title
 from app.storage.database import Connection
 from app.storage.records import ChatSummary, Match
 from app.storage.search_index import SearchIndex
@@ -121,7 +121,7 @@ def summary_of(row: sqlite3.Row, matches: tuple[Match, ...] = ()) -> ChatSummary
     when = updated_at if isinstance(updated_at, float) and 0 < updated_at < _LATEST_S else 0.0
     folder_id = row["folder_id"] if isinstance(row["folder_id"], int) else None
     return ChatSummary(
-        row["id"], as_text(row["title"]), row["pinned"] == 1, when, matches, folder_id, row["unseen"] == 1
+        row["id"], as_title(row["title"]), row["pinned"] == 1, when, matches, folder_id, row["unseen"] == 1
     )
 
 

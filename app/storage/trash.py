@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 
-from app.storage.codec import as_text
+from app.storage.codec import as_text, as_title
 from app.storage.database import Connection
 from app.storage.records import Deletion, Purged
 from app.storage.tree import PASS_OVER, read_tree
@@ -74,7 +74,7 @@ class Trash:
         )
         found = [
             Deletion(
-                *(row["mark"], row["chat_id"], as_text(row["title"]), bool(row["whole"])),
+                *(row["mark"], row["chat_id"], as_title(row["title"]), bool(row["whole"])),
                 *(row["messages"], as_text(row["words"])),
             )
             for sql in (chats, messages)

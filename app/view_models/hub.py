@@ -8,7 +8,7 @@ from enum import StrEnum
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, Qt, Signal
 
 from app.words.hub import hub_line
-from engine import FitLevel, HubModel, ModelInfo
+from engine import FitLevel, HubModel, ModelInfo, PredictedGain
 
 __all__ = [
     "BITS",
@@ -20,6 +20,7 @@ __all__ = [
     "HubEntry",
     "HubList",
     "ModelInfo",  # for views, which know no engine
+    "Partner",
 ]
 
 Index = QModelIndex | QPersistentModelIndex
@@ -68,6 +69,18 @@ class HubEntry:
     model: HubModel
     fit: FitLevel | None = None  # None: nobody knows its size
     installed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Partner:
+    """What a model of the hub goes with, and what the pair may bring on this machine; None: not measured here."""
+
+    repository: str
+    predicted: PredictedGain | None = None
+
+    @property
+    def name(self) -> str:
+        return self.repository.rpartition("/")[2]
 
 
 class HubList(QAbstractListModel):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from app.view_models.model_list import ModelEntry
-from engine import DrafterKind, FitLevel, MemoryFit
+from engine import DrafterKind, FitLevel, MemoryFit, PredictedGain
 
 
 class ModelSort(StrEnum):
@@ -46,6 +46,7 @@ class PairOffer:
     gain_times: float | None = None
     gain_on: str = ""  # "chat", "code", "math", "mixed"
     gain_machine: str = ""
+    predicted: PredictedGain | None = None  # for this machine
     installed: bool = False
 
 

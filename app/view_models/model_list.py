@@ -5,7 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from engine import DrafterKind, DraftingState, EngineError, MemoryFit, ModelAbout, ModelSource, PairCheck, Speculation
+from engine import (
+    DrafterKind,
+    DraftingState,
+    EngineError,
+    MemoryFit,
+    ModelAbout,
+    ModelSource,
+    PairCheck,
+    PredictedGain,
+    Speculation,
+)
 
 
 class UpkeepState(StrEnum):
@@ -48,7 +58,8 @@ class ModelEntry:
     is_checking: bool = False  # its files are new here and are tried before they are loaded
     drafter: DrafterKind | None = None  # of what is made to draft for one main model, and no chat model
     about: ModelAbout = field(default_factory=ModelAbout)
-    fit: MemoryFit | None = None  # with a chat of usual length
+    fit: MemoryFit | None = None  # with a chat of usual length, or of `asked_tokens`
+    asked_tokens: int = 0  # that a chat may have; 0: as many as the model holds
     own_head: bool = False  # it brings a drafter of its own
     drafts_for: tuple[str, ...] = ()  # names of installed main models that it is a good draft for
     last_used: int = 0  # the higher, the later; 0: never
@@ -105,4 +116,4 @@ class DraftChoice:
     check: PairCheck | None = None  # what their files say of the two, once that is known
     extra_bytes: int = 0  # of memory, for its weights
     gain: float | None = None  # over plain decoding, measured last
-    estimate: float | None = None  # the same, before anything was measured
+    estimate: PredictedGain | None = None  # before anything was measured

@@ -13,8 +13,6 @@ from app.words.replies import footer_line
 from app.words.requests import RequestColumn, cell_text, column_name, deleted_chat, second_line
 from engine import RequestStats
 
-KEPT_ROWS = 200
-
 
 class RequestRole(IntEnum):
     RUNNING = Qt.ItemDataRole.UserRole
@@ -34,7 +32,7 @@ class RequestRow:
 
 
 class RequestTableModel(QAbstractTableModel):
-    """Newest first; the oldest fall out beyond `KEPT_ROWS`."""
+    """Newest first: those of this run, and as many of earlier runs as were asked for."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -79,8 +77,8 @@ class RequestTableModel(QAbstractTableModel):
         return next((each for each in self.rows if each.key == key), None)
 
     def add_older(self, rows: Sequence[RequestRow]) -> None:
-        """Requests of earlier runs, newest first, below those that are there."""
-        if rows := rows[: KEPT_ROWS - len(self.rows)]:
+        """Older requests, newest first, below those that are there."""
+        if rows:
             self.beginInsertRows(QModelIndex(), len(self.rows), len(self.rows) + len(rows) - 1)
             self.rows += rows
             self.endInsertRows()
@@ -94,10 +92,6 @@ class RequestTableModel(QAbstractTableModel):
         self.beginInsertRows(QModelIndex(), 0, 0)
         self.rows.insert(0, row)
         self.endInsertRows()
-        if len(self.rows) > KEPT_ROWS:
-            self.beginRemoveRows(QModelIndex(), KEPT_ROWS, len(self.rows) - 1)
-            del self.rows[KEPT_ROWS:]
-            self.endRemoveRows()
 
 
 def _text(row: RequestRow, column: RequestColumn) -> str:

@@ -116,6 +116,14 @@ TABLE = (
         values=("model",),
     ),
     Row(
+        engine.RepliesUnderWay,
+        QT_TRANSLATE_NOOP("Messages", "Main model in use"),
+        QT_TRANSLATE_NOOP("Messages", "%1 was not loaded: replies are being written with another main model."),
+        QT_TRANSLATE_NOOP("Messages", "Wait until they are done, or stop them."),
+        NoticeAction.CHOOSE_MODEL,
+        values=("model",),
+    ),
+    Row(
         engine.DraftVocabularyDiffers,
         QT_TRANSLATE_NOOP("Messages", "Different vocabulary"),
         QT_TRANSLATE_NOOP("Messages", "Only %1 of %2 tokens say the same to both; nine in ten are needed."),

@@ -6,7 +6,9 @@ from PySide6.QtCore import QCoreApplication
 
 from app.words.formats import count, fill, number, size
 from app.words.notices_for_errors import notice_for
-from engine import CacheKind, PairCheck, Vocabularies
+from engine import CacheKind, PairCheck, PredictedGain, Vocabularies
+
+LEAST_TOLD = 1.05  # below, an estimate promises nothing
 
 
 def gain_text(gain: float) -> str:
@@ -14,13 +16,35 @@ def gain_text(gain: float) -> str:
     return f"{number(max(gain, 0.01), 1 if gain >= 1 else 2)}×"
 
 
-def draft_details(extra_bytes: int, gain: float | None, estimate: float | None = None) -> list[str]:
+def predicted_text(predicted: PredictedGain) -> str:
+    """What a draft may bring on this machine, said to be an estimate."""
+    if predicted.times < LEAST_TOLD:
+        return QCoreApplication.translate("Pairs", "no gain expected here (estimate)")
+    sentence = {
+        "chat": QCoreApplication.translate("Pairs", "about %1 in chats here (estimate)"),
+        "code": QCoreApplication.translate("Pairs", "about %1 in code here (estimate)"),
+        "math": QCoreApplication.translate("Pairs", "about %1 in maths here (estimate)"),
+    }.get(predicted.on, QCoreApplication.translate("Pairs", "about %1 here (estimate)"))
+    return fill(sentence, gain_text(predicted.times))
+
+
+def partner_text(name: str, predicted: PredictedGain | None) -> str:
+    """ "With Qwen3-0.6B-4bit: about 1.6× in chats here (estimate)"."""
+    said = (
+        predicted_text(predicted)
+        if predicted is not None
+        else QCoreApplication.translate("Pairs", "what it brings is not measured on this Mac yet")
+    )
+    return fill(QCoreApplication.translate("Pairs", "With %1: %2"), name, said)
+
+
+def draft_details(extra_bytes: int, gain: float | None, estimate: PredictedGain | None = None) -> list[str]:
     """The parts of the line under a draft's name: what it takes, and what it brought or may bring here."""
     parts = [fill(QCoreApplication.translate("Pairs", "%1 more memory"), size(extra_bytes))] if extra_bytes else []
     if gain is not None:
         parts.append(fill(QCoreApplication.translate("Pairs", "%1 last time"), gain_text(gain)))
     elif estimate is not None:
-        parts.append(fill(QCoreApplication.translate("Pairs", "about %1 (estimate)"), gain_text(estimate)))
+        parts.append(predicted_text(estimate))
     return parts
 
 

@@ -104,28 +104,31 @@ def grouping_name(grouping: Grouping) -> str:
 
 def total_columns() -> list[str]:
     return [
-        "",
-        QCoreApplication.translate("Totals", "Replies"),
         column_name(RequestColumn.ACCEPT_RATE),
         column_name(RequestColumn.TOKENS_PER_PASS),
+        column_name(RequestColumn.POSITIONS),
         column_name(RequestColumn.SPEED_UP),
         QCoreApplication.translate("Totals", "Time"),
     ]
 
 
-def total_cells(grouping: Grouping, total: Total) -> list[str]:
+def total_cells(total: Total) -> list[str]:
     drafted, judged = total.drafted, total.judged
     return [
-        _group_name(grouping, total.key),
-        formats.count(total.requests),
         _percent(drafted.accept_rate),
         _number(drafted.tokens_per_pass if drafted.drafted else None),
+        speculation.positions_words(drafted),
         speed_up_text(judged),
         speculation.saved_text(judged),
     ]
 
 
-def _group_name(grouping: Grouping, key: tuple[str, str]) -> str:
+def show_more(older: int) -> str:
+    words = QCoreApplication.translate("Requests", "Show more (%1 older)")
+    return formats.fill(words, formats.count(older))
+
+
+def group_name(grouping: Grouping, key: tuple[str, str]) -> str:
     if grouping is Grouping.PAIR:
         return " ← ".join(name for name in key if name)
     names: dict[str, str] = {

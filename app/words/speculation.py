@@ -24,6 +24,10 @@ def headline(stats: RequestStats | None, *, running: bool) -> str:
         return said
     if stats.shared_rounds and not stats.drafted:
         return QCoreApplication.translate("Inspector", "In company")
+    if stats.drafted and drafted_enough(stats):
+        unclear = QCoreApplication.translate("Inspector", "Not certain")
+    else:
+        unclear = QCoreApplication.translate("Inspector", "Too short to judge")
     return {
         DraftingState.OFF: QCoreApplication.translate("Inspector", "Drafting is off"),
         DraftingState.NO_DRAFT: QCoreApplication.translate("Inspector", "No draft"),
@@ -31,7 +35,7 @@ def headline(stats: RequestStats | None, *, running: bool) -> str:
         DraftingState.PARKED: QCoreApplication.translate("Inspector", "The draft rests"),
         DraftingState.UNSUPPORTED: QCoreApplication.translate("Inspector", "Drafting not supported"),
         DraftingState.FAILED: QCoreApplication.translate("Inspector", "The draft failed"),
-    }.get(stats.drafting, QCoreApplication.translate("Inspector", "Too short to judge"))
+    }.get(stats.drafting, unclear)
 
 
 def measured_against(stats: RequestStats | None) -> str:
@@ -72,7 +76,9 @@ def _why_not(stats: RequestStats) -> str:
     if stats.drafted and not drafted_enough(stats):
         return QCoreApplication.translate("Inspector", "Too little of it was drafted to say whether that paid.")
     if stats.drafted and stats.speed_up is None:
-        return QCoreApplication.translate("Inspector", "The gain is too close to nothing to be certain of yet.")
+        return QCoreApplication.translate(
+            "Inspector", "What was measured does not tell for certain whether drafting pays."
+        )
     if stats.shared_rounds:
         return QCoreApplication.translate(
             "Inspector", "Several replies were written at once and shared each pass, so nothing was drafted."

@@ -3,7 +3,7 @@
 EngineError
 ├── ModelError                 a folder that cannot serve
 │   ├── ModelNotFound · ModelHasNoWeights · ModelDamaged · ModelUnsupported · ModelRunsCode
-│   ├── TokenizerBroken · LogitsBroken · ModelTooLarge · LoadAborted · ModelOnlyDrafts
+│   ├── TokenizerBroken · LogitsBroken · ModelTooLarge · LoadAborted · RepliesUnderWay · ModelOnlyDrafts
 │   └── DraftError             a model that cannot draft for this main model
 │       └── DraftVocabularyDiffers · DraftIsMain · DraftTooLarge · DraftCannotRewind · DrafterDoesNotFit
 ├── RequestError
@@ -88,6 +88,11 @@ class ModelTooLarge(ModelError):
 @dataclass(eq=False)
 class LoadAborted(ModelError):
     """Another command (load, set_draft, unload) came before the model was ready."""
+
+
+@dataclass(eq=False)
+class RepliesUnderWay(ModelError):
+    """Replies are written with the loaded main model, and `load` was not told to end them."""
 
 
 @dataclass(eq=False)

@@ -24,6 +24,7 @@ from engine.api.types import (
     DownloadId,
     DraftMark,
     FinishReason,
+    ForwardTimes,
     ModelInfo,
     ModelRole,
     ModelSource,
@@ -89,10 +90,11 @@ class DrafterExamined:
 
 @dataclass(frozen=True, slots=True)
 class ModelMeasured:
-    """What forwards of the main model take on this machine, by width: once after it is ready, when that is known."""
+    """What forwards of the main model take on this machine: once after it is ready, when that is known."""
 
     folder: str
-    verify_s: tuple[tuple[int, float], ...]
+    times: ForwardTimes
+    others: tuple[ForwardTimes, ...] = ()  # of main models that were measured before
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from engine.api.events import Sink
 from engine.api.hub import HubAccess, HubQuery, SearchId
-from engine.api.types import CountId, DownloadId, EngineState, Request, RequestId
+from engine.api.types import CountId, DownloadId, EngineState, Request, RequestId, Speculation
 
 
 class ChatEngine(Protocol):
@@ -23,8 +23,14 @@ class ChatEngine(Protocol):
     and when the engine is broken.
     """
 
-    def load(self, folder: Path | str, sink: Sink, draft: Path | str | None = None) -> None:
-        """Load a main model, then `draft`, in place of the loaded pair. Aborts whatever is being loaded."""
+    def load(
+        self, folder: Path | str, sink: Sink, draft: Path | str | None = None, *, end_replies: bool = False
+    ) -> None:
+        """Load a main model, then `draft`, in place of the loaded pair. Aborts whatever is being loaded.
+
+        While replies are written it is refused with RepliesUnderWay and changes nothing, unless `end_replies`: then
+        they end with MODEL_CHANGED. Those that wait for their turn are written with the new model.
+        """
 
     def set_draft(self, folder: Path | str | None, sink: Sink) -> None:
         """Load a draft for the main model, in place of the present one, or drop it. Aborts a draft being loaded."""
@@ -40,6 +46,12 @@ class ChatEngine(Protocol):
 
     def cancel(self, request: RequestId) -> None:
         """Finish a request early. Unknown and finished ones are ignored."""
+
+    def set_speculation(self, request: RequestId, speculation: Speculation) -> None:
+        """Have a request draft otherwise from its next round on; its text stays the same. Raises InvalidRequest.
+
+        How drafts are accepted stays as it was asked for. Unknown and finished requests are ignored.
+        """
 
     def subscribe(self, sink: Sink) -> Callable[[], None]:
         """Have `sink` hear every model event from now on, whoever caused it. The answer ends that.

@@ -39,7 +39,8 @@ class RequestStats:
     decode_s: float = 0.0  # from the first token to the last
     draft_s: float = 0.0  # of decode_s: proposing, scaled up from the rounds that timed it
     verify_s: float = 0.0  # of decode_s: the main model's forwards, scaled up likewise, and all plain rounds
-    shared_rounds: int = 0  # rounds in a batch, a token each; nothing is drafted for them
+    shared_rounds: int = 0  # rounds in a batch
+    shared_gained: int = 0  # tokens beyond one a round that drafts have brought these
     shared_s: float = 0.0  # of decode_s: these rounds, and what steps of other replies took in between
     plain_rounds: float = 0.0  # what its own rounds behind the first have taken, counted in plain rounds; 0: not known
     plain_rounds_error: float = 0.0  # of that: one standard error, as a share
@@ -99,8 +100,9 @@ class RequestStats:
         """
         if self.break_even is None or not self.drafted:
             return None
-        rounds = self.rounds - 1 - self.shared_rounds
-        speed_up = (self.generated_tokens - 1 - self.shared_rounds) / rounds / self.break_even
+        if self._own_tokens <= 0:  # its only drafted round drew the end
+            return None
+        speed_up = self._own_tokens / (self.rounds - 1 - self.shared_rounds) / self.break_even
         return speed_up if abs(math.log(speed_up)) > _CERTAIN_ERRORS * self.plain_rounds_error else None
 
     @property
@@ -113,9 +115,13 @@ class RequestStats:
     @property
     def plain_tokens_per_second(self) -> float | None:
         """What the same machine would have written alone at that moment, by the verdict."""
-        own_s, own_tokens = self.decode_s - self.shared_s, self.generated_tokens - 1 - self.shared_rounds
+        own_s = self.decode_s - self.shared_s
         speed_up = self.speed_up
-        return None if speed_up is None or own_s <= 0 else own_tokens / own_s / speed_up
+        return None if speed_up is None or own_s <= 0 else self._own_tokens / own_s / speed_up
+
+    @property
+    def _own_tokens(self) -> int:
+        return self.generated_tokens - 1 - self.shared_rounds - self.shared_gained
 
     @property
     def other_s(self) -> float:
@@ -156,6 +162,7 @@ class StatsRecorder:
     draft_rounds_s: float = 0.0
     plain_rounds_s: float = 0.0
     shared_rounds: int = 0
+    shared_gained: int = 0
     shared_s: float = 0.0
     own_rounds: Counter[tuple[str, int]] = field(default_factory=Counter)  # by source and drafted tokens
     plain_rounds: float = 0.0
@@ -229,6 +236,7 @@ class StatsRecorder:
             draft_s=self.timed_draft_s * scale,
             verify_s=self.timed_verify_s * scale + self.plain_rounds_s,
             shared_rounds=self.shared_rounds,
+            shared_gained=self.shared_gained,
             shared_s=self.shared_s,
             plain_rounds=self.plain_rounds,
             plain_rounds_error=self.plain_rounds_error,

@@ -135,6 +135,7 @@ class Request:
     sampling: Sampling = field(default_factory=Sampling)
     speculation: Speculation = field(default_factory=Speculation)
     max_tokens: int | None = None  # None: as far as the context goes
+    context_tokens: int | None = None  # of prompt and reply, at most; None: as many as the model holds
     stop: tuple[str, ...] = ()
     thinking: bool = False  # for models whose template can switch it
     trace: bool = False  # Finished tells each round
@@ -249,6 +250,16 @@ class ModelInfo:
     own_drafter: DrafterInfo | None = None  # a head in its own folder that drafts for it: set_draft(folder)
     caches: CacheSizes | None = None  # None: of a drafter, or not known
     about: ModelAbout = field(default_factory=ModelAbout)
+    sparse: bool = False  # made of experts, of which a token needs only some
+
+
+@dataclass(frozen=True, slots=True)
+class ForwardTimes:
+    """What forwards of a main model take on this machine."""
+
+    weight_bytes: int
+    sparse: bool
+    by_width: tuple[tuple[int, float], ...]  # (tokens, seconds)
 
 
 @dataclass(frozen=True, slots=True)

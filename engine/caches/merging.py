@@ -1,6 +1,7 @@
 """Caches of several conversations as rows of one batch, and back: joining, leaving, and undoing the last step.
 
-The batch's caches are mlx-lm's own. They take steps of one token a row, and no row can be rolled back on its own.
+The batch's caches are mlx-lm's own. Windows and recurrent states take steps of one token a row; where all are
+key-value caches a step may be wider, and each row forgets as many of its tokens as it likes.
 """
 
 from __future__ import annotations
@@ -17,10 +18,16 @@ from engine.caches.window import WindowCache
 
 # Exactly these can become rows. Chunked and quantized caches cannot, nor can what a family brings along itself.
 _MERGING = (mlx_cache.KVCache, mlx_cache.ArraysCache, WindowCache)
+_MOST_PADDING = 64  # tokens of every row
 
 
 def can_merge(layers: Sequence[Any]) -> bool:
     return all(type(leaf) in _MERGING for leaf in leaves(layers))
+
+
+def can_forget(layers: Sequence[Any]) -> bool:
+    """Whether a row of a batch of these can forget tokens while another keeps them."""
+    return all(type(leaf) is mlx_cache.KVCache for leaf in leaves(layers))
 
 
 class MergedCaches:
@@ -51,6 +58,20 @@ class MergedCaches:
         for layer in self.layers:
             layer.filter(rows)
         self._before = [[slot if slot is None else slot[rows] for slot in slots] for slots in self._before]
+
+    def forget(self, tokens: Sequence[int]) -> None:
+        """Row by row, the newest tokens go; see `can_forget`.
+
+        Rows end at one place, so those that forget more than others are moved to the right, and padded on the left.
+        """
+        least = min(tokens)
+        shifts = [forgotten - least for forgotten in tokens]
+        for leaf in leaves(self.layers):
+            leaf.trim(least)
+            leaf.prepare(right_padding=shifts)
+            leaf.finalize()
+        if min(next(leaves(self.layers)).left_padding.tolist()) >= _MOST_PADDING:
+            self.keep(list(range(len(shifts))))  # which cuts off what pads all rows
 
     def copy_first(self, rows: int) -> None:
         """Add a copy of the first of `rows` rows behind the last."""

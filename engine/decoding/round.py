@@ -77,19 +77,14 @@ def speculative_round(
     verified = perf_counter()
 
     drafted, verdicts = integers(draft.tokens), integers(chosen)
-    accepted = accepted_prefix(drafted, verdicts)
     certain = _first(doubts)
     if certain == 0:
         sequence.close_step(0)
         decided = plain_round(sequence, sampler, ending)
         return replace(decided, seconds=perf_counter() - started, typical=False, second_looks=1)
-    if in_doubt := certain is not None and certain <= accepted:
-        accepted, drafted = certain - 1, drafted[: certain - 1]  # its last token counts as the main model's own
-    emitted = sound(verdicts[: accepted + 1], sequence)
-    kept = ending(emitted)
-    if kept < len(emitted):  # the reply ends within the draft: what was drafted behind its end counts for nothing
-        emitted, drafted = emitted[:kept], drafted[:kept]
-    accepted = min(accepted, len(emitted))
+    in_doubt = certain is not None and certain <= accepted_prefix(drafted, verdicts)
+    until = certain if in_doubt else None  # the last token before a doubt counts as the main model's own
+    emitted, drafted, accepted = settled(drafted[: until and until - 1], verdicts[:until], sequence, ending)
     _commit(sequence, sampler, emitted)
     return Round(
         tuple(emitted),
@@ -102,6 +97,21 @@ def speculative_round(
         typical=not in_doubt,
         second_looks=int(in_doubt),
     )
+
+
+def settled(
+    drafted: list[int], verdicts: list[int], sequence: Sequence, ending: Ending
+) -> tuple[list[int], list[int], int]:
+    """What a round emits, which drafted tokens count, and how many of those were accepted.
+
+    Where the reply ends within the draft, what was drafted behind its end counts for nothing.
+    """
+    accepted = accepted_prefix(drafted, verdicts)
+    emitted = sound(verdicts[: accepted + 1], sequence)
+    kept = ending(emitted)
+    if kept < len(emitted):
+        emitted, drafted = emitted[:kept], drafted[:kept]
+    return emitted, drafted, min(accepted, len(emitted))
 
 
 def verify(sequence: Sequence, draft: Draft, sampler: Sampler) -> tuple[mx.array, mx.array | None]:

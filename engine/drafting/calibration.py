@@ -16,14 +16,16 @@ from collections.abc import Generator
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import mlx.core as mx
 
 from engine.api.files import write_atomically
+from engine.api.types import ForwardTimes
 from engine.decoding.sampling import normalised
 from engine.drafting.agreement import agreement
 from engine.drafting.costs import MAX_WIDTH, Calibration, RoundCosts
+from engine.models.model_files import FileError, read_object
 from engine.models.openblas import is_in_front
 
 if TYPE_CHECKING:
@@ -41,6 +43,7 @@ _CONTEXT_TOKENS = 64
 _ROLLBACK_WIDTH = 4
 _ROUNDING_WIDTHS = (1, 2, 4, 8, 16)
 _ROUNDING_TOKENS = 16
+_LIMIT_BYTES = 1 << 16  # of a file
 
 Slices = Generator[None, None, Calibration]
 
@@ -50,6 +53,7 @@ class Tuner:
         self._folder = folder
         self._slices: Slices | None = None
         self._costs = RoundCosts()
+        self._about: dict[str, Any] = {}
         self._path: Path | None = None
 
     @property
@@ -58,9 +62,9 @@ class Tuner:
 
     def begin(self, main: LoadedModel, draft: LoadedModel | None, costs: RoundCosts) -> None:
         """Make `costs` know this pair: at once from disk, or by and by with `step`."""
-        self._slices, self._costs = None, costs
+        self._slices, self._costs, self._about = None, costs, _about(main)
         self._path = self._folder / f"{pair_key(main, draft)}.json" if self._folder is not None else None
-        known = _read(self._path)
+        known = _calibration(_content(self._path))
         if known is not None:
             costs.calibration = known
         else:
@@ -68,6 +72,15 @@ class Tuner:
 
     def stop(self) -> None:
         self._slices = None
+
+    def measured(self, main: LoadedModel) -> tuple[ForwardTimes, ...]:
+        """What forwards take here: of `main`, which has been measured, then of others that were measured before."""
+        files = sorted(self._folder.glob("*.json")) if self._folder is not None else []
+        found = [times for path in files if (times := _times(_content(path))) is not None]
+        by_model = {(times.weight_bytes, times.sparse): times for times in found}
+        by_model.pop((main.info.weight_bytes, main.info.sparse), None)
+        own = tuple(sorted(self._costs.calibration.verify_s.items()))
+        return ForwardTimes(main.info.weight_bytes, main.info.sparse, own), *by_model.values()
 
     def step(self) -> None:
         """Measure one forward; after the last one the pair is known."""
@@ -77,7 +90,7 @@ class Tuner:
         except StopIteration as done:
             self._slices = None
             self._costs.calibration = done.value
-            _write(self._path, done.value)
+            _write(self._path, asdict(done.value) | self._about)
         except Exception:
             self._slices = None
             raise
@@ -191,31 +204,47 @@ def pair_key(main: LoadedModel, draft: LoadedModel | None) -> str:
         for model in (main, draft)
         if model is not None
     ]
+    return hashlib.sha256(json.dumps([_machine(), models]).encode()).hexdigest()[:32]
+
+
+def _machine() -> list[str]:
     device = mx.device_info()
-    machine = (
-        platform.machine(),
-        str(mx.default_device()),
-        device.get("device_name"),
-        device.get("architecture"),
-        is_in_front(),
-    )
-    text = json.dumps([machine, version("mlx"), version("mlx-lm"), models])
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
+    told = (platform.machine(), mx.default_device(), device.get("device_name"), device.get("architecture"))
+    return [*map(str, told), str(is_in_front()), version("mlx"), version("mlx-lm")]
 
 
-def _read(path: Path | None) -> Calibration | None:
-    """What was measured before; a file that is missing, damaged or foreign is none."""
-    if path is None:
+def _about(main: LoadedModel) -> dict[str, Any]:
+    """What is written down beside a calibration."""
+    return {"machine": _machine(), "main_bytes": main.info.weight_bytes, "sparse": main.info.sparse}
+
+
+def _times(kept: dict[str, Any]) -> ForwardTimes | None:
+    """None where it was measured on another machine, or makes no sense."""
+    known = _calibration(kept)
+    if known is None or kept.get("machine") != _machine() or type(kept.get("main_bytes")) is not int:
         return None
+    return ForwardTimes(kept["main_bytes"], kept.get("sparse") is True, tuple(sorted(known.verify_s.items())))
+
+
+def _content(path: Path | None) -> dict[str, Any]:
+    """Of a file that was written before; nothing where it is missing or damaged."""
+    if path is None:
+        return {}
     try:
-        kept = json.loads(path.read_text())
+        return read_object(path, _LIMIT_BYTES)
+    except FileError:
+        return {}
+
+
+def _calibration(kept: dict[str, Any]) -> Calibration | None:
+    try:
         verify_s = {int(width): float(seconds) for width, seconds in kept["verify_s"].items()}
         draft_s = {str(source): float(seconds) for source, seconds in kept["draft_s"].items()}
         round_s = {str(source): float(seconds) for source, seconds in kept["round_s"].items()}
         rollback_s = float(kept["rollback_s"])
         rounding = float(kept["rounding"])
         share = None if kept["agreement"] is None else float(kept["agreement"])
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         return None
     measured = all(0 < seconds < math.inf for seconds in (*verify_s.values(), *draft_s.values()))
     others = all(0 <= value < math.inf for value in (*round_s.values(), rollback_s, rounding))
@@ -224,10 +253,10 @@ def _read(path: Path | None) -> Calibration | None:
     return Calibration(verify_s, draft_s, rollback_s, round_s, rounding, share)
 
 
-def _write(path: Path | None, calibration: Calibration) -> None:
+def _write(path: Path | None, kept: dict[str, Any]) -> None:
     if path is None:
         return
     try:
-        write_atomically(path, json.dumps(asdict(calibration)))
+        write_atomically(path, json.dumps(kept))
     except (OSError, ValueError) as error:  # the next start measures again
         _log.warning("could not keep the calibration: %s", error)

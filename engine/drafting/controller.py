@@ -12,7 +12,7 @@ from typing import Protocol
 
 from engine.api.types import MAX_DRAFT_TOKENS, Speculation, SpeculationMode
 from engine.drafting.acceptance import AcceptRates, Sharpness, StopRule, Worth
-from engine.drafting.costs import RoundCosts
+from engine.drafting.costs import Calibration, RoundCosts
 from engine.drafting.options import Choice, Option, Record
 from engine.drafting.plans import PLAIN, Offer, Outcome, Plan
 
@@ -42,6 +42,34 @@ class History:
     longest: dict[str, int] = field(default_factory=dict)  # run of drafted tokens of a source that stood
     draft_speed: float = 0.0  # while a draft rests: what drafting would bring, as a multiple of plain speed
     last_drafted: dict[str, int] = field(default_factory=dict)  # the round in which a source drafted last
+    _shared: dict[int, tuple[Calibration, History]] = field(default_factory=dict, repr=False)  # by how many replies
+
+    def shared_by(self, replies: int) -> History:
+        """The same for rounds of a batch of so many `replies`: drafts stand as often, but prices are others.
+
+        A price there is what the whole batch takes for a round in which every reply drafts so much.
+        """
+        calibration = self.costs.calibration
+        if replies == 1:
+            return self
+        if self._shared.get(replies, (None,))[0] is not calibration:
+            costs = RoundCosts(calibration.shared_by(replies))
+            anew = History(costs, self.rates, self.worth, self.sharpness, longest=self.longest)
+            self._shared[replies] = calibration, anew
+        return self._shared[replies][1]
+
+    def promise(self) -> float:
+        """Tokens a second that drafting at the best length brings a reply, as far as prices are known; else 0.
+
+        What was never seen is hoped for, while there is credit to try it.
+        """
+        best = 0.0
+        for source in self.costs.calibration.draft_s:
+            seconds = self.costs.prices_s(source, MAX_DRAFT_TOKENS)
+            seen = [rates for (name, _), rates in self.rates.items() if name == source] or [AcceptRates()]
+            choices = [Choice(Plan(source), rates, seconds, hopeful=self.credit > 0) for rates in seen]
+            best = max(best, *(choice.fixed(self.record_of(source)).rate for choice in choices))
+        return best
 
     def rates_of(self, source: str, grade: int) -> AcceptRates:
         return self.rates.setdefault((source, grade), AcceptRates())
@@ -74,6 +102,9 @@ class Controller(Protocol):
     def parked(self) -> bool:
         """Whether drafting would be slower than plain decoding, so that the draft model rests."""
 
+    def share(self, replies: int) -> None:
+        """The rounds from here on are shared by so many replies."""
+
     def wants(self, source: str) -> bool:
         """Whether to ask `source`, which is not free, for an offer; one that rests need not even read along."""
 
@@ -99,6 +130,8 @@ class FixedController:
     def __init__(self, tokens: int, history: History) -> None:
         self._tokens = tokens
         self._history = history
+
+    def share(self, replies: int) -> None: ...
 
     def wants(self, source: str) -> bool:
         return self._tokens > 0
@@ -137,7 +170,7 @@ class AutoController:
     """
 
     def __init__(self, history: History) -> None:
-        self._history = history
+        self._alone = self._history = history
         self._costs = history.costs
         self._rounds = 0
         self._tokens = 1  # of this reply
@@ -146,6 +179,12 @@ class AutoController:
         self._choices: dict[str, Choice] = {}  # by source, the latest
         self._behind: dict[str, int] = {}
         self.parked = 0 < history.draft_speed < 1  # as the last reply left it
+
+    def share(self, replies: int) -> None:
+        history = self._alone.shared_by(replies)
+        if history is not self._history:
+            self._history, self._costs = history, history.costs
+            self.parked = 0 < history.draft_speed < 1
 
     def wants(self, source: str) -> bool:
         return not self.parked or self._may_try(source)

@@ -18,11 +18,13 @@ _PADDING_GAIN = 0.97  # a forward is padded only where that takes at most so muc
 _RECENT = 7
 _READING_TOKENS = 64  # reading fewer takes as long
 _GUESSED_TOKEN = 0.13  # before anything is measured: a drafted token and checking it, as a share of a plain round
-_CALIBRATION_MEETINGS = 4.0  # with plain rounds: the calibration weighs as much as so many of them
+_CALIBRATION_MEETINGS = 2.0  # with plain rounds: the calibration weighs as much as so many of them
 _SLOWEST_LEARNING = 0.05
 _GUESS_ERROR, _CALIBRATION_ERROR, _LEAST_ERROR = 0.5, 0.06, 0.02  # of a price, as shares
 _MOST_TOKENS_SEEN = 30  # of older ones is learnt no slower
-_LARGEST_STEP = math.log(1.5)  # one round corrects a price by no more than this
+# One round corrects a price by no more than this; one that was measured by less: a round of four times its time says
+# that something else ran meanwhile.
+_LARGEST_STEP, _LARGEST_CORRECTION = math.log(1.5), math.log(1.2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,19 @@ class Calibration:
     round_s: Mapping[str, float] = field(default_factory=dict)
     rounding: float = 0.0  # by how much a logit differs between a wide forward and narrow ones
     agreement: float | None = None  # of a drafter with its main model, on a reply of that
+
+    def shared_by(self, replies: int) -> Calibration:
+        """Of a batch: a forward over so many tokens of each reply, and a draft for each.
+
+        A forward over rows is taken to last as long as one over as many tokens of one text.
+        """
+        widths = sorted(self.verify_s)
+        verify_s = {width: _interpolated(self.verify_s, widths, width * replies) for width in widths}
+        drafts = (
+            {source: replies * seconds for source, seconds in times.items()} for times in (self.draft_s, self.round_s)
+        )
+        draft_s, round_s = drafts
+        return Calibration(verify_s, draft_s, self.rollback_s, round_s)
 
 
 class RoundCosts:
@@ -164,7 +179,8 @@ class RoundCosts:
 
         Only where plain and drafted rounds meet: else a busy machine could not be told from a length that costs more.
         """
-        excess = max(-_LARGEST_STEP, min(_LARGEST_STEP, excess))
+        largest = _LARGEST_CORRECTION if self.calibrated else _LARGEST_STEP
+        excess = max(-largest, min(largest, excess))
         if not self.calibrated:
             share, tokens = self._token_share.get(source, (_GUESSED_TOKEN, 0))
             seen = ((1 + drafted * share) * math.exp(excess) - 1) / drafted

@@ -13,6 +13,7 @@ from engine.drafting.plans import Outcome, Plan
 
 _FADING = 0.985  # of older rounds in a policy's record, each drafted round
 _PRIOR_ROUNDS = 12.0  # what is expected of a policy weighs as much as so many rounds of its record
+_STEADY_LEAD = 1.02  # of its rate, counts: a length changes with the latest rounds where that brings clearly more
 _STOPPING_LEAD = 0.99  # of its rate, counts: a draft stops by itself where that brings clearly more
 _HIGHEST_FLOOR = 0.95
 
@@ -93,7 +94,8 @@ class Choice:
             record.learn(policy, min(outcome.accepted, drafted) + 1, self._seconds[drafted])
 
     def _best(self, record: Record) -> Policy:
-        return max(self._fixed, key=lambda policy: self._record_rate(record, policy))
+        steady, recent = (self._record_rate(record, policy) for policy in (Policy.STEADY, Policy.RECENT))
+        return Policy.RECENT if recent > _STEADY_LEAD * steady else Policy.STEADY
 
     def _record_rate(self, record: Record, policy: Policy) -> float:
         return record.rate(policy, self._fixed[Policy.STEADY])

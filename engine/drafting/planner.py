@@ -44,8 +44,12 @@ class Drafting:
         self._controller = controller
         self._unused: list[_Unused] = []
 
-    def plan(self, tokens: Sequence[int], room: int) -> Plan:
-        """Who drafts how many tokens next, at most `room`. The first token of a reply must not come here."""
+    def plan(self, tokens: Sequence[int], room: int, replies: int = 1) -> Plan:
+        """Who drafts how many tokens next, at most `room`; `replies` share the forward that checks them.
+
+        The first token of a reply must not come here.
+        """
+        self._controller.share(replies)
         offers = [
             self._offer(proposer, tokens, room)
             for name, proposer in self._proposers.items()

@@ -7,11 +7,22 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from engine.api.types import CacheSizes, DrafterInfo, DrafterKind, FitLevel, MemoryFit, ModelAbout, ModelInfo
+from engine.api.types import (
+    CacheSizes,
+    DrafterInfo,
+    DrafterKind,
+    FitLevel,
+    ForwardTimes,
+    MemoryFit,
+    ModelAbout,
+    ModelInfo,
+)
+from engine.drafting.prediction import acceptance_of, estimated_gain, times_like
 from engine.hub.repository import is_repository
 from engine.models.fit import estimated_weight_bytes, fit_together
 from engine.models.model_files import MIB, FileError, read_object
@@ -21,6 +32,7 @@ PAIR_CONTEXT_TOKENS = 8192  # of a chat that a recommended pair must have room f
 CLASSIC = "classic"  # a smaller chat model of the same vocabulary
 _MOST_PAIRS = 4
 _USUAL_BITS = 4.0
+_BLOCKS = (DrafterKind.DFLASH, DrafterKind.DFLASH2, DrafterKind.DSPARK)  # drafted in one forward
 _EASY = ("code", "math")
 _LEAST_GAIN = 1.1  # below, no pair is recommended for its speed
 
@@ -37,6 +49,7 @@ class CatalogModel:
     released: str  # "2026-08"
     source: str  # where the repository's name was seen
     told_bytes: int = 0  # of the download, where a page tells it
+    active_parameters: int = 0  # that a token needs, of a model made of experts; 0: all
     caches: CacheSizes | None = None
 
     @property
@@ -61,6 +74,7 @@ class CatalogModel:
             context_tokens=self.context_tokens,
             caches=self.caches,
             about=ModelAbout(self.family, languages=self.languages, licence=self.licence),
+            sparse=bool(self.active_parameters),
         )
 
 
@@ -81,6 +95,25 @@ class CatalogGain:
 
 
 @dataclass(frozen=True, slots=True)
+class CatalogAcceptance:
+    """How far a draft was right, as somebody has published it."""
+
+    main: str  # repository; "": any that it drafts for
+    tokens_per_pass: float  # of the main model, its own token included
+    drafted: int  # a pass; 0: not told
+    on: str  # as of a gain
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class PredictedGain:
+    """An estimate of what a draft brings on this machine."""
+
+    times: float  # at least 1
+    on: str
+
+
+@dataclass(frozen=True, slots=True)
 class CatalogDraft:
     repository: str
     kind: DrafterKind | None  # None: a chat model
@@ -89,7 +122,9 @@ class CatalogDraft:
     bits: float | None
     source: str
     gains: tuple[CatalogGain, ...]
+    acceptances: tuple[CatalogAcceptance, ...] = ()
     told_bytes: int = 0
+    active_parameters: int = 0  # without an embedding, of which a token reads a row; 0: about all
 
     @property
     def name(self) -> str:
@@ -104,6 +139,12 @@ class CatalogDraft:
         told = [gain for gain in self.gains if gain.main == main]
         chats = [gain for gain in told if gain.on == "chat"]
         return min(chats or told, key=lambda gain: gain.times, default=None)
+
+    def acceptance_for(self, main: str) -> CatalogAcceptance | None:
+        """Chosen in the same way."""
+        told = [each for each in self.acceptances if each.main in ("", main)]
+        chats = [each for each in told if each.on == "chat"]
+        return min(chats or told, key=lambda each: acceptance_of(each.tokens_per_pass, each.drafted), default=None)
 
     def info(self) -> ModelInfo:
         drafter = None if self.kind is None else DrafterInfo(self.kind, 0, 0, 0, ())
@@ -135,6 +176,19 @@ class Catalog:
         fitting = [draft for draft in self.drafts if main in draft.mains]
         return tuple(sorted(fitting, key=lambda draft: (-_worth(draft, main), draft.kind is None, draft.parameters)))
 
+    def predicted(self, main: str, draft: str, measured: Sequence[ForwardTimes]) -> PredictedGain | None:
+        """What the draft may bring here; None where nothing is known of the two, or of models like the main model."""
+        model = self.model(main)
+        drafter = next((each for each in self.drafts if each.repository == draft and main in each.mains), None)
+        told = drafter.acceptance_for(main) if drafter is not None else None
+        if model is None or drafter is None or told is None:
+            return None
+        times = times_like(measured, model.download_bytes, sparse=bool(model.active_parameters))
+        share = acceptance_of(told.tokens_per_pass, told.drafted)
+        weight = _step_bytes(drafter) / _step_bytes(model)
+        gain = estimated_gain(times, weight, share, by_block=drafter.kind in _BLOCKS) if times is not None else None
+        return PredictedGain(gain, told.on) if gain is not None else None
+
     def pairs_for(self, memory_bytes: int, language: str) -> tuple[CatalogPair, ...]:
         """The best pair of each line of models that has room in `memory_bytes`, for people who write `language`."""
         pairs = [pair for model in self.models if (pair := self._pair(model, memory_bytes, language)) is not None]
@@ -165,6 +219,11 @@ def load_catalog(path: Path | str) -> Catalog:
     return Catalog(models, drafts)
 
 
+def _step_bytes(model: CatalogModel | CatalogDraft) -> float:
+    """Of its weights, what a token needs."""
+    return model.download_bytes * (model.active_parameters or model.parameters) / model.parameters
+
+
 def _worth(draft: CatalogDraft, main: str) -> float:
     gain = draft.gain_for(main)
     return gain.expected_times if gain is not None else 1.0
@@ -181,11 +240,15 @@ def _line(model: CatalogModel) -> str:
 
 
 def _rank(pair: CatalogPair) -> tuple[bool, float]:
-    """What fits well first. Then it counts as much for a model to be twice as large, a year newer, or twice as fast."""
+    """What fits well first. Then it counts as much for a model to be twice as large, a year newer, or twice as fast.
+
+    One made of experts counts as large as the mean of what it has and what a token needs.
+    """
     main, gain = pair.main, pair.gain.expected_times if pair.gain is not None else 1.0
     year = int(main.released[:4]) + int(main.released[5:7]) / 12
+    size = math.sqrt(main.parameters * (main.active_parameters or main.parameters))
     speed = gain * _USUAL_BITS / (main.bits or 16.0)
-    return pair.fit.level is not FitLevel.FITS, -(math.log2(main.parameters) + year + math.log2(speed))
+    return pair.fit.level is not FitLevel.FITS, -(math.log2(size) + year + math.log2(speed))
 
 
 def _model(row: dict[str, Any]) -> CatalogModel:
@@ -201,6 +264,7 @@ def _model(row: dict[str, Any]) -> CatalogModel:
         released=str(row["released"]),
         source=str(row["source"]),
         told_bytes=int(row.get("download_bytes", 0)),
+        active_parameters=int(row.get("active_parameters", 0)),
         caches=caches,
     )
 
@@ -218,8 +282,19 @@ def _draft(row: dict[str, Any]) -> CatalogDraft:
             CatalogGain(_repository(gain["main"]), gain["machine"], float(gain["times"]), gain["on"], gain["source"])
             for gain in row["gains"]
         ),
+        acceptances=tuple(_acceptance(told) for told in row.get("acceptances", ())),
         told_bytes=int(row.get("download_bytes", 0)),
+        active_parameters=int(row.get("active_parameters", 0)),
     )
+
+
+def _acceptance(row: dict[str, Any]) -> CatalogAcceptance:
+    """Told as tokens a pass, or as the share of the drafted tokens that stood."""
+    drafted = int(row.get("drafted", 0))
+    tokens = float(row["tokens_per_pass"]) if "tokens_per_pass" in row else 1 + float(row["accepted"]) * (drafted or 1)
+    main = _repository(row["main"]) if "main" in row else ""
+    alone = "accepted" in row and not drafted
+    return CatalogAcceptance(main, tokens, 1 if alone else drafted, row["on"], row["source"])
 
 
 def _repository(name: object) -> str:

@@ -25,7 +25,7 @@ from engine.models.model_files import (
     read_limited,
     read_object,
 )
-from engine.models.numbers import check_numbers
+from engine.models.numbers import EXPERTS, check_numbers
 from engine.models.safetensors_header import Tensor, read_header
 from engine.models.vocabulary import Vocabulary, read_vocabulary
 
@@ -71,6 +71,7 @@ def inspect_model(folder: Path | str) -> ModelInfo:
         own_drafter=own.info if own is not None else None,
         caches=cache_sizes(config) if drafter is None else None,
         about=read_about(path, config, name, drafts=drafter is not None),
+        sparse=any(_number(config, key) > 1 for key in EXPERTS),
     )
 
 

@@ -13,6 +13,7 @@ from engine.models.model_files import FileError, JsonObject, object_at
 
 _LAYERS = re.compile(r"(?:n|num)_(?:\w+_)?(?:layers?|blocks?|loops?)|loop_num|\w+_iters")
 _LAYER_LIMITS = (0, 512)
+EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts")
 _LIMITS = {
     "num_hidden_layers": (1, 512),
     "hidden_size": (1, 65_536),
@@ -21,9 +22,7 @@ _LIMITS = {
     "num_attention_heads": (0, 4_096),
     "num_key_value_heads": (0, 4_096),
     "head_dim": (0, 65_536),
-    "num_experts": (0, 1_024),
-    "num_local_experts": (0, 1_024),
-    "n_routed_experts": (0, 1_024),
+    **dict.fromkeys(EXPERTS, (0, 1_024)),
     "max_position_embeddings": (1, 2**30),
 }
 _LENGTHS = re.compile(r"\w*(?:position|length|seq|context|ctx|window)\w*")  # of texts, not of what is built

@@ -1,4 +1,6 @@
-"""Several replies in one forward a step, a token each. Who is in it, and when, is `scheduler.py`'s business.
+"""Several replies in one forward a step, a token each, or as many as each one's draft brings.
+
+Who is in it, and when, is `scheduler.py`'s business.
 
 Each row is drawn by its own reply's sampler, at its own position, and each reply takes its token as it would alone: so
 the text of a reply does not depend on the company that it was written in.
@@ -10,11 +12,13 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 import mlx.core as mx
 
-from engine.caches.merging import MergedCaches, can_merge
+from engine.caches.merging import MergedCaches, can_forget, can_merge
+from engine.decoding.accept import NO_DRAFT, Draft, integers
 from engine.decoding.round import Round
 from engine.decoding.sequence import Sequence as Conversation
 from engine.decoding.sequence import within_vocabulary
@@ -40,6 +44,7 @@ class Batch:
         self.replies: list[Reply] = []
         self._caches = MergedCaches()
         self._padded = False  # a copy of the first row is behind the others
+        self._states: mx.array | None = None  # of a wide step: what drafters draw on (rows, width, layers × width)
         self._drawn: mx.array | None = None  # the draws of a step that was opened ahead, on tokens not yet read
 
     @property
@@ -58,23 +63,25 @@ class Batch:
         for reply in replies:
             reply.sequence.caches = reply.sequence.model.make_caches()
 
-    def step(self, *, look_ahead: bool, padded: bool = False) -> None:
-        """One token for each reply. Who has come to an end leaves; who fails by its own fault has been told.
+    def step(self, *, look_ahead: bool, padded: bool = False, drafts: bool = False) -> None:
+        """A token for each reply. Who has come to an end leaves; who fails by its own fault has been told.
 
         With `look_ahead` the next forward is queued before this one's draws are read. `padded`: a forward over one row
-        more is faster; long chats are not copied for it. What raises concerns all.
+        more is faster; long chats are not copied for it. `drafts`: more than a token, as each one's draft has it; not
+        while a step is in flight. What raises concerns all.
         """
         started = time.perf_counter()
         self._pad(wanted=padded and all(len(reply.sequence.tokens) < _PADDED_TOKENS for reply in self.replies))
-        for reply in self.replies:
-            reply.begin_shared_round()
-        drawn = self._drawn
-        if drawn is None:
-            drawn = self._forward(mx.array([reply.sequence.tokens[-1] for reply in self.replies]), ahead=False)
-        go_on = sum(reply.room > 1 for reply in self.replies)
-        self._drawn = self._forward(drawn, ahead=True) if look_ahead and go_on > 1 else None
-        tokens: list[int] = drawn.tolist()  # type: ignore[assignment]
-        self._hand_out(tokens, time.perf_counter() - started)
+        drafted = [NO_DRAFT] * len(self.replies)
+        if drafts and not self.in_flight:
+            drafted = self._drafted()
+        else:
+            for reply in self.replies:
+                reply.begin_shared_round()
+        width = 1 + max(draft.tokens.size for draft in drafted)
+        verdicts = self._drawn_alone(look_ahead=look_ahead) if width == 1 else self._verified(drafted, width)
+        seconds = time.perf_counter() - started
+        self._hand_out(drafted, verdicts, width, seconds)
 
     def release(self, replies: Sequence[Reply]) -> None:
         """Let replies go, each with its own caches."""
@@ -97,6 +104,43 @@ class Batch:
         elif self._padded and not wanted:
             self._caches.keep(list(range(len(self.replies))))
         self._padded = wanted
+
+    def _drawn_alone(self, *, look_ahead: bool) -> list[list[int]]:
+        """One token a row."""
+        drawn = self._drawn
+        if drawn is None:
+            drawn = self._forward(mx.array([reply.sequence.tokens[-1] for reply in self.replies]), ahead=False)
+        go_on = sum(reply.room > 1 for reply in self.replies)
+        self._drawn = self._forward(drawn, ahead=True) if look_ahead and go_on > 1 else None
+        return [[token] for token in integers(drawn)]
+
+    def _drafted(self) -> list[Draft]:
+        """What each reply's draft foresees. All rows are as wide as the widest, and none may pass its context's end."""
+        context = self.replies[0].sequence.model.info.context_tokens
+        most = min(context - len(reply.sequence.tokens) for reply in self.replies)
+        drafts = [_attempt(reply, partial(reply.draft_shared, len(self.replies), most)) for reply in self.replies]
+        return [NO_DRAFT if draft is None else draft for draft in drafts]
+
+    def _verified(self, drafts: Sequence[Draft], width: int) -> list[list[int]]:
+        """The verdicts on each row's draft, by one forward over rows × width."""
+        model = self.replies[0].sequence.model
+        rows = [
+            _fed(reply.sequence.tokens[-1], draft, width) for reply, draft in zip(self.replies, drafts, strict=True)
+        ]
+        recorder = next((kept for reply in self.replies if (kept := reply.sequence.hidden_states) is not None), None)
+        with recorder.step() if recorder is not None else nullcontext():
+            logits = model.network(within_vocabulary(mx.stack(rows), model), cache=self._caches.layers)
+        self._states = recorder.latest() if recorder is not None else None
+        verdicts = [
+            self._verdict(reply, logits[row, : draft.tokens.size + 1], draft)
+            for row, (reply, draft) in enumerate(zip(self.replies, drafts, strict=True))
+        ]
+        mx.eval(verdicts, [(draft.tokens, draft.probabilities, draft.guesses) for draft in drafts])
+        return [integers(verdict) for verdict in verdicts]
+
+    def _verdict(self, reply: Reply, logits: mx.array, draft: Draft) -> mx.array:
+        verdict = _attempt(reply, lambda: reply.sampler.verify(logits, len(reply.sequence.tokens), draft)[0])
+        return mx.zeros((1,), dtype=mx.uint32) if verdict is None else verdict
 
     def _forward(self, tokens: mx.array, *, ahead: bool) -> mx.array:
         """The draws after `tokens`, one a row (B,), not evaluated. `ahead`: these are not committed yet."""
@@ -135,26 +179,36 @@ class Batch:
 
     def _draw(self, reply: Reply, logits: mx.array, ahead: mx.array | None) -> mx.array:
         position = len(reply.sequence.tokens) + (ahead is not None)
-        try:
-            if not reply.ended:
-                return reply.sampler.draw(logits, position, ahead)
-        except BaseException as error:  # noqa: BLE001  one row's fault is not the others'
-            reply.fail(error)
-        return mx.zeros((1,), dtype=mx.uint32)
+        drawn = _attempt(reply, lambda: reply.sampler.draw(logits, position, ahead))
+        return mx.zeros((1,), dtype=mx.uint32) if drawn is None else drawn
 
-    def _hand_out(self, tokens: Sequence[int], seconds: float) -> None:
-        """Each reply's token to it; who ends with it gets its caches back before it says so.
+    def _hand_out(self, drafts: Sequence[Draft], verdicts: Sequence[list[int]], width: int, seconds: float) -> None:
+        """To each reply what was drawn for it; who ends with it gets its caches back before it says so.
 
         A reply that fails is told at once, so that no later fault can lose its error or tell it another.
         """
-        for reply, token in zip(self.replies, tokens, strict=True):
-            _attempt(reply, reply.receive, token)
+        drawn = zip(self.replies, drafts, verdicts, strict=True)
+        rounds = {
+            reply: _attempt(reply, partial(reply.receive, draft, verdict, seconds)) for reply, draft, verdict in drawn
+        }
+        if width > 1:
+            self._commit(width, list(rounds.values()))
         self._forget([reply for reply in self.replies if reply.ended])
-        written = list(self.replies)
-        self.release([reply for reply in written if reply.complete])
-        for reply in written:
-            _attempt(reply, reply.take, Round((reply.sequence.tokens[-1],), seconds))
+        self.release([reply for reply in self.replies if reply.complete])
+        for reply, done in rounds.items():
+            if done is not None:
+                _attempt(reply, partial(reply.take_shared, done))
         self._forget([reply for reply in self.replies if reply.ended])
+
+    def _commit(self, width: int, rounds: Sequence[Round | None]) -> None:
+        """Of the step's `width` tokens of each row as many stand as its round emitted."""
+        kept = [1 if done is None else len(done.emitted) for done in rounds]
+        self._caches.forget([width - tokens for tokens in kept])
+        states, self._states = self._states, None
+        for row, (reply, tokens) in enumerate(zip(self.replies, kept, strict=True)):
+            if states is not None and reply.sequence.hidden_states is not None:
+                position = len(reply.sequence.tokens) - tokens - 1
+                reply.sequence.hidden_states.add(position, states[row, :tokens])
 
     def _forget(self, replies: Sequence[Reply]) -> None:
         if not replies:
@@ -167,13 +221,19 @@ class Batch:
             self._drawn = self._drawn[mx.array(rows)] if rows else None
 
 
-def _attempt(reply: Reply, act: Callable[[T], object], argument: T) -> None:
-    """What a reply does by itself; if it fails, the others go on."""
+def _attempt(reply: Reply, act: Callable[[], T]) -> T | None:
+    """What concerns one reply alone, unless it has ended; if it fails, the others go on."""
     try:
-        if not reply.ended:
-            act(argument)
+        return None if reply.ended else act()
     except BaseException as error:  # noqa: BLE001  a tokenizer's Rust panic is a BaseException
         reply.fail(error)
+        return None
+
+
+def _fed(newest: int, draft: Draft, width: int) -> mx.array:
+    """A row of a step: the newest token and its draft, and the newest again for what is missing."""
+    missing = width - 1 - draft.tokens.size
+    return mx.concatenate([mx.array([newest]), draft.tokens, mx.array([newest] * missing)]).astype(mx.uint32)
 
 
 def can_batch(model: LoadedModel) -> bool:
@@ -191,16 +251,36 @@ def can_batch(model: LoadedModel) -> bool:
         return False
 
 
-def _rows_agree(model: LoadedModel) -> bool:
-    """Two short texts of different lengths say the same in a batch as alone, but for rounding."""
-    texts = [[1, 2, 3, 4, 5], [6, 7]]
+def can_draft(model: LoadedModel) -> bool:
+    """Whether replies that can share a forward can share a wide one, of which each keeps as much as it likes."""
+    if not can_forget(model.make_caches().layers):
+        return False
+    try:
+        return _rows_agree(model, after=[3, 1])
+    except Exception:  # noqa: BLE001  as above
+        _log.warning("%s cannot draft in a batch", model.info.model_type, exc_info=True)
+        return False
+
+
+def _rows_agree(model: LoadedModel, after: Sequence[int] = ()) -> bool:
+    """Two short texts of different lengths say the same in a batch as alone, but for rounding.
+
+    `after`: behind a forward over four tokens of each, of which so many stand.
+    """
+    texts = [[1, 2, 3, 4, 5, 6, 7, 8], [6, 7, 1, 2, 3]]
     merged = MergedCaches()
-    rows = [Conversation(model, text) for text in texts]
+    rows = [Conversation(model, text[:-3]) for text in texts]
     for row in rows:
         row.prefill_chunk()
     merged.append([row.caches.layers for row in rows])
-    together = model.network(mx.array([[text[-1]] for text in texts]), cache=merged.layers)[:, -1, :]
-    alone = mx.concatenate([row.feed(mx.array(text[-1:])) for row, text in zip(rows, texts, strict=True)])
+    if after:
+        model.network(mx.array([text[-4:] for text in texts]), cache=merged.layers)
+        merged.forget([4 - kept for kept in after])
+    ends = [len(text) - 4 + kept for text, kept in zip(texts, after or (0, 0), strict=True)]
+    newest = [text[end : end + 1] for text, end in zip(texts, ends, strict=True)]
+    together = model.network(mx.array(newest), cache=merged.layers)[:, -1, :]
+    unread = [text[row.caches.position : end + 1] for row, text, end in zip(rows, texts, ends, strict=True)]
+    alone = mx.concatenate([row.feed(mx.array(tokens))[-1:] for row, tokens in zip(rows, unread, strict=True)])
     tolerance = 1e-3 if alone.dtype == mx.float32 else 0.05
     difference = mx.abs(together - alone).max() / (alone.max() - alone.min())
     return bool((difference <= tolerance).item())

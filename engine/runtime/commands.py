@@ -14,15 +14,17 @@ from dataclasses import dataclass, field
 from engine.api.errors import EngineError
 from engine.api.events import Event, Failed, ModelFailed, ModelUnloaded, Sink, TokensCounted
 from engine.api.stats import RequestStats
-from engine.api.types import CountId, ModelRole, Request, RequestId
+from engine.api.types import CountId, ModelRole, Request, RequestId, Speculation
 
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """Replace the pair by this main model."""
+    """Replace the pair by this main model, then `draft`; not while replies are written, unless `end_replies`."""
 
     folder: str
     sink: Sink = field(repr=False)
+    draft: str | None = None
+    end_replies: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +68,19 @@ class Cancel:
 
 
 @dataclass(frozen=True, slots=True)
+class SetSpeculation:
+    """Have a reply draft otherwise."""
+
+    id: RequestId
+    speculation: Speculation
+
+
+@dataclass(frozen=True, slots=True)
 class Close:
     """Finish everything and end the thread. Nothing follows it on the queue."""
 
 
-Command = Load | SetDraft | Unload | Submit | Count | Cancel | Close
+Command = Load | SetDraft | Unload | Submit | Count | Cancel | SetSpeculation | Close
 
 
 class CommandQueue:
@@ -80,10 +90,14 @@ class CommandQueue:
         self._queue: queue.SimpleQueue[Command] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._ending: Counter[RequestId | None] = Counter()  # commands in the queue, by what they end; None: everything
+        self._loads = 0  # commands in the queue that are refused while replies are written
 
-    def ends(self, request: RequestId | None) -> bool:
-        """Whether a command waits after which nobody wants what is being loaded or, of that request, started."""
-        return self._ending[None] > 0 or self._ending[request] > 0
+    def ends(self, request: RequestId | None, in_use: bool = False) -> bool:
+        """Whether a command waits after which nobody wants what is being loaded or, of that request, started.
+
+        `in_use`: replies are written.
+        """
+        return self._ending[None] > 0 or self._ending[request] > 0 or (self._loads > 0 and not in_use)
 
     def put(self, command: Command) -> None:
         self._count(command, 1)
@@ -100,27 +114,30 @@ class CommandQueue:
             return
         ended = command.id if isinstance(command, Cancel) else None
         with self._lock:
+            if isinstance(command, Load) and not command.end_replies:
+                self._loads += number
+                return
             self._ending[ended] += number
             if not self._ending[ended]:
                 del self._ending[ended]
 
 
-def refusal(command: Command, error: EngineError) -> Event | None:
-    """The last event of a command that cannot be carried out; None for commands that nobody waits for.
+def refusal(command: Command, error: EngineError) -> tuple[Event, ...]:
+    """The last events of a command that cannot be carried out; none for commands that nobody waits for.
 
     Dropping a model cannot fail: where no thread is left to do it, no model is left either.
     """
     match command:
-        case Load(folder=folder):
-            return ModelFailed(ModelRole.MAIN, folder, error)
+        case Load(folder=folder, draft=draft):
+            drafts = () if draft is None else (ModelFailed(ModelRole.DRAFT, draft, error),)
+            return ModelFailed(ModelRole.MAIN, folder, error), *drafts
         case SetDraft(folder=folder):
             dropped = folder is None
-            return ModelUnloaded(ModelRole.DRAFT) if dropped else ModelFailed(ModelRole.DRAFT, folder or "", error)
+            return (ModelUnloaded(ModelRole.DRAFT) if dropped else ModelFailed(ModelRole.DRAFT, folder or "", error),)
         case Unload():
-            return ModelUnloaded(ModelRole.MAIN)
+            return (ModelUnloaded(ModelRole.MAIN),)
         case Submit(id=request):
-            return Failed(request, error, RequestStats())
+            return (Failed(request, error, RequestStats()),)
         case Count(id=count):
-            return TokensCounted(count, 0, error)
-        case Cancel() | Close():
-            return None
+            return (TokensCounted(count, 0, error),)
+    return ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from engine.api.errors import EngineError, NoModelLoaded, as_engine_error
@@ -25,8 +25,8 @@ class _Count:
 
     command: Count
     model: LoadedModel | None = None
-    at: int = 0
-    tokens: int = 0
+    at: int = field(init=False)  # from the first slice on
+    tokens: int = field(init=False)
 
     @property
     def is_done(self) -> bool:

@@ -1,4 +1,4 @@
-"""A request on its way: queued, then a reply from its prompt to its last event: prefill, rounds, text, statistics.
+"""A reply from its prompt to its last event: prefill, rounds, text, statistics.
 
 Knows its own model pair only; which reply runs when is `scheduler.py`'s business.
 """
@@ -6,75 +6,38 @@ Knows its own model pair only; which reply runs when is `scheduler.py`'s busines
 from __future__ import annotations
 
 import logging
-import secrets
 import time
 from collections.abc import Sequence as Tokens
+from dataclasses import replace
 from enum import Enum, auto
 from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from engine.api.errors import ContextTooLong, EngineError, as_engine_error
-from engine.api.events import Event, Failed, Finished, PromptProgress, Sink, TextDelta
+from engine.api.errors import EngineError, as_engine_error
+from engine.api.events import Event, Failed, Finished, PromptProgress, TextDelta
 from engine.api.stats import RequestStats, StatsRecorder
-from engine.api.types import DraftingState, FinishReason, Request, RequestId, RoundTrace, SpeculationMode
+from engine.api.types import MAX_DRAFT_TOKENS, DraftingState, FinishReason, Request, RoundTrace, SpeculationMode
 from engine.caches.checkpoints import needs_checkpoints
-from engine.decoding.accept import integers
-from engine.decoding.round import Round, plain_round, sound, speculative_round
+from engine.decoding.accept import NO_DRAFT, Draft, integers
+from engine.decoding.round import Round, plain_round, settled, speculative_round
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
-from engine.decoding.text import ReplyText, Span, goes_on, prompt_tokens, spared_tokens, turn_end
+from engine.decoding.text import ReplyText, Span, goes_on, spared_tokens, turn_end
 from engine.drafting.controller import History
 from engine.drafting.planner import Drafting
 from engine.drafting.plans import PLAIN, Plan
-from engine.models.watch import Question, never
 from engine.runtime.draft_marks import DraftMarks
-from engine.runtime.requests import check_tokens
 
 if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
     from engine.prefix.memory import PrefixStore
+    from engine.runtime.queued import QueuedReply
 
 _log = logging.getLogger(__name__)
 
 # Timing the parts of a round needs one more wait for the device, so only one round in this many pays it.
 _TIMED_EVERY_ROUNDS = 8
-
-
-class QueuedReply:
-    """A request that waits for its turn, checked by `requests.check_request`.
-
-    It becomes a reply by `start`, or ends by `cancel` or `fail`.
-    """
-
-    def __init__(self, request_id: RequestId, request: Request, sink: Sink, given_up: Question = never) -> None:
-        """`given_up`: whether its start is not wanted any more, asked while that goes on."""
-        self.id = request_id
-        self.request = request
-        self.sink = sink
-        self.given_up = given_up
-        self.submitted_at = time.perf_counter()
-        self.seed = request.sampling.seed if request.sampling.seed is not None else secrets.randbits(53)
-
-    def start(self, model: LoadedModel, store: PrefixStore, history: History) -> Reply:
-        """Turn the request into tokens and take what the store already has of them.
-
-        Raises GivenUp when it was given up meanwhile; it is as before, and may start again.
-        """
-        prompt = prompt_tokens(self.request, model, self.given_up)
-        check_tokens("tokens", prompt, model.logit_width)
-        check_tokens("logit_bias", [token for token, _ in self.request.sampling.logit_bias], model.logit_width)
-        if len(prompt) >= model.info.context_tokens:
-            raise ContextTooLong(model.info.context_tokens, len(prompt))
-        reply = Reply(self, model, prompt, store, history)
-        self.sink(PromptProgress(self.id, reply.sequence.caches.position, len(prompt)))
-        return reply
-
-    def cancel(self) -> None:
-        self.sink(Finished(self.id, FinishReason.CANCELLED, RequestStats(), (), self.seed))
-
-    def fail(self, error: BaseException) -> None:
-        self.sink(Failed(self.id, _logged(error), RequestStats()))
 
 
 class ReplyState(Enum):
@@ -104,6 +67,7 @@ class Reply:
         self._trace: list[RoundTrace] = []  # filled where it was asked for
         self._reason: FinishReason | None = None  # set with INTERRUPTED or COMPLETE
         self._drafting: Drafting | None = None
+        self._shared_plan: Plan | None = None  # of the step of a batch, where such steps draft
         self._sequence = Sequence(model, prompt) if request.transient else store.take(model, prompt)
         self._sequence.padded_width = history.costs.padded
         self._sequence.rounding = history.costs.calibration.rounding
@@ -112,7 +76,7 @@ class Reply:
         self._text = ReplyText(model, prompt, request.stop, within=goes_on(request))
         self._marks = DraftMarks(model)
         self._ends = model.ends
-        limit = model.info.context_tokens
+        limit = context_limit(request, model)
         self._room = min(request.max_tokens or limit, limit - len(prompt))
         self._sampler = Sampler(
             request.sampling,
@@ -202,21 +166,40 @@ class Reply:
             self._state = ReplyState.WRITING
 
     def begin_shared_round(self) -> None:
-        """A step of a batch that this reply is in begins."""
+        """A step of a batch that this reply is in begins, and nothing is drafted for it."""
+        self._shared_plan = None
         self._stats.drafting = self._undrafted_state() if self._drafting is None else DraftingState.BATCHED
 
-    def receive(self, token: int) -> None:
-        """What a step of a batch drew for this reply. Its caches are the batch's business; `take` is to follow."""
-        self._ending(sound([token], self._sequence))
-        self._sequence.tokens.append(token)
-        self._sampler.commit([token])
+    def draft_shared(self, replies: int, most: int) -> Draft:
+        """The same, with a draft of at most `most` tokens; `replies` are in the batch."""
+        self._shared_plan = plan = self._plan(replies, most)
+        if self._drafting is None or not plan.length:
+            return NO_DRAFT
+        return self._drafting.propose(plan, self._sequence.tokens, self._sampler)
+
+    def receive(self, draft: Draft, verdicts: list[int], seconds: float) -> Round:
+        """What a step of a batch drew for this reply. Its caches are the batch's business.
+
+        Tokens and sampler are committed; `take_shared` is to follow.
+        """
+        drafted = integers(draft.tokens)
+        emitted, drafted, accepted = settled(drafted, verdicts, self._sequence, self._ending)
+        self._sequence.tokens.extend(emitted)
+        self._sampler.commit(emitted)
+        done = Round(tuple(emitted), seconds, len(drafted), accepted, typical=False)
+        return replace(done, draft=draft, verdicts=tuple(verdicts))
+
+    def take_shared(self, done: Round) -> None:
+        if self._drafting is not None and self._shared_plan is not None:
+            self._drafting.observe(self._shared_plan, done)
+        self.take(done)
 
     def fail(self, error: BaseException) -> None:
         """End with an error, unless it has ended. Its caches are in doubt, so they go."""
         if self._state is not ReplyState.ENDED:
             self._state = ReplyState.ENDED
             self._drafting = None
-            self._post(Failed(self.id, _logged(error), self._last_stats()))
+            self._post(Failed(self.id, logged(error), self._last_stats()))
 
     def _last_stats(self) -> RequestStats:
         """None at all where they are what failed."""
@@ -261,7 +244,9 @@ class Reply:
         `others_s` is what steps of other replies took since the round before; None: this round was shared with them.
         """
         if self._emitted:
-            self._stats.shared_rounds += others_s is None
+            if others_s is None:
+                self._stats.shared_rounds += 1
+                self._stats.shared_gained += len(done.emitted) - 1
             self._stats.shared_s += self._since_last_token_s() if others_s is None else max(0.0, others_s)
             if others_s is not None:
                 self._stats.own_rounds[self._source(done), done.drafted] += 1
@@ -281,8 +266,8 @@ class Reply:
         drafted = tuple(integers(done.draft.tokens)[: done.drafted])
         return RoundTrace(len(self._sequence.tokens) - len(done.emitted), drafted, done.accepted, self._source(done))
 
-    def _plan(self) -> Plan:
-        """Who drafts how many tokens now. The first token waits for no draft."""
+    def _plan(self, replies: int = 1, most: int = MAX_DRAFT_TOKENS) -> Plan:
+        """Who drafts how many tokens now, where `replies` share the forward. The first token waits for no draft."""
         if self._drafting is None:
             self._stats.drafting = self._undrafted_state()
             return PLAIN
@@ -290,7 +275,7 @@ class Reply:
             self._stats.drafting = DraftingState.CATCHING_UP
             return PLAIN
         self._drafting.pass_hidden_states(self._sequence)
-        plan = self._drafting.plan(self._sequence.tokens, self.room - 1)
+        plan = self._drafting.plan(self._sequence.tokens, min(self.room - 1, most), replies)
         self._stats.drafting = self._drafting.state
         return plan
 
@@ -382,8 +367,13 @@ class Reply:
         self._sink(event)
 
 
-def _logged(error: BaseException) -> EngineError:
+def logged(error: BaseException) -> EngineError:
     """What its caller is told of an error; one that nobody foresaw goes to the log whole."""
     if not isinstance(error, EngineError):
         _log.error("a reply failed", exc_info=error)
     return as_engine_error(error)
+
+
+def context_limit(request: Request, model: LoadedModel) -> int:
+    """What the model holds, or less where less was asked for."""
+    return min(model.info.context_tokens, request.context_tokens or model.info.context_tokens)

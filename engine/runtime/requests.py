@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from engine.api.errors import EmptyConversation, InvalidRequest
 from engine.api.types import (
@@ -27,22 +28,28 @@ def check_request(request: Request) -> None:
     """
     _check_type("request", request, Request)
     _check_type("sampling", request.sampling, Sampling)
-    _check_type("speculation", request.speculation, Speculation)
     _check_type("thinking", request.thinking, bool)
     _check_type("trace", request.trace, bool)
     _check_type("transient", request.transient, bool)
     _check_sampling(request.sampling)
     _check_logit_bias(request.sampling.logit_bias)
-    _check_speculation(request.speculation)
+    check_speculation(request.speculation)
     _check_messages(request.messages)
     _check_token_ids("tokens", request.tokens)
     _check_all("stop", request.stop, str)
     if request.max_tokens is not None:
         _check_integer("max_tokens", request.max_tokens, "1..", lambda value: value >= 1)
+    if request.context_tokens is not None:
+        _check_integer("context_tokens", request.context_tokens, "1..", lambda value: value >= 1)
     if request.messages and request.tokens:
         raise InvalidRequest("tokens", str(len(request.tokens)), "messages | tokens")
     if not request.messages and not request.tokens:
         raise EmptyConversation
+
+
+def speculating(request: Request, speculation: Speculation) -> Request:
+    """The same request drafted otherwise; how drafts are accepted stays, because a text can depend on it."""
+    return replace(request, speculation=replace(speculation, acceptance=request.speculation.acceptance))
 
 
 def check_text(text: str) -> None:
@@ -82,7 +89,9 @@ def _check_logit_bias(pairs: tuple[tuple[int, float], ...]) -> None:
     _check_token_ids("logit_bias", tuple(token for token, _ in pairs))
 
 
-def _check_speculation(speculation: Speculation) -> None:
+def check_speculation(speculation: Speculation) -> None:
+    """Raise InvalidRequest for a wrong type or a draft of no possible length."""
+    _check_type("speculation", speculation, Speculation)
     _check_type("speculation", speculation.mode, SpeculationMode)
     _check_type("speculation", speculation.acceptance, Acceptance)
     _check_integer("speculation", speculation.tokens, f"1..{MAX_DRAFT_TOKENS}", lambda n: 1 <= n <= MAX_DRAFT_TOKENS)

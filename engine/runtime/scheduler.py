@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from engine.api.errors import EngineError, NoModelLoaded
 from engine.api.events import DrafterExamined, ModelMeasured
-from engine.api.types import FinishReason, ModelRole, RequestId, SpeculationMode
+from engine.api.types import FinishReason, ModelRole, RequestId, Speculation, SpeculationMode
 from engine.decoding.sequence import PREFILL_CHUNK_TOKENS
 from engine.drafting.calibration import Tuner
 from engine.drafting.controller import History, make_controller
@@ -30,9 +30,11 @@ from engine.models.memory import is_short, set_limits
 from engine.models.watch import GivenUp
 from engine.prefix.memory import PrefixStore
 from engine.runtime.background_load import BackgroundLoad
-from engine.runtime.batch import Batch, can_batch
-from engine.runtime.reply import QueuedReply, Reply
-from engine.runtime.sharing import Sharing
+from engine.runtime.batch import Batch, can_batch, can_draft
+from engine.runtime.queued import QueuedReply
+from engine.runtime.reply import Reply
+from engine.runtime.requests import speculating
+from engine.runtime.sharing import Sharing, Way
 
 if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
@@ -57,12 +59,18 @@ class Scheduler:
         self._batch = Batch()
         self._read_tokens = 0  # of prompts, since the last step of what is being written
         self._batches: bool | None = None  # whether the main model can run them; None: not tried yet
+        self._drafts: bool | None = None  # whether these can check drafts; likewise
         self.load: BackgroundLoad | None = None  # what is being loaded
         self._recall_costs()
 
     @property
     def busy(self) -> bool:
         return bool(self._waiting or self._running)
+
+    @property
+    def under_way(self) -> bool:
+        """Whether replies are under way that nobody has asked to end."""
+        return any(not reply.interrupted for reply in self._running)
 
     @property
     def has_idle_work(self) -> bool:
@@ -112,6 +120,14 @@ class Scheduler:
         for queued in [queued for queued in self._waiting if queued.id == request]:
             self._waiting.remove(queued)
             queued.cancel()
+
+    def set_speculation(self, request: RequestId, speculation: Speculation) -> None:
+        """Have a reply draft otherwise from its next round on."""
+        for queued in [queued for queued in self._waiting if queued.id == request]:
+            queued.request = speculating(queued.request, speculation)
+        for reply in [reply for reply in self._running if reply.id == request]:
+            reply.request = speculating(reply.request, speculation)
+            self._draft_with_pair(reply)
 
     def cancel_all(self) -> None:
         while self._waiting:
@@ -170,8 +186,10 @@ class Scheduler:
         if self._tuner.pending or self._told_measured or self.main is None:
             return None
         self._told_measured = True
-        seconds = self._history.costs.calibration.verify_s
-        return ModelMeasured(self.main.info.folder, tuple(sorted(seconds.items()))) if seconds else None
+        if not self._history.costs.calibrated:
+            return None
+        times, *others = self._tuner.measured(self.main)
+        return ModelMeasured(self.main.info.folder, times, tuple(others))
 
     @property
     def _running(self) -> list[Reply]:
@@ -209,14 +227,15 @@ class Scheduler:
     def _write(self) -> None:
         replies = [*self._writing, *self._batch.replies]
         started, before = time.perf_counter(), sum(len(reply.sequence.tokens) for reply in replies)
-        if len(replies) > 1 and self._can_batch() and not self._take_turns(replies):
-            self._step_batch()
-        else:
+        way = self._way(replies) if len(replies) > 1 else Way.TURNS
+        if way is Way.TURNS:
             self._leave_batch(list(self._batch.replies))
             self._write_one()
+        else:
+            self._step_batch(drafts=way is Way.DRAFTED)
         if len(replies) > 1:
             written = sum(len(reply.sequence.tokens) for reply in replies) - before
-            self._sharing.observe(len(replies), written, time.perf_counter() - started)
+            self._sharing.observe(way, len(replies), written, time.perf_counter() - started)
 
     def _write_one(self) -> None:
         if self._writing:
@@ -224,9 +243,17 @@ class Scheduler:
             if self._step(reply):
                 self._writing.append(reply)
 
-    def _take_turns(self, replies: Sequence[Reply]) -> bool:
-        auto = all(reply.request.speculation.mode is SpeculationMode.AUTO for reply in replies)
-        return self._sharing.choose(len(replies), may_draft=auto and self.draft is not None)
+    def _way(self, replies: Sequence[Reply]) -> Way:
+        """How several replies are written: as was asked, and where that is left to us, what is fastest."""
+        if not self._can_batch():
+            return Way.TURNS
+        modes = {reply.request.speculation.mode for reply in replies}
+        if SpeculationMode.FIXED in modes and self._can_draft():
+            return Way.DRAFTED
+        ways = [Way.SHARED]
+        if modes == {SpeculationMode.AUTO} and self.draft is not None:
+            ways += [Way.TURNS, Way.DRAFTED] if self._can_draft() else [Way.TURNS]
+        return self._sharing.choose(len(replies), ways)
 
     def _step(self, reply: Reply) -> bool:
         """A step of one reply by itself; whether it goes on."""
@@ -236,15 +263,15 @@ class Scheduler:
             reply.fail(error)
             return False
 
-    def _step_batch(self) -> None:
+    def _step_batch(self, *, drafts: bool) -> None:
         joining = [] if self._batch.in_flight else list(self._writing)
         with self._batch_at_stake(joining):
             if joining:
                 self._writing.clear()
                 self._batch.join(joining)
             rows = len(self._batch.replies)
-            padded = self._history.costs.padded(rows) == rows + 1
-            self._batch.step(look_ahead=not self._writing, padded=padded)
+            padded = not drafts and self._history.costs.padded(rows) == rows + 1
+            self._batch.step(look_ahead=not self._writing and not drafts, padded=padded, drafts=drafts)
 
     def _leave_batch(self, replies: Sequence[Reply]) -> None:
         with self._batch_at_stake():
@@ -289,6 +316,12 @@ class Scheduler:
             self._batches = self.main is not None and can_batch(self.main)
         return self._batches
 
+    def _can_draft(self) -> bool:
+        """Whether drafts can be checked in a batch; likewise."""
+        if self._drafts is None:
+            self._drafts = self.main is not None and can_draft(self.main)
+        return self._drafts
+
     def _draft_with_pair(self, reply: Reply) -> None:
         """Have a reply draft with what is loaded now, from its next round on."""
         main = reply.sequence.model
@@ -313,4 +346,4 @@ class Scheduler:
         except Exception:  # noqa: BLE001  the pair goes all the same
             _log.exception("caches could not be saved")
         self._store.clear()
-        self._batches = None
+        self._batches = self._drafts = None

@@ -19,9 +19,21 @@ from typing import TYPE_CHECKING
 
 from engine.api.errors import EngineClosed, EngineError, as_engine_error
 from engine.api.events import Event, ModelEvent, Queued, Sink
-from engine.api.types import CountId, EngineState, Request, RequestId
-from engine.runtime.commands import Cancel, Close, Command, CommandQueue, Count, Load, SetDraft, Submit, Unload, refusal
-from engine.runtime.requests import check_request, check_text
+from engine.api.types import CountId, EngineState, Request, RequestId, Speculation
+from engine.runtime.commands import (
+    Cancel,
+    Close,
+    Command,
+    CommandQueue,
+    Count,
+    Load,
+    SetDraft,
+    SetSpeculation,
+    Submit,
+    Unload,
+    refusal,
+)
+from engine.runtime.requests import check_request, check_speculation, check_text
 from engine.runtime.state import state_after
 
 if TYPE_CHECKING:
@@ -59,9 +71,10 @@ class Engine:
         """Delete what `cache_folder` keeps of chats, because one was deleted. Before an engine uses the folder."""
         shutil.rmtree(cache_folder / _PREFIXES, ignore_errors=True)
 
-    def load(self, folder: Path | str, sink: Sink, draft: Path | str | None = None) -> None:
-        drafts = [SetDraft(str(draft), sink)] if draft is not None else []
-        self._send(Load(str(folder), sink), *drafts)
+    def load(
+        self, folder: Path | str, sink: Sink, draft: Path | str | None = None, *, end_replies: bool = False
+    ) -> None:
+        self._send(Load(str(folder), sink, None if draft is None else str(draft), end_replies))
 
     def set_draft(self, folder: Path | str | None, sink: Sink) -> None:
         self._send(SetDraft(str(folder) if folder is not None else None, sink))
@@ -93,6 +106,10 @@ class Engine:
     def cancel(self, request: RequestId) -> None:
         self._send(Cancel(request))
 
+    def set_speculation(self, request: RequestId, speculation: Speculation) -> None:
+        check_speculation(speculation)
+        self._send(SetSpeculation(request, speculation))
+
     def subscribe(self, sink: Sink) -> Callable[[], None]:
         key = object()
         with self._lock:
@@ -121,21 +138,18 @@ class Engine:
             self._thread.join(timeout_s)
         return not self._thread.is_alive()
 
-    def _send(self, *commands: Command) -> None:
-        """All of them in one go, or none once the engine is closed."""
+    def _send(self, command: Command) -> None:
         with self._lock:
             closed = self._closed
             if not closed:
-                for command in commands:
-                    self._commands.put(command)
+                self._commands.put(command)
         if closed:
-            for command in commands:
-                self._refuse(command, EngineClosed())
+            self._refuse(command, EngineClosed())
 
     def _refuse(self, command: Command, error: EngineError) -> None:
-        answer = refusal(command, error)
-        if answer is not None and not isinstance(command, (Cancel, Close)):
-            self._tell(command.sink, answer)
+        if not isinstance(command, Cancel | SetSpeculation | Close):
+            for answer in refusal(command, error):
+                self._tell(command.sink, answer)
 
     def _tell(self, sink: Sink | None, event: Event) -> None:
         """Have the state know of an event, then those who are to hear it."""
@@ -193,7 +207,7 @@ def _make_worker(
     memory_share: float,
     disk_bytes: int,
     tell: Callable[[Sink | None, Event], None],
-    ends: Callable[[RequestId | None], bool],
+    ends: Callable[[RequestId | None, bool], bool],
 ) -> Worker:
     """Imports MLX, here and now: on the engine thread, after the caller has had its window up."""
     from engine.models.openblas import put_in_front

@@ -1,19 +1,29 @@
-"""Whether several replies share each forward of the main model or take turns speculating: what is more tokens a second.
+"""How several replies are written: what is most tokens a second.
 
-Both are measured while they are done. What was not done yet is estimated: a shared forward from the calibration, turns
-from what drafting promises for one reply.
+They share each forward of the main model, a token each; they share it with drafts; or they take turns speculating. Each
+way is measured while it is gone. One that was not yet is estimated: shared forwards from the calibration, drafts from
+how often they stand, turns from what drafting promises for one reply.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
+from enum import Enum, auto
 
 from engine.drafting.controller import History
 
 _LEAD = 1.1  # a change must promise this much: caches are merged and parted for it
+_DRAFTING_LEAD = 1.03  # between the two that share forwards, where they are not
 _STEPS = 12  # between two looks
 _FADING = 0.9
 _LOOKS_KEPT = 64  # what was measured is forgotten after so many, so that it is tried again
+
+
+class Way(Enum):
+    SHARED = auto()  # a token each in one forward
+    DRAFTED = auto()  # the same with drafts, each as many tokens as it likes
+    TURNS = auto()  # each by itself, speculating
 
 
 @dataclass(slots=True)
@@ -22,10 +32,12 @@ class _Rate:
 
     tokens: float = 0.0
     seconds: float = 0.0
+    looks: int = 0  # since this way was gone
 
     def observe(self, tokens: int, seconds: float) -> None:
         self.tokens = _FADING * self.tokens + tokens
         self.seconds = _FADING * self.seconds + seconds
+        self.looks = 0
 
     @property
     def value(self) -> float:
@@ -37,45 +49,54 @@ class Sharing:
     """For one loaded pair. Engine thread only."""
 
     history: History
-    takes_turns: bool = False
+    way: Way = Way.SHARED
     _steps: int = _STEPS
-    _looks: int = 0  # since turns were taken
     _replies: int = 0
-    _shared: dict[int, _Rate] = field(default_factory=dict)  # by how many replies
-    _turns: _Rate = field(default_factory=_Rate)
+    _rates: dict[tuple[Way, int], _Rate] = field(default_factory=dict)  # by how many replies; turns are alike for all
 
-    def choose(self, replies: int, *, may_draft: bool) -> bool:
-        """Whether `replies` are to take turns now. Looks anew every few steps, and when their number changes."""
+    def choose(self, replies: int, ways: Collection[Way]) -> Way:
+        """One of `ways` for so many `replies` now. Looks anew every few steps, and when their number changes."""
         self._steps += 1
-        if not may_draft:
-            self.takes_turns = False
-        elif self._steps >= _STEPS or replies != self._replies:
-            self._look(replies)
+        if self.way not in ways:
+            self.way = Way.SHARED
+        if len(ways) > 1 and (self._steps >= _STEPS or replies != self._replies):
+            self._look(replies, ways)
         self._replies = replies
-        return self.takes_turns
+        return self.way
 
-    def _look(self, replies: int) -> None:
+    def _look(self, replies: int, ways: Collection[Way]) -> None:
         self._steps = 0
-        self._looks = 0 if self.takes_turns else self._looks + 1
-        if self._looks >= _LOOKS_KEPT:
-            self._turns, self._looks = _Rate(), 0
-        lead = 1 / _LEAD if self.takes_turns else _LEAD
-        self.takes_turns = self._turns_rate() > lead * self._shared_rate(replies)
+        for rate in self._rates.values():
+            rate.looks += 1
+            if rate.looks >= _LOOKS_KEPT:
+                rate.tokens = rate.seconds = 0.0
+        self.way = max(ways, key=lambda way: self._rate(way, replies) / self._lead(way))
 
-    def observe(self, replies: int, tokens: int, seconds: float) -> None:
-        """A step of `replies` replies, in the way that was chosen, wrote so many tokens."""
-        rate = self._turns if self.takes_turns else self._shared.setdefault(replies, _Rate())
-        rate.observe(tokens, seconds)
+    def _lead(self, way: Way) -> float:
+        """How much more than the present way another must promise."""
+        if way is self.way:
+            return 1.0
+        return _LEAD if Way.TURNS in (way, self.way) else _DRAFTING_LEAD
 
-    def _shared_rate(self, replies: int) -> float:
-        measured = self._shared.get(replies)
-        if measured is not None:
+    def observe(self, way: Way, replies: int, tokens: int, seconds: float) -> None:
+        """A step of `replies` replies, in this way, wrote so many tokens."""
+        self._measured(way, replies).observe(tokens, seconds)
+
+    def _measured(self, way: Way, replies: int) -> _Rate:
+        return self._rates.setdefault((way, 1 if way is Way.TURNS else replies), _Rate())
+
+    def _rate(self, way: Way, replies: int) -> float:
+        """What was measured; of drafts, as long as they stand no more often than then. 0 where they do not pay."""
+        measured = self._measured(way, replies)
+        if way is Way.SHARED and measured.seconds:
             return measured.value
-        forward_s = self.history.costs.price_s("", replies - 1)  # over as many tokens of one text
-        return replies / forward_s if forward_s else 0.0
+        promised = self._promised(way, replies)
+        return min(promised, measured.value) if measured.seconds else promised
 
-    def _turns_rate(self) -> float:
-        """What was measured, as long as drafts stand no more often than then; 0 where drafting does not pay."""
-        plain_s = self.history.costs.plain_s
-        promised = self.history.draft_speed / plain_s if plain_s else 0.0
-        return min(promised, self._turns.value) if self._turns.seconds else promised
+    def _promised(self, way: Way, replies: int) -> float:
+        shared = self.history.shared_by(replies)
+        if way is Way.DRAFTED:
+            return replies * shared.promise()
+        plain_s = shared.costs.plain_s if way is Way.SHARED else self.history.costs.plain_s
+        tokens = replies if way is Way.SHARED else self.history.draft_speed
+        return tokens / plain_s if plain_s else 0.0

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import mlx.core as mx
 
-from engine.api.errors import EngineClosed, EngineError, LoadAborted, NoModelLoaded, as_engine_error
+from engine.api.errors import EngineClosed, EngineError, LoadAborted, NoModelLoaded, RepliesUnderWay, as_engine_error
 from engine.api.events import (
     Event,
     ModelChecking,
@@ -32,16 +32,27 @@ from engine.models.memory import kept_caches_bytes
 from engine.prefix.disk import PrefixDisk
 from engine.prefix.memory import PrefixStore
 from engine.runtime.background_load import BackgroundLoad
-from engine.runtime.commands import Cancel, Close, Command, Count, Load, SetDraft, Submit, Unload, refusal
+from engine.runtime.commands import (
+    Cancel,
+    Close,
+    Command,
+    Count,
+    Load,
+    SetDraft,
+    SetSpeculation,
+    Submit,
+    Unload,
+    refusal,
+)
 from engine.runtime.counting import Counting
-from engine.runtime.reply import QueuedReply
+from engine.runtime.queued import QueuedReply
 from engine.runtime.scheduler import Scheduler
 
 _log = logging.getLogger(__name__)
 
 # Has a sink hear an event; of a model, the subscribers too. None: the subscribers alone.
 Tell = Callable[[Sink | None, Event], None]
-Ends = Callable[[RequestId | None], bool]  # `CommandQueue.ends`
+Ends = Callable[[RequestId | None, bool], bool]  # `CommandQueue.ends`
 
 
 def make_worker(
@@ -71,7 +82,7 @@ class Worker:
         self._scheduler = scheduler
         self._ends = ends
         self._tell = tell
-        self._counting = Counting(tell, partial(ends, None))
+        self._counting = Counting(tell, partial(self._given_up, None))
         self._next_draft: SetDraft | None = None  # waits for the main model that is being loaded
 
     @property
@@ -90,12 +101,14 @@ class Worker:
                 self._unload(command)
             case Submit():
                 sink = partial(self._tell, command.sink)
-                given_up = partial(self._ends, command.id)
+                given_up = partial(self._given_up, command.id)
                 self._scheduler.add(QueuedReply(command.id, command.request, sink, given_up))
             case Count():
                 self._counting.add(command)
             case Cancel():
                 self._scheduler.cancel(command.id)
+            case SetSpeculation():
+                self._scheduler.set_speculation(command.id, command.speculation)
             case Close():
                 self._shut_down()
 
@@ -127,7 +140,14 @@ class Worker:
         load = self._scheduler.load
         return load is not None and load.role is ModelRole.MAIN
 
+    def _given_up(self, request: RequestId | None) -> bool:
+        return self._ends(request, self._scheduler.under_way)
+
     def _load_main(self, command: Load) -> None:
+        if self._scheduler.under_way and not command.end_replies:
+            for answer in refusal(command, RepliesUnderWay(command.folder)):
+                self._tell(command.sink, answer)
+            return
         self._abort_loads(LoadAborted)
         self._tell(command.sink, ModelLoading(ModelRole.MAIN, command.folder))
         self._drop_pair(command.sink)
@@ -137,11 +157,13 @@ class Worker:
             command.sink,
             loading(
                 command.folder,
-                given_up=partial(self._ends, None),
+                given_up=partial(self._given_up, None),
                 first_use=self._first_use,
                 on_try=lambda: self._tell(command.sink, ModelChecking(command.folder)),
             ),
         )
+        if command.draft is not None:
+            self._next_draft = SetDraft(command.draft, command.sink)
 
     def _set_draft(self, command: SetDraft) -> None:
         if self._loads_main:
@@ -162,7 +184,7 @@ class Worker:
         if main is None:
             self._tell(sink, ModelFailed(ModelRole.DRAFT, folder, NoModelLoaded()))
         else:
-            slices = loading_any_draft(folder, main, partial(self._ends, None))
+            slices = loading_any_draft(folder, main, partial(self._given_up, None))
             self._begin_load(ModelRole.DRAFT, folder, sink, slices)
 
     def _unload(self, command: Unload) -> None:
@@ -190,8 +212,9 @@ class Worker:
 
     def _refuse_next_draft(self, reason: Callable[[str], EngineError]) -> None:
         command, self._next_draft = self._next_draft, None
-        if command is not None and (answer := refusal(command, reason(command.folder or ""))) is not None:
-            self._tell(command.sink, answer)
+        if command is not None:
+            for answer in refusal(command, reason(command.folder or "")):
+                self._tell(command.sink, answer)
 
     def _drop_pair(self, sink: Sink | None) -> None:
         """Running replies end, waiting ones go on to wait."""

@@ -1,4 +1,4 @@
-"""Several replies at once: what the scheduler chose, beside sharing every forward and taking turns throughout."""
+"""Several replies at once: what the scheduler chose, beside each way of writing them throughout."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import partial
 from unittest.mock import patch
 
 from engine.runtime.batch import Batch
-from engine.runtime.sharing import Sharing
+from engine.runtime.sharing import Sharing, Way
 from tests.bench.opponents import interleaved
 from tests.bench.rows import LENGTH, Measure, Row
 from tests.bench.stage import Stage
@@ -25,15 +25,12 @@ def pair4_vs_best(stage: Stage, runs: int) -> Row:
 
 def _replies(stage: Stage, runs: int, count: int) -> Row:
     groups = [stage.guide[at : at + count] for at in range(0, 4 * count, count)]
-    stage.ours.run_together(groups[0], LENGTH)  # both ways have to be seen once
-    sides = (partial(_rate, stage, groups, choice) for choice in (None, False, True))
-    rates: list[list[float]] = [[], [], []]
-    for results in interleaved(runs, *sides):
-        for kept, result in zip(rates, results, strict=True):
-            kept.append(result)
-    chosen, shared, turns = (statistics.median(kept) for kept in rates)
-    detail = f"chosen {chosen:.1f}, shared {shared:.1f}, in turns {turns:.1f} tok/s"
-    return Row(f"engine.pair{count}.vs_best", chosen / max(shared, turns), "ratio", "≥ 0.97", detail)
+    stage.ours.run_together(groups[0], LENGTH)  # how often drafts stand has to be seen once
+    results = list(interleaved(runs, *(partial(_rate, stage, groups, way) for way in (None, *Way))))
+    chosen, *rates = (statistics.median(rates) for rates in zip(*results, strict=True))
+    said = ", ".join(f"{way.name.lower()} {rate:.1f}" for way, rate in zip(Way, rates, strict=True))
+    detail = f"chosen {chosen:.1f}, {said} tok/s"
+    return Row(f"engine.pair{count}.vs_best", chosen / max(rates), "ratio", "≥ 0.97", detail)
 
 
 def batch3_padded_vs_bare(stage: Stage, runs: int) -> Row:
@@ -43,21 +40,16 @@ def batch3_padded_vs_bare(stage: Stage, runs: int) -> Row:
 
     def bare() -> float:
         with patch.object(Batch, "_pad", lambda _batch, *, wanted: None):
-            return _rate(stage, groups, turns=False)
+            return _rate(stage, groups, Way.SHARED)
 
-    results = list(interleaved(runs, partial(_rate, stage, groups, False), bare))
+    results = list(interleaved(runs, partial(_rate, stage, groups, Way.SHARED), bare))
     padded, never = (statistics.median(rates) for rates in zip(*results, strict=True))
     return Row("engine.batch3.padded_vs_bare", padded / never, "ratio", "≥ 0.99", f"{padded:.1f} / {never:.1f} tok/s")
 
 
-def _rate(stage: Stage, groups: Sequence[Sequence[Sequence[int]]], turns: bool | None) -> float:
-    """Tokens per second; `turns` None leaves the choice to the scheduler."""
-
-    def forced(sharing: Sharing, *_: object, **__: object) -> bool:
-        sharing.takes_turns = bool(turns)
-        return bool(turns)
-
-    with patch.object(Sharing, "choose", forced) if turns is not None else nullcontext():
+def _rate(stage: Stage, groups: Sequence[Sequence[Sequence[int]]], way: Way | None) -> float:
+    """Tokens per second; `way` None leaves the choice to the scheduler."""
+    with patch.object(Sharing, "choose", lambda *_: way) if way is not None else nullcontext():
         return statistics.mean(stage.ours.run_together(group, LENGTH) for group in groups)
 
 

@@ -12,7 +12,7 @@ import mlx.core as mx
 from engine import Event, Finished, Request, RequestId, RequestStats, Sampling, Speculation, TextDelta
 from engine.decoding.sequence import Sequence as TokenSequence
 from engine.models.loading import LoadedModel, load_draft, load_model
-from engine.runtime.reply import QueuedReply
+from engine.runtime.queued import QueuedReply
 from engine.runtime.scheduler import Scheduler
 from tests.bench.opponents import interleaved
 from tests.bench.rows import Measure, Row

@@ -11,7 +11,6 @@ import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from pathlib import Path
 
 from engine import Sampling, Speculation
 from tests.bench import pairs
@@ -47,16 +46,12 @@ class Cell:
 
 
 class Natural:
-    """The grid, measured once for all of its rows. Replies go on past the end of an answer, so long ones are long."""
+    """The grid, measured once for all of its rows."""
 
     def __init__(self, stage: Stage, runs: int, wanted: str = "") -> None:
         self._stage = stage
         self._runs = max(2, runs // 2)
         self._wanted = wanted
-
-    @cached_property
-    def main(self) -> Path:
-        return pairs.endless(self._stage.main, self._stage.folder / "endless")
 
     @cached_property
     def cells(self) -> list[Cell]:
@@ -72,7 +67,7 @@ class Natural:
             if not any(self._wanted in name for name in names):
                 continue
             draft = pairs.noised(self._stage.draft, self._stage.folder / f"noised-{noise:g}", noise)
-            ours, theirs = Ours(self.main, draft), Theirs(self.main, draft)
+            ours, theirs = Ours(self._stage.endless, draft), Theirs(self._stage.endless, draft)
             for name, (sampling, tokens) in names.items():
                 if self._wanted in name:
                     cell = self._cell(name, ours, theirs, sampling, tokens)
@@ -158,7 +153,7 @@ def first_reply_vs_plain(stage: Stage, runs: int) -> Row:
     """
     ratios = []
     for number in range(2 * runs):
-        engine = Ours(stage.main, stage.stranger, rests=False)
+        engine = Ours(stage.endless, stage.stranger, rests=False)
         modes = (Speculation.off(), Speculation.auto(), Speculation.off())
         before, first, after = (engine.run(stage.guide[number % 8], 40, mode).rate for mode in modes)
         engine.close()

@@ -30,6 +30,11 @@ class Stage:
         return pairs.inflate(self.starter / "main", self.folder / "main")
 
     @cached_property
+    def endless(self) -> Path:
+        """The same, but its replies go on past the end of an answer, so long ones are long."""
+        return pairs.endless(self.main, self.folder / "endless")
+
+    @cached_property
     def stranger(self) -> Path:
         return pairs.stranger(self.draft, self.folder / "stranger")
 

@@ -196,6 +196,10 @@ def test_every_write_of_a_session_fails(tmp_path: Path, number: int, persistent:
     fail_while_writing(tmp_path / "chats.db", number, persistent, 1)
 
 
+def test_no_read_that_fails_once_sets_a_sound_file_aside(tmp_path: Path) -> None:
+    fail_while_opening(tmp_path / "chats.db", READS, whole, persistent=False, step=1)
+
+
 @pytest.mark.parametrize("prepare", [whole, damaged])
 def test_some_calls_fail_while_opening(tmp_path: Path, prepare: Prepare) -> None:
     fail_while_opening(tmp_path / "chats.db", EVERYTHING, prepare, persistent=False, step=5)

@@ -82,97 +82,97 @@ def try_again(harness: AppHarness) -> None:
 
 
 def test_full_before_the_start(disk: Disk, qtbot: QtBot) -> None:
-    harness = AppHarness(disk.folder)
-    disk.fill()
-    harness.application.show()
-    qtbot.waitUntil(harness.window.banner.isVisible)
-    assert "no room left" in harness.window.banner.sentence.text()
-    send(harness, "typed meanwhile")
-    assert harness.window.composer.text() == "typed meanwhile"
-    disk.make_room()
-    with qtbot.waitSignal(harness.application.opened):
-        try_again(harness)
-    QTest.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
-    harness.wait_until_quiet(qtbot)
-    harness.close()
-    assert texts_on_disk(disk)[0] == "typed meanwhile"
+    with AppHarness(disk.folder) as harness:
+        disk.fill()
+        harness.application.show()
+        qtbot.waitUntil(harness.window.banner.isVisible)
+        assert "no room left" in harness.window.banner.sentence.text()
+        send(harness, "typed meanwhile")
+        assert harness.window.composer.text() == "typed meanwhile"
+        disk.make_room()
+        with qtbot.waitSignal(harness.application.opened):
+            try_again(harness)
+        QTest.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
+        harness.wait_until_quiet(qtbot)
+        harness.close()
+        assert texts_on_disk(disk)[0] == "typed meanwhile"
 
 
 def test_full_before_sending(disk: Disk, qtbot: QtBot) -> None:
-    harness = AppHarness(disk.folder)
-    harness.open(qtbot)
-    harness.wait_until_stored(qtbot)
-    disk.fill()
-    send(harness, _LONG)
-    wait_for_refusal(harness, qtbot)
-    assert harness.window.composer.text() == _LONG
-    disk.make_room()
-    try_again(harness)
-    harness.wait_until_quiet(qtbot)
-    assert harness.window.composer.text() == ""
-    harness.close()
-    assert texts_on_disk(disk)[0] == _LONG.strip()
+    with AppHarness(disk.folder) as harness:
+        harness.open(qtbot)
+        harness.wait_until_stored(qtbot)
+        disk.fill()
+        send(harness, _LONG)
+        wait_for_refusal(harness, qtbot)
+        assert harness.window.composer.text() == _LONG
+        disk.make_room()
+        try_again(harness)
+        harness.wait_until_quiet(qtbot)
+        assert harness.window.composer.text() == ""
+        harness.close()
+        assert texts_on_disk(disk)[0] == _LONG.strip()
 
 
 def test_full_before_an_edit(disk: Disk, qtbot: QtBot) -> None:
-    harness = AppHarness(disk.folder)
-    harness.open(qtbot)
-    harness.ask(qtbot, "First wording")
-    disk.fill()
-    view = harness.window.transcript
-    assert view is not None
-    view.edit_requested.emit(harness.chats.transcript.messages[0].id)
-    QApplication.processEvents()
-    editor = next(part.widget for part, _ in view.visible_parts.shown() if isinstance(part.widget, EditorPart))
-    editor.field.setPlainText(_LONG)
-    QTest.keyClick(editor.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
-    wait_for_refusal(harness, qtbot)
-    assert editor.field.text() == _LONG
-    assert harness.chats.transcript.messages[0].text == "First wording"
-    disk.make_room()
-    try_again(harness)
-    qtbot.waitUntil(lambda: harness.chats.transcript.messages[0].text == _LONG.strip())
-    harness.wait_until_quiet(qtbot)
-    harness.close()
-    assert _LONG.strip() in texts_on_disk(disk)
+    with AppHarness(disk.folder) as harness:
+        harness.open(qtbot)
+        harness.ask(qtbot, "First wording")
+        disk.fill()
+        view = harness.window.transcript
+        assert view is not None
+        view.edit_requested.emit(harness.chats.transcript.messages[0].id)
+        QApplication.processEvents()
+        editor = next(part.widget for part, _ in view.visible_parts.shown() if isinstance(part.widget, EditorPart))
+        editor.field.setPlainText(_LONG)
+        QTest.keyClick(editor.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+        wait_for_refusal(harness, qtbot)
+        assert editor.field.text() == _LONG
+        assert harness.chats.transcript.messages[0].text == "First wording"
+        disk.make_room()
+        try_again(harness)
+        qtbot.waitUntil(lambda: harness.chats.transcript.messages[0].text == _LONG.strip())
+        harness.wait_until_quiet(qtbot)
+        harness.close()
+        assert _LONG.strip() in texts_on_disk(disk)
 
 
 @pytest.mark.parametrize("closes", [False, True])
 def test_full_while_a_reply_is_written_and_ends(disk: Disk, qtbot: QtBot, closes: bool) -> None:
-    harness = AppHarness(disk.folder)
-    harness.open(qtbot)
-    harness.engine.scripts.append(Script(pieces=(_LONG, "and the end")))
-    harness.engine.gate.hold()
-    send(harness, "Story")
-    qtbot.waitUntil(lambda: harness.chats.generating)
-    disk.fill()
-    harness.engine.gate.open()
-    qtbot.waitUntil(lambda: harness.chats.has_unsaved)
-    reply = harness.chats.transcript.messages[-1]
-    assert (reply.text, reply.status) == (_LONG + "and the end", ReplyStatus.UNSAVED)
-    if closes:  # it says what would be lost, and ends all the same when it is asked again
-        harness.window.close()
-        assert harness.window.isVisible()
-    else:
+    with AppHarness(disk.folder) as harness:
+        harness.open(qtbot)
+        harness.engine.scripts.append(Script(pieces=(_LONG, "and the end")))
+        harness.engine.gate.hold()
+        send(harness, "Story")
+        qtbot.waitUntil(lambda: harness.chats.generating)
+        disk.fill()
+        harness.engine.gate.open()
+        qtbot.waitUntil(lambda: harness.chats.has_unsaved)
+        reply = harness.chats.transcript.messages[-1]
+        assert (reply.text, reply.status) == (_LONG + "and the end", ReplyStatus.UNSAVED)
+        if closes:  # it says what would be lost, and ends all the same when it is asked again
+            harness.window.close()
+            assert harness.window.isVisible()
+        else:
+            disk.make_room()
+            qtbot.waitUntil(lambda: harness.chats.transcript.messages[-1].status is ReplyStatus.DONE)
+        with qtbot.waitSignal(harness.application.ended):
+            harness.window.close()
+        harness.close()
         disk.make_room()
-        qtbot.waitUntil(lambda: harness.chats.transcript.messages[-1].status is ReplyStatus.DONE)
-    with qtbot.waitSignal(harness.application.ended):
-        harness.window.close()
-    harness.close()
-    disk.make_room()
-    on_disk = texts_on_disk(disk)
-    assert on_disk[0] == "Story"
-    assert closes or on_disk[1] == _LONG + "and the end"
+        on_disk = texts_on_disk(disk)
+        assert on_disk[0] == "Story"
+        assert closes or on_disk[1] == _LONG + "and the end"
 
 
 def test_full_before_closing(disk: Disk, qtbot: QtBot) -> None:
-    harness = AppHarness(disk.folder)
-    harness.open(qtbot)
-    harness.ask(qtbot, "Kept")
-    disk.fill()
-    with qtbot.waitSignal(harness.application.ended):
-        harness.window.close()
-    harness.close()
-    with suppress(FileNotFoundError):
-        disk.make_room()
-    assert texts_on_disk(disk)[0] == "Kept"
+    with AppHarness(disk.folder) as harness:
+        harness.open(qtbot)
+        harness.ask(qtbot, "Kept")
+        disk.fill()
+        with qtbot.waitSignal(harness.application.ended):
+            harness.window.close()
+        harness.close()
+        with suppress(FileNotFoundError):
+            disk.make_room()
+        assert texts_on_disk(disk)[0] == "Kept"

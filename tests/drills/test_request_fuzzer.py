@@ -318,7 +318,7 @@ class Life:
             if len(heard) == wanted:
                 ended.set()
 
-        self._engine.load(self._zoo.mains[self._main], sink, draft)
+        self._engine.load(self._zoo.mains[self._main], sink, draft, end_replies=True)
         if wait:
             assert ended.wait(PATIENCE_S)
             assert all(isinstance(event, ModelReady) for event in heard)

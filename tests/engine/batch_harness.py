@@ -16,7 +16,8 @@ from engine.caches.making import CacheMaker
 from engine.drafting.controller import History
 from engine.models.loading import LoadedModel, load_model
 from engine.prefix.memory import PrefixStore
-from engine.runtime.reply import QueuedReply, Reply
+from engine.runtime.queued import QueuedReply
+from engine.runtime.reply import Reply
 from engine.runtime.scheduler import Scheduler
 from tests.families import harness as families
 from tests.families.configs import VOCABULARY
@@ -31,6 +32,7 @@ SAMPLED = Sampling(
 # which cannot be merged.
 MERGING_FAMILIES = ["qwen3", "gemma3_text", "qwen3_5", "lfm2", "falcon_h1"]
 UNMERGED_FAMILY = "llama4"
+DRAFTING_FAMILIES = ["qwen3"]  # those whose rows can forget different numbers of tokens, so that a batch can draft
 
 
 @cache

@@ -9,8 +9,8 @@ import pytest
 
 from engine.caches.merging import MergedCaches
 from engine.decoding.sequence import Sequence
-from engine.runtime.batch import can_batch
-from tests.engine.batch_harness import MERGING_FAMILIES, UNMERGED_FAMILY, model, prompt
+from engine.runtime.batch import can_batch, can_draft
+from tests.engine.batch_harness import DRAFTING_FAMILIES, MERGING_FAMILIES, UNMERGED_FAMILY, model, prompt
 
 
 @pytest.mark.parametrize("family", MERGING_FAMILIES)
@@ -43,6 +43,32 @@ def test_a_network_that_takes_all_rows_for_equally_long_is_found_out() -> None:
             return main.network(tokens, cache=cache)
 
     assert not can_batch(replace(main, network=Network()))
+
+
+@pytest.mark.parametrize("family", [*MERGING_FAMILIES, UNMERGED_FAMILY])
+def test_drafts_are_checked_together_where_rows_forget_by_themselves(family: str) -> None:
+    assert can_draft(model(family)) is (family in DRAFTING_FAMILIES)
+
+
+@pytest.mark.expect_log("cannot draft in a batch")
+def test_a_network_that_takes_wide_steps_for_something_else_is_found_out() -> None:
+    main = model("qwen3")
+
+    class Network:
+        """Sees the width of a batch's steps."""
+
+        def __init__(self, fails: bool) -> None:
+            self.fails = fails
+
+        def __call__(self, tokens: mx.array, cache: list[object]) -> object:
+            wide = tokens.shape[0] > 1 < tokens.shape[1]
+            if wide and self.fails:
+                raise ValueError("one token a row")
+            return main.network(tokens[:, ::-1] if wide else tokens, cache=cache)
+
+    for fails in (False, True):
+        assert can_batch(replace(main, network=Network(fails)))
+        assert not can_draft(replace(main, network=Network(fails)))
 
 
 @pytest.mark.parametrize("family", MERGING_FAMILIES)

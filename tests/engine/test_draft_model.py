@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -18,6 +19,9 @@ from engine.drafting.acceptance import Sharpness, StopRule, Worth
 from engine.drafting.plans import Offer, Plan
 from engine.drafting.proposers.draft_model import DraftModelProposer
 from engine.models.loading import LoadedModel, load_model
+from engine.models.token_map import TokenMap
+from engine.models.translation import Translation
+from engine.models.vocabulary import Spelling, TokenTable
 from engine.prefix.memory import PrefixStore
 from tests.engine.batch_harness import model as family
 from tests.engine.batch_harness import prompt
@@ -70,11 +74,25 @@ def test_beyond_its_context_it_offers_nothing_and_reads_nothing(model: LoadedMod
     assert (offer.most, offer.behind) == (0, 0)
 
 
-def test_what_it_reads_ahead_changes_no_guess(model: LoadedModel) -> None:
+def in_other_tokens(model: LoadedModel) -> LoadedModel:
+    """As a draft whose ids are all others, and which lacks every tenth token of a main model: that one it spells."""
+    ids = range(model.logit_width)
+    letters = [chr(0x4E00 + token) for token in ids]
+    main = {token: letters[token] if token % 10 else letters[token - 1] + letters[token - 2] for token in ids}
+    shifted = {token: letters[token - 7] for token in ids}
+    ours, its = (TokenTable(texts, {}, Spelling.PLAIN, ()) for texts in (main, shifted))
+    return replace(model, translation=Translation(TokenMap(ours, its, model.logit_width), model.logit_width))
+
+
+@pytest.mark.parametrize("changed", [lambda model: model, in_other_tokens], ids=["same tokens", "other tokens"])
+def test_what_it_reads_ahead_changes_no_guess(
+    model: LoadedModel, changed: Callable[[LoadedModel], LoadedModel]
+) -> None:
     """Nor do tokens that others wrote meanwhile: every draft is what one who read all of it afresh would say."""
+    model = changed(model)
     sampler = Sampler(Sampling(temperature=0), 0, model.logit_width, PROMPT)
     proposer, tokens = DraftModelProposer(model, PrefixStore()), list(PROMPT)
-    for others in (0, 1, 0, 3, 7, 0, 2):
+    for others in (0, 1, 0, 3, 17, 0, 14, 2):
         afresh = DraftModelProposer(model, PrefixStore())
         for reader in (proposer, afresh):
             while reader.offer(tokens).behind:
@@ -109,9 +127,9 @@ def test_an_offer_is_what_fits_the_context_once_the_chat_is_read(model: LoadedMo
         assert proposer.offer(PROMPT) == Offer("draft", most, tells_probabilities=True)
 
 
-@pytest.mark.parametrize(("unread", "behind"), [(1, 0), (2, 0), (3, 2), (9, 8)])
-def test_tokens_of_others_put_it_behind_but_for_the_last_two(model: LoadedModel, unread: int, behind: int) -> None:
-    """After a draft that stood as a whole it lacks two, and drafts again at once."""
+@pytest.mark.parametrize(("unread", "behind"), [(1, 0), (2, 0), (16, 0), (17, 16), (40, 39)])
+def test_many_tokens_of_others_put_it_behind(model: LoadedModel, unread: int, behind: int) -> None:
+    """What a round or two wrote it reads with its next draft: rounds that a lookup drafts wait for no reading."""
     proposer = reading(model)
     offer = proposer.offer([*PROMPT, *range(90, 90 + unread - 1)])
     assert (offer.behind, offer.most > 0) == (behind, behind == 0)
@@ -228,7 +246,7 @@ def test_what_it_has_read_serves_the_next_turn(kind: str, last: str) -> None:
     assert len(store._kept) == 1
     kept = store._kept[0].sequence
     assert kept.turn_end == 30
-    assert len(tokens) - 2 <= kept.caches.position < len(tokens)
+    assert len(tokens) - 16 <= kept.caches.position < len(tokens)  # a draft reads so many itself
     following = [*tokens, *range(50, 60)]
     told = [
         integers(reading(network, where, following).propose(following, Plan("draft", 4), sampler).tokens)

@@ -26,7 +26,8 @@ from engine.drafting.plans import Plan
 from engine.drafting.proposers.features import Context
 from engine.models.loading import LoadedModel, at_once, load_model
 from engine.prefix.memory import PrefixStore
-from engine.runtime.sharing import Sharing
+from engine.runtime.scheduler import Scheduler
+from engine.runtime.sharing import Way
 from tests.helpers import tiny_drafters, tiny_heads
 from tests.helpers.engine_client import EngineClient
 from tests.helpers.tiny_families import FAMILIES, save_family
@@ -66,6 +67,13 @@ _EVERY_KIND = [*(f"{kind}-hybrid" for kind in tiny_drafters.KINDS), *(f"dflash-{
 of_every_kind = list(_pairs([*_EVERY_KIND, f"{OWN_HEAD}-qwen3_5"]))
 of_a_block_and_a_chain = pytest.mark.parametrize(
     "pair", list(_pairs(["dflash-hybrid", "eagle3-hybrid"])), indirect=True, scope="module"
+)
+# On a dense main model, whose batches check drafts, as well.
+in_company = pytest.mark.parametrize(
+    "pair",
+    list(_pairs(["dflash-hybrid", "dflash-dense", "eagle3-hybrid", "eagle3-dense"])),
+    indirect=True,
+    scope="module",
 )
 
 
@@ -213,7 +221,7 @@ def test_a_drafter_that_comes_late_has_the_chat_read_again(client: EngineClient,
     whole(pair, drafts)
 
 
-@of_a_block_and_a_chain
+@in_company
 def test_the_states_of_shared_steps_are_kept(
     client: EngineClient, pair: Pair, drafts: Drafts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -228,7 +236,7 @@ def test_the_states_of_shared_steps_are_kept(
     whole(pair, drafts)
 
 
-@of_a_block_and_a_chain
+@in_company
 def test_several_replies_at_once_and_back(client: EngineClient, pair: Pair, drafts: Drafts) -> None:
     prompts = [FIRST, (*FIRST[:30], *QUESTION), FIRST[20:]]
     plain = [client.run(asked(prompt, GREEDY, 60, drafts=False)).finished.tokens for prompt in prompts]
@@ -238,17 +246,23 @@ def test_several_replies_at_once_and_back(client: EngineClient, pair: Pair, draf
     whole(pair, drafts)
 
 
-@of_a_block_and_a_chain
+@in_company
 def test_sharing_and_taking_turns_may_alternate_at_any_step(
     client: EngineClient, pair: Pair, drafts: Drafts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     prompts = [FIRST, (*FIRST[:30], *QUESTION), FIRST[20:]]
     plain = [client.run(asked(prompt, GREEDY, 40, drafts=False)).finished.tokens for prompt in prompts]
-    coin = Random(4)
-    monkeypatch.setattr(Sharing, "choose", lambda *_, **__: coin.random() < 0.4)
+    coin, gone = Random(4), set[Way]()
 
+    def way(scheduler: Scheduler, _: object) -> Way:
+        chosen = coin.choice([way for way in Way if way is not Way.DRAFTED or scheduler._can_draft()])
+        gone.add(chosen)
+        return chosen
+
+    monkeypatch.setattr(Scheduler, "_way", way)
     replies = client.run_all([asked(prompt, GREEDY, 40) for prompt in prompts])
 
+    assert (Way.DRAFTED in gone) is (pair.main.name == "dense")
     assert [reply.tokens for reply in replies] == plain
     assert any(reply.stats.shared_rounds and reply.stats.draft_rounds for reply in replies)
     whole(pair, drafts)

@@ -35,6 +35,7 @@ from engine import (
     NoModelLoaded,
     PromptProgress,
     Queued,
+    RepliesUnderWay,
     Request,
     Sampling,
     Speculation,
@@ -413,6 +414,31 @@ def test_state_tells_what_the_events_have_told(harness: Harness) -> None:
     assert (harness.engine.state().main, harness.engine.state().draft) == (None, None)
 
 
+def test_another_main_model_is_refused_while_a_reply_is_written(harness: Harness) -> None:
+    """Until somebody says that the reply may end; what was refused changes nothing."""
+    harness.load()
+    if isinstance(harness.engine, FakeEngine):
+        harness.engine.gate.hold()
+    reply, models, before = Recorder(), Recorder(), harness.engine.state()
+    harness.engine.submit(LONG, reply)
+    reply.until(PromptProgress)
+    harness.engine.load(harness.draft, models, harness.main)
+    refused = [models.until(ModelFailed) for _ in range(2)]
+    assert [(event.role, event.folder) for event in refused if isinstance(event, ModelFailed)] == [
+        (ModelRole.MAIN, str(harness.draft)),
+        (ModelRole.DRAFT, str(harness.main)),
+    ]
+    assert all(isinstance(event.error, RepliesUnderWay) for event in refused if isinstance(event, ModelFailed))
+    assert models.is_empty
+    if isinstance(harness.engine, FakeEngine):
+        harness.engine.gate.open()
+    assert reply.finished().reason in (FinishReason.LENGTH, FinishReason.STOP)  # its own end
+    after = harness.engine.state()
+    assert (after.main, after.draft, after.loading_main) == (before.main, before.draft, None)
+    harness.engine.load(harness.main, models)
+    models.until(ModelReady)
+
+
 @pytest.mark.parametrize("how", ["load", "unload"])
 def test_a_reply_whose_main_model_goes_says_so(harness: Harness, how: str) -> None:
     harness.load()
@@ -422,7 +448,7 @@ def test_a_reply_whose_main_model_goes_says_so(harness: Harness, how: str) -> No
     harness.engine.submit(LONG, reply)
     reply.until(PromptProgress)
     if how == "load":
-        harness.engine.load(harness.main, models)
+        harness.engine.load(harness.main, models, end_replies=True)
     else:
         harness.engine.unload(models)
     assert reply.finished().reason is FinishReason.MODEL_CHANGED

@@ -176,7 +176,7 @@ def test_the_repr_of_a_command_keeps_chats_to_itself() -> None:
     sink = Recorder()
     assert repr(Submit(RequestId(7), secret, sink)) == "Submit(id=7)"
     assert [repr(Load("models/a", sink)), repr(SetDraft(None, sink))] == [
-        "Load(folder='models/a')",
+        "Load(folder='models/a', draft=None, end_replies=False)",
         "SetDraft(folder=None)",
     ]
 

@@ -4,18 +4,31 @@ from __future__ import annotations
 
 import importlib
 import json
+import queue
 from collections.abc import Sequence
-from itertools import islice
+from dataclasses import replace
+from itertools import groupby, islice
 from pathlib import Path
 
 import mlx.core as mx
 import pytest
 from mlx_lm import sample_utils
 
-from engine import Acceptance, DraftingState, ModelReady, Request, Sampling, Speculation, SpeculationMode
+from engine import (
+    Acceptance,
+    DraftingState,
+    Event,
+    Finished,
+    ModelReady,
+    Request,
+    Sampling,
+    Speculation,
+    SpeculationMode,
+    TextDelta,
+)
 from engine.models.loading import LoadedModel, load_model
 from tests.engine.conftest import Zoo
-from tests.helpers.engine_client import EngineClient
+from tests.helpers.engine_client import PATIENCE_S, EngineClient
 from tests.helpers.samples import sampled
 
 PROMPTS = [tuple(range(40, 80)), (7,), (200, 3, 3, 3, 90, 41, 5, 250, 18)]
@@ -107,6 +120,37 @@ def test_text_never_depends_on_the_proposer(client: EngineClient, zoo: Zoo, draf
             drafted = client.run(request(prompt, sampling, speculation))
             assert drafted.tokens == plain.tokens, speculation
             assert drafted.stats.drafted > 0 or speculation.mode is SpeculationMode.AUTO
+
+
+@pytest.mark.parametrize("sampling", SAMPLINGS[:2], ids=["greedy", "sampled"])
+def test_text_never_depends_on_when_drafting_is_set_otherwise(client: EngineClient, sampling: Sampling) -> None:
+    changes = {
+        3: Speculation.fixed(4),
+        6: Speculation.off(),
+        10: Speculation.fixed(1),
+        15: Speculation.fixed(7),
+        20: Speculation.auto(),
+    }
+    heard: queue.SimpleQueue[Finished] = queue.SimpleQueue()
+    told = 0
+
+    def on_engine_thread(event: Event) -> None:
+        nonlocal told
+        if isinstance(event, TextDelta):
+            told += 1
+            if told in changes:
+                client.engine.set_speculation(event.request, changes[told])
+        elif isinstance(event, Finished):
+            heard.put(event)
+
+    asked = replace(request(PROMPTS[0], sampling, Speculation.off(), length=60), trace=True)
+    plain = client.run(asked)
+    client.engine.submit(asked, on_engine_thread)
+    changed = heard.get(timeout=PATIENCE_S)
+
+    assert changed.tokens == plain.tokens
+    lengths = [len(each.drafted) for each in changed.rounds]
+    assert [length for length, _ in groupby(lengths)][:5] == [0, 4, 0, 1, 7]
 
 
 def test_drafting_really_happens(client: EngineClient, zoo: Zoo) -> None:

@@ -136,13 +136,21 @@ def test_commands_that_end_a_start_or_a_load() -> None:
     commands, mine, other = CommandQueue(), RequestId(1), RequestId(2)
     commands.put(Cancel(other))
     assert (commands.ends(None), commands.ends(mine), commands.ends(other)) == (False, False, True)
-    for command in (Load("m", print), Unload(print), Close()):
+    for command in (Load("m", print, end_replies=True), Unload(print), Close()):
         commands.put(command)
         assert commands.ends(None)
         assert commands.ends(mine)
     for _ in range(4):
         commands.get()
     assert not any(map(commands.ends, (None, mine, other)))
+
+
+def test_a_load_that_is_refused_while_replies_are_written_ends_nothing_then() -> None:
+    commands = CommandQueue()
+    commands.put(Load("m", print))
+    assert (commands.ends(None), commands.ends(None, True), commands.ends(RequestId(1), True)) == (True, False, False)
+    commands.get()
+    assert not commands.ends(None)
 
 
 TEXTS = ("", "hello world", "안녕 <|im_end|>\n x" * 50, "\x00 ❤️ \r\n", "a" * 5000)

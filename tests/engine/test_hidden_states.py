@@ -21,7 +21,8 @@ from engine.drafting.plans import Offer, Plan
 from engine.models.loading import LoadedModel
 from engine.models.memory import MemoryNeed
 from engine.prefix.memory import PrefixStore
-from engine.runtime.reply import QueuedReply, Reply
+from engine.runtime.queued import QueuedReply
+from engine.runtime.reply import Reply
 from tests.families.harness import build as build_family
 
 PROMPT = tuple(3 + 7 * n % 80 for n in range(30))

@@ -35,7 +35,8 @@ from engine.drafting.proposers.draft_model import DraftModelProposer
 from engine.models.loading import LoadedModel, load_draft, load_model, loading_draft
 from engine.prefix.memory import PrefixStore
 from engine.runtime.background_load import BackgroundLoad
-from engine.runtime.reply import QueuedReply, Reply
+from engine.runtime.queued import QueuedReply
+from engine.runtime.reply import Reply
 from engine.runtime.scheduler import Scheduler
 from tests.engine.conftest import Zoo
 from tests.helpers.engine_client import EngineClient

@@ -44,7 +44,8 @@ def test_what_forwards_take_is_told_once_it_is_measured(zoo: Zoo, tmp_path: Path
             pass
         assert engine.close()
         assert measured.folder == str(zoo.main)
-        assert dict(measured.verify_s)[1] > 0
-        assert len(measured.verify_s) > 3
+        assert dict(measured.times.by_width)[1] > 0
+        assert len(measured.times.by_width) > 3
+        assert measured.others == ()
         rest = [events.get() for _ in range(events.qsize())]
         assert not any(isinstance(event, ModelMeasured) for event in rest)

@@ -25,7 +25,7 @@ from engine.decoding.sequence import Sequence
 from engine.models import loading, memory
 from engine.models.loading import LoadedModel, load_draft, load_model
 from engine.models.memory import LEAST_CONTEXT_TOKENS, MemoryNeed
-from engine.runtime.reply import QueuedReply
+from engine.runtime.queued import QueuedReply
 from engine.runtime.scheduler import Scheduler
 from tests.helpers.tiny_families import FAMILIES, WINDOW, save_family
 from tests.helpers.tiny_models import build, qwen3_config, save

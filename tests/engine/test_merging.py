@@ -11,7 +11,7 @@ from mlx_lm.models.cache import ArraysCache, CacheList, ChunkedKVCache, KVCache,
 
 from engine.caches.base import CacheSet
 from engine.caches.kinds import CacheMisuse, leaves
-from engine.caches.merging import MergedCaches, can_merge
+from engine.caches.merging import MergedCaches, can_forget, can_merge
 from engine.caches.window import WindowCache
 
 WINDOW = 8
@@ -136,6 +136,41 @@ def test_rows_come_and_go_in_any_order(seed: int) -> None:
     batch.check()
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_rows_forget_by_themselves(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Steps of several tokens, of which each row keeps its own number, while rows come and go."""
+    monkeypatch.setattr("engine.caches.merging._MOST_PADDING", 5)
+    chance, merged, rows = Random(seed), MergedCaches(), list[list[int]]()
+
+    def join() -> None:
+        rows.append([1000 * (len(rows) + 1) + at for at in range(chance.randrange(1, 20))])
+        alone = [KVCache(), CacheList(KVCache(), KVCache())]
+        fed(alone, [rows[-1]])
+        merged.append([alone])
+
+    join()
+    for _ in range(40):
+        if chance.random() < 0.2:
+            join()
+        elif chance.random() < 0.1 and len(rows) > 1:
+            gone = chance.randrange(len(rows))
+            merged.keep([row for row in range(len(rows)) if row != gone])
+            del rows[gone]
+        width = chance.randrange(1, 7)
+        fed(merged.layers, [[row[-1] + 1 + at for at in range(width)] for row in rows])
+        kept = [chance.randint(1, width) for _ in rows]
+        merged.forget([width - tokens for tokens in kept])
+        for row, tokens in zip(rows, kept, strict=True):
+            row.extend(range(row[-1] + 1, row[-1] + 1 + tokens))
+
+    for number, numbers in enumerate(rows):
+        empty = CacheSet([KVCache(), CacheList(KVCache(), KVCache())])
+        shown = fed(merged.extract(number, empty, len(numbers), back=False).layers, [[7]])
+        assert shown == [[[*numbers, 7]]] * 3
+    for leaf in leaves(merged.layers):
+        assert min(leaf.left_padding.tolist()) < 10
+
+
 def test_a_batch_that_everybody_left_begins_anew() -> None:
     batch = Batch()
     batch.append(4, 9)
@@ -165,6 +200,14 @@ def test_a_row_of_one_token_can_be_taken_back_to_nothing() -> None:
     caches = batch.merged.extract(0, CacheSet([KVCache(), ArraysCache(2), WindowCache(8), fresh()[3]]), 0, back=True)
     assert [leaf.offset for leaf in leaves(caches.layers) if not is_state(leaf)] == [0] * 4
     assert [leaf.keys for leaf in leaves(caches.layers) if not is_state(leaf)] == [None] * 4
+
+
+@pytest.mark.parametrize(
+    ("layers", "forget"),
+    [([KVCache(), CacheList(KVCache())], True), (fresh(), False), ([WindowCache(8)], False), ([ArraysCache(2)], False)],
+)
+def test_only_rows_of_keys_and_values_forget_by_themselves(layers: list[Any], forget: bool) -> None:
+    assert can_forget(layers) is forget
 
 
 def test_what_was_extracted_is_not_changed_by_later_steps() -> None:

@@ -15,7 +15,7 @@ from engine.decoding.sequence import Sequence
 from engine.drafting.controller import History
 from engine.models.loading import load_draft, load_model
 from engine.prefix.memory import PrefixStore
-from engine.runtime.reply import QueuedReply
+from engine.runtime.queued import QueuedReply
 from engine.runtime.scheduler import Scheduler
 from tests.helpers.tiny_families import FAMILIES, save_family
 

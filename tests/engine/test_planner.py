@@ -26,10 +26,14 @@ class Recording:
     unwanted: frozenset[str] = frozenset()
     reads: bool = True
     parked: bool = False
+    shared_by: int = 0
     offered: list[list[Offer]] = field(default_factory=list)
     unused: list[tuple[str, int, int]] = field(default_factory=list)
     readings: list[tuple[str, int, float]] = field(default_factory=list)
     outcomes: list[tuple[Plan, Outcome]] = field(default_factory=list)
+
+    def share(self, replies: int) -> None:
+        self.shared_by = replies
 
     def wants(self, source: str) -> bool:
         return source not in self.unwanted

@@ -18,7 +18,7 @@ from engine.drafting.proposers.draft_model import DraftModelProposer
 from engine.models.loading import LoadedModel, load_model
 from engine.prefix.disk import PrefixDisk
 from engine.prefix.memory import PrefixStore
-from engine.runtime.reply import QueuedReply
+from engine.runtime.queued import QueuedReply
 from tests.helpers.tiny_families import FAMILIES, save_family
 
 FIRST = tuple(40 + (7 * n) % 90 for n in range(70))  # longer than the window, which has wrapped after it

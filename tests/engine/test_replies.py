@@ -6,14 +6,17 @@ import json
 import queue
 import shutil
 import threading
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from engine import (
+    ContextTooLong,
     DraftingState,
     Event,
+    Failed,
     Finished,
     FinishReason,
     Message,
@@ -209,9 +212,23 @@ def test_the_draft_can_change_in_mid_reply(client: EngineClient, zoo: Zoo) -> No
 def test_another_main_model_ends_the_running_reply(client: EngineClient, zoo: Zoo) -> None:
     def load(request_id: RequestId, event: Event) -> None:
         if isinstance(event, TextDelta):
-            client.engine.load(zoo.drafts["poor"], lambda event: None)
+            client.engine.load(zoo.drafts["poor"], lambda event: None, end_replies=True)
 
     assert client.run(request(length=1500), on_event=load).reason is FinishReason.MODEL_CHANGED
+
+
+def test_a_chat_has_no_more_context_than_it_was_given(client: EngineClient) -> None:
+    """As if the model held no more; and never more than it holds."""
+    asked = replace(request(), max_tokens=None, context_tokens=len(PROMPT) + 12)
+    ended = client.run(asked)
+    assert ended.reason is FinishReason.CONTEXT
+    assert len(ended.tokens) == 12
+    assert ended.stats.context_limit_tokens == len(PROMPT) + 12
+    assert client.run(replace(request(length=3), context_tokens=10**9)).stats.context_limit_tokens == 2048
+    failed = client.run(replace(request(length=3), context_tokens=len(PROMPT))).events[-1]
+    assert isinstance(failed, Failed)
+    assert isinstance(failed.error, ContextTooLong)
+    assert failed.error.limit_tokens == len(PROMPT)
 
 
 @pytest.mark.expect_log("a sink raised")

@@ -75,6 +75,23 @@ def test_the_first_reply_after_a_start_knows_what_was_measured_before(
     assert not scheduler.has_idle_work
 
 
+def test_what_was_measured_of_other_models_is_told_too(
+    main: LoadedModel, zoo: Zoo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each model once, with a draft or without; not what another machine, or another version of MLX, took."""
+    small = load_model(zoo.drafts["other"])
+    for model in (small, main):
+        tuned(Tuner(tmp_path), model, None)
+    again = Tuner(tmp_path)
+    tuned(again, small, None)
+    own, *others = again.measured(small)
+    assert (own.weight_bytes, own.sparse) == (small.info.weight_bytes, False)
+    assert {width for width, _ in own.by_width} == set(WIDTHS)
+    assert [times.weight_bytes for times in others] == [main.info.weight_bytes]
+    monkeypatch.setattr("engine.drafting.calibration.platform.machine", lambda: "another")
+    assert len(again.measured(small)) == 1
+
+
 def test_another_pair_is_measured_by_itself(main: LoadedModel, draft: LoadedModel, tmp_path: Path) -> None:
     tuned(Tuner(tmp_path), main, draft)
 
@@ -257,4 +274,4 @@ def test_only_whole_and_positive_times_are_read_back(
     assert tuner.pending != kept
     if kept:
         widths = {int(width): seconds for width, seconds in told["verify_s"].items()}
-        assert asdict(costs.calibration) == told | {"verify_s": widths}
+        assert told | asdict(costs.calibration) == told | {"verify_s": widths}

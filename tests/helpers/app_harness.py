@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Self
 
 from PySide6.QtCore import QCoreApplication, QEvent, Qt
 from PySide6.QtTest import QTest
@@ -24,7 +25,10 @@ from tests.helpers.fake_model_store import FakeModelStore
 
 
 class AppHarness:
-    """`put_settings` is for what must be in the settings file before the app starts."""
+    """A context manager: the app is closed at the end, also when the test failed, or its windows would outlive it.
+
+    `put_settings` is for what must be in the settings file before the app starts.
+    """
 
     def __init__(
         self,
@@ -43,6 +47,13 @@ class AppHarness:
             usual |= {"main_folder": MAIN.folder, "draft_folder": DRAFT.folder}
         self._prepare(usual | dict(put_settings or {}))
         self.application = Application(self.paths, lambda _: self.engine, self._make_store, starter)
+        self._closed = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def _prepare(self, values: Mapping[str, object]) -> None:
         settings = Settings(self.paths.settings, self.paths.hub_token)
@@ -93,6 +104,9 @@ class AppHarness:
         qtbot.waitUntil(lambda: not self.application.storage.pending)
 
     def close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
         self.window.close_at_once()
         # What the app set for the whole process would reach the next test.
         self.application.translation.switch("en")
@@ -113,9 +127,6 @@ def _starter_models(starter: Path) -> dict[str, ModelInfo | EngineError]:
 
 @contextmanager
 def open_app(folder: Path, qtbot: QtBot, **parts: object) -> Iterator[AppHarness]:
-    harness = AppHarness(folder, **parts)  # type: ignore[arg-type]
-    try:
+    with AppHarness(folder, **parts) as harness:  # type: ignore[arg-type]
         harness.open(qtbot)
         yield harness
-    finally:
-        harness.close()

@@ -40,24 +40,26 @@ from engine import (
     NoModelLoaded,
     PromptProgress,
     Queued,
+    RepliesUnderWay,
     Request,
     RequestId,
     RequestStats,
     Sink,
     SpanKind,
+    Speculation,
     SpeculationMode,
     TextDelta,
     TokensCounted,
     draft_problem,
 )
 from engine.runtime.state import state_after
+from tests.helpers.gate import Gate
 
 DRAFTED_PER_ROUND = 4
 ACCEPTED_PATTERN = (3, 2, 4, 1)
 PLAIN_TOKEN_S = 0.04
 ROUND_S = 0.06
 WANTED = " perhaps"  # what its draft wanted wherever it was overruled
-PATIENCE_S = 60.0
 _MAIN, _DRAFT = ModelRole.MAIN, ModelRole.DRAFT
 
 
@@ -89,41 +91,6 @@ class Script:
     finish: FinishReason = FinishReason.STOP
     drafting: DraftingState = DraftingState.ACTIVE
     round_s: float = ROUND_S  # what the statistics say that a round took; nothing waits
-
-
-class Gate:
-    """Open, or held: then it lets through as many steps as it is told to."""
-
-    def __init__(self) -> None:
-        self._condition = threading.Condition()
-        self._permits: int | None = None
-        self._waiting = False
-
-    def hold(self) -> None:
-        with self._condition:
-            self._permits = 0
-
-    def let_through(self, steps: int) -> None:
-        with self._condition:
-            self._permits = (self._permits or 0) + steps
-            self._condition.notify_all()
-
-    def open(self) -> None:
-        with self._condition:
-            self._permits = None
-            self._condition.notify_all()
-
-    def wake(self) -> None:
-        """Somebody who waits has a reason to look around."""
-        with self._condition:
-            self._condition.notify_all()
-
-    def wait(self, must_leave: Callable[[], bool]) -> None:
-        with self._condition:
-            passed = self._condition.wait_for(lambda: must_leave() or self._permits != 0, timeout=PATIENCE_S)
-            assert passed, "a test held the gate and forgot it"
-            if self._permits and not must_leave():
-                self._permits -= 1
 
 
 @dataclass(slots=True)
@@ -198,6 +165,7 @@ class FakeEngine:
         self.scripts: deque[Script] = deque()
         self.loads: list[tuple[str, str | None]] = []
         self.drafts: list[str | None] = []
+        self.speculations: list[tuple[RequestId, Speculation]] = []  # set for requests under way
         self._models = {MAIN.folder: MAIN, DRAFT.folder: DRAFT} if models is None else dict(models)
         self._main: ModelInfo | None = None
         self._draft: ModelInfo | None = None
@@ -213,7 +181,14 @@ class FakeEngine:
         self._thread = threading.Thread(target=self._run, name="fake-engine", daemon=True)
         self._thread.start()
 
-    def load(self, folder: Path | str, sink: Sink, draft: Path | str | None = None) -> None:
+    def load(
+        self, folder: Path | str, sink: Sink, draft: Path | str | None = None, *, end_replies: bool = False
+    ) -> None:
+        if self._writing is not None and not end_replies:
+            self._tell(sink, ModelFailed(_MAIN, str(folder), RepliesUnderWay(str(folder))))
+            if draft is not None:
+                self._tell(sink, ModelFailed(_DRAFT, str(draft), RepliesUnderWay(str(folder))))
+            return
         self.loads.append((str(folder), None if draft is None else str(draft)))
         self._interrupt(self._writing, FinishReason.MODEL_CHANGED)
         self._send(lambda: self._load_main(str(folder), sink), sink, ModelFailed(_MAIN, str(folder), EngineClosed()))
@@ -248,6 +223,9 @@ class FakeEngine:
 
     def cancel(self, request: RequestId) -> None:
         self._interrupt(self._jobs.get(request), FinishReason.CANCELLED)
+
+    def set_speculation(self, request: RequestId, speculation: Speculation) -> None:
+        self.speculations.append((request, speculation))
 
     def subscribe(self, sink: Sink) -> Callable[[], None]:
         key = object()

@@ -39,7 +39,8 @@ from engine import (
     UpdateChecked,
     draft_problem,
 )
-from tests.helpers.fake_engine import DRAFT, MAIN, Gate, model_info
+from tests.helpers.fake_engine import DRAFT, MAIN, model_info
+from tests.helpers.gate import Gate
 
 STEPS = 4
 TOTAL_BYTES = 400_000_000

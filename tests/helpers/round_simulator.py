@@ -9,7 +9,8 @@ import math
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import product
+from functools import cached_property
+from itertools import accumulate, product
 
 from engine.drafting.controller import AutoController, History
 from engine.drafting.costs import MAX_WIDTH, Calibration, RoundCosts
@@ -28,9 +29,11 @@ class Machine:
     forward: Mapping[int, float]
     draft: float
 
-    def round(self, drafted: int, *, padded: bool = True) -> float:
-        widths = range(drafted + 1, MAX_WIDTH + 1) if padded else (drafted + 1,)
-        return min(self.forward[width] for width in widths) + drafted * self.draft
+    @cached_property
+    def rounds(self) -> tuple[float, ...]:
+        """By drafted tokens. A forward is padded where a wider one takes less."""
+        padded = accumulate((self.forward[width] for width in range(MAX_WIDTH, 0, -1)), min)
+        return tuple(time + drafted * self.draft for drafted, time in enumerate(reversed(list(padded))))
 
 
 def curve(known: Mapping[int, float], draft: float) -> Machine:
@@ -107,7 +110,7 @@ def fixed_speed(machine: Machine, text: Text, tokens: int, drafted: int, start: 
     at, seconds = start, 0.0
     while at < tokens:
         at += text.accepted(at, drafted) + 1
-        seconds += machine.round(drafted)
+        seconds += machine.rounds[drafted]
     return (at - start) / seconds
 
 
@@ -164,7 +167,7 @@ class Run:
         while len(said) < plan.length and (plan.stop is None or not said or plan.stop.goes_on(said)):
             said.append(self.text.said[at + len(said)])
         drafted = len(said)
-        seconds = self.machine.round(drafted) * math.exp(self._noise.gauss(0, _NOISE))
+        seconds = self.machine.rounds[drafted] * math.exp(self._noise.gauss(0, _NOISE))
         if drafted and not any(self.lengths):
             seconds *= self.first_draft
         return Outcome(drafted, self.text.accepted(at, drafted), seconds, said if plan.stop is not None else ())

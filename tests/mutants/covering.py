@@ -6,7 +6,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("engine/decoding", "engine/drafting", "engine/caches", "engine/prefix")
-FILES = ("engine/runtime/sharing.py",)
+FILES = (
+    "engine/models/token_map.py",
+    "engine/models/translation.py",
+    "engine/runtime/counting.py",
+    "engine/runtime/draft_marks.py",
+    "engine/runtime/sharing.py",
+)
 
 _ROUND = ("engine/test_invariants", "engine/test_hidden_states", "engine/test_replies")
 _CACHES = ("engine/test_caches", "engine/test_cache_misuse", "engine/test_prefix_families")
@@ -22,7 +28,7 @@ _TESTS = {
         "engine/test_greedy_ties",
         "engine/test_broken_logits",
     ),
-    "engine/decoding/sources": ("engine/test_draft_marks",),
+    "engine/decoding/sources": ("unit/test_sources",),
     "engine/decoding/sequence": (
         "engine/test_sequence",
         "engine/test_prefix_choice",
@@ -60,6 +66,8 @@ _TESTS = {
     "engine/drafting/proposers": ("engine/test_draft_model", *_ROUND),
     "engine/caches/checkpoints": (*_CACHES, "engine/test_prefix_choice", "engine/test_prefix_disk"),
     "engine/caches/hooks": ("engine/test_hooks", "engine/test_hidden_states"),
+    "engine/caches/kinds": ("engine/test_cache_kinds", "engine/test_cache_misuse"),
+    "engine/caches/making": ("engine/test_cache_kinds",),
     "engine/caches/merging": ("engine/test_merging", "engine/test_batch_trial"),
     "engine/caches/replay": ("engine/test_replay", *_CACHES, "families/test_cache_contract"),
     "engine/caches/window": _CACHES,
@@ -67,6 +75,10 @@ _TESTS = {
     "engine/prefix/file": ("engine/test_prefix_file", "engine/test_prefix_disk"),
     "engine/prefix/memory": ("engine/test_prefix_choice",),
     "engine/prefix": ("engine/test_prefix_disk", "engine/test_prefix_limits", "engine/test_prefix_families"),
+    "engine/models/token_map": ("unit/test_token_map",),
+    "engine/models/translation": ("engine/test_translation",),
+    "engine/runtime/counting": ("unit/test_counting", "engine/test_counting"),
+    "engine/runtime/draft_marks": ("engine/test_draft_marks",),
     "engine/runtime/sharing": ("unit/test_sharing",),
 }
 

@@ -1,35 +1,28 @@
-"""One run of some tests on a copy of the tree, in a process of its own, perhaps with one module changed."""
+"""Runs of some tests on a copy of the tree, each in a process of its own, perhaps with one fault."""
 
 from __future__ import annotations
 
-import json
 import multiprocessing
 import os
-import resource
 import shutil
 import signal
 import sys
 import tempfile
+import threading
 import time
-import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
-from importlib.machinery import ModuleSpec, SourceFileLoader
-from importlib.util import spec_from_file_location
 from pathlib import Path
-from types import CodeType, ModuleType
 from typing import Any
 
 from tests.mutants.covering import ROOT
-from tests.mutants.faults import mutated
+from tests.mutants.process import IMPORT_BROKE, IN_THE_IMPORT, WAITING, Limit, measured, run_afresh, serve
 
 # Started once with the libraries in it and copied for every run, which is safe because none of them has a thread yet.
 # With Metal that is not so, and every run starts from nothing.
 _LIBRARIES = ["pytest", "hypothesis", "numpy", "mlx.core", "mlx_lm.generate", "mlx_lm.models.qwen3", "PySide6.QtTest"]
+_LINUX = sys.platform == "linux"
 _PARTS = ("app", "engine", "i18n", "resources", "tests", "pyproject.toml")
-_PYTEST = ["-x", "-q", "--tb=no", "--hypothesis-seed=0", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
-_IMPORT_BROKE = 100  # what a run leaves with then, beside pytest's own codes
 
 
 class Outcome(Enum):
@@ -49,7 +42,8 @@ class Outcome(Enum):
         return self not in (Outcome.PASSED, Outcome.UNDECIDED)
 
 
-_CODES = {0: Outcome.PASSED, 1: Outcome.FAILED, 2: Outcome.NOT_COLLECTED, _IMPORT_BROKE: Outcome.NOT_IMPORTED}
+_CODES = {0: Outcome.PASSED, 1: Outcome.FAILED, 2: Outcome.NOT_COLLECTED, IMPORT_BROKE: Outcome.NOT_IMPORTED}
+_CODES[WAITING] = Outcome.WAITING
 _CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL)
 _SIGNALS = {signal.SIGXCPU: Outcome.ENDLESS} | dict.fromkeys(_CRASHES, Outcome.CRASHED)
 
@@ -59,14 +53,6 @@ def outcome(code: int) -> Outcome:
     return _SIGNALS.get(signal.Signals(-code), Outcome.UNDECIDED) if code < 0 else _CODES.get(code, Outcome.UNDECIDED)
 
 
-@dataclass(frozen=True)
-class Limit:
-    """What a run may take. Processor time ends loops, however busy the machine is; wall time ends endless waits."""
-
-    processor_s: float
-    wall_s: float
-
-
 class Trials:
     """Runs tests on a copy of the tree as it was when this was made. Used in a `with`, which deletes the copy."""
 
@@ -74,8 +60,9 @@ class Trials:
         self.folder = Path(tempfile.mkdtemp(prefix="hunch-mutants-"))
         for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
             os.environ[name] = "1"  # numpy's matrix library would start threads
-        self._processes: Any = multiprocessing.get_context("forkserver" if sys.platform == "linux" else "spawn")
-        if sys.platform == "linux":
+        self._processes: Any = multiprocessing.get_context("forkserver" if _LINUX else "spawn")
+        self._asking = threading.local()
+        if _LINUX:
             self._processes.set_forkserver_preload(_LIBRARIES)
 
     def __enter__(self) -> Trials:
@@ -91,11 +78,11 @@ class Trials:
     def measure(self, tests: Sequence[str]) -> Limit:
         """Run the tests on the tree as it is; they must pass. The limit is a multiple of what that took."""
         started = time.monotonic()
-        ended = self._run(None, 0, tests, Limit(3600, 3600), measures=True)
+        ended = self._run(None, 0, tests, Limit(3600, 3600))
         if ended is not Outcome.PASSED:
             raise SystemExit(f"the tests fail before anything is changed: {' '.join(tests)} ({ended.value})")
-        processor_s = sum(_seconds(self.folder, tests).values())
-        return Limit(4 * processor_s + 30, 10 * (time.monotonic() - started) + 30)
+        processor_s = sum(seconds for seconds, _ in measured(self.folder, tests).values())
+        return Limit(3 * processor_s + 5, 10 * (time.monotonic() - started) + 30)
 
     def passes(self, tests: Sequence[str], limit: Limit) -> bool:
         """Whether the tests still pass within the limit while nothing is changed."""
@@ -107,112 +94,29 @@ class Trials:
             return Outcome.UNDECIDED  # the machine is so busy now that the tests take that long by themselves
         return ended
 
-    def _run(
-        self, file: str | None, number: int, tests: Sequence[str], limit: Limit, *, measures: bool = False
-    ) -> Outcome:
-        process = self._processes.Process(target=_run, args=(self.folder, file, number, tests, limit, measures))
+    def _run(self, file: str | None, number: int, tests: Sequence[str], limit: Limit) -> Outcome:
+        code = self._run_a_copy(file, number, tests, limit) if file is not None and _LINUX else IN_THE_IMPORT
+        return outcome(self._run_afresh(file, number, tests, limit) if code == IN_THE_IMPORT else code)
+
+    def _run_a_copy(self, file: str, number: int, tests: Sequence[str], limit: Limit) -> int:
+        """Of a process that has collected the tests; each asking thread has one, for the last tests it asked for."""
+        if getattr(self._asking, "tests", None) != tests:
+            self._asking.tests = tests
+            self._asking.connection, there = self._processes.Pipe()
+            self._processes.Process(target=serve, args=(self.folder, tests, there), daemon=True).start()
+            there.close()
+        try:
+            self._asking.connection.send((file, number, limit))
+            return int(self._asking.connection.recv())
+        except (EOFError, OSError):
+            return IN_THE_IMPORT  # these tests cannot be collected so, say because that starts a thread
+
+    def _run_afresh(self, file: str | None, number: int, tests: Sequence[str], limit: Limit) -> int:
+        process = self._processes.Process(target=run_afresh, args=(self.folder, file, number, tests, limit))
         process.start()
         process.join(limit.wall_s)
         if process.is_alive():
             os.killpg(process.pid, signal.SIGKILL)
             process.join()
-            return Outcome.WAITING
-        return outcome(process.exitcode)
-
-
-def _run(folder: Path, file: str | None, number: int, tests: Sequence[str], limit: Limit, measures: bool) -> None:
-    """In the new process, which leaves with pytest's verdict."""
-    os.setsid()
-    own = Path(tempfile.mkdtemp(dir=folder))
-    os.environ.update(TMPDIR=str(own), HOME=str(own))
-    tempfile.tempdir = None
-    _hide_output(own / "output")
-    _enter(folder / "tree")
-    changed = None
-    if file is not None:
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        # SIGXCPU comes at the first of the two, and says what it was; SIGKILL at the second.
-        resource.setrlimit(resource.RLIMIT_CPU, (int(limit.processor_s) + 1, int(limit.processor_s) + 5))
-        changed = _Changed(file, number)
-        sys.meta_path.insert(0, changed)
-    import pytest
-
-    order = _Durations() if measures else _QuickFirst(_seconds(folder, tests))
-    code = int(pytest.main([*_PYTEST, *tests], plugins=[order]))
-    if isinstance(order, _Durations):
-        _notes(folder, tests).write_text(json.dumps(order.seconds))
-    shutil.rmtree(own, ignore_errors=True)
-    os._exit(_IMPORT_BROKE if changed is not None and changed.broke else code)
-
-
-def _notes(folder: Path, tests: Sequence[str]) -> Path:
-    return folder / f"{zlib.crc32(' '.join(tests).encode())}.json"
-
-
-def _seconds(folder: Path, tests: Sequence[str]) -> dict[str, float]:
-    """Processor time by test, as it was measured; nothing where it was not."""
-    notes = _notes(folder, tests)
-    return dict(json.loads(notes.read_text())) if notes.exists() else {}
-
-
-class _Durations:
-    """A plugin of pytest that notes what each test takes."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-        self._began = 0.0
-
-    def pytest_runtest_logstart(self) -> None:
-        self._began = time.process_time()
-
-    def pytest_runtest_logfinish(self, nodeid: str) -> None:
-        self.seconds[nodeid] = time.process_time() - self._began
-
-
-class _QuickFirst:
-    """A plugin of pytest that puts those tests last which take longer than the average: most faults need none of them.
-
-    The rest of the order stays, so what a file's tests share is made twice at most.
-    """
-
-    def __init__(self, seconds: dict[str, float]) -> None:
-        self._seconds = seconds
-        self._average = sum(seconds.values()) / max(1, len(seconds))
-
-    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
-        items.sort(key=lambda item: self._seconds.get(item.nodeid, 0.0) > self._average)
-
-
-def _hide_output(file: Path) -> None:
-    output = os.open(file, os.O_WRONLY | os.O_CREAT)
-    os.dup2(output, 1)
-    os.dup2(output, 2)
-
-
-def _enter(tree: Path) -> None:
-    os.chdir(tree)
-    sys.path[:] = [str(tree), *(path for path in sys.path if path not in ("", str(ROOT)))]
-    for name in [name for name in sys.modules if name.split(".")[0] in ("app", "engine", "tests")]:
-        del sys.modules[name]
-
-
-class _Changed(SourceFileLoader):
-    """Finds and loads the module with its fault, in place of the file's own code."""
-
-    def __init__(self, file: str, number: int) -> None:
-        super().__init__(file.removesuffix(".py").replace("/", "."), str(Path(file).resolve()))
-        self._number = number
-        self.broke = False  # the module cannot be imported
-
-    def find_spec(self, name: str, _path: object = None, _target: object = None) -> ModuleSpec | None:
-        return spec_from_file_location(name, self.path, loader=self) if name == self.name else None
-
-    def exec_module(self, module: ModuleType) -> None:
-        self.broke = True
-        super().exec_module(module)
-        self.broke = False
-
-    def get_code(self, fullname: str) -> CodeType:
-        del fullname
-        tree = mutated(Path(self.path).read_text(encoding="utf-8"), self._number)
-        return compile(tree, self.path, "exec")
+            return WAITING
+        return int(process.exitcode)

@@ -17,6 +17,9 @@ from pathlib import Path
 
 os.environ["QT_QPA_PLATFORM"] = "offscreen"
 
+from PySide6.QtGui import QPainter, QPixmap
+from PySide6.QtWidgets import QApplication, QWidget
+
 from tests.screenshots.pages import PAGES
 from tests.screenshots.stage import Stage
 
@@ -55,9 +58,19 @@ def take(stage: Stage, pages: list[str], folder: Path) -> None:
     for name in pages:
         widget = PAGES[name](stage)
         stage.settle()
-        if not widget.grab().save(str(folder / f"{name}.png")):
+        if not picture_of(widget).save(str(folder / f"{name}.png")):
             raise OSError(f"{folder / name}.png cannot be written")
         stage.put_away()
+
+
+def picture_of(widget: QWidget) -> QPixmap:
+    """With what has popped up over it, which is a window of its own."""
+    picture, above = widget.grab(), QApplication.activePopupWidget()
+    if above is not None and above is not widget:
+        painter = QPainter(picture)
+        painter.drawPixmap(widget.mapFromGlobal(above.pos()), above.grab())
+        painter.end()
+    return picture
 
 
 def index(pages: list[str], languages: list[str]) -> Iterator[str]:

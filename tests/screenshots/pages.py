@@ -65,8 +65,8 @@ def inspector(stage: Stage) -> QWidget:
 
 
 def race(stage: Stage) -> QWidget:
-    chat(stage)
     """Run to its verdict."""
+    chat(stage)
     wiring = stage.application.window.speculation
     wiring.race.trigger()
     assert wiring.race_window is not None

@@ -18,7 +18,7 @@ from app.settings import STARTER_TEMPERATURE, Settings
 from app.view_models.chat_options import Scope
 from app.views.shell.chat_settings import ChatSettings
 from app.views.shell.option_fields import DraftingOption, LongNumberOption, NumberOption, PromptOption
-from engine import MessageRole, Request, SpeculationMode
+from engine import MessageRole, Request, Speculation, SpeculationMode
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.controller_harness import ControllerHarness, open_harness
 
@@ -90,6 +90,24 @@ def test_a_chat_has_its_own_and_others_do_not(harness: ControllerHarness) -> Non
     assert (last(harness).sampling.temperature, last(harness).messages[0].content) == (0.7, "Be brief.")
 
 
+def test_a_reply_under_way_drafts_as_its_chat_says_now(harness: ControllerHarness) -> None:
+    harness.engine.gate.hold()
+    options = harness.controller.options
+    assert harness.chat.send("Hello")
+    options.put(CHAT, "temperature", 0.9)
+    assert harness.engine.speculations == []
+    harness.models.set_speculation("fixed", 3)
+    assert harness.engine.speculations[-1] == (1, Speculation.fixed(3))
+    options.put(CHAT, "speculation_mode", "off")
+    assert harness.engine.speculations[-1] == (1, Speculation(SpeculationMode.OFF, 3))
+    told = len(harness.engine.speculations)
+    harness.controller.new_chat()
+    options.put(CHAT, "speculation_mode", "auto")
+    assert len(harness.engine.speculations) == told
+    harness.engine.gate.open()
+    harness.wait_until_quiet()
+
+
 def test_options_are_there_after_a_restart_and_unknown_ones_stay(tmp_path: Path, qtbot: QtBot) -> None:
     with open_harness(tmp_path, qtbot) as harness:
         harness.load_pair()
@@ -126,6 +144,27 @@ def test_a_new_chat_is_made_with_what_was_set_before_its_first_message(harness: 
     assert harness.storage.read.states.options(harness.chat.chat_id) == {"seed": 42}
     harness.chat.new_chat()
     assert not differs(harness)
+
+
+def test_what_was_set_before_the_first_message_survives_other_chats_and_a_restart(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_harness(tmp_path, qtbot) as harness:
+        harness.load_pair()
+        harness.say("One")
+        chat = harness.chat.chat_id
+        harness.chat.new_chat()
+        harness.controller.options.put(CHAT, "seed", 42)
+        harness.chat.open_chat(chat)
+        assert not differs(harness)
+        harness.chat.new_chat()
+        assert differs(harness)
+        harness.settings.save()
+    with open_harness(tmp_path, qtbot) as harness:
+        harness.load_pair()
+        assert differs(harness)
+        harness.say("Two")
+        assert last(harness).sampling.seed == 42
+        harness.chat.new_chat()
+        assert not differs(harness)
 
 
 def test_a_preset_is_saved_chosen_changed_renamed_and_deleted(harness: ControllerHarness) -> None:

@@ -175,6 +175,24 @@ def test_the_context_meter_has_room_for_its_words(composer: Composer, qtbot: QtB
         qtbot.waitUntil(lambda: composer.ring.width() == composer.ring.sizeHint().width())
 
 
+def test_the_context_meter_says_what_a_chat_can_have_and_why(composer: Composer) -> None:
+    """Of what the model holds: as much as it was given, and as memory has room for."""
+    ring = composer.ring
+    ring.set_room(40_960, 0)
+    composer.set_context(1_000, 40_960)
+    assert ring.toolTip() == "1000 of 40960 tokens of context used"
+    composer.set_context(1_000, 8_192)
+    assert ring.toolTip().splitlines() == [
+        "1000 of 8192 tokens of context used",
+        "Limited to 8192 tokens in the settings; the model holds 40960",
+    ]
+    ring.set_room(40_960, 2_000)
+    assert ring.share == 0.5
+    assert "Memory has room for about 2000 tokens; the model holds 40960" in ring.toolTip()
+    assert ring.toolTip().startswith("1000 of 2000 tokens")
+    assert "Memory has room" in ring.accessibleName()
+
+
 def test_what_is_sent_stays_until_it_is_stored(composer: Composer, qtbot: QtBot) -> None:
     composer.send_requested.disconnect()
     sent: list[str] = []

@@ -311,6 +311,16 @@ def test_context_says_how_full_the_chat_is(harness: ControllerHarness) -> None:
     assert said[-1] == (0, 0)
 
 
+def test_a_chat_is_given_the_context_that_was_asked_for(harness: ControllerHarness) -> None:
+    harness.say("Hello")
+    harness.settings.context_tokens = 2048
+    harness.say("Again")
+    assert [request.context_tokens for request in harness.engine.requests] == [None, 2048]
+    model, memory = harness.models.context_room()
+    assert model == 4096
+    assert 0 < memory <= 4096
+
+
 def test_requests_are_listed_with_their_numbers(harness: ControllerHarness) -> None:
     harness.say("Hello")
     row = harness.chat.requests.rows[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -20,10 +21,12 @@ from app.view_models.model_list import DraftGroup, DraftState, PairState
 from app.views.shell.picker import Picker
 from app.views.widgets.option_list import Option, OptionList
 from app.words.notices_for_errors import notice_for
+from app.words.pairs import draft_details
 from engine import (
     DrafterExamined,
     DrafterInfo,
     DrafterKind,
+    ForwardTimes,
     HubAccess,
     HubUnreachable,
     LoadAborted,
@@ -32,12 +35,15 @@ from engine import (
     ModelDamaged,
     ModelFailed,
     ModelInfo,
+    ModelMeasured,
     ModelRole,
     ModelSource,
     PairCheck,
     Request,
     Speculation,
+    load_catalog,
 )
+from tests.architecture.project import ROOT
 from tests.helpers.controller_harness import ControllerHarness, open_harness, recorded
 from tests.helpers.fake_engine import DRAFT, MAIN, model_info
 from tests.helpers.fake_model_store import TOTAL_BYTES, installed
@@ -356,6 +362,38 @@ def options_of(shown: OptionList) -> list[Option]:
     return [model.index(row, 0).data(Qt.ItemDataRole.UserRole) for row in range(model.rowCount())]
 
 
+def test_each_draft_tells_what_it_takes_and_brings(tmp_path: Path, qtbot: QtBot) -> None:
+    """Before anything was measured of the pair an estimate, afterwards what it brought last."""
+    main = replace(model_info("/models/Qwen3-8B-8bit"), weight_bytes=8_700_000_000)
+    main = replace(main, width=4096, layers=36, vocabulary_rows=151_936)
+    drafter = replace(drafter_for(main), folder="/models/dspark", name="dspark_qwen3_8b_block7")
+    models = {each.folder: each for each in (main, drafter, DRAFT)}
+    rows = [installed(main), installed(drafter), installed(DRAFT)]
+    names = {main.folder: "mlx-community/Qwen3-8B-8bit", drafter.folder: "deepseek-ai/dspark_qwen3_8b_block7"}
+    rows = [replace(row, repository=names.get(row.folder, "")) for row in rows]
+    with open_harness(tmp_path, qtbot, models=models, installed=rows) as harness:
+        harness.models.library.catalog = load_catalog(ROOT / "resources" / "catalog.json")
+        harness.models.start()
+        qtbot.waitUntil(lambda: bool(harness.models.models))
+        harness.models.choose_main(main.folder)
+        harness.wait_for_pair()
+
+        def detail(name: str) -> str:
+            choice = next(each for each in harness.models.drafts_for_main() if each.model.name == name)
+            return " · ".join(draft_details(choice.extra_bytes, choice.gain, choice.estimate))
+
+        assert "more memory" in detail(drafter.name)
+        assert "estimate" not in detail(drafter.name)
+        times = ForwardTimes(main.weight_bytes, False, ((1, 0.04), (2, 0.041), (4, 0.043), (8, 0.05)))
+        with qtbot.waitSignal(harness.models.models_changed):
+            harness.bridge.post(ModelMeasured(main.folder, times))
+        assert re.search(r"about \d\.\d× in chats here \(estimate\)", detail(drafter.name))
+        assert "estimate" not in detail(DRAFT.name)  # nobody told how far it is right
+        harness.models.checks.gain_of = lambda _main, draft: 1.7 if draft == drafter.folder else None
+        assert "1.7× last time" in detail(drafter.name)
+        assert "estimate" not in detail(drafter.name)
+
+
 def test_a_drafter_is_offered_as_a_draft_only(with_drafter: ControllerHarness, qtbot: QtBot) -> None:
     parent = QWidget()
     qtbot.addWidget(parent)
@@ -416,6 +454,31 @@ def test_another_main_model_waits_for_the_reply(harness: ControllerHarness, qtbo
     assert harness.rows[-1].status is ReplyStatus.DONE
 
 
+def test_a_downloaded_pair_waits_for_the_reply_and_comes_as_a_pair(harness: ControllerHarness, qtbot: QtBot) -> None:
+    main, draft = DRAFT.folder, MAIN.folder
+    harness.engine.gate.hold()
+    harness.chat.send("Hello")
+    loads = len(harness.engine.loads)
+    harness.models.choose_pair(main, draft)
+    assert len(harness.engine.loads) == loads
+    harness.engine.gate.open()
+    qtbot.waitUntil(lambda: harness.models.pair.main_name == "Draft-1B" and harness.models.pair.state == "ready")
+    assert harness.engine.loads[-1] == (main, draft)
+    assert harness.rows[-1].status is ReplyStatus.DONE
+
+
+def test_a_draft_that_is_chosen_for_an_unloaded_pair_comes_with_it(harness: ControllerHarness, qtbot: QtBot) -> None:
+    harness.models.choose_draft(None)
+    harness.models.eject()
+    qtbot.waitUntil(lambda: harness.engine.state().main is None)
+    harness.models.choose_draft(DRAFT.folder)
+    assert state_of(harness) == "unloaded"
+    assert harness.chat.send("Hello")
+    qtbot.waitUntil(lambda: harness.rows[-1].status is ReplyStatus.DONE)
+    qtbot.waitUntil(lambda: harness.models.pair.draft_state == "active")
+    assert harness.notices == []
+
+
 def test_an_unloaded_pair_is_loaded_by_the_next_message(harness: ControllerHarness, qtbot: QtBot) -> None:
     harness.models.eject()
     qtbot.waitUntil(lambda: harness.engine.state().main is None)
@@ -459,6 +522,37 @@ def test_a_vocabulary_that_differs_is_judged_by_the_files(tmp_path: Path, qtbot:
         qtbot.waitUntil(lambda: groups(found)["Near-1B"] is DraftGroup.COMPATIBLE)
         assert groups(found)["Far-1B"] is DraftGroup.NOT_COMPATIBLE
         assert found.store.checked == [(MAIN.folder, near.folder)]  # once, and never what cannot be
+
+
+def test_a_draft_of_another_family_stays_when_another_main_model_is_chosen(
+    tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where only the files tell, they are compared first; what another choice made of it meanwhile holds."""
+    near = model_info("/models/Near-1B", 1_000_000_000, "vocabulary-b")
+    near = replace(near, vocabulary_tokens=MAIN.vocabulary_tokens + 9)
+    models = {model.folder: model for model in (MAIN, MIDDLE, near)}
+    with open_harness(tmp_path, qtbot, models=models, installed=[installed(each) for each in models.values()]) as found:
+        for main in (MAIN, MIDDLE):
+            found.store.pair_checks[main.folder, near.folder] = PairCheck(main.folder, near.folder, None, by_text=True)
+        monkeypatch.setattr(found.engine, "_draft_problem", lambda _draft: None)
+        found.settings.main_folder = MAIN.folder
+        found.models.start()
+        qtbot.waitUntil(lambda: len(found.models.models) == 3 and state_of(found) == "ready")
+        found.models.choose_draft(near.folder)
+        qtbot.waitUntil(lambda: found.engine.drafts == [near.folder])
+
+        found.models.choose_main(MIDDLE.folder)
+        assert found.engine.loads[-1][1] is None
+        qtbot.waitUntil(lambda: found.engine.drafts == [near.folder, near.folder])
+        assert found.store.checked == [(MIDDLE.folder, near.folder)]
+        found.models.choose_main(MAIN.folder)
+        found.models.choose_draft(None)
+        qtbot.waitUntil(lambda: len(found.store.checked) == 2 and state_of(found) == "ready")
+        qtbot.waitUntil(lambda: found.models.pair.draft_state is DraftState.NONE)
+        assert found.models.pair.draft_folder == ""
+        found.models.choose_draft(near.folder)
+        found.models.choose_main(MIDDLE.folder)  # known by now
+        assert found.engine.loads[-1][1] == near.folder
 
 
 def state_of(harness: ControllerHarness) -> str:

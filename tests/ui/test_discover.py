@@ -18,6 +18,7 @@ from app.views.widgets.dialog import Dialog
 from engine import (
     DrafterKind,
     FitLevel,
+    ForwardTimes,
     HubFile,
     HubKind,
     HubModel,
@@ -25,6 +26,7 @@ from engine import (
     HubPage,
     HubSort,
     HubUnreachable,
+    ModelMeasured,
 )
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import MAIN
@@ -137,6 +139,28 @@ def test_a_page_offers_the_draft_that_goes_with_a_model_and_to_look_for_others(
     assert (main.name, main.parameters) == (MODEL.name, MODEL.parameters)
     panel.page.pair_button.click()
     assert harness.store.asked == [MODEL.repository, draft]
+
+
+def test_a_page_tells_what_its_draft_may_bring_here_once_such_a_model_was_measured(
+    harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot
+) -> None:
+    """Also the page of the drafter."""
+    main, drafter = "mlx-community/Qwen3-8B-8bit", "deepseek-ai/dspark_qwen3_8b_block7"
+    for model in (HubModel(main, size_bytes=9 * 10**9), HubModel(drafter, drafter=DrafterKind.DSPARK)):
+        harness.store.pages[model.repository] = page_of(model)
+    harness.models.discover.read_page(main)
+    qtbot.waitUntil(lambda: panel.page.partner.isVisibleTo(panel.page))
+    assert panel.page.partner.text() == f"With {drafter.split('/')[1]}: what it brings is not measured on this Mac yet"
+    times = ForwardTimes(8 * 10**9, False, ((1, 0.04), (2, 0.041), (4, 0.043), (8, 0.05)))
+    harness.application.bridge.post(ModelMeasured("/models/another", times))
+    qtbot.waitUntil(lambda: "(estimate)" in panel.page.partner.text())
+    assert panel.page.partner.text().startswith("With dspark_qwen3_8b_block7: about ")
+    harness.models.discover.read_page(drafter)
+    qtbot.waitUntil(lambda: panel.page.title.text() == drafter and panel.page.partner.isVisibleTo(panel.page))
+    assert panel.page.partner.text().startswith("With Qwen3-8B-4bit: about ")
+    assert "in chats here (estimate)" in panel.page.partner.text()
+    harness.models.discover.read_page("org/Model-0")
+    qtbot.waitUntil(lambda: not panel.page.partner.isVisibleTo(panel.page))
 
 
 def test_a_card_shows_words_and_loads_nothing(harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:

@@ -71,6 +71,7 @@ def test_a_cost_offers_a_way_out(panel: InspectorPanel, qtbot: QtBot) -> None:
         (RequestStats(generated_tokens=90, rounds=90, shared_rounds=80, drafting=DraftingState.BATCHED), "In company"),
         (RequestStats(generated_tokens=90, drafting=DraftingState.PARKED), "The draft rests"),
         (replace(GAIN, generated_tokens=5), "Too short to judge"),
+        (replace(GAIN, plain_rounds_error=1.0), "Not certain"),
     ],
 )
 def test_where_there_is_no_verdict_it_says_why(

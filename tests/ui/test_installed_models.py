@@ -18,7 +18,17 @@ from app.views.settings.models import ModelsPage
 from app.views.settings.recommended_card import OfferRow
 from app.views.widgets.dialog import Dialog
 from app.views.widgets.labels import ElidedLabel, TextLabel
-from engine import CacheSizes, DrafterInfo, DrafterKind, ModelAbout, ModelSource, load_catalog
+from engine import (
+    CacheSizes,
+    Catalog,
+    DrafterInfo,
+    DrafterKind,
+    ForwardTimes,
+    ModelAbout,
+    ModelMeasured,
+    ModelSource,
+    load_catalog,
+)
 from tests.architecture.project import ROOT
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import DRAFT, MAIN, model_info
@@ -173,6 +183,31 @@ def test_an_update_is_offered_when_there_is_one(harness: AppHarness, page: Model
     click(row(page, "Other-4B").update_button)
     qtbot.waitUntil(lambda: can_mend(page, "Other-4B"))
     assert row(page, "Other-4B").mend_button.text() == "Update"
+
+
+def test_a_recommended_pair_tells_what_it_may_bring_on_this_mac(
+    harness: AppHarness, page: ModelsPage, qtbot: QtBot
+) -> None:
+    """Beside what somebody has published for another one, and only once a model of that size was measured here."""
+    harness.models.refresh()
+    qtbot.waitUntil(lambda: bool(page.recommended.findChildren(OfferRow)))
+    catalog = load_catalog(ROOT / "resources" / "catalog.json")
+    main = catalog.model("mlx-community/Qwen3-4B-8bit")
+    draft = next(each for each in catalog.drafts if each.repository == "deepseek-ai/dspark_qwen3_4b_block7")
+    assert main is not None  # both small enough for any machine that runs this
+    small = replace(main, told_bytes=10**9), replace(draft, told_bytes=10**8)
+    harness.models.library.catalog = Catalog((small[0],), (small[1],))
+
+    def told() -> list[str]:
+        return [row.details.text() for row in page.recommended.findChildren(OfferRow) if row.isVisible()]
+
+    harness.models.refresh()
+    qtbot.waitUntil(lambda: len(told()) == 1)
+    assert "1.8× faster in chats on an M4 Pro 48 GB" in told()[0]
+    assert "(estimate)" not in told()[0]
+    times = ForwardTimes(10**9, False, ((1, 0.04), (2, 0.041), (8, 0.05)))
+    harness.application.bridge.post(ModelMeasured(MAIN.folder, times))
+    qtbot.waitUntil(lambda: "× in chats here (estimate)" in told()[0])
 
 
 def test_a_recommended_pair_is_installed_with_one_click(harness: AppHarness, page: ModelsPage, qtbot: QtBot) -> None:

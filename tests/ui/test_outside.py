@@ -56,6 +56,22 @@ def test_a_quick_question_is_answered_below_it(harness: AppHarness, quick: Quick
     assert quick.edit.text() == ""
     assert harness.chats.chat_id == here  # what is open stays open
     assert len(harness.chats.transcript.messages) == 2
+    asked = harness.chats.asides.latest(1)[0]
+    assert (asked.title, asked.unseen) == ("Quickly", False)
+
+
+def test_an_answer_that_came_after_its_window_was_closed_is_marked_until_it_is_back(
+    harness: AppHarness, quick: QuickAsk, qtbot: QtBot
+) -> None:
+    harness.engine.gate.hold()
+    ask(quick, "Quickly")
+    qtbot.waitUntil(lambda: quick.writing)
+    quick.close()
+    harness.engine.gate.open()
+    harness.wait_until_quiet(qtbot)
+    qtbot.waitUntil(lambda: harness.chats.asides.latest(1)[0].unseen)
+    quick.come_to_front()
+    qtbot.waitUntil(lambda: not harness.chats.asides.latest(1)[0].unseen)
 
 
 def test_it_goes_on_in_the_chat(harness: AppHarness, quick: QuickAsk, qtbot: QtBot) -> None:

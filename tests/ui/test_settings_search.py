@@ -164,10 +164,10 @@ def test_segments_are_radio_buttons_and_say_which_is_chosen(window: SettingsWind
 
 
 def test_a_choice_is_a_combo_box_and_says_its_value(window: SettingsWindow) -> None:
-    told = QAccessible.queryAccessibleInterface(window.appearance.language)
+    told = QAccessible.queryAccessibleInterface(window.general.language)
     assert told.role() == Role.ComboBox
     assert told.text(QAccessible.Text.Value) == "English"
-    assert window.appearance.language.accessibleName() == "Language"
+    assert window.general.language.accessibleName() == "Language"
 
 
 def test_a_switch_says_whether_it_is_on(window: SettingsWindow) -> None:

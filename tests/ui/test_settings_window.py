@@ -84,12 +84,12 @@ def _fits(window: SettingsWindow) -> bool:
 
 
 def test_language_changes_every_page_at_once(harness: AppHarness, window: SettingsWindow) -> None:
-    window.appearance.language.chosen.emit("ko")
+    window.general.language.chosen.emit("ko")
     QApplication.processEvents()
     assert harness.application.translation.language == "ko"
     assert window.general.title.text() != "General"
     assert harness.window.sidebar.new_button.text() != "New chat"
-    window.appearance.language.chosen.emit("en")
+    window.general.language.chosen.emit("en")
     QApplication.processEvents()
     assert window.general.title.text() == "General"
 

@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QStyleOptionViewItem
 from pytestqt.qtbot import QtBot
 
 from app.controllers.draft_choices import CHAT_TOKENS
 from app.view_models.model_list import DraftState
 from app.views.widgets.option_list import Option, OptionList
 from app.words.formats import size
-from engine import ModelUnsupported, PairCheck, Vocabularies, memory_fit
+from engine import ModelChecking, ModelUnsupported, PairCheck, Vocabularies, memory_fit
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import DRAFT, MAIN, model_info
 from tests.helpers.fake_model_store import installed
@@ -125,6 +126,18 @@ def test_speculation_applies_to_the_next_request(harness: AppHarness, qtbot: QtB
     assert (asked.mode, asked.tokens) == ("fixed", 6)
 
 
+def test_a_model_whose_files_are_tried_first_says_so(harness: AppHarness, qtbot: QtBot) -> None:
+    def details() -> dict[str, str]:
+        return {option.text: option.detail for option in options(harness.window.picker.mains)}
+
+    harness.application.bridge.post(ModelChecking(SMALLER.folder))
+    qtbot.waitUntil(lambda: details()["Main-4B"].endswith("checking it first"))
+    assert "checking" not in details()["Main-8B"]
+    click(harness.window.picker.mains, SMALLER.folder)
+    qtbot.waitUntil(lambda: harness.models.pair.main_name == "Main-4B" and harness.models.pair.state == "ready")
+    qtbot.waitUntil(lambda: "checking" not in details()["Main-4B"])
+
+
 def test_the_chip_tells_the_state_of_the_draft(harness: AppHarness, qtbot: QtBot) -> None:
     chip = harness.window.header.chip
     assert chip.accessibleName() == "Models: Main-8B ← Draft-1B · auto"
@@ -152,6 +165,17 @@ def test_a_draft_says_what_it_takes_and_brought(harness: AppHarness, qtbot: QtBo
     needed = size(memory_fit(DRAFT, CHAT_TOKENS).needed_bytes)
     assert details["Draft-1B"] == f"{needed} more memory · 1.6× last time · 4-bit"
     assert "last time" not in details["Main-4B"]
+
+
+def test_long_details_have_room(harness: AppHarness) -> None:
+    """What a draft may bring stands last, and is not cut off."""
+    drafts = harness.window.picker.drafts
+    delegate, shown = drafts.itemDelegate(), QStyleOptionViewItem()
+    heights = []
+    for detail in ("short", "a detail that is far longer than a line of the list has room for, " * 2):
+        drafts.set_options([Option("Draft", "draft", detail)], "")
+        heights.append(delegate.sizeHint(shown, drafts.model().index(0, 0)).height())
+    assert heights[1] > heights[0]
 
 
 def test_the_pair_is_unloaded_from_the_picker_and_shown_so(harness: AppHarness, qtbot: QtBot) -> None:
@@ -184,4 +208,6 @@ def test_a_draft_is_looked_for_on_the_hub(harness: AppHarness, qtbot: QtBot) -> 
     assert settings is not None
     assert settings.isVisible()
     assert settings.discover.isVisible()
+    assert harness.store.queries[-1].drafts_for == MAIN
+    assert settings.discover.main_button.text() == "Drafts for Main-8B"
     settings.close()

@@ -88,6 +88,12 @@ def test_a_translation_that_loses_a_placeholder_is_found(script: ModuleType, tmp
     assert "placeholders differ: Delete %1" in script.ts_problems(broken)
 
 
+def test_a_count_whose_plural_forms_would_be_lost_is_found(script: ModuleType, tmp_path: Path) -> None:
+    code = 'a = QCoreApplication.translate("Chat", "%n message(s)")\nb = translate("Chat", "Plain")\n'
+    (tmp_path / "words.py").write_text(code, encoding="utf-8")
+    assert script.unseen_plurals(tmp_path) == ["words.py:1: a text with a count needs self.tr"]
+
+
 @pytest.mark.parametrize("language", ["ko", "ja", "zh_CN"])
 def test_everything_on_screen_is_translated(harness: AppHarness, qtbot: QtBot, language: str) -> None:
     harness.application.settings.language = language

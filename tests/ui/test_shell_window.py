@@ -47,15 +47,12 @@ def test_a_question_typed_gets_its_reply(harness: AppHarness, qtbot: QtBot) -> N
 
 
 def test_a_message_sent_while_the_model_loads_waits_and_is_answered(tmp_path: Path, qtbot: QtBot) -> None:
-    harness = AppHarness(tmp_path)
-    try:
+    with AppHarness(tmp_path) as harness:
         with qtbot.waitSignal(harness.application.opened):
             harness.application.show()
         assert harness.models.pair.state is PairState.LOADING
         assert "Loading" in harness.window.header.chip.accessibleName()
         assert harness.ask(qtbot, "Quick")
-    finally:
-        harness.close()
 
 
 def test_a_question_of_the_empty_chat_is_asked_with_one_click(tmp_path: Path, qtbot: QtBot) -> None:
@@ -68,15 +65,14 @@ def test_a_question_of_the_empty_chat_is_asked_with_one_click(tmp_path: Path, qt
 
 
 def test_without_the_starter_pair_nothing_is_offered_that_nobody_can_answer(tmp_path: Path, qtbot: QtBot) -> None:
-    harness = AppHarness(tmp_path, put_settings={"main_folder": "starter", "draft_folder": "starter"}, installed=())
-    try:
+    with AppHarness(
+        tmp_path, put_settings={"main_folder": "starter", "draft_folder": "starter"}, installed=()
+    ) as harness:
         with qtbot.waitSignal(harness.application.opened):
             harness.application.show()
         assert not any(question.isVisible() for question in harness.window.empty_chat.questions)
         harness.window.open_picker()
         assert harness.window.picker.mains.model().index(0, 0).data() == "Nothing is installed yet."
-    finally:
-        harness.close()
 
 
 def test_with_another_model_the_empty_chat_does_not_speak_of_the_starter_pair(harness: AppHarness) -> None:
@@ -86,8 +82,7 @@ def test_with_another_model_the_empty_chat_does_not_speak_of_the_starter_pair(ha
 
 
 def test_without_a_model_the_text_stays(tmp_path: Path, qtbot: QtBot) -> None:
-    harness = AppHarness(tmp_path, put_settings={"main_folder": "", "draft_folder": ""})
-    try:
+    with AppHarness(tmp_path, put_settings={"main_folder": "", "draft_folder": ""}) as harness:
         with qtbot.waitSignal(harness.application.opened):
             harness.application.show()
         QTest.keyClicks(harness.window.composer.edit, "kept")
@@ -98,8 +93,6 @@ def test_without_a_model_the_text_stays(tmp_path: Path, qtbot: QtBot) -> None:
         QTest.mouseClick(harness.window.banner.button, Qt.MouseButton.LeftButton)
         assert harness.window.picker.isVisible()
         harness.window.picker.close()
-    finally:
-        harness.close()
 
 
 def test_escape_stops_the_reply(harness: AppHarness, qtbot: QtBot) -> None:
@@ -243,39 +236,39 @@ def test_a_model_that_cannot_load_is_said_with_a_way_out(tmp_path: Path, qtbot: 
 
 
 def test_closing_while_a_reply_runs_keeps_what_was_written(tmp_path: Path, qtbot: QtBot) -> None:
-    harness = AppHarness(tmp_path)
-    harness.open(qtbot)
-    harness.engine.gate.hold()
-    QTest.keyClicks(harness.window.composer.edit, "Story")
-    press(harness.window.composer.edit, Qt.Key.Key_Return)
-    harness.engine.gate.let_through(1)
-    qtbot.waitUntil(lambda: [row.text for row in harness.chats.transcript.messages] == ["Story", "A draft "])
-    with qtbot.waitSignal(harness.application.ended):
-        harness.close()
-    assert harness.engine.close()  # its thread has ended
-    database = Database(harness.paths.database)
-    messages = MessageStore(database, ChatStore(database)).branch(ChatStore(database).leaf(1))
-    assert (messages[-1].text, messages[-1].status) == ("A draft ", ReplyStatus.INTERRUPTED)
-    database.close()
-    assert not (harness.paths.data / "running").exists()
+    with AppHarness(tmp_path) as harness:
+        harness.open(qtbot)
+        harness.engine.gate.hold()
+        QTest.keyClicks(harness.window.composer.edit, "Story")
+        press(harness.window.composer.edit, Qt.Key.Key_Return)
+        harness.engine.gate.let_through(1)
+        qtbot.waitUntil(lambda: [row.text for row in harness.chats.transcript.messages] == ["Story", "A draft "])
+        with qtbot.waitSignal(harness.application.ended):
+            harness.close()
+        assert harness.engine.close()  # its thread has ended
+        database = Database(harness.paths.database)
+        messages = MessageStore(database, ChatStore(database)).branch(ChatStore(database).leaf(1))
+        assert (messages[-1].text, messages[-1].status) == ("A draft ", ReplyStatus.INTERRUPTED)
+        database.close()
+        assert not (harness.paths.data / "running").exists()
 
 
 def test_after_a_crash_the_next_start_says_so(tmp_path: Path, qtbot: QtBot) -> None:
-    harness = AppHarness(tmp_path)
-    (harness.paths.data / "running").write_text("", encoding="utf-8")
-    harness.open(qtbot)
-    assert harness.window.banner.isVisible()
-    harness.close()
+    with AppHarness(tmp_path) as harness:
+        (harness.paths.data / "running").write_text("", encoding="utf-8")
+        harness.open(qtbot)
+        assert harness.window.banner.isVisible()
+        harness.close()
 
 
 def test_a_model_that_brought_the_app_down_is_not_loaded_again(tmp_path: Path, qtbot: QtBot) -> None:
-    harness = AppHarness(tmp_path)
-    (harness.paths.data / "running").write_text(MAIN.folder, encoding="utf-8")
-    with qtbot.waitSignal(harness.application.opened):
-        harness.application.show()
-    assert harness.engine.loads == []
-    assert "Main-8B" in harness.window.banner.sentence.text()
-    harness.close()
+    with AppHarness(tmp_path) as harness:
+        (harness.paths.data / "running").write_text(MAIN.folder, encoding="utf-8")
+        with qtbot.waitSignal(harness.application.opened):
+            harness.application.show()
+        assert harness.engine.loads == []
+        assert "Main-8B" in harness.window.banner.sentence.text()
+        harness.close()
 
 
 def test_the_window_comes_back_where_it_was(tmp_path: Path, qtbot: QtBot) -> None:
@@ -336,28 +329,47 @@ def test_words_that_the_disk_refuses_stay_and_can_be_sent_again(harness: AppHarn
     )
     harness.wait_until_stored(qtbot)
     assert window.banner.button.text() == "Try again"
+    harness.application.settings.not_saved.emit()  # of the same disk: it takes the button from nobody
+    assert window.banner.button.text() == "Try again"
     QTest.mouseClick(window.banner.button, Qt.MouseButton.LeftButton)
+    assert "settings" in window.banner.sentence.text()
     harness.wait_until_quiet(qtbot)
     assert (window.composer.text(), len(harness.chats.transcript.messages)) == ("", 2)
 
 
 @pytest.mark.expect_log("was not stored: SQLITE_FULL")
+def test_what_was_sent_after_all_is_no_longer_offered_to_be_sent_again(harness: AppHarness, qtbot: QtBot) -> None:
+    storage, window = harness.application.storage, harness.window
+    storage.write(fill_up, lambda _: None, lambda _: None)
+    window.composer.set_text("precious " * 600)
+    press(window.composer.edit, Qt.Key.Key_Return)
+    qtbot.waitUntil(window.banner.isVisible)
+    storage.write(
+        lambda stores: stores.database.execute("PRAGMA max_page_count = 100000"), lambda _: None, lambda _: None
+    )
+    press(window.composer.edit, Qt.Key.Key_Return)
+    harness.wait_until_quiet(qtbot)
+    assert len(harness.chats.transcript.messages) == 2
+    assert window.banner.button.text() != "Try again"
+
+
+@pytest.mark.expect_log("was not stored: SQLITE_FULL")
 def test_the_window_asks_before_it_drops_what_the_disk_has_not_taken(tmp_path: Path, qtbot: QtBot) -> None:
-    harness = AppHarness(tmp_path)
-    harness.open(qtbot)
-    harness.engine.scripts.append(Script(pieces=("word " * 3000,)))
-    harness.engine.gate.hold()
-    type_and_send(harness, "Story")
-    harness.wait_until_stored(qtbot)
-    harness.application.storage.write(fill_up, lambda _: None, lambda _: None)
-    harness.engine.gate.open()
-    qtbot.waitUntil(lambda: harness.chats.has_unsaved)
-    harness.window.close()
-    assert harness.window.isVisible()
-    assert harness.window.banner.title.text() == "Not everything is saved"
-    with qtbot.waitSignal(harness.application.ended):
+    with AppHarness(tmp_path) as harness:
+        harness.open(qtbot)
+        harness.engine.scripts.append(Script(pieces=("word " * 3000,)))
+        harness.engine.gate.hold()
+        type_and_send(harness, "Story")
+        harness.wait_until_stored(qtbot)
+        harness.application.storage.write(fill_up, lambda _: None, lambda _: None)
+        harness.engine.gate.open()
+        qtbot.waitUntil(lambda: harness.chats.has_unsaved)
         harness.window.close()
-    harness.close()
+        assert harness.window.isVisible()
+        assert harness.window.banner.title.text() == "Not everything is saved"
+        with qtbot.waitSignal(harness.application.ended):
+            harness.window.close()
+        harness.close()
 
 
 def fill_up(stores: Stores) -> None:
@@ -369,37 +381,37 @@ def fill_up(stores: Stores) -> None:
 
 @pytest.mark.expect_log("the database cannot be opened")
 def test_a_start_without_its_chats_keeps_what_is_typed_and_can_be_tried_again(tmp_path: Path, qtbot: QtBot) -> None:
-    harness = AppHarness(tmp_path)
-    harness.paths.database.mkdir()  # what stands in the way is no file
-    harness.application.show()
-    qtbot.waitUntil(harness.window.banner.isVisible)
-    type_and_send(harness, "precious")
-    assert harness.window.composer.text() == "precious"
-    assert harness.window.banner.title.text() == "Your chats cannot be opened"
-    harness.paths.database.rmdir()
-    with qtbot.waitSignal(harness.application.opened):
-        QTest.mouseClick(harness.window.banner.button, Qt.MouseButton.LeftButton)
-    assert harness.window.composer.text() == "precious"
-    press(harness.window.composer.edit, Qt.Key.Key_Return)
-    harness.wait_until_quiet(qtbot)
-    assert harness.chats.transcript.messages[0].text == "precious"
-    harness.close()
+    with AppHarness(tmp_path) as harness:
+        harness.paths.database.mkdir()  # what stands in the way is no file
+        harness.application.show()
+        qtbot.waitUntil(harness.window.banner.isVisible)
+        type_and_send(harness, "precious")
+        assert harness.window.composer.text() == "precious"
+        assert harness.window.banner.title.text() == "Your chats cannot be opened"
+        harness.paths.database.rmdir()
+        with qtbot.waitSignal(harness.application.opened):
+            QTest.mouseClick(harness.window.banner.button, Qt.MouseButton.LeftButton)
+        assert harness.window.composer.text() == "precious"
+        press(harness.window.composer.edit, Qt.Key.Key_Return)
+        harness.wait_until_quiet(qtbot)
+        assert harness.chats.transcript.messages[0].text == "precious"
+        harness.close()
 
 
 @pytest.mark.expect_log("the database cannot be opened")
 def test_what_is_typed_without_a_database_survives_quitting(tmp_path: Path, qtbot: QtBot) -> None:
-    first = AppHarness(tmp_path)
-    first.paths.database.mkdir()
-    first.application.show()
-    qtbot.waitUntil(first.window.banner.isVisible)
-    QTest.keyClicks(first.window.composer.edit, "precious")
-    first.close()
-    assert first.engine.close()  # the app never came to use it
-    first.paths.database.rmdir()
-    for _ in range(2):
-        with open_app(tmp_path, qtbot) as next_one:
-            assert next_one.window.composer.text() == "precious"
-            assert not first.paths.unsent.exists()
+    with AppHarness(tmp_path) as first:
+        first.paths.database.mkdir()
+        first.application.show()
+        qtbot.waitUntil(first.window.banner.isVisible)
+        QTest.keyClicks(first.window.composer.edit, "precious")
+        first.close()
+        assert first.engine.close()  # the app never came to use it
+        first.paths.database.rmdir()
+        for _ in range(2):
+            with open_app(tmp_path, qtbot) as next_one:
+                assert next_one.window.composer.text() == "precious"
+                assert not first.paths.unsent.exists()
 
 
 def test_a_clean_end_leaves_no_log_beside_the_database(tmp_path: Path, qtbot: QtBot) -> None:
@@ -437,6 +449,21 @@ def test_undo_takes_back_what_was_done_last(harness: AppHarness, qtbot: QtBot) -
     assert harness.window.composer.text() != "typed on"
 
 
+def test_an_empty_composer_has_nothing_to_undo(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_app(tmp_path, qtbot) as first:
+        first.ask(qtbot, "Precious")
+    with open_app(tmp_path, qtbot) as second:
+        edit = second.window.composer.edit
+        assert not edit.document().isUndoAvailable()
+        second.window.sidebar.chats.delete_requested.emit(1)
+        qtbot.waitUntil(lambda: second.chats.conversations.row_of(1) is None)
+        QTest.keyClicks(edit, "a")
+        QTest.keyClick(edit, Qt.Key.Key_Backspace)
+        edit.set_text("")
+        press(second.window, Qt.Key.Key_Z, CONTROL)
+        qtbot.waitUntil(lambda: second.chats.conversations.row_of(1) is not None)
+
+
 def test_the_menu_brings_back_what_was_deleted_in_an_earlier_run(tmp_path: Path, qtbot: QtBot) -> None:
     with open_app(tmp_path, qtbot) as first:
         first.ask(qtbot, "R&D")
@@ -455,19 +482,19 @@ def test_the_menu_brings_back_what_was_deleted_in_an_earlier_run(tmp_path: Path,
 
 @pytest.mark.expect_log("a step of the end failed")
 def test_every_step_of_the_end_is_done_whatever_became_of_the_others(tmp_path: Path, qtbot: QtBot) -> None:
-    harness = AppHarness(tmp_path)
-    harness.open(qtbot)
-    harness.ask(qtbot, "Question")
+    with AppHarness(tmp_path) as harness:
+        harness.open(qtbot)
+        harness.ask(qtbot, "Question")
 
-    def fail(*_: object) -> bool:
-        raise OSError(28, "No space left on device")
+        def fail(*_: object) -> bool:
+            raise OSError(28, "No space left on device")
 
-    harness.application.chats.close = fail  # type: ignore[method-assign,assignment]
-    harness.application._steps[0] = fail
-    harness.application.storage.close, close = fail, harness.application.storage.close  # type: ignore[method-assign,assignment]
-    with qtbot.waitSignal(harness.application.ended):
-        harness.window.close()
-    assert harness.engine.close()
-    assert not (harness.paths.data / "running").exists()
-    close()
-    harness.close()
+        harness.application.chats.close = fail  # type: ignore[method-assign,assignment]
+        harness.application._steps[0] = fail
+        harness.application.storage.close, close = fail, harness.application.storage.close  # type: ignore[method-assign,assignment]
+        with qtbot.waitSignal(harness.application.ended):
+            harness.window.close()
+        assert harness.engine.close()
+        assert not (harness.paths.data / "running").exists()
+        close()
+        harness.close()

@@ -11,6 +11,7 @@ from PySide6.QtGui import QAccessible, QColor, QImage
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.views.widgets.banner import BannerText
 from app.words.formats import percent
 from tests.helpers.app_harness import AppHarness, open_app
 
@@ -42,8 +43,7 @@ def test_a_percentage_has_no_space() -> None:
 
 
 def test_the_composer_does_not_shift_when_the_app_has_opened(tmp_path: Path, qtbot: QtBot) -> None:
-    harness = AppHarness(tmp_path)
-    try:
+    with AppHarness(tmp_path) as harness:
         harness.application.show()
         QApplication.processEvents()
         at_first = place_in(harness.window, harness.window.composer)
@@ -52,8 +52,6 @@ def test_the_composer_does_not_shift_when_the_app_has_opened(tmp_path: Path, qtb
         assert place_in(harness.window, harness.window.composer).left() == at_first.left()
         harness.ask(qtbot, "Hello")
         assert place_in(harness.window, harness.window.composer).left() == at_first.left()
-    finally:
-        harness.close()
 
 
 def test_title_and_chip_hold_to_their_edges(harness: AppHarness, qtbot: QtBot) -> None:
@@ -64,6 +62,35 @@ def test_title_and_chip_hold_to_their_edges(harness: AppHarness, qtbot: QtBot) -
         QApplication.processEvents()
         places.add((header.title.x(), header.chip.geometry().right()))
     assert len(places) == 1
+
+
+def test_large_text_in_a_small_window_leaves_the_header_its_names(harness: AppHarness, qtbot: QtBot) -> None:
+    window, header = harness.window, harness.window.header
+    header.set_title("A title that is much longer than the others are")
+    window.resize(720, 700)
+    aside = [window.chat_settings.button, window.inspector.button]
+    assert all(button.isVisible() for button in aside)
+    harness.application.settings.text_scale = 2.0
+    qtbot.waitUntil(lambda: not any(button.isVisible() for button in aside))
+    QApplication.processEvents()
+    shown = [each for each in (header.title, header.chip, header.show_button) if each.isVisible()]
+    assert all(header.rect().contains(each.geometry()) for each in shown)
+    assert header.chip.width() > 0.5 * header.width()
+    harness.application.settings.text_scale = 1.0
+    qtbot.waitUntil(lambda: all(button.isVisible() for button in aside))
+
+
+def test_a_banner_grows_with_the_text(harness: AppHarness, qtbot: QtBot) -> None:
+    banner = harness.window.banner
+    harness.window.resize(720, 700)
+    banner.show_warning(lambda: BannerText("A sentence that is long. " * 8, button="Do it"))
+    QApplication.processEvents()
+    low = banner.height()
+    harness.application.settings.text_scale = 2.0
+    layout = banner.layout()
+    assert layout is not None
+    qtbot.waitUntil(lambda: banner.height() > 2 * low)
+    qtbot.waitUntil(lambda: banner.height() >= layout.totalHeightForWidth(banner.width()))
 
 
 @pytest.mark.parametrize("scale", [1.0, 2.0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from app.controllers.race import Race
 from app.controllers.statistics import Grouping
 from app.storage import ReplyStatus
 from app.view_models.race import RaceState
+from app.view_models.request_table import RequestRow
 from app.views.settings.speculation import SpeculationPage
 from app.views.shell.race_words import verdict
 from app.views.transcript.message_acts import RACE
@@ -94,6 +96,27 @@ def test_totals_and_clearing_them(app: AppHarness, qtbot: QtBot) -> None:
     assert app.chats.requests.rows == []
     assert app.chats.transcript.messages[-1].stats is not None
     assert page.totals.nothing.isVisibleTo(page)
+
+
+def holds(rows: list[RequestRow], number: int) -> bool:
+    return len(rows) == number
+
+
+def test_earlier_requests_are_shown_page_by_page(tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    with open_app(tmp_path, qtbot) as app:
+        for number in range(5):
+            app.ask(qtbot, f"{number}?")
+    monkeypatch.setattr("app.controllers.statistics.PAGE_ROWS", 2)
+    with open_app(tmp_path, qtbot) as app:
+        page, rows = page_of(app, qtbot), app.chats.requests.rows
+        qtbot.waitUntil(lambda: len(rows) == 2)
+        assert page.more_button.text() == "Show more (3 older)"
+        for shown in (4, 5):
+            page.more_button.click()
+            qtbot.waitUntil(partial(holds, rows, shown))
+        numbers = [row.message_id for row in rows]
+        assert numbers == sorted(set(numbers), reverse=True)
+        assert not page.more_button.isVisibleTo(page)
 
 
 # The pair's switch

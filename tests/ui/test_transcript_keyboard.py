@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAccessible, QAccessibleInterface
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.view_models.transcript import TranscriptMessage
-from app.views.transcript.text_parts import ReadOnlyText
+from app.views.transcript.parts import PartKind
+from app.views.transcript.text_parts import ReadOnlyText, TextPart
 from tests.helpers.transcript_harness import PARAGRAPH, TranscriptHarness, long_chat, question, reply
 
 SHIFT = Qt.KeyboardModifier.ShiftModifier
@@ -109,6 +110,33 @@ def test_tab_stays_in_the_message_in_focus(open_window: Callable[..., Window]) -
     assert QApplication.focusWidget() in window.view.findChildren(QWidget)  # its buttons are next
 
 
+@pytest.mark.parametrize("links", ["", LINKED])
+def test_tab_reaches_the_buttons_of_a_message_that_are_out_of_sight(
+    open_window: Callable[..., Window], links: str
+) -> None:
+    chat = long_chat(4)
+    chat[3] = reply(chat[3].id, links + "\n\n" + PARAGRAPH * 60)
+    window = open_window(chat)
+    window.harness.scroll_to(0)
+    window.view.message_keys.show(3)
+    window.press(*[Qt.Key.Key_Tab] * (4 if links else 1))
+    names = []
+    while (focused := QApplication.focusWidget()) is not None and window.view.isAncestorOf(focused):
+        shown = window.view.viewport().visibleRegion().boundingRect()
+        assert shown.contains(focused.mapTo(window.view.viewport(), focused.rect().center()))
+        names.append(focused.accessibleName())
+        window.press(Qt.Key.Key_Tab)
+    assert names == ["Copy message", "Edit message", "Write this reply again", "Delete message", "More"]
+    assert window.behind.hasFocus()
+    window.press((Qt.Key.Key_Tab, SHIFT))
+    assert focused_name() == "More"
+
+
+def focused_name() -> str:
+    focused = QApplication.focusWidget()
+    return "" if focused is None else focused.accessibleName()
+
+
 def test_a_link_in_focus_is_seen_and_heard(open_window: Callable[..., Window]) -> None:
     window = open_window([reply(1, LINKED)])
     plain = window.view.grab().toImage()
@@ -178,3 +206,35 @@ def test_words_and_selection_of_each_part_are_heard(open_window: Callable[..., W
     assert heard["It is a word."] == heard["x = 1"] == ("Reply, message 2 of 2", 1)
     window.view.selection.clear()
     assert not any(reading(text).textInterface().selectionCount() for text in texts)
+
+
+NOTED = f"Words[^1] and more[^two], not[^lost].\n\n{PARAGRAPH * 30}\n\n[^1]: The first.\n[^two]: The other.\n"
+
+
+def test_return_goes_from_a_footnote_mark_to_its_note_and_back(open_window: Callable[..., Window]) -> None:
+    window = open_window([reply(1, NOTED)])
+    window.harness.scroll_to(0)
+    window.view.setFocus()
+    window.press(Qt.Key.Key_Tab, Qt.Key.Key_Tab)
+    assert window.view.link.accessibleName() == "Footnote two"
+    window.press(Qt.Key.Key_Return)
+    assert window.view.link.accessibleName() == "Back from footnote two"
+    assert window.view.viewport().rect().contains(window.view.link.geometry())
+    assert window.harness.value > 0
+    window.press(Qt.Key.Key_Return)
+    assert window.view.link.accessibleName() == "Footnote two"
+    assert window.view.viewport().rect().contains(window.view.link.geometry())
+    window.press(Qt.Key.Key_Tab)
+    assert window.view.link.accessibleName() == "Back from footnote 1"  # the mark without a note leads nowhere
+    assert not window.asked
+
+
+def test_a_click_on_a_footnote_mark_shows_the_note(open_window: Callable[..., Window]) -> None:
+    window = open_window([reply(1, NOTED), *long_chat(3)])
+    window.harness.scroll_to(0)
+    text = window.harness.parts(PartKind.TEXT)[0].widget
+    assert isinstance(text, TextPart)
+    QTest.mouseClick(text.viewport(), Qt.MouseButton.LeftButton, pos=text.rect_of(5).center() + QPoint(3, -3))
+    assert window.view.link.accessibleName() == "Back from footnote 1"
+    assert window.harness.value > 0
+    assert not window.asked

@@ -61,7 +61,10 @@ def test_showing_hostile_text_opens_no_file(text: TextPart) -> None:
     assert not [path for path in opened if "zero" in path or "/etc" in path]
 
 
-@pytest.mark.parametrize("source", ["[x](file:///etc/passwd)", "[x](javascript:alert(1))", "<a href='/x'>x</a>"])
+SCHEMES = ["[x](file:///etc/passwd)", "[x](javascript:alert(1))", "<a href='/x'>x</a>", "[x](#note:1)", "[x](#mark:1)"]
+
+
+@pytest.mark.parametrize("source", SCHEMES)
 def test_other_schemes_are_plain_text(text: TextPart, source: str) -> None:
     assert show(text, source) == source
     assert not any(each.charFormat().isAnchor() for each in cursors(text))

@@ -7,11 +7,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QFileDialog, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.controllers.tuning import PASSES, TuningController
 from app.storage.pair_records import PairRecords
-from app.view_models.tuning import WAYS, Content, TuningState, Way
+from app.theme import Theme
+from app.view_models.tuning import WAYS, Content, TuningState, Way, mean_gains
+from app.views.settings.tune import TuneCard
+from app.views.settings.tune_words import way_text
 from engine import DraftingState
 from tests.helpers.controller_harness import ControllerHarness, open_harness
 from tests.helpers.fake_engine import DRAFT, MAIN, Script
@@ -63,6 +70,68 @@ def test_each_way_is_measured_on_each_text_and_the_fastest_kept(stage: Stage, qt
     assert stage.harness.settings.speculation_tokens == 4
     assert PairRecords(stage.records._file).get(MAIN.folder, DRAFT.folder).tokens == 4
     assert json.loads(stage.tuning.as_json())["mode"] == "fixed"
+
+
+@pytest.fixture
+def card(stage: Stage, qtbot: QtBot) -> Iterator[TuneCard]:
+    window = QWidget()
+    qtbot.addWidget(window)
+    card = TuneCard(Theme(window), stage.tuning)
+    QVBoxLayout(window).addWidget(card)
+    window.resize(700, 500)
+    window.show()
+    yield card
+    window.close()
+
+
+def measured(stage: Stage, card: TuneCard, qtbot: QtBot) -> None:
+    stage.script({"off": 0.05, "fixed4": 0.02, "auto": 0.05})
+    QTest.mouseClick(card.go_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: stage.tuning.view.state is TuningState.DONE)
+
+
+def test_the_chart_shows_each_way_at_its_height(stage: Stage, card: TuneCard, qtbot: QtBot) -> None:
+    """The curve peaks over the best way; what is painted is told to those who do not see it, too."""
+    assert not card.chart.isVisible()
+    measured(stage, card, qtbot)
+    qtbot.waitUntil(card.chart.isVisible)
+    QTest.qWait(0)
+    gains = mean_gains(stage.tuning.view.readings)
+    told = dict(part.split(": ") for part in card.chart.accessibleName().split("; "))
+    assert told == {way_text(way): f"{gain:.2f}×" for way, gain in gains.items()}
+    picture, ink = card.chart.grab().toImage(), card.theme.palette.draft
+    left, right, foot = (card.theme.px(px) for px in (38, 8, 30))
+    column = (card.chart.width() - left - right) / len(WAYS)
+    highest: dict[Way, int] = {}
+    for at, way in enumerate(WAYS):
+        x = round(left + (at + 0.5) * column)
+        rows = [y for y in range(foot, picture.height() - foot) if is_like(picture.pixelColor(x, y), ink)]
+        highest[way] = min(rows, default=picture.height())
+    assert highest[Way("fixed", 4)] < min(y for way, y in highest.items() if way != Way("fixed", 4)), highest
+
+
+def is_like(one: QColor, other: QColor) -> bool:
+    return all(abs(a - b) < 60 for a, b in zip(one.getRgb()[:3], other.getRgb()[:3], strict=True))  # type: ignore[index]
+
+
+def test_what_was_measured_is_exported_to_a_file(stage: Stage, card: TuneCard, qtbot: QtBot, tmp_path: Path) -> None:
+    assert not card.export_button.isVisible()
+    measured(stage, card, qtbot)
+    qtbot.waitUntil(card.export_button.isVisible)
+    QTest.mouseClick(card.export_button, Qt.MouseButton.LeftButton)
+    (dialog,) = card.findChildren(QFileDialog)
+    file = tmp_path / "pair.json"
+    dialog.setDirectory(str(tmp_path))
+    dialog.selectFile(file.name)
+    dialog.accept()
+    content = json.loads(file.read_text("utf-8"))
+    assert (content["main"], content["draft"]) == (MAIN.folder, DRAFT.folder)
+    assert (content["mode"], content["tokens"]) == ("fixed", 4)
+    rows = {(row["content"], row["mode"], row["tokens"]) for row in content["measured"]}
+    assert len(rows) == len(WAYS) * len(Content)
+    assert content["tuned_gain"] > 2
+    card.export_to(str(tmp_path / "no" / "such" / "folder.json"))
+    assert "No such file" in card.sentence.text()
 
 
 def test_where_nothing_wins_it_says_so_and_leaves_auto(stage: Stage, qtbot: QtBot) -> None:

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from engine import Catalog, CatalogDraft, CatalogModel, DrafterKind, FitLevel, load_catalog
+from engine import (
+    Catalog,
+    CatalogAcceptance,
+    CatalogDraft,
+    CatalogModel,
+    DrafterKind,
+    FitLevel,
+    ForwardTimes,
+    load_catalog,
+)
 from engine.models.fit import memory_share
 from tests.architecture.project import ROOT
 
@@ -25,7 +35,8 @@ def catalog() -> Catalog:
 
 def test_every_entry_is_plausible(catalog: Catalog) -> None:
     entries: list[CatalogModel | CatalogDraft] = [*catalog.models, *catalog.drafts]
-    assert len({entry.repository for entry in entries}) == len(entries)
+    for each in (catalog.models, catalog.drafts):  # a chat model may be in both
+        assert len({entry.repository for entry in each}) == len(each)
     for entry in entries:
         estimate = entry.parameters * (16 if entry.bits is None else entry.bits + 0.5) / 8
         assert 0.6 < entry.download_bytes / estimate < 1.6, entry.repository
@@ -57,6 +68,17 @@ def test_every_drafters_main_model_is_there(catalog: Catalog) -> None:
             assert 0.2 < gain.times < 6
             assert gain.source.startswith("https://")
             assert gain.on in {"chat", "code", "math", "mixed"}
+        for told in draft.acceptances:
+            assert told.main in ("", *draft.mains)
+            assert 1 < told.tokens_per_pass < 8
+            assert told.drafted == 0 or told.tokens_per_pass < told.drafted + 1
+            assert told.source.startswith("https://")
+            assert told.on in {"chat", "code", "math", "mixed"}
+
+
+def test_every_line_of_models_has_a_drafter(catalog: Catalog) -> None:
+    mains = {main for draft in catalog.drafts for main in draft.mains}
+    assert {model.family for model in catalog.models if model.repository in mains} >= COVERED
 
 
 def test_losses_are_told_and_not_recommended(catalog: Catalog) -> None:
@@ -97,6 +119,46 @@ def test_newer_and_faster_comes_before_larger(catalog: Catalog) -> None:
     assert best.main.family == "Qwen3.8"
     assert best.gain is not None
     assert (best.gain.on, best.gain.times > 2) == ("chat", True)
+
+
+def test_what_a_draft_may_bring_is_told_where_a_model_like_its_main_one_was_measured(catalog: Catalog) -> None:
+    main, draft = "mlx-community/Qwen3-8B-8bit", "deepseek-ai/dspark_qwen3_8b_block7"
+    by_width = {1: 0.04, 2: 0.041, 4: 0.043, 8: 0.05}
+    like = ForwardTimes(8_000_000_000, False, tuple(by_width.items()))
+    found = catalog.predicted(main, draft, [like])
+    assert found is not None
+    assert found.on == "chat"
+    assert 1.3 < found.times < 3.72  # no more than the tokens of a pass that somebody has published
+    for others in ((), (replace(like, weight_bytes=600_000_000),), (replace(like, sparse=True),)):
+        assert catalog.predicted(main, draft, others) is None
+    assert catalog.predicted(main, "deepseek-ai/dspark_qwen3_4b_block7", [like]) is None  # made for another one
+    assert catalog.predicted(main, "mlx-community/Qwen3-0.6B-4bit", [like]) is None  # nobody told how far it is right
+    assert catalog.predicted("nobody/nothing", draft, [like]) is None
+
+
+def test_of_a_model_made_of_experts_a_step_takes_only_those_that_a_token_needs(catalog: Catalog) -> None:
+    """So a draft costs more of a step than it has of the weights."""
+    main, draft = "mlx-community/Qwen3.6-35B-A3B-4bit", "mlx-community/Qwen3.6-35B-A3B-MTP-4bit"
+    flat = ForwardTimes(20_000_000_000, True, ((1, 0.01), (2, 0.01), (8, 0.01)))
+    found = catalog.predicted(main, draft, [flat])
+    assert found is not None
+    assert 1.5 < found.times < 2  # not 4.1, as by its share of all weights
+
+
+def test_how_far_a_draft_is_right_is_read_in_both_ways(tmp_path: Path) -> None:
+    def told(**row: object) -> CatalogAcceptance:
+        draft = {"repository": "a/b", "kind": "mtp", "mains": ["a/m"], "parameters": 1, "bits": 4, "source": "x"}
+        content = {
+            "models": [],
+            "drafts": [draft | {"gains": [], "acceptances": [row | {"on": "chat", "source": "x"}]}],
+        }
+        (tmp_path / "catalog.json").write_text(json.dumps(content))
+        return load_catalog(tmp_path / "catalog.json").drafts[0].acceptances[0]
+
+    assert (told(tokens_per_pass=2.5).tokens_per_pass, told(tokens_per_pass=2.5).drafted) == (2.5, 0)
+    assert (told(accepted=0.5, drafted=3).tokens_per_pass, told(accepted=0.5, drafted=3).drafted) == (2.5, 3)
+    assert (told(accepted=0.5).tokens_per_pass, told(accepted=0.5).drafted) == (1.5, 1)
+    assert told(tokens_per_pass=2.5, main="a/m").main == "a/m"
 
 
 def test_nothing_fits_a_machine_without_memory(catalog: Catalog) -> None:
@@ -141,6 +203,8 @@ def test_the_file_names_no_entry_field_that_nobody_reads() -> None:
         "released",
         "source",
     }
-    assert {key for row in content["models"] for key in row} <= read | {"download_bytes", "token_bytes", "fixed_bytes"}
-    drafts = {"repository", "kind", "mains", "parameters", "bits", "source", "gains", "download_bytes"}
+    also = {"download_bytes", "token_bytes", "fixed_bytes", "active_parameters"}
+    assert {key for row in content["models"] for key in row} <= read | also
+    drafts = {"repository", "kind", "mains", "parameters", "bits", "source", "gains", "acceptances", "download_bytes"}
+    drafts |= {"active_parameters"}
     assert {key for row in content["drafts"] for key in row} <= drafts

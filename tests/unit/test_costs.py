@@ -144,21 +144,21 @@ def test_rounds_of_a_length_that_take_longer_than_calibrated_cost_more() -> None
 
 
 @pytest.mark.parametrize("plain_first", [True, False])
-def test_one_meeting_with_a_plain_round_moves_a_price_a_fifth_of_the_way(plain_first: bool) -> None:
+def test_one_meeting_with_a_plain_round_moves_a_price_a_third_of_the_way(plain_first: bool) -> None:
     priced = costs()
-    observed = [("", 0, 46.0), ("draft", 3, 52.0 * 1.4)]
+    observed = [("", 0, 46.0), ("draft", 3, 52.0 * 1.15)]
     for source, drafted, seconds in observed if plain_first else reversed(observed):
         priced.observe(source, drafted, seconds)
 
-    assert priced.price_s("draft", 3) / priced.plain_s == pytest.approx(52 / 46 * 1.4 ** (1 / 5))
+    assert priced.price_s("draft", 3) / priced.plain_s == pytest.approx(52 / 46 * 1.15 ** (1 / 3))
 
 
-def test_no_meeting_moves_a_price_by_more_than_a_fifth_of_the_largest_step() -> None:
+def test_no_meeting_moves_a_price_by_more_than_a_third_of_the_largest_correction() -> None:
     priced = costs()
     priced.observe("", 0, 46.0)
     priced.observe("draft", 3, 52.0 * 9)
 
-    assert priced.price_s("draft", 3) / priced.plain_s == pytest.approx(52 / 46 * 1.5 ** (1 / 5))
+    assert priced.price_s("draft", 3) / priced.plain_s == pytest.approx(52 / 46 * 1.2 ** (1 / 3))
 
 
 def test_a_price_that_changes_is_followed_however_long_it_was_steady() -> None:
@@ -176,11 +176,11 @@ def test_a_plain_round_says_what_the_drafted_one_just_before_it_costs() -> None:
     priced = costs()
     for source, drafted, seconds in (("", 0, 46.0), ("lookup", 3, 46.0), ("draft", 3, 52.0), ("draft", 5, 65.4)):
         priced.observe(source, drafted, seconds)
-    priced.observe("", 0, 46.0 / 1.4)
+    priced.observe("", 0, 46.0 / 1.15)
     shares = [priced.price_s(*kind) / priced.plain_s for kind in (("draft", 3), ("lookup", 3), ("draft", 5))]
 
     assert shares[:2] == pytest.approx([52 / 46, 1.0])
-    assert shares[2] == pytest.approx(65.4 / 46 * 1.4 ** (1 / 5))
+    assert shares[2] == pytest.approx(65.4 / 46 * 1.15 ** (1 / 3))
 
 
 def test_a_length_that_was_never_seen_is_thought_to_be_like_the_nearest() -> None:

@@ -24,3 +24,14 @@ def test_a_slice_ends_behind_a_line_or_before_a_space() -> None:
     text = "word " * 9000
     assert text[slice_end(text, 0)] == " "
     assert slice_end("x" * 90_000, 5) == 5 + SLICE_CHARACTERS
+
+
+def test_a_cut_is_in_the_second_half_and_at_a_line_if_there_is_one() -> None:
+    half, rest = SLICE_CHARACTERS // 2, "x" * SLICE_CHARACTERS
+    for start in (0, 3):
+        before = "x" * (start + half)
+        assert slice_end(f"{before}\n x {rest}", start) == len(before) + 1  # a line, though a space comes later
+        assert slice_end(f"{before} {rest}", start) == len(before)
+        assert slice_end(f"{before[1:]}\n{rest}", start) == start + SLICE_CHARACTERS
+        assert slice_end(f"{before}{rest[half + 1 :]}\n\n", start) == start + SLICE_CHARACTERS
+    assert slice_end(" " * SLICE_CHARACTERS, 0) == SLICE_CHARACTERS

@@ -173,7 +173,12 @@ def test_many_damaged_pdfs_are_read_or_refused(tmp_path_factory: pytest.TempPath
 
 
 attachments = st.builds(
-    Attachment, st.text(max_size=9), st.sampled_from(AttachmentKind), st.text(), st.integers(0), st.integers(0)
+    Attachment,
+    st.text(max_size=9),
+    st.sampled_from(AttachmentKind),
+    st.text(),
+    st.integers(0, 10**15),
+    st.integers(0, 10**15),
 )
 
 
@@ -183,7 +188,20 @@ def test_attachments_are_stored_as_they_are(several: tuple[Attachment, ...]) -> 
     assert attachments_from_json(attachments_to_json(several)) == several
 
 
-@pytest.mark.parametrize("text", ["", "{", "3", "[1, null]", '[{"name": 3}]', b"\xff", 5, "[" * 100_000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "3",
+        "[1, null]",
+        '[{"name": 3}]',
+        f'[{{"size_bytes": {10**400}, "tokens": -1}}]',
+        b"\xff",
+        5,
+        "[" * 100_000,
+    ],
+)
 def test_damaged_attachments_are_read_as_far_as_they_go(text: object) -> None:
     for attachment in attachments_from_json(text):
         assert attachment == Attachment("", AttachmentKind.TEXT, "", 0)

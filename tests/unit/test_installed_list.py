@@ -10,6 +10,7 @@ from app.controllers.draft_choices import mains_of, model_entry
 from app.controllers.pair_offers import pair_offers
 from app.view_models.installed_list import ListView, ModelKind, ModelSort, shown
 from app.view_models.model_list import ModelEntry
+from app.views.settings.model_facts import context_text
 from engine import (
     CacheSizes,
     DrafterInfo,
@@ -20,6 +21,7 @@ from engine import (
     ModelInfo,
     ModelSource,
     load_catalog,
+    memory_fit,
 )
 from engine.models.fit import memory_share
 from tests.architecture.project import ROOT
@@ -41,6 +43,17 @@ ENTRIES = [
     entry("giant", 99, level=FitLevel.TOO_LARGE),
     entry("head", 1, 2, drafter=DrafterKind.EAGLE3, fit=None),
 ]
+
+
+def test_what_a_chat_can_have_of_a_models_context() -> None:
+    fits = MemoryFit(FitLevel.FITS, 1, 1, 40_960, estimated=False)
+    whole = entry("m", context_tokens=40_960)
+    assert context_text(replace(whole, fit=fits)) == "40960 tokens"
+    tight = replace(whole, fit=replace(fits, largest_context_tokens=9_000))
+    assert context_text(tight) == "40960 tokens; 9000 fit in memory"
+    assert context_text(replace(tight, asked_tokens=2_048)).endswith("9000 fit in memory; limited to 2048 in Settings")
+    assert context_text(replace(whole, fit=fits, asked_tokens=99_999)) == "40960 tokens"
+    assert model_entry(installed(model_info("/m")), "", "", 100).fit == memory_fit(model_info("/m"), 100)
 
 
 def names(view: ListView) -> list[str]:

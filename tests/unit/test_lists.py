@@ -13,7 +13,6 @@ from pytestqt.modeltest import ModelTester
 from app.storage import ChatSummary, Listing, ReplyStatus
 from app.view_models.conversation_list import PAGE_CHATS, ROW, ConversationListModel
 from app.view_models.request_table import (
-    KEPT_ROWS,
     RequestRole,
     RequestRow,
     RequestTableModel,
@@ -163,13 +162,6 @@ def test_put_of_a_known_request_changes_its_row(table: RequestTableModel) -> Non
     assert changed == []
     table.put(replace(row, status=ReplyStatus.DONE))
     assert (len(changed), table.rowCount(), cells(table, 0)[2]) == (1, 2, "Done")
-
-
-def test_oldest_requests_fall_out(table: RequestTableModel) -> None:
-    for key in range(3, KEPT_ROWS + 10):
-        table.put(RequestRow(key, str(key), ""))
-    assert table.rowCount() == KEPT_ROWS
-    assert table.row(1) is None
 
 
 def test_every_column_has_a_heading(table: RequestTableModel) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.api.types import Sampling
+from engine.api.types import MAX_DRAFT_TOKENS, Sampling
 from engine.decoding.sampling import Sampler
 from engine.drafting.plans import Plan
 from engine.drafting.proposers.lookup import LookupProposer
@@ -66,7 +66,13 @@ def test_a_longer_match_drafts_more_and_is_of_a_higher_grade(match: int, most: i
 def test_a_match_that_reaches_back_to_the_start_of_the_chat_ends_there() -> None:
     proposer = LookupProposer()
     assert drafted(proposer, [1, 2, 3, 4, 1, 2, 3]) == [4, 1, 2]
-    assert drafted(LookupProposer(), [5, 5, 5, 5, 5]) == [5]
+    assert drafted(LookupProposer(), [5, 5, 5, 5, 5]) == [5, 5, 5, 5]
+
+
+@pytest.mark.parametrize("loop", [[5], [5, 6], [5, 6, 7, 8, 9]])
+def test_a_text_that_goes_round_is_drafted_round_after_round(loop: list[int]) -> None:
+    """Lines of a table, say: what followed reaches the end of the text after one round, and goes on from its start."""
+    assert drafted(LookupProposer(), [1, 2, 3, *loop * 40]) == (loop * 40)[:MAX_DRAFT_TOKENS]
 
 
 def test_a_proposer_that_was_closed_remembers_nothing() -> None:
@@ -102,7 +108,10 @@ def test_growing_token_by_token_finds_what_a_search_finds(tokens: list[int], dat
         runs = [end for end in range(3, length) if seen[end - 3 : end] == seen[-3:]]
         found = drafted(proposer, seen)
         assert bool(found) == bool(runs)
-        assert not found or found == seen[runs[-1] : runs[-1] + len(found)]
+        goes_on = list(seen)
+        for at in range(len(found)):  # as if each drafted token stood
+            goes_on.append(goes_on[runs[-1] + at])
+        assert goes_on[length:] == found
         length += data.draw(st.integers(1, 5))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +14,9 @@ from tests.architecture.project import ROOT
 from tests.mutants.__main__ import equivalent
 from tests.mutants.covering import covering, modules
 from tests.mutants.faults import mutants, mutated
-from tests.mutants.trial import Limit, Outcome, Trials, outcome
+from tests.mutants.process import Limit
+from tests.mutants.swap import swap
+from tests.mutants.trial import Outcome, Trials, outcome
 
 
 @pytest.mark.parametrize(
@@ -95,6 +98,41 @@ def test_only_what_a_test_or_the_fault_did_counts_as_noticed(code: int, ended: O
 def trials() -> Iterator[Trials]:
     with Trials() as made:
         yield made
+
+
+_IMPORTED = """
+import functools
+LIMIT = 3
+class Held:
+    tokens: int = 7
+def with_default(a=4):
+    return a
+def plain(a):
+    return a + 1
+@functools.cache
+def wrapped(a):
+    return [each - 1 for each in (a, 5)]
+class Nested:
+    @property
+    def inner(self):
+        return sum(each * 3 for each in (1, 5))
+"""
+_FIRST_LINE_IN_A_FUNCTION = 7
+
+
+def test_a_fault_in_a_function_is_put_into_what_is_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One in what runs at the import changes nothing: constants, attributes, defaults."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    for mutant in mutants("imported.py", _IMPORTED):
+        name = f"imported_{mutant.number}"
+        (tmp_path / f"{name}.py").write_text(_IMPORTED)
+        module = importlib.import_module(name)
+        expected = module.LIMIT, module.Held.tokens, module.with_default.__defaults__
+        assert bool(swap(f"{name}.py", mutant.number)) == (mutant.line >= _FIRST_LINE_IN_A_FUNCTION), mutant
+        assert expected == (module.LIMIT, module.Held.tokens, module.with_default.__defaults__)
+        told = module.with_default(), module.plain(1), module.wrapped(1), module.Nested().inner
+        assert (told != (4, 2, [0, 4], 18)) == (mutant.line >= _FIRST_LINE_IN_A_FUNCTION), mutant
 
 
 _LIMIT = Limit(processor_s=60.0, wall_s=600.0)

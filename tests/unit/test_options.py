@@ -8,8 +8,9 @@ from operator import mul
 
 import pytest
 
-from engine.drafting.options import Option, Policy, Record, stop_floors
-from engine.drafting.plans import PLAIN
+from engine.drafting.acceptance import AcceptRates
+from engine.drafting.options import Choice, Option, Policy, Record, stop_floors
+from engine.drafting.plans import PLAIN, Plan
 
 
 def test_a_policy_is_judged_by_what_it_brought_lately() -> None:
@@ -27,6 +28,21 @@ def test_a_policy_is_judged_by_what_it_brought_lately() -> None:
     assert learn(12.0, 60) > 5.0
     assert learn(1.0, 1) > 5.0  # one round does not make it bad
     assert record.rate(Policy.STEADY, expected) == 2.0
+
+
+@pytest.mark.parametrize(("more", "short"), [(1.0, False), (1.01, False), (1.04, True)])
+def test_a_length_changes_with_the_latest_rounds_where_that_brought_clearly_more(more: float, *, short: bool) -> None:
+    """All of eight tokens stood for long, and one of late: no reason to draft fewer while that has hardly paid."""
+    rates, record = AcceptRates(), Record()
+    for number in range(320):
+        rates.learn(8, 8 if number < 300 else 1)
+        rates.end_round()
+    for _ in range(2000):
+        record.learn(Policy.STEADY, 2.0, 1.0)
+        record.learn(Policy.RECENT, 2.0 * more, 1.0)
+    choice = Choice(Plan("draft"), rates, [1 + 0.3 * drafted for drafted in range(9)], hopeful=False)
+
+    assert (choice.fixed(record).plan.length < 4) == short
 
 
 def test_floors_rise_with_the_price_of_a_token() -> None:

@@ -115,7 +115,24 @@ def test_a_long_chain_needs_no_deep_stack() -> None:
     assert [each.parent for each in found.messages] == [None, *range(1, 20_000)]
 
 
+def test_what_was_told_about_every_answer_is_the_system_prompt() -> None:
+    told = {"user_context_message_data": {"about_user_message": "I keep ducks.", "about_model_message": "Be short."}}
+    question = node("q", "s", "user", "Why?")
+    found = chat(chatgpt(node("s", "root", "user", "", metadata=HIDDEN | told), question, current_node="q"))
+    assert found.options == {"system_prompt": "I keep ducks.\n\nBe short."}
+    found = chat(chatgpt(node("s", "root", "system", "You count.", metadata=HIDDEN), question, current_node="q"))
+    assert found.options == {"system_prompt": "You count."}
+    assert chat(chatgpt(question, current_node="q")).options is None
+
+
 # LM Studio
+
+
+def test_the_system_prompt_of_lm_studio() -> None:
+    assert chat(lm_studio(slot(said("Hi")), systemPrompt="Be short.")).options == {"system_prompt": "Be short."}
+    found = chat(lm_studio(slot(said("You count.", "system")), slot(said("Hi"))))
+    assert (found.options, shape(found)) == ({"system_prompt": "You count."}, [(1, None, "user", "Hi")])
+    assert chat(lm_studio(slot(said("Hi")))).options is None
 
 
 def test_versions_of_lm_studio_are_branches() -> None:
@@ -172,7 +189,9 @@ objects = st.dictionaries(
     texts, st.none() | st.booleans() | numbers | texts | st.lists(numbers, max_size=2), max_size=3
 )
 times = st.floats(0, 3e10, allow_nan=False)
-attached = st.builds(Attachment, texts, st.sampled_from(AttachmentKind), texts, st.integers(0), st.integers(0))
+attached = st.builds(
+    Attachment, texts, st.sampled_from(AttachmentKind), texts, st.integers(0, 10**15), st.integers(0, 10**15)
+)
 
 
 @st.composite
@@ -230,6 +249,7 @@ def test_our_own_form_says_everything(original: PortableChat) -> None:
         {"messages": [{"id": 1, "role": "user"}, {"id": 1, "role": "user"}]},
         {"messages": [{"id": 1, "role": "user", "created_at": 1e300}]},
         {"messages": [{"id": 1, "role": "user", "stats": []}]},
+        {"messages": [{"id": 1, "role": ["user"]}]},
         {"title": None},
         {"folder": [3]},
         {"id": ""},
@@ -244,6 +264,16 @@ def test_an_answer_to_a_later_message_is_a_circle() -> None:
     usual = json.loads(own.line_of(PortableChat("x", "Title", ())))
     messages = [{"id": 1, "role": "user", "parent": 2}, {"id": 2, "role": "user", "parent": 1}]
     assert refusal(usual | {"messages": messages}) is WhyNotRead.CIRCLE
+
+
+@pytest.mark.parametrize("odd", [[1], {}, True, 1.0, "1", -1, 10**30, None])
+def test_odd_places_in_the_tree_end_nothing(odd: object) -> None:
+    """What a message follows, and which is shown: refused, or as if it were not said."""
+    usual = json.loads(own.line_of(PortableChat("x", "Title", ())))
+    messages = [{"id": 1, "role": "user"}, {"id": 2, "role": "user", "parent": odd}]
+    assert odd is None or refusal(usual | {"messages": messages}) is WhyNotRead.CIRCLE
+    (found,) = understood(usual | {"messages": messages[:1], "shown": odd})
+    assert found.shown is None
 
 
 def test_halves_of_pairs_become_question_marks() -> None:
@@ -295,6 +325,7 @@ def test_a_list_is_read_value_by_value(values: list[Any], size: int, ascii_only:
         ("[1,,2]", WhyNotRead.NOT_JSON),
         ("[NaN]", WhyNotRead.NOT_JSON),
         ("[Infinity]", WhyNotRead.NOT_JSON),
+        ('[{"stats": {"rounds": 1e999}}]', WhyNotRead.NOT_JSON),
         ("[" + "9" * 5000 + "]", WhyNotRead.NOT_JSON),
         ('[{"a": 1, "a": 2}]', WhyNotRead.DUPLICATE),
         ('{"chats": [1], "chats": [2]}', WhyNotRead.DUPLICATE),

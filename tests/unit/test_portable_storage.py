@@ -22,6 +22,7 @@ from app.portable.problems import NotExported, NotImported, WhyNotRead, WhyNotWr
 from app.portable.writing import write_json, write_markdown_folder
 from app.storage import Attachment, AttachmentKind, Database, Stores, portable
 from app.storage.importing import STEP_CHATS, Importing
+from app.storage.origins import Known, shrink
 from app.storage.portable import PortableChat, PortableMessage
 from app.system.limited_child import Stop, Stopped
 from app.words.portable import not_exported, not_imported
@@ -92,7 +93,7 @@ def renumbered(chat: PortableChat) -> PortableChat:
         replace(each, number=numbers[each.number] or 0, parent=numbers[each.parent]) for each in chat.messages
     )
     shown = numbers[chat.shown] if chat.shown is not None else len(messages) or None
-    return replace(chat, messages=messages, shown=shown)
+    return replace(chat, messages=messages, shown=shown, options=chat.options or None)
 
 
 @hypothesis_settings(max_examples=25)
@@ -120,12 +121,56 @@ def test_importing_twice_does_not_double(tmp_path: Path) -> None:
         assert len(run(stores, path, again=True).ids) == 3
 
 
+def test_a_chat_that_has_grown_since_gets_what_is_new_and_can_be_taken_back(tmp_path: Path) -> None:
+    with database(tmp_path) as stores:
+        (number,) = run(stores, spool(tmp_path, replace(CHAT, updated_at=5.0))).ids
+        own = stores.messages.add_user(number, stores.chats.leaf(number), "Written here")
+        stores.chats.set_leaf(number, own)
+        before = all_chats(stores)
+        more = (*CHAT.messages, say(5, 4, "Yes.", "assistant"), say(6, 5, "Good."))
+        grown = replace(CHAT, messages=more, shown=6, updated_at=9.0)
+        assert not Known(stores).has(grown.origin, grown.updated_at)
+        importing = run(stores, spool(tmp_path, grown, grown))
+        assert (importing.ids, len(importing.grown), importing.skipped) == ([], 1, 1)
+        (chat,) = all_chats(stores)
+        assert sorted(each.text for each in chat.messages) == sorted([*(each.text for each in more), "Written here"])
+        assert next(each.text for each in chat.messages if each.number == chat.shown) == "Good."
+        assert run(stores, spool(tmp_path, grown)).skipped == 1
+        shrink(stores, importing.grown)
+        (chat,) = all_chats(stores)
+        assert (chat.messages, chat.shown) == (before[0].messages, before[0].shown)
+        assert not Known(stores).has(grown.origin, grown.updated_at)
+
+
+def test_a_copy_of_an_imported_chat_was_not_imported(tmp_path: Path) -> None:
+    with database(tmp_path) as stores:
+        (number,) = run(stores, spool(tmp_path, CHAT)).ids
+        stores.chats.duplicate(number, iter(["Copy"]))
+        assert len({each.origin for each in all_chats(stores)}) == 2
+
+
+@pytest.mark.expect_log("the database was damaged")
+def test_a_rescue_keeps_where_chats_came_from(tmp_path: Path) -> None:
+    path = tmp_path / "chats.db"
+    with database(tmp_path) as stores:
+        run(stores, spool(tmp_path, CHAT))
+        (own,) = portable.chats(stores.database, [stores.chats.create("Mine")], portable.identity(stores))
+    with path.open("r+b") as stream:
+        stream.seek(path.stat().st_size - 4096)
+        stream.write(b"\xff" * 4096)
+    with database(tmp_path) as stores:
+        assert stores.database.row("SELECT 1 FROM notes WHERE name = 'rescued'") is not None
+        known = Known(stores)
+        assert known.has(CHAT.origin, CHAT.updated_at)
+        assert known.has(own.origin)
+
+
 def test_our_own_chats_are_known_until_they_are_deleted(tmp_path: Path) -> None:
     with database(tmp_path) as stores:
         number = stores.chats.create("Mine")
         (exported,) = portable.chats(stores.database, [number], portable.identity(stores))
-        assert portable.is_known(stores, exported.origin)
-        assert not portable.is_known(stores, exported.origin + "0")
+        assert Known(stores).has(exported.origin)
+        assert not Known(stores).has(exported.origin + "0")
         assert run(stores, spool(tmp_path, exported)).skipped == 1
         stores.trash.put_chat(number)
         assert len(run(stores, spool(tmp_path, exported)).ids) == 1
@@ -136,7 +181,7 @@ def test_our_own_chats_are_known_until_they_are_deleted(tmp_path: Path) -> None:
 def test_an_origin_is_only_compared(tmp_path: Path, origin: str) -> None:
     with database(tmp_path) as stores:
         stores.database.execute("INSERT INTO notes VALUES ('identity', 'x')")
-        assert not portable.is_known(stores, origin)
+        assert not Known(stores).has(origin)
 
 
 def test_a_step_that_fails_changes_nothing_and_is_tried_again(tmp_path: Path) -> None:
@@ -246,6 +291,29 @@ def test_an_export_that_is_stopped_or_fails_leaves_what_was_there(tmp_path: Path
     assert [path.name for path in tmp_path.iterdir()] == ["chats.json"]
     assert write_json([CHAT, CHAT], target, Stop(), lambda _done: None) == 2
     assert json.loads(target.read_text())["version"] == own.VERSION
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "value"),
+    [
+        ("messages", "stats", '{"rounds": 1e999}'),
+        ("messages", "drafting", '{"rounds": NaN}'),
+        ("messages", "error", '{"a": ' * 500 + "1" + "}" * 500),
+        ("messages", "thinking_s", float("inf")),
+        ("chats", "options", '{"temperature": -1e999}'),
+        ("chats", "created_at", float("-inf")),
+        ("notes", "value", "9 lives"),
+    ],
+)
+def test_a_row_that_damage_has_spoilt_stops_no_export(tmp_path: Path, table: str, column: str, value: object) -> None:
+    target = tmp_path / "chats.json"
+    with database(tmp_path) as stores:
+        with stores.database.transaction():
+            number = portable.add(stores, CHAT)
+        stores.database.execute(f"UPDATE {table} SET {column} = ?", (value,))
+        assert write_json(portable.chats(stores.database, [number], "me"), target, Stop(), lambda _done: None) == 1
+    (chat,) = json.loads(target.read_text())["chats"]
+    assert [message["text"] for message in chat["messages"]] == [message.text for message in CHAT.messages]
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the device that is always full is Linux's")

@@ -171,6 +171,7 @@ def test_numbers_and_depths_that_nobody_meant_do_no_harm(tmp_path: Path, name: s
 
 def test_half_of_a_character_in_the_file_does_not_stop_saving(tmp_path: Path) -> None:
     (tmp_path / "settings.json").write_text('{"system_prompt": "\\ud83d"}')
+    assert make(tmp_path).system_prompt == "?"  # nor is it in the way of what encodes it
     assert make(tmp_path).save()
     assert make(tmp_path).system_prompt == "?"
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from app.controllers.messages import transcript_row
 from app.storage import ChatStore, Database, MessageStore, ReplyStatus, ReplyText
-from app.storage.codec import error_from_json, error_to_json, stats_from_json, stats_to_json
+from app.storage.codec import LONGEST_TITLE, error_from_json, error_to_json, stats_from_json, stats_to_json
 from app.storage.trash import KEPT_S, Trash
 from app.words.replies import reply_footer, reply_notice
 from engine import (
@@ -334,3 +334,23 @@ def test_what_other_versions_wrote_is_read_as_far_as_it_goes() -> None:
         "{}",
     ):
         assert isinstance(error_from_json(text), InternalError)
+
+
+def test_a_title_is_one_line_that_can_be_shown_at_once(stores: Stores) -> None:
+    """Whatever a file that was imported, a paste or damage put there."""
+    chat = stores.chats.create("\u202egnp.exe\x00\x1b[31m\nsecond\u2028third \U0001f469\u200d\U0001f373")
+    long = stores.chats.create("long " * 1_000_000)
+    titles = {summary.id: summary.title for summary in stores.chats.find()}
+    assert titles[chat] == " gnp.exe [31m second third \U0001f469\u200d\U0001f373"
+    assert len(titles[long]) == LONGEST_TITLE
+
+
+@pytest.mark.parametrize("status", ["queued", "reading", "stopping", "unsaved", "unreadable", "from another version"])
+def test_a_status_that_is_only_shown_is_never_one_that_is_stored(stores: Stores, status: str) -> None:
+    """It would never end."""
+    chat = stores.chats.create("chat")
+    question = stores.messages.add_user(chat, None, "Why?")
+    stores.database.execute("UPDATE messages SET status = ? WHERE id = ?", (status, question))
+    message = stores.messages.message(question)
+    assert message is not None
+    assert message.status is ReplyStatus.DONE

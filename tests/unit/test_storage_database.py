@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
+import threading
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from app.storage import ChatStore, Database, DatabaseTooNew, MessageStore, ReplyStatus, copies
+from app.storage import ChatStore, Database, DatabaseTooNew, MessageStore, ReplyStatus, Stores, copies
 from app.storage import database as database_module
 from app.storage.trash import Trash
 from engine import MessageRole
@@ -142,6 +143,29 @@ def test_a_damaged_file_of_version_1_is_rescued_with_its_statuses(path: Path) ->
         assert database.rescued is not None
         assert database.rescued.saved_messages == len(_VERSION_1)
         assert statuses(database) == [status for _, _, status in _VERSION_1]
+
+
+def test_who_opens_a_file_that_is_being_migrated_waits_for_it(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As two processes do. Without waiting, one would do again what the other has done meanwhile."""
+    write_version_1(path)
+    copy_to, opened = copies.copy_to, list[int]()
+
+    def open_it() -> None:
+        with closing(Database(path)) as database:
+            opened.append(len(statuses(database)))
+
+    other = threading.Thread(target=open_it)
+
+    def copy_slowly(connection: sqlite3.Connection, target: Path) -> None:
+        if other.ident is None:
+            other.start()
+            other.join(1.0)
+        copy_to(connection, target)
+
+    monkeypatch.setattr(copies, "copy_to", copy_slowly)
+    with closing(Database(path)) as database:
+        other.join()
+        assert (opened, database.rescued, len(statuses(database))) == ([len(_VERSION_1)], None, len(_VERSION_1))
 
 
 def test_migration_that_fails_leaves_the_version_it_was(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -281,3 +305,14 @@ def test_words_are_for_their_owner_only(path: Path) -> None:
         copies.make_if_due(path)
         files = [path, path.with_name("chats.db-wal"), path.with_name("chats.db-shm"), *copies.all_of(path)]
         assert [stat.S_IMODE(file.stat().st_mode) for file in files] == [0o600] * 4
+
+
+@pytest.mark.parametrize("noted", [2**31, 2**62, "text"])
+def test_a_damaged_last_number_does_not_make_the_next_one_too_large(tmp_path: Path, noted: object) -> None:
+    path = tmp_path / "chats.db"
+    with closing(Database(path)) as database:
+        first = Stores(database).chats.create("first")
+        database.execute("UPDATE sqlite_sequence SET seq = ? WHERE name = 'chats'", (noted,))
+    with closing(Database(path)) as database:
+        assert Stores(database).chats.create("second") == first + 1
+        assert database.rescued is None

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from app.storage import Database, Stores
+from app.storage.codec import LONGEST_TITLE
 from app.view_models.conversation_rows import FolderTree, rows_of
 
 
@@ -153,3 +154,8 @@ def test_any_depth_is_listed(stores: Stores) -> None:
     rows = rows_of(listing, tree, (), date(2026, 11, 21), searching=False)
     assert (len(rows), rows[-1].chat_id, rows[-1].depth) == (depth + 2, chat, depth)
     assert tree.holds(1, depth)
+
+
+def test_a_name_is_one_line_of_some_length(stores: Stores) -> None:
+    stores.folders.make("name\n" * 1_000_000, None)
+    assert stores.folders.all()[0].name == "name " * (LONGEST_TITLE // 5)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 
 from app.storage import Database, Grouping, ReplyStatus, ReplyText, Stores
 from app.storage.requests import end_reply
+from app.words.requests import RequestColumn, cell_text, total_cells
 from engine import DraftingState, RequestStats
 
 GAIN = RequestStats(
@@ -75,6 +77,26 @@ def test_newest_first_and_no_more_than_asked_for(stores: Stores) -> None:
     assert [each.message_id for each in stores.requests.recent(3)] == replies[:-4:-1]
 
 
+def test_older_ones_page_by_page(stores: Stores) -> None:
+    replies = [record(stores, GAIN) for _ in range(5)]
+    stores.database.execute("UPDATE requests SET created_at = 1.0")  # all at once: the id decides
+    first = stores.requests.recent(2)
+    second = stores.requests.recent(2, first[-1].id)
+    assert [each.message_id for each in (*first, *second)] == replies[:-5:-1]
+    assert (stores.requests.older(first[-1].id), stores.requests.older(second[-1].id)) == (3, 1)
+
+
+def test_rates_by_position_are_summed(stores: Stores) -> None:
+    record(stores, replace(GAIN, drafted_by_position=(10, 5), accepted_by_position=(8, 1)))
+    record(stores, replace(GAIN, drafted_by_position=(10, 5, 4), accepted_by_position=(4, 1, 1)))
+    number = record(stores, GAIN)
+    damaged = '{"drafted": 1, "drafted_by_position": {"x": 1}}'
+    stores.database.execute("UPDATE requests SET stats = ? WHERE message_id = ?", (damaged, number))
+    stores.database.execute("UPDATE requests SET stats = '{' WHERE message_id = ?", (record(stores, GAIN),))
+    (total,) = stores.requests.totals(Grouping.PAIR)
+    assert total.drafted.accept_rate_by_position == pytest.approx((12 / 20, 2 / 10, 1 / 4))
+
+
 def test_a_row_outlives_its_chat_and_says_nothing_of_it(stores: Stores) -> None:
     record(stores, GAIN)
     stores.database.execute("DELETE FROM messages")
@@ -131,6 +153,26 @@ def test_damaged_rows_hide_no_others(stores: Stores, damage: str) -> None:
     assert GAIN in [each.stats for each in stores.requests.recent(10)]
     (total,) = stores.requests.totals(Grouping.PAIR)
     assert total.drafted.accept_rate == pytest.approx(0.5)
+
+
+_IMPOSSIBLE: list[object] = [-1, -1e308, 1e308, 2**63, 10**400, 1.5, True, "9", None, {}, [9], [-1, 1e308], [1] * 9999]
+
+
+def test_no_impossible_number_breaks_the_table_or_a_total(stores: Stores) -> None:
+    """Every counter of a row may be anything: the row is told all the same, and no sum has no end."""
+    record(stores, GAIN)
+    sql = "INSERT INTO requests (main_name, status, stats, created_at) VALUES (?, 'done', ?, 1.0)"
+    for name in asdict(GAIN):
+        for value in _IMPOSSIBLE:
+            stores.database.execute(sql, (f"{name} {value!r:.20}", json.dumps(asdict(GAIN) | {name: value})))
+    recent = stores.requests.recent(10_000)
+    assert len(recent) > 0.9 * len(asdict(GAIN)) * len(_IMPOSSIBLE)
+    for request in recent:
+        for column in list(RequestColumn)[RequestColumn.STATE :]:
+            assert len(cell_text(column, request.status, request.stats)) < 1000
+    totals = [total for grouping in Grouping for total in stores.requests.totals(grouping)]
+    assert all(total_cells(total) for total in totals)
+    assert max(total.drafted.generated_tokens for total in totals) < 1e6
 
 
 def test_clearing_forgets_the_rows_and_keeps_the_messages(stores: Stores) -> None:

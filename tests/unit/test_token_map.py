@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -57,3 +58,38 @@ def test_a_longer_text_begins_as_the_shorter_one(
     for token, text in enumerate(main):
         if token in mapped.single:
             assert said[mapped.single[token]] == text
+
+
+def test_a_token_is_spelt_from_its_first_letter() -> None:
+    tokens = TokenMap(table("ab"), table("a", "b", "abcdef"), MAX_TOKENS)
+    assert tokens.spelling(0) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("main", "draft", "shared", "fit"),
+    [(10, 10, 9, True), (10, 10, 8, False), (10, 12, 10, False), (12, 10, 10, False), (9, 10, 9, True)],
+)
+def test_nine_in_ten_of_the_larger_vocabulary_are_shared_where_it_fits(
+    main: int, draft: int, shared: int, fit: bool
+) -> None:
+    both = [f"both{number}" for number in range(shared)]
+    ours, theirs = (
+        [*both, *(f"{side}{at}" for at in range(more))] for side, more in (("m", main - shared), ("d", draft - shared))
+    )
+    tokens = TokenMap(table(*ours), table(*theirs), MAX_TOKENS)
+    assert (tokens.shared, tokens.fits) == (shared, fit)
+
+
+def test_a_draft_without_rows_reads_nothing_of_its_own() -> None:
+    tokens = TokenMap(table("a"), table("a"), 0)
+    assert (tokens.highest, tokens.shared) == (-1, 0)
+
+
+@pytest.mark.parametrize(("letters", "pieces"), [(256, 4), (257, 1024)])
+def test_of_an_endless_token_the_beginning_is_spelt_with_tokens_of_up_to_256_letters(letters: int, pieces: int) -> None:
+    tokens = TokenMap(table("a" * 100_000), table("a", "a" * letters), MAX_TOKENS)
+    assert len(tokens.spelling(0)) == pieces
+
+
+def test_only_the_letter_that_the_draft_cannot_write_is_left_out() -> None:
+    assert TokenMap(table("axbcy"), table("a", "bc"), MAX_TOKENS).spelling(0) == (0, 1)

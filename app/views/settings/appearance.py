@@ -1,4 +1,4 @@
-"""Settings → Appearance: language, light or dark, size of the text, and whether anything moves."""
+"""Settings → Appearance: light or dark, size of the text, and whether anything moves."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from app.views.widgets.cards import Card, Page, Row
 from app.views.widgets.fields import Segments
 from app.views.widgets.translated import Translated
 from app.words.formats import percent
-from app.words.languages import LANGUAGES
 
 _SCALES = (0.85, 1.0, 1.15, 1.3, 1.5, 1.75, 2.0)
 
@@ -18,12 +17,10 @@ class AppearancePage(Translated, Page):
     def __init__(self, theme: Theme, settings: Settings) -> None:
         super().__init__(theme)
         self._settings = settings
-        self.language = ChoiceButton(theme)
         self.appearance = Segments(theme)
         self.text_scale = ChoiceButton(theme)
         self.motion = Segments(theme)
         self._rows = {
-            "language": Row(theme, self.language),
             "appearance": Row(theme, self.appearance),
             "text_scale": Row(theme, self.text_scale),
             "motion": Row(theme, self.motion),
@@ -39,7 +36,6 @@ class AppearancePage(Translated, Page):
     def _controls(self) -> dict[str, ChoiceButton | Segments]:
         """By the option that each of them shows and sets."""
         return {
-            "language": self.language,
             "appearance": self.appearance,
             "text_scale": self.text_scale,
             "motion": self.motion,
@@ -57,13 +53,11 @@ class AppearancePage(Translated, Page):
             control.set_value(getattr(self._settings, name))
 
     def _retranslate(self) -> None:
-        self._rows["language"].set_words(self.tr("Language"), self.tr("Changes at once, menus included."))
         self._rows["appearance"].set_words(self.tr("Appearance"), self.tr("Light, dark, or as the system has it."))
         self._rows["text_scale"].set_words(self.tr("Text size"), self.tr("For everything in the window."))
         self._rows["motion"].set_words(
             self.tr("Animations"), self.tr("Auto follows the system's setting to reduce motion.")
         )
-        self.language.set_choices([("", self.tr("Match system")), *LANGUAGES.items()])
         self.appearance.set_choices((("auto", self.tr("Auto")), ("light", self.tr("Light")), ("dark", self.tr("Dark"))))
         self.motion.set_choices((("auto", self.tr("Auto")), ("on", self.tr("On")), ("off", self.tr("Off"))))
         self._show()

@@ -1,4 +1,4 @@
-"""Settings → General: when models leave the memory, and the icon beside the clock."""
+"""Settings → General: the language, when models leave the memory, and the icon beside the clock."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from app.views.widgets.buttons import ChoiceButton
 from app.views.widgets.cards import Card, Page, Row
 from app.views.widgets.fields import Switch
 from app.views.widgets.translated import Translated
+from app.words.languages import LANGUAGES
 
 _IDLE_MINUTES = (5, 15, 30, 60, 240)
 
@@ -20,22 +21,27 @@ class GeneralPage(Translated, Page):
     def __init__(self, theme: Theme, settings: Settings) -> None:
         super().__init__(theme)
         self._settings = settings
+        self.language = ChoiceButton(theme)
         self.unload_after = ChoiceButton(theme)
         self.tray = Switch(theme)
+        self._language_row = Row(theme, self.language)
         self._unload_row = Row(theme, self.unload_after)
         self._tray_row = Row(theme, self.tray)
         card = Card(theme)
+        card.add(self._language_row)
         card.add(self._unload_row)
         if QSystemTrayIcon.isSystemTrayAvailable():
             card.add(self._tray_row)
         self.column.addWidget(card)
         self.end()
+        self.language.chosen.connect(lambda value: setattr(settings, "language", value))
         self.unload_after.chosen.connect(lambda value: setattr(settings, "unload_after_min", value))
         self.tray.toggled.connect(lambda on: setattr(settings, "tray_icon", on))
         settings.changed.connect(self._show)
         self._retranslate()
 
     def _show(self) -> None:
+        self.language.set_value(self._settings.language)
         minutes = self._settings.unload_after_min
         choices = sorted({*_IDLE_MINUTES, minutes} - {0})
         # WORKAROUND: lupdate sees that a text has plural forms only in self.tr, and only with a plain name for n.
@@ -44,6 +50,8 @@ class GeneralPage(Translated, Page):
         self.tray.setChecked(self._settings.tray_icon)
 
     def _retranslate(self) -> None:
+        self._language_row.set_words(self.tr("Language"), self.tr("Changes at once, menus included."))
+        self.language.set_choices([("", self.tr("Match system")), *LANGUAGES.items()])
         self._unload_row.set_words(
             self.tr("Unload idle models"),
             self.tr("After this time without a reply. The next message loads them again."),

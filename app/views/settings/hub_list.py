@@ -2,63 +2,35 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter, QPen, QResizeEvent
+from PySide6.QtCore import QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QFontMetrics, QPainter
 from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QFrame,
-    QListView,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QWidget,
 )
 
-from app.theme import FOOTER_PX, RADIUS_ROW, Theme
+from app.theme import FOOTER_PX, Theme
 from app.view_models.hub import ENTRY_ROLE, HubEntry, HubList
 from app.views.icons import icon
-from app.views.widgets.scrolling import ThinScrollBars
+from app.views.widgets.painting import paint_line, paint_row_ground
+from app.views.widgets.row_list import ChoiceList, Index
 from app.words.hub import hub_line, hub_record
 
-Index = QModelIndex | QPersistentModelIndex
 
-
-class HubListView(QListView):
-    chosen = Signal(str)  # repository
+class HubListView(ChoiceList):
+    """Chooses repositories."""
 
     def __init__(self, theme: Theme, results: HubList, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.theme = theme
-        self.by_key = False  # a ring shows where the keyboard is, once it is used
+        super().__init__(theme, parent)
         self.setModel(results)
         self.setItemDelegate(_HubDelegate(self))
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.viewport().setAutoFillBackground(False)
-        self.setMouseTracking(True)
         self.setUniformItemSizes(True)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setResizeMode(QListView.ResizeMode.Adjust)
-        self.clicked.connect(self._choose)
-        theme.changed.connect(self.scheduleDelayedItemsLayout)
-        ThinScrollBars(self, theme)
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        self.by_key = True
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
-            self._choose(self.currentIndex())
-        else:
-            super().keyPressEvent(event)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self.scheduleDelayedItemsLayout()
-
-    def _choose(self, index: QModelIndex) -> None:
+    def value_of(self, index: Index) -> str | None:
         entry = index.data(ENTRY_ROLE)
-        if isinstance(entry, HubEntry):
-            self.chosen.emit(entry.model.repository)
+        return entry.model.repository if isinstance(entry, HubEntry) else None
 
 
 class _HubDelegate(QStyledItemDelegate):
@@ -84,18 +56,12 @@ class _HubDelegate(QStyledItemDelegate):
         state: QStyle.StateFlag = style.state
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        self._paint_ground(painter, area, state)
+        ring, over = self._view.has_ring(state), bool(state & QStyle.StateFlag.State_MouseOver)
+        paint_row_ground(painter, area, self._theme.palette, over or ring, ring)
+        line = QRectF(area.left() + 10, area.bottom(), area.width() - 20, 1)
+        painter.fillRect(line, self._theme.palette.hairline)
         self._paint_words(painter, area, entry)
         painter.restore()
-
-    def _paint_ground(self, painter: QPainter, area: QRect, state: QStyle.StateFlag) -> None:
-        colors = self._theme.palette
-        by_key = self._view.by_key and self._view.hasFocus() and bool(state & QStyle.StateFlag.State_HasFocus)
-        over = bool(state & QStyle.StateFlag.State_MouseOver)
-        painter.setPen(QPen(colors.ink, 2) if by_key else Qt.PenStyle.NoPen)
-        painter.setBrush(colors.hover if over or by_key else Qt.BrushStyle.NoBrush)
-        painter.drawRoundedRect(QRectF(area).adjusted(1, 1, -1, -1), RADIUS_ROW, RADIUS_ROW)
-        painter.fillRect(QRectF(area.left() + 10, area.bottom(), area.width() - 20, 1), colors.hairline)
 
     def _paint_words(self, painter: QPainter, area: QRect, entry: HubEntry) -> None:
         theme, colors = self._theme, self._theme.palette
@@ -109,21 +75,7 @@ class _HubDelegate(QStyledItemDelegate):
                 "check" if entry.installed else "key-round", colors.gain if entry.installed else colors.secondary
             ).paint(painter, at)
         line = QRect(place.left(), place.top(), place.width() - mark_px, name_px)
-        self._text(painter, line, entry.model.name, theme.ui_font(), colors.text, Qt.TextElideMode.ElideMiddle)
+        paint_line(painter, line, entry.model.name, theme.ui_font(), colors.text, Qt.TextElideMode.ElideMiddle)
         small, below = theme.ui_font(FOOTER_PX), QRect(place.left(), line.bottom() + 2, place.width(), line_px)
-        self._text(painter, below, hub_line(entry.model, entry.fit), small, colors.secondary)
-        self._text(painter, below.translated(0, line_px), hub_record(entry.model), small, colors.secondary)
-
-    def _text(
-        self,
-        painter: QPainter,
-        place: QRect,
-        text: str,
-        font: QFont,
-        color: QColor,
-        mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
-    ) -> None:
-        painter.setFont(font)
-        painter.setPen(color)
-        shown = QFontMetrics(font).elidedText(text, mode, place.width())
-        painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, shown)
+        paint_line(painter, below, hub_line(entry.model, entry.fit), small, colors.secondary)
+        paint_line(painter, below.translated(0, line_px), hub_record(entry.model), small, colors.secondary)

@@ -102,7 +102,7 @@ class InstalledCard(Translated, QWidget):
         self.total.setText(self._total(found))
 
     def _row(self, entry: ModelEntry) -> ModelRow:
-        row = ModelRow(self._theme, entry, self._models.library.usual_context_tokens)
+        row = ModelRow(self._theme, entry, self._models.library.context_tokens)
         if entry.folder in self._open:
             row.show_facts(True)
         row.opened.connect(lambda is_open: (self._open.add if is_open else self._open.discard)(entry.folder))

@@ -6,7 +6,7 @@ from PySide6.QtCore import QCoreApplication
 
 from app.view_models.installed_list import PairOffer
 from app.view_models.model_list import ModelEntry, Upkeep, UpkeepState
-from app.words.formats import fill, percent, size
+from app.words.formats import count, fill, percent, size
 from app.words.models import (
     abilities_text,
     drafting_text,
@@ -20,6 +20,7 @@ from app.words.models import (
     tokens_text,
 )
 from app.words.notices_for_errors import notice_for
+from app.words.pairs import predicted_text
 
 
 def facts(entry: ModelEntry, context_tokens: int) -> list[tuple[str, str]]:
@@ -30,7 +31,7 @@ def facts(entry: ModelEntry, context_tokens: int) -> list[tuple[str, str]]:
         (QCoreApplication.translate("Models", "Family"), about.family),
         (QCoreApplication.translate("Models", "Kind"), "" if entry.error else kind_text(entry.drafter, about.template)),
         (QCoreApplication.translate("Models", "Parameters"), parameters_text(entry.parameters)),
-        (QCoreApplication.translate("Models", "Context"), "" if drafts else tokens_text(entry.context_tokens)),
+        (QCoreApplication.translate("Models", "Context"), "" if drafts else context_text(entry)),
         (QCoreApplication.translate("Models", "Memory"), memory_text(fit, context_tokens) if fit else ""),
         (QCoreApplication.translate("Models", "Can do"), abilities_text(about)),
         (QCoreApplication.translate("Models", "Drafting"), drafting),
@@ -40,6 +41,17 @@ def facts(entry: ModelEntry, context_tokens: int) -> list[tuple[str, str]]:
         (QCoreApplication.translate("Models", "Folder"), entry.folder),
     ]
     return [(name, fact) for name, fact in told if fact]
+
+
+def context_text(entry: ModelEntry) -> str:
+    """What the model holds, and what a chat can have of it: as much as memory has room for, or somebody asked for."""
+    holds, fit = entry.context_tokens, entry.fit
+    parts = [tokens_text(holds)] if holds else []
+    if fit is not None and 0 < fit.largest_context_tokens < holds:
+        parts.append(fill(QCoreApplication.translate("Models", "%1 fit in memory"), count(fit.largest_context_tokens)))
+    if 0 < entry.asked_tokens < holds:
+        parts.append(fill(QCoreApplication.translate("Models", "limited to %1 in Settings"), count(entry.asked_tokens)))
+    return "; ".join(parts)
 
 
 def uses_text(entry: ModelEntry) -> str:
@@ -83,4 +95,6 @@ def offer_text(offer: PairOffer) -> str:
     parts.append(fit_text(offer.fit.level))
     if offer.gain_times is not None:
         parts.append(gain_text(offer.gain_times, offer.gain_on, offer.gain_machine))
+    if offer.predicted is not None:
+        parts.append(predicted_text(offer.predicted))
     return " · ".join(parts)

@@ -19,6 +19,7 @@ from app.views.widgets.translated import Translated
 from app.words.formats import fill, size
 from app.words.hub import hub_line, hub_record
 from app.words.notices_for_errors import notice_for
+from app.words.pairs import partner_text
 
 _FILES_SHOWN = 60
 
@@ -40,6 +41,7 @@ class ModelPage(Translated, Page):
         self._draft = ""
         self.facts = TextLabel(theme, TextStyle.BODY)
         self.record = TextLabel(theme, TextStyle.SECONDARY)
+        self.partner = TextLabel(theme, TextStyle.SECONDARY)
         self.note = TextLabel(theme, TextStyle.FINE)
         self.files = FileLines(theme)
         self.card = ModelCard(theme)
@@ -62,7 +64,7 @@ class ModelPage(Translated, Page):
             buttons.addWidget(button)
         head = Card(self.theme)
         head.column.setSpacing(8)
-        for label in (self.facts, self.record, self.note):
+        for label in (self.facts, self.record, self.partner, self.note):
             head.column.addWidget(label)
         head.column.addLayout(buttons)
         self.column.addWidget(head)
@@ -79,6 +81,7 @@ class ModelPage(Translated, Page):
         self.title.setText(self._discover.page_of)
         for widget in (self._files_heading, self._files_card, self.hub_button, self.record):
             widget.setVisible(page is not None)
+        self.partner.setVisible(False)
         has_card = page is not None and bool(page.card.strip())
         self._card_heading.setVisible(has_card)
         self._card_box.setVisible(has_card)
@@ -108,7 +111,10 @@ class ModelPage(Translated, Page):
         self.install_button.setText(self.tr("Installed") if entry.installed else words)
         self.install_button.setEnabled(installable and not entry.installed)
         self.install_button.updateGeometry()
-        self._draft = self._discover.draft_for(entry.model.repository) if entry.model.drafter is None else ""
+        partner = self._discover.partner(entry.model)
+        self.partner.setVisible(partner is not None)
+        self.partner.setText(partner_text(partner.name, partner.predicted) if partner is not None else "")
+        self._draft = partner.repository if partner is not None and entry.model.drafter is None else ""
         self.pair_button.setVisible(bool(self._draft) and installable)
         self.pair_button.setText(fill(self.tr("Install with %1"), self._draft.rpartition("/")[2]))
         self.pair_button.updateGeometry()

@@ -18,10 +18,9 @@ from app.theme import FOOTER_PX, Theme
 from app.view_models.request_table import RequestRole, RequestRow, RequestTableModel
 from app.views.settings.speed_color import speed_color
 from app.views.widgets.scrolling import ThinScrollBars
-from app.views.widgets.sparkline import paint_sparkline
+from app.views.widgets.sparkline import paint_positions, paint_sparkline
 from app.views.widgets.translated import Translated
 from app.words.requests import RequestColumn
-from app.words.speculation import MOST_POSITIONS
 
 _ROW_PX = 42
 _FIRST_COLUMN_PX = 112
@@ -208,12 +207,7 @@ class RequestDelegate(QStyledItemDelegate):
         if index.column() == RequestColumn.OVER_TIME:
             paint_sparkline(painter, place, stats, self._table.theme)
             return
-        rates, colors = stats.accept_rate_by_position[:MOST_POSITIONS], self._table.theme.palette
-        width = place.width() / max(4, len(rates))
-        for number, rate in enumerate(rates):
-            bar = QRectF(place.left() + number * width + 1, place.top(), width - 2, place.height())
-            painter.fillRect(bar, colors.hover)
-            painter.fillRect(bar.adjusted(0, bar.height() * (1 - rate), 0, 0), colors.draft)
+        paint_positions(painter, place, stats, self._table.theme)
 
     def _paint_names(self, painter: QPainter, place: QRect, index: QModelIndex | QPersistentModelIndex) -> None:
         colors = self._table.theme.palette

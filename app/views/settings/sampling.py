@@ -19,7 +19,7 @@ from app.views.widgets.translated import Translated
 from app.words.formats import fill, number
 
 _NUMBERS = {"temperature": 0.1, "top_p": 0.05, "min_p": 0.01, "repetition_penalty": 0.05}
-_RESET = (*_NUMBERS, "top_k", "seed", "max_tokens", "thinking")
+_RESET = (*_NUMBERS, "top_k", "seed", "max_tokens", "context_tokens", "thinking")
 _FIELD_PX = 96
 
 
@@ -35,6 +35,7 @@ class SamplingPage(Translated, Page):
         self._add_whole("top_k")
         self._add_optional("seed")
         self._add_optional("max_tokens")
+        self._add_optional("context_tokens")
         self._add_switch("thinking")
         self._prompt_words = TextLabel(theme, TextStyle.BODY)
         self._prompt_explained = TextLabel(theme, TextStyle.FINE)
@@ -48,7 +49,7 @@ class SamplingPage(Translated, Page):
         draw, reply = Card(self.theme), Card(self.theme)
         for name in (*_NUMBERS, "top_k", "seed"):
             draw.add(self._rows[name])
-        for name in ("max_tokens", "thinking"):
+        for name in ("max_tokens", "context_tokens", "thinking"):
             reply.add(self._rows[name])
         prompt = Card(self.theme)
         prompt.column.setSpacing(2)
@@ -131,7 +132,12 @@ class SamplingPage(Translated, Page):
         self.prompt.setPlaceholderText(self.tr("For example: answer briefly, in Korean."))
         self.prompt.setAccessibleName(self.tr("System prompt"))
         self.reset.setText(self.tr("Back to the defaults"))
-        for name, hint in (("seed", self.tr("Random")), ("max_tokens", self.tr("No limit"))):
+        hints = {
+            "seed": self.tr("Random"),
+            "max_tokens": self.tr("No limit"),
+            "context_tokens": self.tr("As the model"),
+        }
+        for name, hint in hints.items():
             field = self.fields[name]
             assert isinstance(field, LineField)
             field.setPlaceholderText(hint)
@@ -157,6 +163,10 @@ class SamplingPage(Translated, Page):
                 ),
             ),
             "max_tokens": (self.tr("Longest reply"), self.tr("In tokens.")),
+            "context_tokens": (
+                self.tr("Longest context"),
+                self.tr("How many tokens of a chat are kept at most. Fewer take less memory."),
+            ),
             "thinking": (self.tr("Think first"), self.tr("For models that can think before they answer.")),
         }
 

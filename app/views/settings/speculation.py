@@ -18,6 +18,7 @@ from app.views.widgets.cards import Card, Page, Row
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.meanings import Meanings
 from app.views.widgets.translated import Translated
+from app.words.requests import show_more
 
 
 class SpeculationPage(Translated, Page):
@@ -41,6 +42,8 @@ class SpeculationPage(Translated, Page):
         self._requests = requests
         self.controls = SpeculationControls(theme)
         self.table = RequestTable(theme, requests)
+        self.more_button = PillButton(theme, Emphasis.QUIET)
+        self._statistics = parts.statistics
         self._promise = TextLabel(theme, TextStyle.FINE)
         self._nothing = TextLabel(theme, TextStyle.SECONDARY)
         self._nothing.setIndent(8)  # as the table's first column
@@ -51,6 +54,8 @@ class SpeculationPage(Translated, Page):
         self.on_button.clicked.connect(lambda: parts.switch.set_off(False))
         self.race_button.clicked.connect(parts.race_wanted)
         self.table.opened.connect(parts.opened)
+        self.more_button.clicked.connect(parts.statistics.show_more)
+        parts.statistics.older_changed.connect(self._show_older)
         requests.modelReset.connect(self._show_table)
         requests.rowsInserted.connect(self._show_table)
         self._show()
@@ -70,6 +75,7 @@ class SpeculationPage(Translated, Page):
         listed.column.setContentsMargins(8, 8, 8, 8)
         listed.column.addWidget(self._nothing)
         listed.column.addWidget(self.table)
+        listed.column.addWidget(self.more_button, 0, Qt.AlignmentFlag.AlignLeft)
         self.column.addWidget(listed)
         self._totals_heading = self.add_heading()
         self.column.addWidget(self.totals)
@@ -86,7 +92,12 @@ class SpeculationPage(Translated, Page):
         self.table.setVisible(some)
         self._nothing.setVisible(not some)
 
+    def _show_older(self) -> None:
+        self.more_button.setVisible(self._statistics.older > 0)
+        self.more_button.setText(show_more(self._statistics.older))
+
     def _retranslate(self) -> None:
+        self._show_older()
         self._heading.setText(self.tr("Requests"))
         self._totals_heading.setText(self.tr("Totals"))
         self.race_button.setText(self.tr("Race with the latest reply…"))

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QHideEvent, QPalette, QShowEvent
-from PySide6.QtWidgets import QGridLayout, QWidget
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QHideEvent, QPainter, QPaintEvent, QPalette, QShowEvent
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.controllers.statistics import Grouping, Statistics, Total
-from app.theme import FOOTER_PX, UI_PX, Theme
+from app.theme import Theme
+from app.view_models.transcript import RequestStats
 from app.views.settings.speed_color import speed_color
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.cards import Card
 from app.views.widgets.dialog import Dialog, DialogText
 from app.views.widgets.fields import Segments
+from app.views.widgets.flow import Flow
 from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.sparkline import paint_positions
 from app.views.widgets.translated import Translated
-from app.words.requests import grouping_name, total_cells, total_columns
+from app.words.replies import SEPARATOR
+from app.words.requests import group_name, grouping_name, total_cells, total_columns
 
 _MOST_ROWS = 12
-_SPEED_UP = 4  # number of the first column that is in the colour of a gain or loss
+_POSITIONS = 2  # number of the figure that is bars
+_SPEED_UP = 3  # of the first one that is in the colour of a gain or loss
+_BARS_PX = 52, 18
+_BETWEEN_PX = 18
 
 
 class TotalsCard(Translated, Card):
@@ -29,13 +36,11 @@ class TotalsCard(Translated, Card):
         self.groups.set_value(Grouping.PAIR)
         self.nothing = TextLabel(theme, TextStyle.SECONDARY)
         self.clear_button = PillButton(theme, Emphasis.QUIET, "trash-2")
-        self._grid_widget = QWidget()
-        self._grid = QGridLayout(self._grid_widget)
-        self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setHorizontalSpacing(14)
-        self._grid.setVerticalSpacing(8)
-        self._grid.setColumnStretch(0, 1)
-        for widget in (self.groups, self.nothing, self._grid_widget, self.clear_button):
+        self._list = QWidget()
+        self._rows = QVBoxLayout(self._list)
+        self._rows.setContentsMargins(0, 0, 0, 0)
+        self._rows.setSpacing(4)
+        for widget in (self.groups, self.nothing, self._list, self.clear_button):
             aside = widget in (self.groups, self.clear_button)
             self.column.addWidget(widget, 0, Qt.AlignmentFlag.AlignLeft if aside else _NO_SIDE)
         self.groups.chosen.connect(lambda _group: self._show())
@@ -49,31 +54,52 @@ class TotalsCard(Translated, Card):
         return self._statistics.totals.get(Grouping(str(self.groups.value)), [])
 
     def _show(self) -> None:
-        while (item := self._grid.takeAt(0)) is not None:
+        while (item := self._rows.takeAt(0)) is not None:
             if (widget := item.widget()) is not None:
                 widget.hide()
                 widget.deleteLater()
         self.nothing.setVisible(not self.totals)
-        self._grid_widget.setVisible(bool(self.totals))
+        self._list.setVisible(bool(self.totals))
         self.clear_button.setVisible(bool(self.totals))
-        if self.totals:
-            self._add_row(0, total_columns(), TextStyle.FINE)
-        for number, total in enumerate(self.totals[:_MOST_ROWS], start=1):
-            self._add_row(number, total_cells(Grouping(str(self.groups.value)), total), TextStyle.BODY, total)
+        for total in self.totals[:_MOST_ROWS]:
+            self._add(total)
 
-    def _add_row(self, number: int, words: list[str], style: TextStyle, total: Total | None = None) -> None:
-        for column, text in enumerate(words):
-            label = TextLabel(self.theme, style)
-            label.setText(text)
-            label.setWordWrap(column == 0 or total is None)
-            label.setFont(self.theme.ui_font(_px(style), tabular=True))
-            side = Qt.AlignmentFlag.AlignLeft if column == 0 else Qt.AlignmentFlag.AlignRight
-            label.setAlignment(side | Qt.AlignmentFlag.AlignVCenter)
-            if total is not None and column >= _SPEED_UP:
-                palette = label.palette()
-                palette.setColor(QPalette.ColorRole.WindowText, speed_color(total.judged, self.theme.palette))
-                label.setPalette(palette)
-            self._grid.addWidget(label, number, column)
+    def _add(self, total: Total) -> None:
+        """Its name, and its figures below it, in as many lines as they need."""
+        requests = total.requests
+        words = group_name(Grouping(str(self.groups.value)), total.key)
+        name = self._label(words + SEPARATOR + self.tr("%Ln reply(s)", "", requests), TextStyle.HEADING)
+        figures = QWidget()
+        flow = Flow(figures)
+        flow.setSpacing(self.theme.px(_BETWEEN_PX))
+        for number, (caption, text) in enumerate(zip(total_columns(), total_cells(total), strict=True)):
+            if number == _POSITIONS:
+                value: QWidget = _PositionBars(self.theme, total.drafted, text)
+            else:
+                value = label = self._label(text, TextStyle.BODY, wraps=False)
+                if number >= _SPEED_UP:
+                    palette = label.palette()
+                    color = speed_color(total.judged, self.theme.palette)
+                    palette.setColor(QPalette.ColorRole.WindowText, color)
+                    label.setPalette(palette)
+            flow.addWidget(self._figure(self._label(caption, TextStyle.FINE, wraps=False), value))
+        self._rows.addWidget(name)
+        self._rows.addWidget(figures)
+
+    def _figure(self, caption: QWidget, value: QWidget) -> QWidget:
+        figure = QWidget()
+        column = QVBoxLayout(figure)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2)
+        column.addWidget(caption)
+        column.addWidget(value)
+        return figure
+
+    def _label(self, text: str, style: TextStyle, *, wraps: bool = True) -> TextLabel:
+        label = TextLabel(self.theme, style)
+        label.setText(text)
+        label.setWordWrap(wraps)
+        return label
 
     def _ask_to_clear(self) -> None:
         def text() -> DialogText:
@@ -100,8 +126,19 @@ class TotalsCard(Translated, Card):
         self._show()
 
 
+class _PositionBars(QWidget):
+    def __init__(self, theme: Theme, stats: RequestStats, words: str) -> None:
+        super().__init__()
+        self._theme = theme
+        self._stats = stats
+        self.setFixedSize(theme.px(_BARS_PX[0]), theme.px(_BARS_PX[1]))
+        self.setAccessibleName(words)
+        self.setToolTip(words)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        paint_positions(painter, QRectF(self.rect()), self._stats, self._theme)
+        painter.end()
+
+
 _NO_SIDE = Qt.AlignmentFlag(0)
-
-
-def _px(style: TextStyle) -> float:
-    return FOOTER_PX if style is TextStyle.FINE else UI_PX

@@ -29,6 +29,7 @@ from app.views.widgets.cards import Page
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.page_list import PageEntry, PageList
 from app.views.widgets.search_field import SearchField
+from app.views.widgets.side_window import SideWindow
 from app.views.widgets.spotlight import Spotlight
 from app.views.widgets.translated import Translated
 
@@ -45,7 +46,7 @@ _ICONS = {
 }
 
 
-class SettingsWindow(Translated, QWidget):
+class SettingsWindow(Translated, SideWindow):
     def __init__(
         self,
         theme: Theme,
@@ -55,8 +56,7 @@ class SettingsWindow(Translated, QWidget):
         speculation: SpeculationParts,
         paths: Paths,
     ) -> None:
-        super().__init__()
-        self._theme = theme
+        super().__init__(theme)
         self._settings = settings
         self.general = GeneralPage(theme, settings)
         self.models = ModelsPage(theme, settings, models)
@@ -225,29 +225,20 @@ class SettingsWindow(Translated, QWidget):
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        close_keys = event.key() == Qt.Key.Key_W and event.modifiers() == Qt.KeyboardModifier.ControlModifier
-        if event.key() == Qt.Key.Key_Escape or close_keys:
-            self.close()
-        elif _is_find(event):
+        if _is_find(event):
             self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
             self.search.selectAll()
         else:
             super().keyPressEvent(event)
 
-    def come_to_front(self) -> None:
-        self.show()
-        self.raise_()
-        self.activateWindow()
-
     def closeEvent(self, event: QCloseEvent) -> None:
         self._settings.settings_geometry = bytes(self.saveGeometry().toBase64().data()).decode()
         super().closeEvent(event)
 
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        colors = self._theme.palette
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
         painter = QPainter(self)
-        painter.fillRect(self.rect(), colors.window)
-        painter.fillRect(self._side.geometry(), colors.sidebar)
+        painter.fillRect(self._side.geometry(), self._theme.palette.sidebar)
         painter.end()
 
 

@@ -19,7 +19,7 @@ from PySide6.QtGui import (
     QKeyEvent,
     QMouseEvent,
 )
-from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QMenu, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QListView, QMenu, QWidget
 
 from app.theme import Theme
 from app.view_models.conversation_list import ConversationListModel, ConversationRow
@@ -28,7 +28,7 @@ from app.views.shell.chat_menu import fill_move_menu, list_menu
 from app.views.shell.chat_rows import ChatRowDelegate, Index, more_place, row_of
 from app.views.shell.rename_field import RenameField
 from app.views.shell.row_drag import carried, dragged, is_welcome, target
-from app.views.widgets.scrolling import ThinScrollBars
+from app.views.widgets.row_list import set_up_row_list
 
 _STEPS = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}
 _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
@@ -57,17 +57,10 @@ class ChatList(QListView):
         self.open_chat_id = 0
         self.dropped_on = QRect()  # the row that a drop would go to
         self._by_key = False  # a ring shows where the keyboard is, once it is used
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.viewport().setAutoFillBackground(False)
-        self.setMouseTracking(True)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        set_up_row_list(self, theme)
         self.setDragDropMode(QAbstractItemView.DragDropMode.DragDrop)
         self.setDropIndicatorShown(False)
         self.setItemDelegate(ChatRowDelegate(self, self))
-        theme.changed.connect(self.scheduleDelayedItemsLayout)
-        ThinScrollBars(self, theme)
 
     def set_chats(self, model: ConversationListModel) -> None:
         self.setModel(model)

@@ -13,6 +13,7 @@ from app.markup.folding import Span, occurrences_of_any
 from app.theme import FOOTER_PX, RADIUS_ROW, UI_PX, Theme
 from app.view_models.conversation_list import ROW, ConversationRow
 from app.views.icons import icon
+from app.views.widgets.painting import paint_row_ground
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -75,7 +76,8 @@ class ChatRowDelegate(QStyledItemDelegate):
         theme = self._chats.theme
         hovered = bool(state & QStyle.StateFlag.State_MouseOver)
         is_open = bool(row.chat_id) and row.chat_id == self._chats.open_chat_id and not row.continues
-        self._paint_ground(painter, area, state, hovered or is_open)
+        ring = self._chats.shows_ring and bool(state & QStyle.StateFlag.State_HasFocus)
+        paint_row_ground(painter, area, theme.palette, hovered or is_open, ring)
         words = area.adjusted(theme.px(12 + _STEP_PX * min(row.depth, _LAST_STEP)), 0, -theme.px(10), 0)
         if row.folder_id:
             words.setLeft(self._paint_folder(painter, words, row))
@@ -85,14 +87,6 @@ class ChatRowDelegate(QStyledItemDelegate):
         else:
             words.setRight(self._paint_marks(painter, words, row))
         self._paint_words(painter, words, row)
-
-    def _paint_ground(self, painter: QPainter, area: QRect, state: QStyle.StateFlag, filled: bool) -> None:
-        colors = self._chats.theme.palette
-        by_key = self._chats.shows_ring and bool(state & QStyle.StateFlag.State_HasFocus)
-        painter.setPen(QPen(colors.ink, 2) if by_key else Qt.PenStyle.NoPen)
-        painter.setBrush(colors.hover if filled else Qt.BrushStyle.NoBrush)
-        if filled or by_key:
-            painter.drawRoundedRect(QRectF(area).adjusted(1, 1, -1, -1), RADIUS_ROW, RADIUS_ROW)
 
     def _paint_folder(self, painter: QPainter, place: QRect, row: ConversationRow) -> int:
         """The arrow and the icon; returns where the name begins."""

@@ -5,11 +5,11 @@ It lies in the window, so that input methods work in it, and closes when the foc
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, QRectF, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QPaintEvent
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
-from app.theme import RADIUS_CARD, Theme
+from app.theme import Theme
 from app.view_models.chat_options import OptionsView, Scope
 from app.views.shell.option_fields import OptionField, make_field
 from app.views.shell.preset_row import PresetRow
@@ -17,12 +17,23 @@ from app.views.widgets.buttons import Emphasis, IconButton, PillButton
 from app.views.widgets.cards import Hairline, Page, Row
 from app.views.widgets.fields import Segments
 from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.painting import paint_surface
 from app.views.widgets.translated import Translated
 from app.words.formats import fill
 
 _WIDTH_PX = 400
 _DRAFTING = "speculation_mode"
-_ROWS = ("temperature", "top_p", "top_k", "min_p", "repetition_penalty", "seed", "max_tokens", "thinking")
+_ROWS = (
+    "temperature",
+    "top_p",
+    "top_k",
+    "min_p",
+    "repetition_penalty",
+    "seed",
+    "max_tokens",
+    "context_tokens",
+    "thinking",
+)
 
 
 class ChatSettings(Translated, QWidget):
@@ -142,7 +153,12 @@ class ChatSettings(Translated, QWidget):
         self._hint()
 
     def _hint(self) -> None:
-        for name, words in (("seed", self.tr("Random")), ("max_tokens", self.tr("No limit"))):
+        hints = {
+            "seed": self.tr("Random"),
+            "max_tokens": self.tr("No limit"),
+            "context_tokens": self.tr("As the model"),
+        }
+        for name, words in hints.items():
             set_hint = getattr(self.fields[name].field, "setPlaceholderText", None)
             if set_hint is not None:
                 set_hint(words)
@@ -168,6 +184,7 @@ class ChatSettings(Translated, QWidget):
             "repetition_penalty": self.tr("Repetition penalty"),
             "seed": self.tr("Seed"),
             "max_tokens": self.tr("Longest reply"),
+            "context_tokens": self.tr("Longest context"),
             "thinking": self.tr("Think first"),
             _DRAFTING: self.tr("Drafting"),
         }
@@ -207,13 +224,7 @@ class ChatSettings(Translated, QWidget):
             super().keyPressEvent(event)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        colors = self._theme.palette
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setBrush(colors.surface)
-        painter.setPen(QPen(colors.hairline, 1))
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS_CARD, RADIUS_CARD)
-        painter.end()
+        paint_surface(self, self._theme.palette)
 
 
 def _column(*labels: QWidget) -> QVBoxLayout:

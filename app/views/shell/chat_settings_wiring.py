@@ -57,6 +57,7 @@ class ChatSettingsWiring(QObject):
         header = window.header.layout()
         assert isinstance(header, QHBoxLayout)
         header.insertWidget(header.indexOf(window.header.chip) + 1, self.button)
+        window.header.let_give_way(self.button)
         self.button.clicked.connect(self.toggle)
         self.action.triggered.connect(self.toggle)
         self.button.setEnabled(False)

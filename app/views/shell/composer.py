@@ -8,13 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from PySide6.QtCore import QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QGuiApplication,
     QMouseEvent,
-    QPainter,
     QPaintEvent,
-    QPen,
     QResizeEvent,
 )
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
@@ -25,6 +23,7 @@ from app.views.shell.attachment_row import AttachmentRow
 from app.views.widgets.buttons import STOP, IconButton, RoundButton
 from app.views.widgets.context_ring import ContextRing
 from app.views.widgets.message_edit import MessageEdit
+from app.views.widgets.painting import paint_surface
 from app.views.widgets.translated import Translated
 
 _GROWS_TO = 0.4  # of the window's height
@@ -279,13 +278,7 @@ class Composer(Translated, QWidget):
         return QSize(self._theme.px(COLUMN_PX), super().sizeHint().height())
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        colors = self._theme.palette
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setBrush(colors.surface)
-        painter.setPen(QPen(colors.hairline, 1))
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS_BUBBLE, RADIUS_BUBBLE)
-        painter.end()
+        paint_surface(self, self._theme.palette, RADIUS_BUBBLE)
 
 
 def _joined(earlier: str, later: str) -> str:

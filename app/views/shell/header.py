@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
+from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QSizePolicy, QWidget
 
 from app.theme import Theme
 from app.view_models.model_list import DraftState, PairState, PairView
@@ -20,6 +20,8 @@ from app.words.notices import drafting_sentence
 from app.words.notices_for_errors import notice_for
 
 HEIGHT = 48
+_NARROW_PX, _LEAST_TITLE_PX = 460, 60
+_CHIP_SHARE, _NARROW_SHARE = 0.62, 0.74
 _ARROW = "←"
 
 
@@ -32,6 +34,7 @@ class Header(Translated, QWidget):
         super().__init__(parent)
         self._theme = theme
         self._line = False
+        self._giving_way: list[QWidget] = []
         self.title = ElidedLabel(theme, TextStyle.HEADING, parent=self)
         self.chip = PairChip(theme, self)
         self.show_button = IconButton(theme, "panel-left", parent=self)
@@ -59,18 +62,39 @@ class Header(Translated, QWidget):
         super().resizeEvent(event)
         self._share_room()
 
+    def let_give_way(self, button: QWidget) -> None:
+        """Hidden where there is little room: what it does is in the menus as well."""
+        self._giving_way.append(button)
+        self._share_room()
+
     def _share_room(self) -> None:
-        """Where both do not fit, the pair chip gets up to 62 % of the width."""
-        self.chip.limit_width(round((self.width() - 24) * (0.62 if self.title.text() else 1.0)))
+        """Where both do not fit, the pair chip gets up to 62 % of the room; all of it where a title would say nothing.
+
+        Large text in a small window leaves no room for more than these two.
+        """
+        narrow = self.width() < self._theme.px(_NARROW_PX)
+        for button in self._giving_way:
+            button.setVisible(not narrow)
+        others = [self.show_button, self.new_button, *self._giving_way, *self._behind()]
+        room = self.width() - 24 - sum(each.sizeHint().width() + 6 for each in others if not each.isHidden())
+        share = _NARROW_SHARE if narrow else _CHIP_SHARE
+        shares = bool(self.title.text()) and (not narrow or (1 - share) * room >= self._theme.px(_LEAST_TITLE_PX))
+        self.title.setVisible(shares)
+        self.chip.limit_width(round(room * (share if shares else 1.0)))
+
+    def _behind(self) -> list[QWidget]:
+        """Buttons behind the pair chip that stay."""
+        found = self.findChildren(QAbstractButton, options=Qt.FindChildOption.FindDirectChildrenOnly)
+        return [each for each in found if each not in (self.chip, self.show_button, self.new_button, *self._giving_way)]
 
     def set_title(self, title: str) -> None:
         self.title.setText(title)
-        self.title.setVisible(bool(title))
         self._share_room()
 
     def set_sidebar_visible(self, visible: bool) -> None:
         self.show_button.setVisible(not visible)
         self.new_button.setVisible(not visible)
+        self._share_room()
 
     def set_line(self, shown: bool) -> None:
         """A hairline under the strip, once something has scrolled beneath it."""
@@ -84,6 +108,7 @@ class Header(Translated, QWidget):
 
     def _restyle(self) -> None:
         self.setFixedHeight(max(HEIGHT, self._theme.px(40)))
+        self._share_room()
         self.update()
 
     def paintEvent(self, _event: QPaintEvent) -> None:

@@ -180,9 +180,11 @@ class PassColumns(Chart):
             bar = QRectF(column.left() + width * 0.18, column.bottom() - high, width * 0.64, high)
             self.bar(painter, bar, colors.draft if share else colors.hover)
             if number % self._named_every(width) == 0:
+                named = formats.count(number)
+                room = painter.fontMetrics().horizontalAdvance(named) + 1
+                left = min(max(column.center().x() - room / 2, place.left()), place.right() - room)
                 painter.setPen(colors.faint)
-                below = QRectF(column.center().x() - width, column.bottom(), 2 * width, line)
-                painter.drawText(below, Qt.AlignmentFlag.AlignCenter, formats.count(number))
+                painter.drawText(QRectF(left, column.bottom(), room, line), Qt.AlignmentFlag.AlignCenter, named)
 
     def _named_every(self, width: float) -> int:
         """Not every column has room for its number."""

@@ -46,6 +46,7 @@ class InspectorWiring(QObject):
         assert header is not None
         layout.addWidget(self.panel)
         header.addWidget(self.button)
+        window.header.let_give_way(self.button)
         self.button.clicked.connect(self.set_wanted)
         self.action.triggered.connect(self.set_wanted)
         self.panel.turn_off_requested.connect(self.turn_off_requested)

@@ -24,10 +24,12 @@ class KeptWords(QObject):
         self._chats = chats
         self._banner = banner
         self._warned = False
+        self._refusal: Callable[[], BannerText] | None = None
         self._deleted_last = False  # what Undo takes back: a deletion, or typing
         composer.unsent_changed.connect(chats.keep_unsent)
         composer.edit.textChanged.connect(self.note_typing)
         chats.message_sent.connect(lambda _chat, _text: composer.confirm_sent())
+        chats.message_sent.connect(lambda _chat, _text: self._withdraw_refusal())
         chats.message_refused.connect(lambda _chat, _text: composer.release_sent())
         chats.unsent_restored.connect(composer.set_unsent)
         chats.not_stored.connect(self._show_not_stored)
@@ -51,7 +53,14 @@ class KeptWords(QObject):
         return BannerText(sentence, self.tr("Not everything is saved"), hint)
 
     def _show_not_stored(self, problem: Problem, again: Callable[[], None]) -> None:
-        self._banner.show_warning(lambda: problem_text(problem), again)
+        self._refusal = lambda: problem_text(problem)
+        self._banner.show_warning(self._refusal, again)
+
+    def _withdraw_refusal(self) -> None:
+        """Once a question is stored: to try again then would ask it twice."""
+        if self._refusal is not None:
+            self._banner.withdraw(self._refusal)
+            self._refusal = None
 
     def note_typing(self) -> None:
         """From now on Undo takes back typing."""

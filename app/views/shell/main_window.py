@@ -227,6 +227,7 @@ class MainWindow(Translated, QWidget):
         if self.chats is not None and not pair.off_for_pair:
             pair = replace(pair, speculation=self.chats.options.speculation)
         self.header.chip.set_pair(pair)
+        self.composer.ring.set_room(*self.models.context_room())
         starter = self._settings.main_folder == STARTER_FOLDER
         self.empty_chat.show_for(starter, has_model=pair.state != PairState.NO_MODEL)
         if self.picker.isVisible():

@@ -149,7 +149,7 @@ def make_field(theme: Theme, name: str) -> OptionField:
         return NumberOption(theme, name)
     if name == "top_k":
         return WholeOption(theme, name)
-    if name in ("seed", "max_tokens"):
+    if name in ("seed", "max_tokens", "context_tokens"):
         return LongNumberOption(theme)
     if name == "thinking":
         return SwitchOption(theme)

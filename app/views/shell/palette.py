@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QRectF, Qt, Signal
-from PySide6.QtGui import QAccessible, QFocusEvent, QInputMethodEvent, QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QAccessible, QFocusEvent, QInputMethodEvent, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
 from app.settings import Settings
-from app.theme import RADIUS_CARD, Theme
+from app.theme import Theme
 from app.view_models.matching import distance
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.page_list import PageEntry, PageList
+from app.views.widgets.painting import paint_surface
 from app.views.widgets.search_field import SearchField
 from app.views.widgets.translated import Translated
 
@@ -172,14 +173,10 @@ class CommandPalette(Translated, QWidget):
         return super().event(event)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        colors = self._theme.palette
         painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.fillRect(self.rect(), colors.window)
-        painter.setBrush(colors.surface)
-        painter.setPen(QPen(colors.hairline, 1))
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS_CARD, RADIUS_CARD)
+        painter.fillRect(self.rect(), self._theme.palette.window)
         painter.end()
+        paint_surface(self, self._theme.palette)
 
 
 class PaletteField(SearchField):

@@ -10,17 +10,18 @@ from dataclasses import replace
 from functools import partial
 from itertools import groupby
 
-from PySide6.QtCore import QPoint, QRectF, Qt, Signal, SignalInstance
-from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QPoint, Qt, Signal, SignalInstance
+from PySide6.QtGui import QKeyEvent, QPaintEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
-from app.theme import RADIUS_CARD, Theme
+from app.theme import Theme
 from app.view_models.model_list import DraftChoice, DraftGroup, ModelEntry, PairState, PairView
 from app.views.settings.speculation_controls import SpeculationControls
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.cards import Hairline
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.option_list import EDGE_PX, Option, OptionList
+from app.views.widgets.painting import paint_surface
 from app.views.widgets.translated import Translated
 from app.words.models import bits_text, model_details, model_kind
 from app.words.notices_for_errors import Problem, notice_for
@@ -227,10 +228,4 @@ class Picker(Translated, QWidget):
             super().keyPressEvent(event)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        colors = self._theme.palette
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setBrush(colors.surface)
-        painter.setPen(QPen(colors.hairline, 1))
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS_CARD, RADIUS_CARD)
-        painter.end()
+        paint_surface(self, self._theme.palette)

@@ -5,8 +5,8 @@ Each question is a chat of its own, so it is there afterwards as any other. Clos
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, QRectF, Qt, Signal
-from PySide6.QtGui import QCloseEvent, QGuiApplication, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPalette, QPen
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtGui import QCloseEvent, QGuiApplication, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.controllers.asides import Asides
@@ -17,6 +17,7 @@ from app.views.transcript import TranscriptView
 from app.views.widgets.buttons import STOP, Emphasis, IconButton, PillButton, RoundButton
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.message_edit import MessageEdit
+from app.views.widgets.painting import paint_card
 from app.views.widgets.translated import Translated
 
 _WIDTH_PX, _ANSWER_HEIGHT_PX = 620, 320
@@ -35,6 +36,7 @@ class QuickAsk(Translated, QWidget):
         self._model = TranscriptModel(self)
         self._chat_id = 0
         self._asking = False
+        asides.is_shown = lambda chat_id: self.isVisible() and chat_id == self._chat_id
         self.edit = MessageEdit(theme, self)
         self.button = RoundButton(theme, "arrow-up", self)
         self.close_button = IconButton(theme, "x", 26, self)
@@ -122,6 +124,7 @@ class QuickAsk(Translated, QWidget):
             self._fit()
             self._place()
         self.show()
+        self._asides.see(self._chat_id)
         self.raise_()
         self.activateWindow()
         self.edit.setFocus(Qt.FocusReason.ActiveWindowFocusReason)
@@ -202,10 +205,7 @@ class QuickAsk(Translated, QWidget):
         super().closeEvent(event)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        colors = self._theme.palette
         painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setBrush(colors.window)
-        painter.setPen(QPen(colors.hairline, 1))
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS_BUBBLE, RADIUS_BUBBLE)
+        colors = self._theme.palette
+        paint_card(painter, self.rect(), RADIUS_BUBBLE, colors.window, colors.hairline)
         painter.end()

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QCloseEvent, QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QCloseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
 from app.controllers.race import Race, RequestOf
 from app.theme import RADIUS_CARD, Theme
 from app.view_models.race import Lap, LapState, RaceState, RaceView
 from app.views.shell.race_words import lane_name, lap_text, race_sentence
-from app.views.transcript.card import paint_card
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.fields import Segments
 from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.painting import paint_card
 from app.views.widgets.scrolling import ThinScrollBars
+from app.views.widgets.side_window import SideWindow
 from app.views.widgets.translated import Translated
 
 _UNDER_WAY = (RaceState.RUNNING, RaceState.WAITING)
 
 
-class RaceWindow(Translated, QWidget):
+class RaceWindow(Translated, SideWindow):
     def __init__(self, theme: Theme, race: Race, request_of: RequestOf, parent: QWidget) -> None:
-        super().__init__(parent, Qt.WindowType.Window)
-        self._theme = theme
+        super().__init__(theme, parent)
         self._race = race
         self._request_of = request_of
         self._message_id = 0
@@ -37,7 +36,6 @@ class RaceWindow(Translated, QWidget):
         self.go_button.clicked.connect(self._on_go)
         self.close_button.clicked.connect(self.close)
         race.changed.connect(self._show)
-        theme.changed.connect(self.update)
         self._retranslate()
 
     def _arrange(self) -> None:
@@ -63,9 +61,7 @@ class RaceWindow(Translated, QWidget):
     def open_for(self, message_id: int) -> None:
         """With what was asked where that reply stands; it begins at once."""
         self._message_id = message_id
-        self.show()
-        self.raise_()
-        self.activateWindow()
+        self.come_to_front()
         if not self._race.under_way:
             self._start()
 
@@ -117,18 +113,6 @@ class RaceWindow(Translated, QWidget):
     def closeEvent(self, event: QCloseEvent) -> None:
         self._race.cancel()
         super().closeEvent(event)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        close_keys = event.key() == Qt.Key.Key_W and event.modifiers() == Qt.KeyboardModifier.ControlModifier
-        if event.key() == Qt.Key.Key_Escape or close_keys:
-            self.close()
-        else:
-            super().keyPressEvent(event)
-
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.fillRect(self.rect(), self._theme.palette.window)
-        painter.end()
 
 
 class Lane(QWidget):

@@ -105,7 +105,5 @@ class SidebarWiring(QObject):
     def show_trash(self) -> TrashWindow:
         if self._trash is None:
             self._trash = TrashWindow(self._theme, self._chats.deletions, self._window)
-        self._trash.show()
-        self._trash.raise_()
-        self._trash.activateWindow()
+        self._trash.come_to_front()
         return self._trash

@@ -49,7 +49,7 @@ class SpeculationWiring(QObject):
 
     def _off_text(self) -> BannerText:
         return BannerText(
-            self.tr("Drafting is off for this pair from the next reply on. Choosing Auto or Fixed turns it on again."),
+            self.tr("Drafting is off for this pair now. Choosing Auto or Fixed turns it on again."),
             button=self.tr("Undo"),
         )
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QPainter, QPen
+from PySide6.QtCore import QRect, QSize, Qt, Signal
+from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QFrame,
     QListView,
     QStyle,
     QStyledItemDelegate,
@@ -16,12 +15,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.theme import FOOTER_PX, RADIUS_ROW, UI_PX, Theme
+from app.theme import FOOTER_PX, UI_PX, Theme
 from app.view_models.trash_list import DELETION, Deletion, TrashListModel
-from app.views.widgets.scrolling import ThinScrollBars
+from app.views.widgets.painting import paint_line, paint_row_ground
+from app.views.widgets.row_list import Index, set_up_row_list
 from app.words.trash import deletion_detail, deletion_title
-
-Index = QModelIndex | QPersistentModelIndex
 
 
 class TrashList(QListView):
@@ -34,15 +32,8 @@ class TrashList(QListView):
         self.setModel(model)
         self.setItemDelegate(_DeletionDelegate(self))
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.viewport().setAutoFillBackground(False)
-        self.setMouseTracking(True)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        set_up_row_list(self, theme)
         self.doubleClicked.connect(lambda _index: self.restore_requested.emit())
-        theme.changed.connect(self.scheduleDelayedItemsLayout)
-        ThinScrollBars(self, theme)
 
     def chosen(self) -> Sequence[Deletion]:
         return [index.data(DELETION) for index in sorted(self.selectedIndexes(), key=lambda index: index.row())]
@@ -78,26 +69,17 @@ class _DeletionDelegate(QStyledItemDelegate):
         area = QRect(option.rect)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        self._paint_ground(painter, area, option.state)
+        state: QStyle.StateFlag = option.state
+        selected = bool(state & QStyle.StateFlag.State_Selected)
+        filled = selected or bool(state & QStyle.StateFlag.State_MouseOver)
+        paint_row_ground(painter, area, colors, filled, selected and self._list.hasFocus())
         words = " ".join(deletion.words.split())
         texts = (deletion_title(deletion), deletion_detail(deletion), words)
         place = area.adjusted(theme.px(12), theme.px(8), -theme.px(12), 0)
         for text, font, color in zip(
             texts, self._fonts(), (colors.text, colors.secondary, colors.secondary), strict=True
         ):
-            metrics = QFontMetrics(font)
-            painter.setFont(font)
-            painter.setPen(color)
-            line = QRect(place.left(), place.top(), place.width(), metrics.height())
-            shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, line.width())
-            painter.drawText(line, Qt.AlignmentFlag.AlignVCenter, shown)
+            line = QRect(place.left(), place.top(), place.width(), QFontMetrics(font).height())
+            paint_line(painter, line, text, font, color)
             place.setTop(line.bottom() + theme.px(2))
         painter.restore()
-
-    def _paint_ground(self, painter: QPainter, area: QRect, state: QStyle.StateFlag) -> None:
-        colors = self._list.theme.palette
-        chosen = bool(state & QStyle.StateFlag.State_Selected)
-        ring = chosen and self._list.hasFocus()
-        painter.setPen(QPen(colors.ink, 2) if ring else Qt.PenStyle.NoPen)
-        painter.setBrush(colors.hover if chosen or state & QStyle.StateFlag.State_MouseOver else Qt.BrushStyle.NoBrush)
-        painter.drawRoundedRect(QRectF(area).adjusted(1, 1, -1, -1), RADIUS_ROW, RADIUS_ROW)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QShowEvent
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.controllers.deletions import Deletions
@@ -16,13 +16,13 @@ from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.dialog import Dialog, DialogText
 from app.views.widgets.flow import Flow
 from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.side_window import SideWindow
 from app.views.widgets.translated import Translated
 
 
-class TrashWindow(Translated, QWidget):
+class TrashWindow(Translated, SideWindow):
     def __init__(self, theme: Theme, deletions: Deletions, parent: QWidget | None = None) -> None:
-        super().__init__(parent, Qt.WindowType.Window)
-        self._theme = theme
+        super().__init__(theme, parent)
         self._deletions = deletions
         self._model = TrashListModel(deletions.latest, self)
         self.title = TextLabel(theme, TextStyle.TITLE, self)
@@ -129,15 +129,3 @@ class TrashWindow(Translated, QWidget):
         super().showEvent(event)
         self._model.refresh()
         self.list.setFocus()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        close_keys = event.key() == Qt.Key.Key_W and event.modifiers() == Qt.KeyboardModifier.ControlModifier
-        if event.key() == Qt.Key.Key_Escape or close_keys:
-            self.close()
-        else:
-            super().keyPressEvent(event)
-
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.fillRect(self.rect(), self._theme.palette.window)
-        painter.end()

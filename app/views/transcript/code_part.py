@@ -22,13 +22,13 @@ from app.markup import long_lines
 from app.markup.block import Block
 from app.markup.safe_code import safe_code
 from app.theme import CODE_LEADING, CODE_PX, FOOTER_PX, RADIUS_CARD
-from app.views.transcript.card import paint_card
 from app.views.transcript.code_colors import CodeColors
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Hovered, Part
 from app.views.transcript.selectable_inside import SelectableInside
 from app.views.transcript.text_parts import ReadOnlyText
 from app.views.widgets.buttons import IconButton
+from app.views.widgets.painting import paint_card
 from app.views.widgets.translated import Translated
 
 _COPIED_MS = 1400

@@ -13,13 +13,13 @@ from PySide6.QtWidgets import QWidget
 
 from app.theme import RADIUS_BUBBLE
 from app.view_models.transcript import EditKind
-from app.views.transcript.card import paint_card
 from app.views.transcript.editing import CONTINUE, NOTHING, REPLY
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Hovered, Part
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.fields import Segments
 from app.views.widgets.message_edit import MessageEdit
+from app.views.widgets.painting import paint_card
 from app.views.widgets.translated import Translated
 
 _TELL_DELAY_MS = 150  # after the last key, what is typed is told

@@ -9,7 +9,7 @@ from PySide6.QtCore import QCoreApplication, QPoint, QRect, QRectF, Qt, QUrl
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QFocusEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
-from app.markup.links import places_of
+from app.markup.links import Link, is_in_message, marked, noted, places_of
 from app.theme import Theme
 from app.views.transcript.link_walk import Spot
 from app.views.transcript.text_parts import ReadOnlyText
@@ -34,9 +34,8 @@ class FocusedLink(PaintedButton):
 
     def take(self, spot: Spot) -> None:
         self.spot = spot
-        words = QCoreApplication.translate("TranscriptView", "Link: %1")
-        self.setAccessibleName(fill(words, spot.link.words))
-        self.setAccessibleDescription(spot.link.address)
+        self.setAccessibleName(_name(spot.link))
+        self.setAccessibleDescription("" if is_in_message(spot.link.address) else spot.link.address)
         self.place()
         self.show()
         self.setFocus(Qt.FocusReason.TabFocusReason)
@@ -93,3 +92,11 @@ class FocusedLink(PaintedButton):
         """As a click on the words does."""
         if self._text is not None and self.spot is not None:
             self._text.follow(QUrl(self.spot.link.address))
+
+
+def _name(link: Link) -> str:
+    if label := noted(link.address):
+        return fill(QCoreApplication.translate("TranscriptView", "Footnote %1"), label)
+    if label := marked(link.address):
+        return fill(QCoreApplication.translate("TranscriptView", "Back from footnote %1"), label)
+    return fill(QCoreApplication.translate("TranscriptView", "Link: %1"), link.words)

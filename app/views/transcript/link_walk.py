@@ -9,7 +9,7 @@ from PySide6.QtGui import QTextDocument
 
 from app.markup.block import Block
 from app.markup.document import DocumentBuilder
-from app.markup.links import Link, links_of, may_have_links
+from app.markup.links import Link, links_of, may_have_links, noted
 from app.views.transcript.body import Unread
 from app.views.transcript.message_item import MessageItem
 from app.views.transcript.part_context import PartContext
@@ -61,6 +61,9 @@ class LinkWalk:
         here = self._in_row(ids.index(spot.part.message_id)) if spot.part.message_id in ids else iter(())
         return next((each for each in here if _same(each, spot)), None)
 
+    def first_to(self, address: str, row: int) -> Spot | None:
+        return next((spot for spot in self._in_row(row) if spot.link.address == address), None)
+
     def _in_row(self, row: int) -> Iterator[Spot]:
         item = self._items()[row]
         if item.message.from_user or not may_have_links(item.message.text + item.message.thinking * item.opened):
@@ -68,9 +71,10 @@ class LinkWalk:
         if not item.is_read or any(isinstance(part.content, Unread) for part in item.parts):
             self._read(row)
         for part in item.parts:
-            if isinstance(part.content, Block) and any(may_have_links(token.content) for token in part.content.tokens):
+            if isinstance(part.content, Block) and _may_lead_on(part.content):
                 for number, link in enumerate(links_of(self._document_of(part, part.content))):
-                    yield Spot(row, part, number, link)
+                    if not noted(link.address) or f"[^{noted(link.address)}]:" in item.message.text:
+                        yield Spot(row, part, number, link)
 
     def _document_of(self, part: Part, block: Block) -> QTextDocument:
         shown = part.selectable.document_of() if part.selectable is not None and part.measured_width_px >= 0 else None
@@ -81,6 +85,10 @@ class LinkWalk:
         DocumentBuilder(document, style, self._context.formulas.only_known()).write(block.tokens)
         self._kept = document  # as long as its blocks are looked at
         return document
+
+
+def _may_lead_on(block: Block) -> bool:
+    return block.is_note or any(may_have_links(token.content) for token in block.tokens)
 
 
 def _same(one: Spot, other: Spot) -> bool:

@@ -7,6 +7,7 @@ from PySide6.QtGui import QColor, QGuiApplication
 
 from app.markup.document_style import DocumentStyle
 from app.markup.formula import Formulas
+from app.markup.links import is_in_message
 from app.theme import CODE_PX, REPLY_LEADING, REPLY_PX, Theme
 from app.view_models.transcript import TranscriptMessage
 from app.views.transcript.editing import Editing
@@ -17,6 +18,7 @@ class PartContext(QObject):
     """One per transcript. Its signals are requests; they carry message ids."""
 
     link_requested = Signal(str)
+    note_requested = Signal(object, str)  # the text with a footnote's mark or number, and the address there
     copy_requested = Signal(int)
     regenerate_requested = Signal(int)
     edit_requested = Signal(int)
@@ -40,6 +42,13 @@ class PartContext(QObject):
         self.message_of: Callable[[int], TranscriptMessage | None] = lambda message_id: None
         self._styles: dict[bool, DocumentStyle] = {}
         theme.changed.connect(self._styles.clear)
+
+    def follow(self, text: object, address: str) -> None:
+        """What a click on a link of this text asks for."""
+        if is_in_message(address):
+            self.note_requested.emit(text, address)
+        else:
+            self.link_requested.emit(address)
 
     def selection_color(self) -> QColor:
         result = QColor(self.theme.palette.ink)

@@ -10,10 +10,10 @@ from PySide6.QtWidgets import QLabel, QWidget
 from app.theme import RADIUS_CARD, UI_PX
 from app.view_models.transcript import EngineError, ReplyStatus
 from app.views.icons import icon
-from app.views.transcript.card import paint_card
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Hovered, Part
 from app.views.widgets.buttons import PaintedButton, PillButton
+from app.views.widgets.painting import paint_card
 from app.views.widgets.translated import Translated
 from app.words import formats
 from app.words.notices import NoticeAction, action_text

@@ -33,13 +33,13 @@ from app.markup.inline_formula import FormulaObject
 from app.markup.long_lines import line_around
 from app.markup.plain_growth import added_text, may_have_address
 from app.theme import RADIUS_BUBBLE, REPLY_LEADING, REPLY_PX
-from app.views.transcript.card import paint_card
 from app.views.transcript.found_words import FoundWords
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Bubble, Hovered, Part, Selectable
 from app.views.transcript.selectable_inside import SelectableInside
 from app.views.transcript.selection import Stretch, Unit
 from app.views.transcript.text_decorations import paint_decorations
+from app.views.widgets.painting import paint_card
 
 BUBBLE_SHARE = 0.8
 _WHEEL_PX = 60
@@ -96,8 +96,8 @@ class ReadOnlyText(Selectable, QTextBrowser):
         return math.ceil(self.document().size().height())
 
     def follow(self, link: QUrl) -> None:
-        """Asks whether to open it; nothing is opened here."""
-        self.context.link_requested.emit(link.toString())
+        """Asks whether to open it, or goes to the footnote or its mark; nothing is opened here."""
+        self.context.follow(self, link.toString())
 
     def loadResource(self, _kind: int, _name: QUrl | str) -> QImage:
         return nothing_to_load()

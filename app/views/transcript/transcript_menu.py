@@ -6,6 +6,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMenu, QWidget
 
+from app.markup.links import is_in_message
 from app.views.transcript.copier import Copier
 from app.views.transcript.formula_part import FormulaPart
 from app.views.transcript.message_acts import add_message_acts
@@ -39,7 +40,7 @@ class TranscriptMenu(QMenu):
             self._add_text(self.tr("Copy as TeX"), widget.tex)
         elif isinstance(widget, NoticePart):
             self._add_text(self.tr("Copy"), widget.words)
-        elif isinstance(widget, TextPart) and (link := widget.anchorAt(at)):
+        elif isinstance(widget, TextPart) and (link := widget.anchorAt(at)) and not is_in_message(link):
             self._add_text(self.tr("Copy Link"), link)
         message = self._copier.context.message_of(part.message_id)
         if alone and message is not None:

@@ -78,7 +78,7 @@ class TranscriptView(QAbstractScrollArea):
         self.link = FocusedLink(theme, viewport)
         self._selection_keys = SelectionKeys(self._context, self.selection, self._column, self)
         self._sideways = Sideways(theme, self.visible_parts, viewport.rect)
-        self._link_keys = LinkKeys(self._context, self._column, self, self.link)
+        self._link_keys = LinkKeys(self._context, self._column, self, self.link, self)
         self._places = ReadingPlaces(model, self._column, self)
         self.finder = Finder(self._context, model, self._column, self.visible_parts, self, self.copier.item)
         self._hold = Hold(self._column)

@@ -1,6 +1,6 @@
 """A message over the foot of the transcript, such as a refusal with a button, or "deleted" with Undo.
 
-One at a time: a newer one replaces the older. It moves nothing else.
+One at a time: a newer one covers the older, and a warning that was covered comes back after it. It moves nothing else.
 """
 
 from __future__ import annotations
@@ -8,18 +8,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from PySide6.QtCore import QRect, QRectF, Qt, QTimer, Signal
-from PySide6.QtGui import QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QEvent, QRect, Qt, QTimer, Signal
+from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from app.theme import RADIUS_CARD, Theme
+from app.theme import Theme
 from app.views.icons import icon
 from app.views.widgets.buttons import Emphasis, IconButton, PillButton
 from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.painting import paint_surface
 from app.views.widgets.translated import Translated
 
 _BRIEF_MS = 10_000
 _MOST_BUTTONS_SHARE = 0.35  # of the width
+_MOST_COVERED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,13 @@ class BannerText:
     other_button: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class _Message:
+    text: Callable[[], BannerText]
+    acts: tuple[Callable[[], None] | None, ...] = ()
+    warns: bool = False  # it stays until it is closed
+
+
 class Banner(Translated, QWidget):
     """What it shows is given as a function, which is called again when the language changes."""
 
@@ -39,9 +48,8 @@ class Banner(Translated, QWidget):
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._icon_name = ""
-        self._text: Callable[[], BannerText] = lambda: BannerText("")
-        self._acts: tuple[Callable[[], None] | None, ...] = ()
+        self._message = _Message(lambda: BannerText(""))
+        self._covered: list[_Message] = []  # warnings, the newest last
         self.title = TextLabel(theme, TextStyle.HEADING, self)
         self.sentence = TextLabel(theme, TextStyle.BODY, self)
         self.hint = TextLabel(theme, TextStyle.SECONDARY, self)
@@ -49,10 +57,10 @@ class Banner(Translated, QWidget):
         self.other_button = PillButton(theme, Emphasis.PLAIN, parent=self)
         self.close_button = IconButton(theme, "x", 26, self)
         self._timer = QTimer(self, singleShot=True, interval=_BRIEF_MS)
-        self._timer.timeout.connect(self.hide)
+        self._timer.timeout.connect(self._dismiss)
         self.button.clicked.connect(lambda: self._on_button(0))
         self.other_button.clicked.connect(lambda: self._on_button(1))
-        self.close_button.clicked.connect(self.hide)
+        self.close_button.clicked.connect(self._dismiss)
         self._arrange()
         self._retranslate()
         self.hide()
@@ -80,24 +88,53 @@ class Banner(Translated, QWidget):
 
     def show_info(self, text: Callable[[], BannerText], act: Callable[[], None] | None = None) -> None:
         """Shows a message that hides after 10 s. `act` is called when its button is pressed."""
-        self._show("info", text, act)
-        self._timer.start()
+        self._cover(_Message(text, (act,)))
 
-    def show_warning(self, text: Callable[[], BannerText], *acts: Callable[[], None] | None) -> None:
-        """Shows a message with a warning sign that stays until it is closed. `acts` belong to its buttons."""
-        self._timer.stop()
-        self._show("alert-triangle", text, *acts)
+    def show_warning(
+        self, text: Callable[[], BannerText], *acts: Callable[[], None] | None, behind: bool = False
+    ) -> None:
+        """Shows a message with a warning sign that stays until it is closed. `acts` belong to its buttons.
 
-    def _show(self, icon_name: str, text: Callable[[], BannerText], *acts: Callable[[], None] | None) -> None:
-        self._icon_name, self._text, self._acts = icon_name, text, acts
+        With `behind` it lets another warning come first.
+        """
+        warning = _Message(text, acts, warns=True)
+        if behind and self._message.warns and not self.isHidden():
+            self._covered.insert(0, warning)
+        else:
+            self._cover(warning)
+
+    def withdraw(self, text: Callable[[], BannerText]) -> None:
+        """What this said holds no more."""
+        self._covered = [warning for warning in self._covered if warning.text is not text]
+        if self._message.text is text and not self.isHidden():
+            self._dismiss()
+
+    def _cover(self, message: _Message) -> None:
+        shown = self._message
+        if shown.warns and not self.isHidden() and shown.text() != message.text():
+            self._covered = [*self._covered, shown][-_MOST_COVERED:]
+        self._show(message)
+
+    def _show(self, message: _Message) -> None:
+        self._message = message
+        if message.warns:
+            self._timer.stop()
+        else:
+            self._timer.start()
         self.show()
         self.raise_()
         self._retranslate()
         self.update()
 
-    def _on_button(self, number: int) -> None:
+    def _dismiss(self) -> None:
         self.hide()
-        act = self._acts[number] if number < len(self._acts) else None
+        if self._covered:
+            self._show(self._covered.pop())
+
+    def _on_button(self, number: int) -> None:
+        acts = self._message.acts
+        self._dismiss()
+        act = acts[number] if number < len(acts) else None
         if act is not None:
             act()
 
@@ -111,9 +148,16 @@ class Banner(Translated, QWidget):
         height = self._row.totalHeightForWidth(width)
         self.setGeometry(left, bottom - height, width, height)
 
+    def event(self, event: QEvent) -> bool:
+        """Other words or another text size want another height."""
+        handled = super().event(event)
+        if event.type() == QEvent.Type.LayoutRequest and self.isVisible():
+            self.appeared.emit()
+        return handled
+
     def _retranslate(self) -> None:
         self.close_button.set_name(self.tr("Close"))
-        text = self._text()
+        text = self._message.text()
         for label, words in ((self.title, text.title), (self.sentence, text.sentence), (self.hint, text.hint)):
             label.setText(words)
             label.setVisible(bool(words))
@@ -133,11 +177,8 @@ class Banner(Translated, QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         colors = self._theme.palette
+        paint_surface(self, colors)
         painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setBrush(colors.surface)
-        painter.setPen(QPen(colors.hairline, 1))
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS_CARD, RADIUS_CARD)
-        color = colors.cost if self._icon_name == "alert-triangle" else colors.secondary
-        icon(self._icon_name, color).paint(painter, self._icon_place())
+        name, color = ("alert-triangle", colors.cost) if self._message.warns else ("info", colors.secondary)
+        icon(name, color).paint(painter, self._icon_place())
         painter.end()

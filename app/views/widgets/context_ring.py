@@ -1,4 +1,7 @@
-"""A thin ring that shows how full the model's context is; it adds words from 80 % on."""
+"""A thin ring that shows how full the context of a chat is; it adds words from 80 % on.
+
+How much a chat may have, it says where that is less than the model holds: as somebody asked, or as memory allows.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +24,18 @@ class ContextRing(Translated, QWidget):
         self._theme = theme
         self._used_tokens = 0
         self._limit_tokens = 0
+        self._model_tokens = self._memory_tokens = 0  # 0: not known
         theme.changed.connect(self.updateGeometry)
         self._retranslate()
 
     @property
     def share(self) -> float:
-        return min(1.0, self._used_tokens / self._limit_tokens) if self._limit_tokens else 0.0
+        return min(1.0, self._used_tokens / self.effective_tokens) if self._limit_tokens else 0.0
+
+    @property
+    def effective_tokens(self) -> int:
+        """What a chat may come to: what it was given, or what memory has room for."""
+        return min(self._limit_tokens, self._memory_tokens or self._limit_tokens)
 
     def accessible_value(self) -> str:
         return percent(self.share)
@@ -37,14 +46,31 @@ class ContextRing(Translated, QWidget):
         self._used_tokens, self._limit_tokens = used_tokens, limit_tokens
         self._retranslate()
 
+    def set_room(self, model_tokens: int, memory_tokens: int) -> None:
+        """What the main model holds, and what there is room for in memory, about."""
+        self._model_tokens, self._memory_tokens = model_tokens, memory_tokens
+        self._retranslate()
+
     def _retranslate(self) -> None:
         self.setVisible(self._limit_tokens > 0 and self._used_tokens > 0)
         sentence = self.tr("%1 of %2 tokens of context used")
-        words = fill(sentence, count(self._used_tokens), count(self._limit_tokens))
-        self.setToolTip(words)
-        self.setAccessibleName(words)
+        used = fill(sentence, count(self._used_tokens), count(self.effective_tokens))
+        words = [used, *self._reasons()]
+        self.setToolTip("\n".join(words))
+        self.setAccessibleName(". ".join(words))
         self.updateGeometry()
         self.update()
+
+    def _reasons(self) -> list[str]:
+        """Why it is less than the model holds."""
+        reasons = []
+        if self._limit_tokens < self._model_tokens:
+            asked = self.tr("Limited to %1 tokens in the settings; the model holds %2")
+            reasons.append(fill(asked, count(self._limit_tokens), count(self._model_tokens)))
+        if self.effective_tokens < self._limit_tokens:
+            room = self.tr("Memory has room for about %1 tokens; the model holds %2")
+            reasons.append(fill(room, count(self._memory_tokens), count(self._model_tokens)))
+        return reasons
 
     def _speaks_up(self) -> bool:
         return self.share >= _SPEAKS_UP_AT

@@ -43,6 +43,7 @@ class MessageEdit(Composing, QPlainTextEdit):
         self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         self.setTabChangesFocus(True)
         self.document().setDocumentMargin(0)
+        self.document().clearUndoRedoStacks()  # Qt takes the margin for something that can be undone
         ThinScrollBars(self, theme)
         self.textChanged.connect(self.height_wanted)
 

@@ -1,39 +1,33 @@
-"""A list to choose one from: headings, options with a second line, greyed ones that say why they cannot be chosen."""
+"""A list to choose one from: headings, options with details below, greyed ones that say why they cannot be chosen."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QModelIndex, QRect, QSize, Qt
 from PySide6.QtGui import (
     QFont,
     QFontMetrics,
-    QKeyEvent,
     QPainter,
-    QPen,
-    QResizeEvent,
     QStandardItem,
     QStandardItemModel,
 )
 from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QFrame,
-    QListView,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QWidget,
 )
 
-from app.theme import FOOTER_PX, RADIUS_ROW, Theme
+from app.theme import FOOTER_PX, Theme
 from app.views.icons import icon
-from app.views.widgets.scrolling import ThinScrollBars
+from app.views.widgets.painting import paint_line, paint_row_ground
+from app.views.widgets.row_list import ChoiceList, Index
 
 _OPTION = Qt.ItemDataRole.UserRole
 EDGE_PX = 12  # where headings and ticks begin; what stands around a list begins there too
 _WORDS_PX = EDGE_PX + 22  # behind the tick
-Index = QModelIndex | QPersistentModelIndex
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,27 +40,13 @@ class Option:
     reason: str = ""
 
 
-class OptionList(QListView):
-    chosen = Signal(str)
-
+class OptionList(ChoiceList):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.theme = theme
+        super().__init__(theme, parent)
         self.checked = ""
-        self.by_key = False  # a ring shows where the keyboard is, once it is used
         self._items = QStandardItemModel(self)
         self.setModel(self._items)
         self.setItemDelegate(_OptionDelegate(self))
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.viewport().setAutoFillBackground(False)
-        self.setMouseTracking(True)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setResizeMode(QListView.ResizeMode.Adjust)
-        self.clicked.connect(self._choose)
-        theme.changed.connect(self.scheduleDelayedItemsLayout)
-        ThinScrollBars(self, theme)
 
     def set_options(self, options: Sequence[Option], checked: str) -> None:
         """Keeps the current row and the scroll position when the options are the same."""
@@ -91,21 +71,9 @@ class OptionList(QListView):
                 return self._items.index(row, 0)
         return QModelIndex()
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        self.by_key = True
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
-            self._choose(self.currentIndex())
-        else:
-            super().keyPressEvent(event)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self.scheduleDelayedItemsLayout()
-
-    def _choose(self, index: QModelIndex) -> None:
+    def value_of(self, index: Index) -> str | None:
         option = index.data(_OPTION)
-        if isinstance(option, Option) and option.value is not None and not option.reason:
-            self.chosen.emit(option.value)
+        return option.value if isinstance(option, Option) and not option.reason else None
 
     def content_height(self) -> int:
         delegate, shown = self.itemDelegate(), QStyleOptionViewItem()
@@ -138,18 +106,17 @@ class _OptionDelegate(QStyledItemDelegate):
     def _words_width(self) -> int:
         return self._list.viewport().width() - self._theme.px(_WORDS_PX + 10)
 
-    def _reason_height(self, reason: str) -> int:
+    def _words_height(self, words: str) -> int:
         room = QRect(0, 0, max(40, self._words_width()), 1000)
-        return QFontMetrics(self._small()).boundingRect(room, Qt.TextFlag.TextWordWrap, reason).height()
+        return QFontMetrics(self._small()).boundingRect(room, Qt.TextFlag.TextWordWrap, words).height()
 
     def sizeHint(self, _option: QStyleOptionViewItem, index: Index) -> QSize:
         option: Option = index.data(_OPTION)
         line = QFontMetrics(self._theme.ui_font()).height()
         if option.value is None:
             return QSize(0, line + self._theme.px(14))
-        below = self._reason_height(option.reason) if option.reason else 0
-        if option.detail and not option.reason:
-            below = QFontMetrics(self._small()).height()
+        words = option.reason or option.detail
+        below = self._words_height(words) if words else 0
         return QSize(0, line + below + self._theme.px(12))
 
     def paint(self, painter: QPainter, style: QStyleOptionViewItem, index: Index) -> None:
@@ -162,7 +129,8 @@ class _OptionDelegate(QStyledItemDelegate):
             self._paint_heading(painter, area, option.text)
         else:
             if not option.reason:
-                self._paint_ground(painter, area, state)
+                ring, over = self._list.has_ring(state), bool(state & QStyle.StateFlag.State_MouseOver)
+                paint_row_ground(painter, area, self._theme.palette, over or ring, ring)
             self._paint_option(painter, area, option)
         painter.restore()
 
@@ -172,14 +140,6 @@ class _OptionDelegate(QStyledItemDelegate):
         place = area.adjusted(self._theme.px(EDGE_PX), self._theme.px(6), -self._theme.px(8), 0)
         painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, text)
 
-    def _paint_ground(self, painter: QPainter, area: QRect, state: QStyle.StateFlag) -> None:
-        colors = self._theme.palette
-        by_key = self._list.by_key and self._list.hasFocus() and bool(state & QStyle.StateFlag.State_HasFocus)
-        hovered = bool(state & QStyle.StateFlag.State_MouseOver)
-        painter.setPen(QPen(colors.ink, 2) if by_key else Qt.PenStyle.NoPen)
-        painter.setBrush(colors.hover if hovered or by_key else Qt.BrushStyle.NoBrush)
-        painter.drawRoundedRect(QRectF(area).adjusted(1, 1, -1, -1), RADIUS_ROW, RADIUS_ROW)
-
     def _paint_option(self, painter: QPainter, area: QRect, option: Option) -> None:
         theme, colors = self._theme, self._theme.palette
         line = QFontMetrics(theme.ui_font()).height()
@@ -188,17 +148,9 @@ class _OptionDelegate(QStyledItemDelegate):
             side = theme.px(15)
             tick = QRect(area.left() + theme.px(EDGE_PX), place.top() + (line - side) // 2, side, side)
             icon("check", colors.ink).paint(painter, tick)
-        painter.setFont(theme.ui_font())
-        painter.setPen(colors.faint if option.reason else colors.text)
-        name = QFontMetrics(theme.ui_font()).elidedText(option.text, Qt.TextElideMode.ElideMiddle, place.width())
-        painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, name)
+        ink = colors.faint if option.reason else colors.text
+        paint_line(painter, place, option.text, theme.ui_font(), ink, Qt.TextElideMode.ElideMiddle)
         below = QRect(place.left(), place.bottom() + 1, place.width(), area.bottom() - place.bottom())
         painter.setFont(self._small())
-        if option.reason:
-            painter.setPen(colors.faint)
-            painter.drawText(below, Qt.TextFlag.TextWordWrap, option.reason)
-        elif option.detail:
-            painter.setPen(colors.secondary)
-            metrics = QFontMetrics(self._small())
-            detail = metrics.elidedText(option.detail, Qt.TextElideMode.ElideRight, below.width())
-            painter.drawText(below, Qt.AlignmentFlag.AlignTop, detail)
+        painter.setPen(colors.faint if option.reason else colors.secondary)
+        painter.drawText(below, Qt.TextFlag.TextWordWrap, option.reason or option.detail)

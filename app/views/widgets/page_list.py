@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPen
+from PySide6.QtCore import QRect, QSize, Qt
+from PySide6.QtGui import QFont, QFontMetrics, QPainter
 from PySide6.QtWidgets import (
-    QFrame,
     QListWidget,
     QListWidgetItem,
     QStyle,
@@ -20,9 +19,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.theme import FOOTER_PX, RADIUS_ROW, Theme
+from app.theme import FOOTER_PX, Theme
 from app.views.icons import icon
-from app.views.widgets.scrolling import ThinScrollBars
+from app.views.widgets.painting import paint_line, paint_row_ground
+from app.views.widgets.row_list import Index, set_up_row_list
 
 _ENTRY = Qt.ItemDataRole.UserRole
 
@@ -42,15 +42,9 @@ class PageList(QListWidget):
         super().__init__(parent)
         self.theme = theme
         self.shows_ring = True  # not where a field beside it has the focus and leads it
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.viewport().setAutoFillBackground(False)
-        self.setMouseTracking(True)
         self.setItemDelegate(_EntryDelegate(self))
-        self.setVerticalScrollMode(QListWidget.ScrollMode.ScrollPerPixel)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setResizeMode(QListWidget.ResizeMode.Adjust)
-        theme.changed.connect(self.scheduleDelayedItemsLayout)
-        ThinScrollBars(self, theme)
+        set_up_row_list(self, theme)
 
     def set_entries(self, entries: Sequence[PageEntry]) -> None:
         """The current row stays where the number of entries does."""
@@ -87,31 +81,23 @@ class _EntryDelegate(QStyledItemDelegate):
         super().__init__(entries)
         self._list = entries
 
-    def sizeHint(self, _option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+    def sizeHint(self, _option: QStyleOptionViewItem, index: Index) -> QSize:
         theme, entry = self._list.theme, index.data(_ENTRY)
         line = QFontMetrics(theme.ui_font()).height()
         below = QFontMetrics(theme.ui_font(FOOTER_PX)).height() if entry.detail else 0
         return QSize(0, max(theme.px(32), line + below + theme.px(12)))
 
-    def paint(
-        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
-    ) -> None:
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         area: QRect = option.rect
         state: QStyle.StateFlag = option.state
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        self._paint_ground(painter, area, state)
+        selected = bool(state & QStyle.StateFlag.State_Selected)
+        filled = selected or bool(state & QStyle.StateFlag.State_MouseOver)
+        ring = selected and self._list.shows_ring and self._list.hasFocus()
+        paint_row_ground(painter, area, self._list.theme.palette, filled, ring)
         self._paint_entry(painter, area, index.data(_ENTRY))
         painter.restore()
-
-    def _paint_ground(self, painter: QPainter, area: QRect, state: QStyle.StateFlag) -> None:
-        colors = self._list.theme.palette
-        selected = bool(state & QStyle.StateFlag.State_Selected)
-        ring = selected and self._list.shows_ring and self._list.hasFocus()
-        if selected or state & QStyle.StateFlag.State_MouseOver:
-            painter.setPen(QPen(colors.ink, 2) if ring else Qt.PenStyle.NoPen)
-            painter.setBrush(colors.hover)
-            painter.drawRoundedRect(QRectF(area).adjusted(1, 1, -1, -1), RADIUS_ROW, RADIUS_ROW)
 
     def _paint_entry(self, painter: QPainter, area: QRect, entry: PageEntry) -> None:
         theme, colors = self._list.theme, self._list.theme.palette
@@ -127,11 +113,10 @@ class _EntryDelegate(QStyledItemDelegate):
         if entry.detail:
             height = QFontMetrics(font).height()
             top = QRect(words.left(), area.top() + theme.px(6), words.width(), height)
-            self._line(painter, top, entry.text, font)
-            painter.setPen(colors.secondary)
-            self._line(painter, top.translated(0, height), entry.detail, small, keep_pen=True)
+            paint_line(painter, top, entry.text, font, colors.text)
+            paint_line(painter, top.translated(0, height), entry.detail, small, colors.secondary)
         else:
-            self._line(painter, words, entry.text, font)
+            paint_line(painter, words, entry.text, font, colors.text)
 
     def _paint_aside(self, painter: QPainter, words: QRect, aside: str, font: QFont) -> int:
         """The width that it takes."""
@@ -141,10 +126,3 @@ class _EntryDelegate(QStyledItemDelegate):
         painter.setPen(self._list.theme.palette.faint)
         painter.drawText(words, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, aside)
         return QFontMetrics(font).horizontalAdvance(aside) + self._list.theme.px(12)
-
-    def _line(self, painter: QPainter, place: QRect, text: str, font: QFont, keep_pen: bool = False) -> None:
-        if not keep_pen:
-            painter.setPen(self._list.theme.palette.text)
-        painter.setFont(font)
-        shown = QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideRight, place.width())
-        painter.drawText(place, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, shown)

@@ -1,4 +1,4 @@
-"""Tokens per pass from a reply's start to its end as a line, with another where it begins to pay."""
+"""Small pictures of statistics: tokens per pass from a reply's start to its end, and what was accepted by position."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from PySide6.QtGui import QPainter, QPen
 
 from app.theme import Theme
 from app.view_models.transcript import RequestStats
+from app.words.speculation import MOST_POSITIONS
 
 
 def paint_sparkline(painter: QPainter, place: QRectF, stats: RequestStats, theme: Theme) -> None:
@@ -30,3 +31,13 @@ def paint_sparkline(painter: QPainter, place: QRectF, stats: RequestStats, theme
     painter.setPen(QPen(theme.palette.draft, 1.5))
     for start, end in pairwise(points):
         painter.drawLine(start, end)
+
+
+def paint_positions(painter: QPainter, place: QRectF, stats: RequestStats, theme: Theme) -> None:
+    """A bar for each place of a draft, as high as the share of its tokens that were accepted there."""
+    rates, colors = stats.accept_rate_by_position[:MOST_POSITIONS], theme.palette
+    width = place.width() / max(4, len(rates))
+    for number, rate in enumerate(rates):
+        bar = QRectF(place.left() + number * width + 1, place.top(), width - 2, place.height())
+        painter.fillRect(bar, colors.hover)
+        painter.fillRect(bar.adjusted(0, bar.height() * (1 - rate), 0, 0), colors.draft)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import mlx.core as mx
 
 from engine.api.types import MAX_DRAFT_TOKENS
+from engine.caches.checkpoints import needs_checkpoints
 from engine.decoding.accept import NO_TOKENS, Draft
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
@@ -24,10 +25,9 @@ from engine.prefix.memory import PrefixStore
 if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
 
-# After a round that was accepted whole the draft lacks two tokens. Reading more than that in the drafting forward
-# itself would compute logits that nobody wants.
-_TAIL_TOKENS = 2
-_SPELT_TAIL_TOKENS = 16  # a token that the draft does not have is several of its own
+# So few tokens are read by the first forward of a draft, at the price of logits that nobody wants: what a round or two
+# of others wrote is so read when it is needed, and not round after round for a draft that is not made.
+_TAIL_TOKENS = 16
 
 
 class DraftModelProposer:
@@ -36,7 +36,6 @@ class DraftModelProposer:
     def __init__(self, model: LoadedModel, store: PrefixStore, turn_end: int = 0) -> None:
         self._model = model
         self._translation = model.translation
-        self._tail_tokens = _TAIL_TOKENS if model.translation is None else _SPELT_TAIL_TOKENS
         self._taken_in = 0  # tokens of the main model that `_sequence` holds
         self._ends = model.ends
         self._store = store
@@ -48,14 +47,14 @@ class DraftModelProposer:
     def offer(self, tokens: Tokens[int]) -> Offer:
         sequence = self._follow(tokens)
         room = self._model.info.context_tokens - len(sequence.tokens)
-        behind = sequence.unread - 1 if sequence.unread > self._tail_tokens and room > 0 else 0
+        behind = sequence.unread - 1 if self._is_behind(sequence) and room > 0 else 0
         most = 0 if behind else max(0, min(MAX_DRAFT_TOKENS, room))
         return Offer(self.name, most, tells_probabilities=True, behind=behind)
 
     def read_on(self) -> None:
         """A chunk; or, of the last tokens, what the next draft starts with: started, but not waited for."""
         sequence = self._following
-        if sequence.unread > self._tail_tokens:
+        if self._is_behind(sequence):
             sequence.prefill_chunk()
         else:
             self._read_tail(sequence)
@@ -88,6 +87,12 @@ class DraftModelProposer:
             caches.roll_back(caches.position if self._sequence.unread else self._before_tail)
             self._store.put(self._sequence)
             self._sequence = None
+
+    @staticmethod
+    def _is_behind(sequence: Sequence) -> bool:
+        """Whether more is unread than a draft reads itself; it stops at no place where a checkpoint is to be kept."""
+        stops = sequence.caches.position < sequence.turn_end and needs_checkpoints(sequence.caches)
+        return sequence.unread > (1 if stops else _TAIL_TOKENS)
 
     def _read_tail(self, sequence: Sequence) -> None:
         """The last tokens, in one forward, unless that has been done already."""

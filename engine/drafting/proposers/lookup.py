@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import cycle, islice
 
 import mlx.core as mx
 
@@ -47,8 +48,8 @@ class LookupProposer:
         self._ends.clear()
 
     def foresee(self, tokens: Sequence[int], most: int) -> list[int]:
-        """What followed the match that was found."""
-        following = list(tokens[self._found : self._found + most])
+        """What followed the match that was found. Where that reaches the end of the text, it goes round: a loop."""
+        following = list(islice(cycle(tokens[self._found : self._found + most]), most))
         end = next((at for at, token in enumerate(following) if token in self._ends_reply), most)
         return following[: end + 1]
 

@@ -7,7 +7,6 @@ and projections are laid out, are translated by that family's own loader. The fa
 from __future__ import annotations
 
 import copy
-import inspect
 import re
 from typing import Any
 
@@ -125,9 +124,8 @@ class _OneLayer:
     def __init__(self, config: MtpConfig) -> None:
         text = copy.deepcopy(dict(config.text_config)) | {"model_type": config.family}
         text |= FAMILIES[config.family].changes(text)
-        classes: tuple[Any, Any] = checked_classes({"model_type": config.family, "text_config": text, **text})
-        nested = "text_config" in inspect.signature(classes[1]).parameters
-        said = {"model_type": config.family, "text_config": text} if nested else text
+        said = {**text, "text_config": text}  # some families look for it there
+        classes: tuple[Any, Any] = checked_classes(said)
         self._network = classes[0](classes[1].from_dict(said))
         self.layers = list(self._network.layers)
         body = body_of(self._network)

@@ -1,4 +1,6 @@
-"""Rounded backgrounds for cards and bubbles, painted from small cached corners.
+"""What several widgets paint alike: rounded backgrounds, the ground of a list's row, a line of text.
+
+Cards and bubbles are painted from small cached corners.
 
 MEASURED: an antialiased rounded rectangle as large as a code block costs 0.7 ms each time, and while code streams into
 it that is each update; corners and plain rectangles cost a fiftieth.
@@ -7,7 +9,10 @@ it that is each update; corners and plain rectangles cost a fiftieth.
 from functools import lru_cache
 
 from PySide6.QtCore import QRect, QRectF, Qt
-from PySide6.QtGui import QColor, QPainter, QPen, QPixmap
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPen, QPixmap
+from PySide6.QtWidgets import QWidget
+
+from app.theme import RADIUS_CARD, RADIUS_ROW, Palette
 
 
 def paint_card(painter: QPainter, rect: QRect, radius: int, ground: QColor, edge: QColor | None = None) -> None:
@@ -47,3 +52,32 @@ def _corners(radius: int, ground: int, edge: int, ratio: float) -> QPixmap:
     painter.drawRoundedRect(QRectF(inset, inset, 2 * radius - 2 * inset, 2 * radius - 2 * inset), radius, radius)
     painter.end()
     return result
+
+
+def paint_surface(widget: QWidget, colors: Palette, radius: int = RADIUS_CARD) -> None:
+    """The whole of a widget that lies over others."""
+    painter = QPainter(widget)
+    paint_card(painter, widget.rect(), radius, colors.surface, colors.hairline)
+    painter.end()
+
+
+def paint_row_ground(painter: QPainter, row: QRect, colors: Palette, filled: bool, ring: bool) -> None:
+    """The ground of a list's row: `filled` when chosen or under the pointer, `ring` where the keyboard is."""
+    if filled or ring:
+        painter.setPen(QPen(colors.ink, 2) if ring else Qt.PenStyle.NoPen)
+        painter.setBrush(colors.hover if filled else Qt.BrushStyle.NoBrush)
+        painter.drawRoundedRect(QRectF(row).adjusted(1, 1, -1, -1), RADIUS_ROW, RADIUS_ROW)
+
+
+def paint_line(
+    painter: QPainter,
+    place: QRect,
+    text: str,
+    font: QFont,
+    color: QColor,
+    elide: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
+) -> None:
+    painter.setFont(font)
+    painter.setPen(color)
+    shown = QFontMetrics(font).elidedText(text, elide, place.width())
+    painter.drawText(place, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, shown)

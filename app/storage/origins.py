@@ -1,0 +1,118 @@
+"""Where imported chats came from, kept with their options, so that importing one twice does not double it.
+
+A chat that has grown where it came from grows here by the messages that are new; what was written here stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from app.storage.codec import as_json_object, as_text
+from app.storage.database import Connection
+from app.storage.storage import Stores
+
+if TYPE_CHECKING:
+    from app.storage.portable import PortableChat, PortableMessage
+
+IMPORTED = "imported"  # among a chat's options: its origin, and when it was changed there last
+_ALWAYS = 1e12
+_IDENTITY = "identity"
+
+AddMessage = Callable[[Connection, int, "PortableMessage", dict[int, int]], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Grown:
+    """What an import has added to a chat that was here, and what it was like before."""
+
+    chat_id: int
+    leaf_id: int | None
+    imported: dict[str, Any]
+    messages: tuple[int, ...]
+
+
+def imported_from(chat: PortableChat) -> dict[str, Any]:
+    """Options that say so."""
+    return {IMPORTED: {"from": chat.origin, "as_of": chat.updated_at}}
+
+
+def origin_in(options: dict[str, Any]) -> tuple[str, float] | None:
+    found = options.get(IMPORTED)
+    if not isinstance(found, dict) or not isinstance(found.get("from"), str):
+        return None
+    as_of = found.get("as_of")
+    return found["from"], float(as_of) if isinstance(as_of, int | float) else 0.0
+
+
+def origins(database: Connection) -> dict[int, tuple[str, float]]:
+    """By chat, of those that are not in the Trash."""
+    sql = "SELECT id, options FROM chats WHERE deleted_at IS NULL AND options LIKE ? ORDER BY id"
+    rows = database.rows(sql, (f'%"{IMPORTED}"%',))
+    found = {row["id"]: origin_in(as_json_object(row["options"]) or {}) for row in rows}
+    return {number: origin for number, origin in found.items() if origin is not None}
+
+
+class Known:
+    """The chats of a database by their origins, as they are now."""
+
+    def __init__(self, stores: Stores) -> None:
+        self._stores = stores
+        self._by_origin = {origin: (number, as_of) for number, (origin, as_of) in origins(stores.database).items()}
+        own = stores.database.row("SELECT value FROM notes WHERE name = ?", (_IDENTITY,))
+        self._own = f"hunch:{as_text(own['value'])}:" if own is not None else ""
+
+    def has(self, origin: str, updated_at: float = 0.0) -> bool:
+        """Whether that chat is here with all that it had at that time."""
+        return updated_at <= self._found(origin)[1]
+
+    def chat(self, origin: str) -> int | None:
+        """The chat that came from there; None where none is here."""
+        return self._found(origin)[0]
+
+    def add(self, origin: str, chat_id: int, updated_at: float) -> None:
+        self._by_origin[origin] = chat_id, updated_at
+
+    def _found(self, origin: str) -> tuple[int | None, float]:
+        number, as_of = self._by_origin.get(origin, (None, -1.0))
+        if number is None and self._own and origin.startswith(self._own):
+            own = origin.removeprefix(self._own)
+            if own.isascii() and own.isdigit():
+                number, as_of = min(int(own[:18]), 1 << 62), _ALWAYS
+        there = number is not None and self._stores.chats.summary(number) is not None
+        return (number, as_of) if there else (None, -1.0)
+
+
+def grow(stores: Stores, chat_id: int, chat: PortableChat, add: AddMessage) -> Grown:
+    """Within a transaction of the caller's. Messages are the same that say the same in the same place."""
+    options, leaf = stores.states.options(chat_id), stores.chats.leaf(chat_id)
+    sql = "SELECT id, parent_id, role, text FROM messages WHERE chat_id = ? AND deleted_at IS NULL ORDER BY id DESC"
+    rows = stores.database.rows(sql, (chat_id,))
+    here = {(row["parent_id"], row["role"], as_text(row["text"])): row["id"] for row in rows}
+    ids: dict[int, int] = {}
+    added: list[int] = []
+    for message in chat.messages:
+        parent = None if message.parent is None else ids[message.parent]
+        known = here.get((parent, message.role, message.text))
+        ids[message.number] = known or add(stores.database, chat_id, message, ids)
+        added += [] if known else [ids[message.number]]
+    if added:
+        stores.chats.set_leaf(chat_id, ids.get(chat.shown or 0, added[-1]))
+        sql = "UPDATE chats SET updated_at = max(updated_at, ?) WHERE id = ?"
+        stores.database.execute(sql, (chat.updated_at, chat_id))
+    stores.states.put_options(chat_id, imported_from(chat))
+    return Grown(chat_id, leaf, options[IMPORTED], tuple(added))
+
+
+def shrink(stores: Stores, grown: Iterable[Grown]) -> None:
+    """Takes that back, but for messages that somebody has answered here since."""
+    alone = "NOT EXISTS (SELECT 1 FROM messages AS answer WHERE answer.parent_id = messages.id)"
+    with stores.database.transaction():
+        for each in grown:
+            for number in reversed(each.messages):
+                stores.database.execute(f"DELETE FROM messages WHERE id = ? AND {alone}", (number,))
+            left = [number for number in each.messages if stores.messages.message(number) is not None]
+            if not left:
+                stores.chats.set_leaf(each.chat_id, each.leaf_id)
+            stores.states.put_options(each.chat_id, {IMPORTED: each.imported})

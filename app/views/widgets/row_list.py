@@ -1,0 +1,60 @@
+"""Lists whose rows a delegate paints: no frame, thin scroll bars, rows as wide as the list."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QStyle, QWidget
+
+from app.theme import Theme
+from app.views.widgets.scrolling import ThinScrollBars
+
+Index = QModelIndex | QPersistentModelIndex
+
+
+def set_up_row_list(view: QListView, theme: Theme) -> None:
+    view.setFrameShape(QFrame.Shape.NoFrame)
+    view.viewport().setAutoFillBackground(False)
+    view.setMouseTracking(True)
+    view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+    view.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+    view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    theme.changed.connect(view.scheduleDelayedItemsLayout)
+    ThinScrollBars(view, theme)
+
+
+class ChoiceList(QListView):
+    """A row is chosen by a click, Return or Space; `value_of` says what that chooses."""
+
+    chosen = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.theme = theme
+        self._by_key = False  # a ring shows where the keyboard is, once it is used
+        set_up_row_list(self, theme)
+        self.setResizeMode(QListView.ResizeMode.Adjust)
+        self.clicked.connect(self._choose)
+
+    def value_of(self, index: Index) -> str | None:
+        """None where the row cannot be chosen."""
+        raise NotImplementedError
+
+    def has_ring(self, state: QStyle.StateFlag) -> bool:
+        return self._by_key and self.hasFocus() and bool(state & QStyle.StateFlag.State_HasFocus)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        self._by_key = True
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
+            self._choose(self.currentIndex())
+        else:
+            super().keyPressEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.scheduleDelayedItemsLayout()
+
+    def _choose(self, index: QModelIndex) -> None:
+        value = self.value_of(index)
+        if value is not None:
+            self.chosen.emit(value)

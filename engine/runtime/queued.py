@@ -1,0 +1,58 @@
+"""A request that waits for its turn, until it is a reply, is cancelled or fails."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from typing import TYPE_CHECKING
+
+from engine.api.errors import ContextTooLong
+from engine.api.events import Failed, Finished, PromptProgress, Sink
+from engine.api.stats import RequestStats
+from engine.api.types import FinishReason, Request, RequestId
+from engine.decoding.text import prompt_tokens
+from engine.drafting.controller import History
+from engine.models.watch import Question, never
+from engine.runtime.reply import Reply, context_limit, logged
+from engine.runtime.requests import check_tokens
+
+if TYPE_CHECKING:
+    from engine.models.loading import LoadedModel
+    from engine.prefix.memory import PrefixStore
+
+
+class QueuedReply:
+    """A request that waits for its turn, checked by `requests.check_request`.
+
+    It becomes a reply by `start`, or ends by `cancel` or `fail`.
+    """
+
+    def __init__(self, request_id: RequestId, request: Request, sink: Sink, given_up: Question = never) -> None:
+        """`given_up`: whether its start is not wanted any more, asked while that goes on."""
+        self.id = request_id
+        self.request = request
+        self.sink = sink
+        self.given_up = given_up
+        self.submitted_at = time.perf_counter()
+        self.seed = request.sampling.seed if request.sampling.seed is not None else secrets.randbits(53)
+
+    def start(self, model: LoadedModel, store: PrefixStore, history: History) -> Reply:
+        """Turn the request into tokens and take what the store already has of them.
+
+        Raises GivenUp when it was given up meanwhile; it is as before, and may start again.
+        """
+        prompt = prompt_tokens(self.request, model, self.given_up)
+        check_tokens("tokens", prompt, model.logit_width)
+        check_tokens("logit_bias", [token for token, _ in self.request.sampling.logit_bias], model.logit_width)
+        limit = context_limit(self.request, model)
+        if len(prompt) >= limit:
+            raise ContextTooLong(limit, len(prompt))
+        reply = Reply(self, model, prompt, store, history)
+        self.sink(PromptProgress(self.id, reply.sequence.caches.position, len(prompt)))
+        return reply
+
+    def cancel(self) -> None:
+        self.sink(Finished(self.id, FinishReason.CANCELLED, RequestStats(), (), self.seed))
+
+    def fail(self, error: BaseException) -> None:
+        self.sink(Failed(self.id, logged(error), RequestStats()))

@@ -1,0 +1,106 @@
+"""Somebody in front of the real app: looks at its windows, and has a mouse and a keyboard. Needs a QApplication.
+
+Clicks go to a place of a window, and hit whatever is in sight there.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtGui import QWindow
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractItemView, QApplication, QScrollArea, QWidget
+
+from app.application import Application
+from app.system.paths import Paths
+from app.views.settings.window import SettingsWindow
+
+PATIENCE_S = 60.0
+Pointer = Callable[[QWindow, QPoint], None]  # clicks at a place of a window
+
+
+def qt_pointer(window: QWindow, at: QPoint) -> None:
+    """As events of the window system, which Qt delivers to what lies there."""
+    QTest.mouseClick(window, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, at)
+
+
+def x11_pointer(window: QWindow, at: QPoint) -> None:
+    """The pointer of an X server, moved by another program."""
+    window.raise_()
+    QTest.qWait(50)
+    place = window.mapToGlobal(at)
+    subprocess.run(["xdotool", "mousemove", str(place.x()), str(place.y()), "click", "1"], check=True, timeout=30)
+
+
+def wait(condition: Callable[[], object]) -> None:
+    end = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        QTest.qWait(10)
+
+
+class Person:
+    def __init__(self, folder: Path, pointer: Pointer) -> None:
+        self.pointer = pointer
+        self.application = Application(Paths.for_user(folder), starter=folder / "no-starter")
+        opened: list[bool] = []
+        self.application.opened.connect(lambda: opened.append(True))
+        self.application.show()
+        wait(lambda: opened)
+
+    def click(self, widget: QWidget, place: QRect | None = None) -> None:
+        """On a widget, or a place of it; it is scrolled into sight first. What is covered cannot be clicked."""
+        wait(widget.isVisible)
+        QApplication.processEvents()
+        around = widget.parentWidget()
+        while around is not None:
+            if isinstance(around, QScrollArea):
+                around.ensureWidgetVisible(widget)
+            around = around.parentWidget()
+        QTest.qWait(30)
+        window = widget.window()
+        at = widget.mapTo(window, (place or widget.rect()).center())
+        hit = window.childAt(at)
+        assert hit is not None
+        assert hit is widget or widget.isAncestorOf(hit), f"{hit} covers {widget}"
+        self.pointer(window.windowHandle(), at)
+
+    def click_row(self, listed: QAbstractItemView, text: str) -> None:
+        """The row of a list that begins with that text."""
+        model = listed.model()
+
+        def rows() -> list[int]:
+            return [at for at in range(model.rowCount()) if str(model.index(at, 0).data()).startswith(text)]
+
+        wait(rows)
+        listed.scrollTo(model.index(rows()[0], 0))
+        self.click(listed.viewport(), listed.visualRect(model.index(rows()[0], 0)))
+
+    def open_settings(self, page: str) -> SettingsWindow:
+        """By the button of the sidebar and the list of pages."""
+        self.click(self.application.window.sidebar.settings_button)
+        wait(lambda: self.application._settings_window is not None and self.application._settings_window.isVisible())
+        window = self.application.settings_window()
+        self.click_row(window.list, page)
+        return window
+
+    def ask(self, text: str) -> None:
+        chats, edit = self.application.chats, self.application.window.composer.edit
+        before = len(chats.transcript.messages)
+        self.click(edit)
+        QTest.keyClicks(edit, text)
+        QTest.keyClick(edit, Qt.Key.Key_Return)
+        wait(lambda: len(chats.transcript.messages) > before)
+        wait(lambda: not chats.generating and not self.application.storage.pending)
+
+    def leave(self) -> None:
+        self.application.window.close_at_once()
+        self.application.translation.switch("en")
+        QApplication.processEvents()
+        for window in QApplication.topLevelWidgets():
+            window.deleteLater()
+        QApplication.processEvents()

@@ -1,0 +1,224 @@
+"""Drafts in a batch: one forward checks every row's, each row keeps its own count, and no token is another."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import mlx.core as mx
+import pytest
+
+from engine import DraftingState, FinishReason, InternalError, Sampling, Speculation
+from engine.drafting.controller import History
+from engine.drafting.costs import Calibration
+from engine.runtime.batch import Batch
+from engine.runtime.scheduler import Scheduler
+from engine.runtime.sharing import Sharing, Way
+from tests.engine.batch_harness import (
+    DRAFTING_FAMILIES,
+    GREEDY,
+    SAMPLED,
+    Harness,
+    Recorder,
+    alone,
+    asking,
+    draft,
+    model,
+    prompt,
+)
+
+SAMPLINGS = {
+    "greedy": GREEDY,
+    "sampled": Sampling(temperature=0.9, top_p=0.95),
+    "penalised": SAMPLED,
+    "xtc": Sampling(temperature=1.1, xtc_probability=0.5, xtc_threshold=0.05, logit_bias=((7, 2.0),)),
+}
+
+
+def wide_steps(monkeypatch: pytest.MonkeyPatch) -> list[set[int]]:
+    """How many tokens the rows of each step with drafts emitted."""
+    seen: list[set[int]] = []
+    commit = Batch._commit
+
+    def watched(batch: Batch, width: int, rounds: list[object]) -> None:
+        seen.append({len(done.emitted) for done in rounds if done is not None})  # type: ignore[attr-defined]
+        commit(batch, width, rounds)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Batch, "_commit", watched)
+    return seen
+
+
+@pytest.mark.parametrize("family", DRAFTING_FAMILIES)
+@pytest.mark.parametrize("sampling", SAMPLINGS)
+def test_rows_draft_and_keep_different_numbers_of_tokens(
+    family: str, sampling: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Seeds, lengths of drafts and prompts all differ; one row drafts nothing at all, and one stops at a string."""
+    steps = wide_steps(monkeypatch)
+    ways = [Speculation.fixed(2), Speculation.fixed(6), Speculation.off(), Speculation.auto()]
+    asked = [
+        asking(prompt(4 + 9 * salt, salt), 50 + 5 * salt, replace(SAMPLINGS[sampling], seed=salt), ways[salt])
+        for salt in range(4)
+    ]
+    text = alone(family, asked[0]).text
+    asked[0] = replace(asked[0], stop=(text[len(text) // 2 :][:4],))
+    harness = Harness(model(family), draft())
+    heard = [harness.submit(one) for one in asked]
+    harness.run_dry()
+
+    assert sum(len(kept) > 1 for kept in steps) > 5
+    assert heard[0].finished.reason is FinishReason.STOP
+    for reply, one in zip(heard, asked, strict=True):
+        assert reply.tokens == alone(family, one).tokens
+        assert reply.text == alone(family, one).text
+    shared = heard[1].finished.stats
+    assert shared.shared_rounds > 5
+    assert shared.shared_gained > 5
+    assert heard[2].finished.stats.drafted == 0
+
+
+@pytest.mark.parametrize("ending", ["cancel", "length"])
+def test_who_leaves_keeps_a_cache_that_goes_on(ending: str) -> None:
+    """After rows were moved and trimmed, a next turn starts from what was kept."""
+    harness = Harness(model("qwen3"), draft())
+    stays = harness.submit(asking(prompt(26, 2), 120))
+    leaves = harness.submit(asking(prompt(21, 1), 30 if ending == "length" else 90))
+    harness.until_written(leaves, 25)
+    if ending == "cancel":
+        harness.scheduler.cancel(leaves.queued.id)
+    harness.run_dry()
+
+    so_far = (*prompt(21, 1), *leaves.tokens)
+    turn = asking((*so_far, 11, 12), 20)
+    second = harness.submit(turn)
+    harness.run_dry()
+    assert second.finished.stats.cached_tokens == len(so_far) - 1
+    assert second.tokens == alone("qwen3", turn).tokens
+    assert stays.tokens == alone("qwen3", asking(prompt(26, 2), 120)).tokens
+
+
+def test_padding_that_all_rows_have_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.caches.merging._MOST_PADDING", 4)
+    harness = Harness(model("qwen3"), draft())
+    heard = [harness.submit(asking(prompt(6 + salt, salt), 150)) for salt in range(3)]
+    most = 0
+    while harness.scheduler.busy:
+        harness.scheduler.step()
+        for leaf in harness.scheduler._batch._caches.layers:
+            most = max(most, min(leaf.left_padding.tolist()))
+
+    assert most < 12
+    for salt, reply in enumerate(heard):
+        assert reply.tokens == alone("qwen3", asking(prompt(6 + salt, salt), 150)).tokens
+
+
+def test_no_row_goes_beyond_the_context() -> None:
+    """A row near its end makes the drafts of all shorter."""
+    main, ends = model("qwen3"), set[int]()
+
+    class Network:
+        def __call__(self, tokens: mx.array, cache: list[object]) -> object:
+            read: list[int] = mx.array(cache[0].offset).reshape(-1).tolist()  # type: ignore[attr-defined, assignment]
+            ends.add(max(read) + tokens.shape[1])
+            return main.network(tokens, cache=cache)
+
+    harness = Harness(replace(main, network=Network(), info=replace(main.info, context_tokens=70)), draft())
+    asked = [asking(prompt(length, length), 100, speculation=Speculation.fixed(8)) for length in (50, 10)]
+    heard = [harness.submit(one) for one in asked]
+    harness.run_dry()
+
+    assert [reply.finished.reason for reply in heard] == [FinishReason.CONTEXT] * 2
+    assert max(ends) <= 70
+
+
+@pytest.mark.expect_log("a reply failed")
+def test_an_error_in_one_rows_draws_is_its_own() -> None:
+    harness = Harness(model("qwen3"), draft())
+    heard = [harness.submit(asking(prompt(6 + salt, salt), 60)) for salt in range(3)]
+    harness.until_written(heard[2], 12)
+
+    def broken(*_: object) -> object:
+        raise ValueError("broken")
+
+    heard[1].reply.sampler.verify = broken  # type: ignore[assignment, method-assign]
+    harness.run_dry()
+
+    assert isinstance(heard[1].failed.error, InternalError)
+    for salt in (0, 2):
+        assert heard[salt].tokens == alone("qwen3", asking(prompt(6 + salt, salt), 60)).tokens
+
+
+def test_a_trace_says_what_was_drafted_in_company() -> None:
+    harness = Harness(model("qwen3"), draft())
+    asked = [replace(asking(prompt(9 + salt, salt), 50), trace=True) for salt in range(2)]
+    heard = [harness.submit(one) for one in asked]
+    harness.run_dry()
+
+    for reply, one in zip(heard, asked, strict=True):
+        chat = (*one.tokens, *reply.tokens)
+        assert sum(bool(done.drafted) for done in reply.finished.rounds) > 8
+        for done in reply.finished.rounds:
+            foreseen = done.drafted[: done.accepted]
+            assert chat[done.position : done.position + done.accepted] == foreseen
+            assert done.source == ("draft" if done.drafted else "")
+
+
+def forced(monkeypatch: pytest.MonkeyPatch, way: Way) -> None:
+    monkeypatch.setattr(Sharing, "choose", lambda *_: way)
+
+
+def written(harness: Harness, calibration: Calibration) -> Recorder:
+    harness.scheduler._history.costs.calibration = calibration
+    asked = [asking(prompt(9 + salt, salt), 120, speculation=Speculation.auto()) for salt in range(2)]
+    heard = [harness.submit(one) for one in asked]
+    harness.run_dry()
+    assert [reply.tokens for reply in heard] == [alone("qwen3", one).tokens for one in asked]
+    return heard[0]
+
+
+def test_left_to_itself_a_reply_drafts_in_company_what_pays_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wide forwards cost nothing, then so much that nothing is drafted after a few tries."""
+    forced(monkeypatch, Way.DRAFTED)
+    free = written(Harness(model("qwen3"), draft()), Calibration({1: 1.0, 33: 1.1}, {"draft": 1e-6}))
+    assert free.finished.stats.drafted > 40
+    assert free.finished.stats.drafting is DraftingState.ACTIVE
+    dear = written(Harness(model("qwen3"), draft()), Calibration({1: 1.0, 2: 1.0, 3: 9.0, 33: 99.0}, {"draft": 1e-6}))
+    assert dear.finished.stats.draft_rounds <= 1
+
+
+def test_prices_in_company_are_of_as_many_tokens_of_each() -> None:
+    history = History()
+    history.costs.calibration = Calibration({1: 1.0, 2: 1.5, 4: 2.0, 8: 5.0}, {"draft": 0.25}, round_s={"draft": 0.5})
+    shared = history.shared_by(2)
+    assert shared.costs.plain_s == 1.5
+    assert shared.costs.price_s("draft", 3) == 5.0 + 2 * (0.5 + 3 * 0.25)
+    assert history.shared_by(2) is shared
+    assert history.shared_by(1) is history
+    history.costs.calibration = Calibration({1: 2.0, 2: 2.5})
+    assert history.shared_by(2).costs.plain_s == 2.5
+
+
+@pytest.mark.parametrize(
+    ("modes", "ways"),
+    [
+        ([Speculation.auto()] * 2, {Way.SHARED, Way.TURNS, Way.DRAFTED}),
+        ([Speculation.auto(), Speculation.off()], {Way.SHARED}),
+        ([Speculation.fixed(2), Speculation.off()], None),
+    ],
+)
+def test_what_was_asked_is_done_and_the_rest_is_chosen(
+    modes: list[Speculation], ways: set[Way] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    offered: list[set[Way]] = []
+
+    def choose(_: Sharing, __: int, among: list[Way]) -> Way:
+        offered.append(set(among))
+        return Way.SHARED
+
+    monkeypatch.setattr(Sharing, "choose", choose)
+    harness = Harness(model("qwen3"), draft())
+    heard = [harness.submit(asking(prompt(5, salt), 9, speculation=mode)) for salt, mode in enumerate(modes)]
+    harness.until_written(heard[1], 3)
+    way = Scheduler._way(harness.scheduler, [reply.reply for reply in heard])
+
+    assert way is (Way.SHARED if ways else Way.DRAFTED)
+    assert {frozenset(seen) for seen in offered} == ({frozenset(ways)} if ways else set())

@@ -1,0 +1,163 @@
+"""Texts whose tokens are counted a slice at a time: by a real tokenizer, and by one that never ends."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from engine import EngineClosed, NoModelLoaded, TokensCounted
+from engine.api.types import CountId
+from engine.models.loading import LoadedModel, load_model
+from engine.runtime.commands import Count
+from engine.runtime.counting import SLICE_CHARACTERS, Counting
+from tests.engine.conftest import Zoo
+
+LONG = "word\n" * SLICE_CHARACTERS
+
+
+class Heard:
+    """Every answer, with the sink that it was for."""
+
+    def __init__(self) -> None:
+        self.answers: list[TokensCounted] = []
+        self.sinks: list[Any] = []
+
+    def __call__(self, sink: Any, event: Any) -> None:
+        self.sinks.append(sink)
+        self.answers.append(event)
+
+
+@pytest.fixture(scope="module")
+def model(zoo: Zoo) -> LoadedModel:
+    return load_model(zoo.main)
+
+
+@pytest.fixture
+def heard() -> Heard:
+    return Heard()
+
+
+@pytest.fixture
+def counting(heard: Heard) -> Counting:
+    return Counting(heard, lambda: False)
+
+
+def ask(counting: Counting, number: int, text: str) -> Any:
+    def sink(_: object) -> None: ...
+
+    counting.add(Count(CountId(number), text, sink))
+    return sink
+
+
+def tokens_of(model: LoadedModel, text: str) -> int:
+    return len(model.tokenizer.encode(text, add_special_tokens=False))
+
+
+def test_each_is_told_to_who_asked_one_after_another(counting: Counting, heard: Heard, model: LoadedModel) -> None:
+    sinks = [ask(counting, 7, "one"), ask(counting, 8, "")]
+    counting.step(model)
+    assert heard.answers == [TokensCounted(CountId(7), tokens_of(model, "one"), None)]
+    counting.step(model)
+    assert heard.answers[1:] == [TokensCounted(CountId(8), 0, None)]
+    assert heard.sinks == sinks
+
+
+def test_it_is_busy_until_all_are_told(counting: Counting, model: LoadedModel) -> None:
+    seen = [counting.busy]
+    for text in ("one", "two"):
+        ask(counting, 1, text)
+    for _ in range(2):
+        seen.append(counting.busy)
+        counting.step(model)
+    assert [*seen, counting.busy] == [False, True, True, False]
+
+
+def test_a_step_counts_no_more_than_a_slice(counting: Counting, heard: Heard, model: LoadedModel) -> None:
+    text = LONG[: 2 * SLICE_CHARACTERS]
+    ask(counting, 1, text)
+    counting.step(model)
+    assert heard.answers == []
+    counting.step(model)
+    assert heard.answers == [TokensCounted(CountId(1), tokens_of(model, text), None)]
+
+
+def test_another_model_counts_from_the_start(counting: Counting, heard: Heard, model: LoadedModel) -> None:
+    text = LONG[: 2 * SLICE_CHARACTERS]
+    ask(counting, 1, text)
+    counting.step(model)
+    other = replace(model)
+    counting.step(other)
+    assert heard.answers == []
+    counting.step(other)
+    assert heard.answers == [TokensCounted(CountId(1), tokens_of(model, text), None)]
+
+
+def test_without_a_model_and_of_what_no_tokenizer_reads_it_says_why(
+    counting: Counting, heard: Heard, model: LoadedModel
+) -> None:
+    ask(counting, 1, LONG)
+    ask(counting, 2, LONG[:SLICE_CHARACTERS] + "\ud800")
+    counting.step(None)
+    assert isinstance(heard.answers[0].error, NoModelLoaded)
+    while counting.busy:
+        counting.step(model)
+    assert heard.answers[1].error is not None
+    assert [answer.tokens for answer in heard.answers] == [0, 0]
+
+
+def test_all_that_wait_are_refused(counting: Counting, heard: Heard, model: LoadedModel) -> None:
+    sinks = [ask(counting, number, LONG) for number in (1, 2, 3)]
+    counting.step(model)
+    counting.refuse_all(EngineClosed)
+    assert [(answer.count, answer.tokens, type(answer.error)) for answer in heard.answers] == [
+        (number, 0, EngineClosed) for number in (1, 2, 3)
+    ]
+    assert heard.sinks == sinks
+    assert not counting.busy
+
+
+class _Beginning:
+    """A tokenizer that marks the beginning of a text."""
+
+    def encode(self, text: str, add_special_tokens: bool) -> list[int]:
+        return [*([1] if add_special_tokens else []), *text.encode()]
+
+
+def test_what_marks_the_beginning_of_a_text_is_not_counted(
+    counting: Counting, heard: Heard, model: LoadedModel
+) -> None:
+    ask(counting, 1, "one")
+    counting.step(replace(model, tokenizer=_Beginning()))
+    assert heard.answers[0].tokens == 3
+
+
+class _Stuck:
+    """A tokenizer that answers only when it is let go."""
+
+    def __init__(self) -> None:
+        self.free = threading.Event()
+
+    def encode(self, _text: str, **_: object) -> list[int]:
+        self.free.wait()
+        return [1]
+
+
+@pytest.fixture
+def stuck() -> Iterator[_Stuck]:
+    tokenizer = _Stuck()
+    yield tokenizer
+    tokenizer.free.set()
+
+
+def test_what_ends_a_slice_leaves_the_text_to_be_counted_anew(heard: Heard, model: LoadedModel, stuck: _Stuck) -> None:
+    counting = Counting(heard, lambda: True)
+    ask(counting, 1, "one")
+    counting.step(replace(model, tokenizer=stuck))
+    assert (heard.answers, counting.busy) == ([], True)
+    stuck.free.set()
+    counting.step(model)
+    assert [(answer.tokens, answer.error) for answer in heard.answers] == [(tokens_of(model, "one"), None)]
