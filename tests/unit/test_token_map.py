@@ -93,3 +93,10 @@ def test_of_an_endless_token_the_beginning_is_spelt_with_tokens_of_up_to_256_let
 
 def test_only_the_letter_that_the_draft_cannot_write_is_left_out() -> None:
     assert TokenMap(table("axbcy"), table("a", "bc"), MAX_TOKENS).spelling(0) == (0, 1)
+
+
+@pytest.mark.parametrize(("draft", "rows", "fallback"), [(("x", "y", " "), 3, 2), (("x", "y"), 2, 0), (("x",), 0, 0)])
+def test_what_the_draft_cannot_write_is_a_space_or_its_first_token(
+    draft: tuple[str, ...], rows: int, fallback: int
+) -> None:
+    assert TokenMap(table("q"), table(*draft), rows).spelling(0) == (fallback,)
