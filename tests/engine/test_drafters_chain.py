@@ -259,21 +259,16 @@ def test_experts_in_one_array_of_two_parts_are_those_of_two_arrays() -> None:
 
 @pytest.mark.parametrize("family", ["qwen3_5", "qwen3_next"])
 def test_norms_around_zero_lack_one_and_nothing_else_does(family: str) -> None:
-    weights = heads.head_weights(family)
-    raw = {name: weight - 1 if "norm" in name else weight for name, weight in weights.items()}
-    config = replace(heads.parsed_head(family, weights), raw_norms=True)
-    head = loaded(MtpDrafter(config, ModelAccess(heads.build_main(family))), raw)
-
-    assert drafted(head) == FIGURES[family]
+    raw = {name: weight - 1 if "norm" in name else weight for name, weight in heads.head_weights(family).items()}
+    config = replace(heads.parsed_head(family, raw), raw_norms=True)
+    assert drafted(loaded(MtpDrafter(config, ModelAccess(heads.build_main(family))), raw)) == FIGURES[family]
 
 
 @pytest.mark.parametrize("name", ["embed_tokens.weight", "shared_head.head.weight"])
 def test_a_head_uses_an_embedding_and_an_output_of_its_own(name: str) -> None:
-    """With copies of the main model's it drafts as with those that it borrows, and with others otherwise."""
     main = heads.build_main("glm4_moe_lite")
     own = (main.model.embed_tokens if name.startswith("embed") else main.lm_head).weight
     weights = heads.head_weights("glm4_moe_lite")
-
     assert drafted(mtp_head("glm4_moe_lite", weights | {name: own})) == FIGURES["glm4_moe_lite"]
     assert drafted(mtp_head("glm4_moe_lite", weights | {name: own[::-1]})) != FIGURES["glm4_moe_lite"]
 
