@@ -83,6 +83,7 @@ def test_what_is_no_token_is_none(file: Path, text: str) -> None:
     assert Secrets(file).token == ""
 
 
+@pytest.mark.usefixtures("qapp")  # settings are saved by a timer
 def test_the_settings_file_never_holds_it(tmp_path: Path, file: Path) -> None:
     keychain = MemoryKeychain()
     settings = Settings(tmp_path / "settings.json", Secrets(file, lambda: keychain))
