@@ -92,7 +92,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How the next token is drawn. As in mlx-lm, top-p, min-p and top-k look at the law before temperature."""
+    """How the next token is drawn. As in mlx-lm, top-p, min-p and top-k look at the distribution before temperature."""
 
     temperature: float = 0.7
     top_p: float = 1.0

@@ -63,7 +63,7 @@ class Sampler:
         """What each row's token is the first maximum of."""
         if self._sampling.temperature == 0:
             return normalised(self._processed(logits, ahead))
-        return self._law(logits, position, ahead, self._sampling) + self._noise(position, logits.shape[0])
+        return self._logprobs(logits, position, ahead, self._sampling) + self._noise(position, logits.shape[0])
 
     def draft(
         self, logits: mx.array, position: int, ahead: mx.array | None, scales: Sequence[float], level: int
@@ -77,7 +77,7 @@ class Sampler:
             logprobs = normalised(self._processed(logits, ahead))
             probability = mx.exp(mx.max(logprobs, axis=-1).astype(mx.float32))
             return Draft(mx.argmax(logprobs, axis=-1), probabilities=probability)
-        sharpened = mx.array(list(scales))[:, None] * self._law(logits, position, ahead, self._guessing)
+        sharpened = mx.array(list(scales))[:, None] * self._logprobs(logits, position, ahead, self._guessing)
         noise = self._noises[position] = gumbel_noise(self._seed, position, 1, self._vocabulary)
         guesses = mx.argmax(sharpened + noise, axis=-1)
         token, logprobs = guesses[level : level + 1], sharpened[level : level + 1]
@@ -96,7 +96,7 @@ class Sampler:
             values = self._values(logits, position, draft.tokens)
             margin = 2 * rounding / (self._sampling.temperature or 1.0)
             return likeliest(values), doubtful(values, margin) if rounding and drafted else None
-        logprobs = normalised(self._law(logits, position, draft.tokens, self._sampling))
+        logprobs = normalised(self._logprobs(logits, position, draft.tokens, self._sampling))
         coins = keyed_uniform(self._seed ^ _COIN_OF_VERIFY, position, drafted)[:, 0]
         noise = gumbel_noise(self._seed ^ _NOISE_OF_VERIFY, position, drafted + 1, self._vocabulary)
         return rejection(logprobs, draft, coins, noise), None
@@ -112,7 +112,7 @@ class Sampler:
             return likeliest(normalised(self._processed(logits, None)))
         keys = [sampler.noise_key(position) for sampler, position in zip(company, positions, strict=True)]
         return coupled(
-            self._law(logits, 0, None, self._sampling), _gumbel(mx.array(keys, dtype=mx.uint32), self._vocabulary)
+            self._logprobs(logits, 0, None, self._sampling), _gumbel(mx.array(keys, dtype=mx.uint32), self._vocabulary)
         )
 
     def noise_key(self, position: int) -> tuple[int, int]:
@@ -130,7 +130,7 @@ class Sampler:
         rest = gumbel_noise(self._seed, position + len(drawn), rows - len(drawn), self._vocabulary)
         return mx.concatenate([*drawn, rest]) if drawn else rest
 
-    def _law(self, logits: mx.array, position: int, ahead: mx.array | None, sampling: Sampling) -> mx.array:
+    def _logprobs(self, logits: mx.array, position: int, ahead: mx.array | None, sampling: Sampling) -> mx.array:
         """Log-probabilities after all filters, over temperature, but for a constant, which changes no draw.
 
         MEASURED: on a CPU to normalise 150,000 of them takes as long as the draw. The largest is 0 instead; a NaN, or

@@ -29,7 +29,7 @@ from tests.bench.pair_check import PAIR_CHECK  # noqa: E402
 from tests.bench.paste import PASTE  # noqa: E402
 from tests.bench.rows import ROWS, Row  # noqa: E402
 from tests.bench.searching import SEARCHING  # noqa: E402
-from tests.bench.stage import Stage  # noqa: E402
+from tests.bench.setup import BenchSetup  # noqa: E402
 from tests.bench.ties import TIES  # noqa: E402
 from tests.bench.window import WINDOW  # noqa: E402
 
@@ -52,21 +52,21 @@ def main() -> int:
     OUT.mkdir(parents=True, exist_ok=True)
     rows: list[Row] = []
     with tempfile.TemporaryDirectory() as folder:
-        stage = Stage(Path(folder), options.starter)
+        setup = BenchSetup(Path(folder), options.starter)
         try:
             for measure in MEASURES:
                 if options.only in measure.__name__:
-                    tell(partial(one_row, measure, stage, options.runs), rows)
+                    tell(partial(one_row, measure, setup, options.runs), rows)
             if options.only in "natural_rows":
-                tell(lambda: natural_rows(stage, options.runs, options.cell), rows)
+                tell(lambda: natural_rows(setup, options.runs, options.cell), rows)
         finally:
-            stage.close()
+            setup.close()
     write(rows)
     return 0
 
 
-def one_row(measure: Callable[[Stage, int], Row], stage: Stage, runs: int) -> Iterable[Row]:
-    yield measure(stage, runs)
+def one_row(measure: Callable[[BenchSetup, int], Row], setup: BenchSetup, runs: int) -> Iterable[Row]:
+    yield measure(setup, runs)
 
 
 def tell(measured: Callable[[], Iterable[Row]], rows: list[Row]) -> None:

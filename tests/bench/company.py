@@ -12,45 +12,45 @@ from engine.runtime.batch import Batch
 from engine.runtime.sharing import Sharing, Way
 from tests.bench.opponents import interleaved
 from tests.bench.rows import LENGTH, Measure, Row
-from tests.bench.stage import Stage
+from tests.bench.setup import BenchSetup
 
 
-def pair2_vs_best(stage: Stage, runs: int) -> Row:
-    return _replies(stage, runs, 2)
+def pair2_vs_best(setup: BenchSetup, runs: int) -> Row:
+    return _replies(setup, runs, 2)
 
 
-def pair4_vs_best(stage: Stage, runs: int) -> Row:
-    return _replies(stage, runs, 4)
+def pair4_vs_best(setup: BenchSetup, runs: int) -> Row:
+    return _replies(setup, runs, 4)
 
 
-def _replies(stage: Stage, runs: int, count: int) -> Row:
-    groups = [stage.guide[at : at + count] for at in range(0, 4 * count, count)]
-    stage.ours.run_together(groups[0], LENGTH)  # how often drafts stand has to be seen once
-    results = list(interleaved(runs, *(partial(_rate, stage, groups, way) for way in (None, *Way))))
+def _replies(setup: BenchSetup, runs: int, count: int) -> Row:
+    groups = [setup.guide[at : at + count] for at in range(0, 4 * count, count)]
+    setup.ours.run_together(groups[0], LENGTH)  # how often drafts stand has to be seen once
+    results = list(interleaved(runs, *(partial(_rate, setup, groups, way) for way in (None, *Way))))
     chosen, *rates = (statistics.median(rates) for rates in zip(*results, strict=True))
     said = ", ".join(f"{way.name.lower()} {rate:.1f}" for way, rate in zip(Way, rates, strict=True))
     detail = f"chosen {chosen:.1f}, {said} tok/s"
     return Row(f"engine.pair{count}.vs_best", chosen / max(rates), "ratio", "≥ 0.97", detail)
 
 
-def batch3_padded_vs_bare(stage: Stage, runs: int) -> Row:
+def batch3_padded_vs_bare(setup: BenchSetup, runs: int) -> Row:
     """Three replies that share each forward: with a row more where that is faster, beside never."""
-    groups = [stage.guide[at : at + 3] for at in range(0, 12, 3)]
-    stage.ours.run_together(groups[0], LENGTH)
+    groups = [setup.guide[at : at + 3] for at in range(0, 12, 3)]
+    setup.ours.run_together(groups[0], LENGTH)
 
     def bare() -> float:
         with patch.object(Batch, "_pad", lambda _batch, *, wanted: None):
-            return _rate(stage, groups, Way.SHARED)
+            return _rate(setup, groups, Way.SHARED)
 
-    results = list(interleaved(runs, partial(_rate, stage, groups, Way.SHARED), bare))
+    results = list(interleaved(runs, partial(_rate, setup, groups, Way.SHARED), bare))
     padded, never = (statistics.median(rates) for rates in zip(*results, strict=True))
     return Row("engine.batch3.padded_vs_bare", padded / never, "ratio", "≥ 0.99", f"{padded:.1f} / {never:.1f} tok/s")
 
 
-def _rate(stage: Stage, groups: Sequence[Sequence[Sequence[int]]], way: Way | None) -> float:
+def _rate(setup: BenchSetup, groups: Sequence[Sequence[Sequence[int]]], way: Way | None) -> float:
     """Tokens per second; `way` None leaves the choice to the scheduler."""
     with patch.object(Sharing, "choose", lambda *_: way) if way is not None else nullcontext():
-        return statistics.mean(stage.ours.run_together(group, LENGTH) for group in groups)
+        return statistics.mean(setup.ours.run_together(group, LENGTH) for group in groups)
 
 
 COMPANY: tuple[Measure, ...] = (pair2_vs_best, pair4_vs_best, batch3_padded_vs_bare)

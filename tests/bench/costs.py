@@ -16,24 +16,24 @@ from engine.runtime.queued import QueuedReply
 from engine.runtime.scheduler import Scheduler
 from tests.bench.opponents import interleaved
 from tests.bench.rows import Measure, Row
-from tests.bench.stage import Stage
+from tests.bench.setup import BenchSetup
 
 _DRAFTED = 4
 _LENGTH = 160
 
 
-def batch4_vs_mlx_lm(stage: Stage, runs: int) -> Row:
-    prompts = stage.guide[:4]
-    pairs = interleaved(runs, lambda: stage.ours.run_together(prompts, 96), lambda: stage.theirs.together(prompts, 96))
+def batch4_vs_mlx_lm(setup: BenchSetup, runs: int) -> Row:
+    prompts = setup.guide[:4]
+    pairs = interleaved(runs, lambda: setup.ours.run_together(prompts, 96), lambda: setup.theirs.together(prompts, 96))
     results = list(pairs)
     a, b = (statistics.median(result[side] for result in results) for side in (0, 1))
     return Row("engine.batch4.vs_mlx_lm", a / b, "ratio", "≥ 0.98", f"{a:.1f} / {b:.1f} tok/s, four questions at once")
 
 
-def hybrid_rollback_share(stage: Stage, runs: int) -> Row:
+def hybrid_rollback_share(setup: BenchSetup, runs: int) -> Row:
     """Rolling two of five tokens back, of a hybrid's round of drafting, verifying and rolling back."""
-    main, draft = (load_model(stage.hybrid_folder / name) for name in ("main", "draft"))
-    sequence = TokenSequence(main, list(stage.noise[0]))
+    main, draft = (load_model(setup.hybrid_folder / name) for name in ("main", "draft"))
+    sequence = TokenSequence(main, list(setup.noise[0]))
     while sequence.unread > 1:
         sequence.prefill_chunk()
     forwards, rollbacks = [], []
@@ -68,28 +68,28 @@ def bare_forwards(model: LoadedModel, width: int, runs: int) -> list[float]:
     return seconds
 
 
-def overhead_share(stage: Stage, runs: int) -> Row:
-    whole, bare = round_and_bare_s(stage.main, stage, runs)
+def overhead_share(setup: BenchSetup, runs: int) -> Row:
+    whole, bare = round_and_bare_s(setup.main, setup, runs)
     detail = f"{(whole - bare) * 1e6:.0f} µs of {whole * 1e3:.2f} ms a round of {_DRAFTED} drafted tokens"
     return Row("engine.overhead_share", (whole - bare) / whole, "share", "≤ 0.03", detail)
 
 
-def tiny_round_us(stage: Stage, runs: int) -> Row:
-    whole, bare = round_and_bare_s(stage.starter / "main", stage, runs)
+def tiny_round_us(setup: BenchSetup, runs: int) -> Row:
+    whole, bare = round_and_bare_s(setup.starter / "main", setup, runs)
     detail = f"of {whole * 1e6:.0f} µs; what the starter pair's rounds take beyond their forwards"
     return Row("engine.tiny.round_us", (whole - bare) * 1e6, "µs", "lower", detail)
 
 
-def round_and_bare_s(main: Path, stage: Stage, runs: int) -> tuple[float, float]:
+def round_and_bare_s(main: Path, setup: BenchSetup, runs: int) -> tuple[float, float]:
     """What a round takes, text and events included, and the forwards in it alone: by turns, on the same networks."""
     scheduler = Scheduler()
     scheduler.set_main(load_model(main))
     assert scheduler.main is not None
-    scheduler.set_draft(load_draft(stage.draft, scheduler.main))
+    scheduler.set_draft(load_draft(setup.draft, scheduler.main))
     assert scheduler.draft is not None
-    forwards = BareForwards(scheduler.main, scheduler.draft, stage.guide[0])
+    forwards = BareForwards(scheduler.main, scheduler.draft, setup.guide[0])
     whole, beyond = [], []
-    for prompt in stage.guide[: 4 * runs]:
+    for prompt in setup.guide[: 4 * runs]:
         rounds = _rounds_s(scheduler, prompt)
         mx.synchronize()
         whole.append(statistics.median(rounds))

@@ -18,7 +18,7 @@ from engine import Engine, Message, MessageRole, ModelReady, Request, RequestSta
 from tests.bench import pairs
 from tests.bench.opponents import Ours, Run, interleaved
 from tests.bench.rows import GREEDY, LENGTH, SAMPLED, Measure, Row, total_rate
-from tests.bench.stage import LANGUAGES, Stage
+from tests.bench.setup import LANGUAGES, BenchSetup
 from tests.helpers.engine_client import EngineClient
 
 Rates = dict[str, list[dict[str, float]]]  # tokens a second by sampling, side and content
@@ -33,21 +33,21 @@ _GIVES_STATES = ("fc", "input_proj", "o_proj", "down_proj")  # rows as wide as t
 Side = tuple[Ours, Speculation]
 
 
-def dflash_vs_draft(stage: Stage, runs: int) -> Row:
+def dflash_vs_draft(setup: BenchSetup, runs: int) -> Row:
     """On the main model of 113 M: the drafter widened with it, and the draft model as it is."""
-    block = _with_drafter(stage, "dflash")
-    rates = _compared(stage, runs, (block, Speculation.auto()), (stage.ours, Speculation.auto()))
+    block = _with_drafter(setup, "dflash")
+    rates = _compared(setup, runs, (block, Speculation.auto()), (setup.ours, Speculation.auto()))
     block.close()
     return Row("engine.dflash.vs_draft", _ratio(rates, "greedy"), "ratio", "≥ 1.0", _told(rates))
 
 
-def dflash_vs_noised_draft(stage: Stage, runs: int) -> Row:
+def dflash_vs_noised_draft(setup: BenchSetup, runs: int) -> Row:
     """The same beside draft models as wrong as real ones are. The worst cell counts."""
-    block = _with_drafter(stage, "dflash")
+    block = _with_drafter(setup, "dflash")
     details, ratios = [], []
     for noise in _NOISES:
-        draft = Ours(stage.main, pairs.noised(stage.draft, stage.folder / f"noised-{noise:g}", noise))
-        rates = _compared(stage, runs, (block, Speculation.auto()), (draft, Speculation.auto()))
+        draft = Ours(setup.main, pairs.noised(setup.draft, setup.folder / f"noised-{noise:g}", noise))
+        rates = _compared(setup, runs, (block, Speculation.auto()), (draft, Speculation.auto()))
         draft.close()
         ratios += [_ratio(rates, how) for how in _SAMPLINGS]
         details.append(f"noise {noise:g}: {_told(rates)}")
@@ -55,44 +55,44 @@ def dflash_vs_noised_draft(stage: Stage, runs: int) -> Row:
     return Row("engine.dflash.vs_noised_draft", min(ratios), "ratio", "≥ 1.0", "; ".join(details))
 
 
-def eagle3_vs_plain(stage: Stage, runs: int) -> Row:
-    return _vs_plain(stage, runs, "eagle3")
+def eagle3_vs_plain(setup: BenchSetup, runs: int) -> Row:
+    return _vs_plain(setup, runs, "eagle3")
 
 
-def mtp_vs_plain(stage: Stage, runs: int) -> Row:
-    return _vs_plain(stage, runs, "mtp")
+def mtp_vs_plain(setup: BenchSetup, runs: int) -> Row:
+    return _vs_plain(setup, runs, "mtp")
 
 
-def _vs_plain(stage: Stage, runs: int, kind: str) -> Row:
+def _vs_plain(setup: BenchSetup, runs: int, kind: str) -> Row:
     """On the main model of 113 M, the head widened with it, under auto."""
-    if not (stage.starter / kind).is_dir():  # a starter of one's own (--starter) need not have every kind
-        return Row(f"engine.{kind}.vs_plain", math.nan, "ratio", "≥ 2.0", f"no {kind} in {stage.starter}")
-    engine = _with_drafter(stage, kind)
-    rates = _compared(stage, runs, (engine, Speculation.auto()), (engine, Speculation.off()))
+    if not (setup.starter / kind).is_dir():  # a starter of one's own (--starter) need not have every kind
+        return Row(f"engine.{kind}.vs_plain", math.nan, "ratio", "≥ 2.0", f"no {kind} in {setup.starter}")
+    engine = _with_drafter(setup, kind)
+    rates = _compared(setup, runs, (engine, Speculation.auto()), (engine, Speculation.off()))
     engine.close()
     return Row(f"engine.{kind}.vs_plain", _ratio(rates, "greedy"), "ratio", "≥ 2.0", _told(rates))
 
 
-def _with_drafter(stage: Stage, kind: str) -> Ours:
-    return Ours(stage.main, inflate_drafter(stage.starter / kind, stage.folder / kind))
+def _with_drafter(setup: BenchSetup, kind: str) -> Ours:
+    return Ours(setup.main, inflate_drafter(setup.starter / kind, setup.folder / kind))
 
 
-def _compared(stage: Stage, runs: int, *sides: Side) -> Rates:
+def _compared(setup: BenchSetup, runs: int, *sides: Side) -> Rates:
     """Interleaved, two questions of each language: medians."""
     return {
         how: [
             {content: statistics.median(rates) for content, rates in side.items()}
-            for side in _rounds(stage, runs, sampling, sides)
+            for side in _rounds(setup, runs, sampling, sides)
         ]
         for how, sampling in _SAMPLINGS.items()
     }
 
 
-def _rounds(stage: Stage, runs: int, sampling: Sampling, sides: Sequence[Side]) -> list[dict[str, list[float]]]:
+def _rounds(setup: BenchSetup, runs: int, sampling: Sampling, sides: Sequence[Side]) -> list[dict[str, list[float]]]:
     """Of each side and content the rate in each round."""
 
     def asked(engine: Ours, speculation: Speculation) -> list[Run]:
-        return [engine.run(prompt, LENGTH, speculation, sampling) for prompt in stage.guide[: 2 * len(LANGUAGES)]]
+        return [engine.run(prompt, LENGTH, speculation, sampling) for prompt in setup.guide[: 2 * len(LANGUAGES)]]
 
     kept: list[dict[str, list[float]]] = [{content: [] for content in ("all", *LANGUAGES)} for _ in sides]
     for results in interleaved(runs, *(partial(asked, *side) for side in sides)):
@@ -117,24 +117,24 @@ def _told(rates: Rates) -> str:
     )
 
 
-def block_second_turn(stage: Stage, runs: int) -> Row:
+def block_second_turn(setup: BenchSetup, runs: int) -> Row:
     """The same questions first, and behind the answer to another: what was read in turn 1 is kept, or is on disk."""
-    questions = [question for question, _ in stage._questions(5)]
+    questions = [question for question, _ in setup._questions(5)]
 
     def turn_1(client: EngineClient) -> list[tuple[str, RequestStats]]:
         return [_asked(client, (question,)) for question in questions]
 
     with tempfile.TemporaryDirectory() as folder:
-        with _loaded(stage, Path(folder)) as client:
+        with _loaded(setup, Path(folder)) as client:
             firsts = turn_1(client)
         texts = [text for text, _ in firsts]
         chats = [(questions[at], texts[at], questions[at - 4]) for at in range(len(questions))]
-        with _loaded(stage, Path(folder)) as client:
+        with _loaded(setup, Path(folder)) as client:
             on_disk = [_asked(client, chat) for chat in chats]
-    with _loaded(stage) as client:
+    with _loaded(setup) as client:
         turn_1(client)
         kept = [_asked(client, chat) for chat in chats]
-    with _loaded(stage) as client:
+    with _loaded(setup) as client:
         anew = [_asked(client, chat) for chat in chats]
     told = (firsts, kept, on_disk, anew)
     first, second, restarted, cold = (_per_pass([stats for _, stats in replies]) for replies in told)
@@ -202,10 +202,10 @@ def _with_more_heads(name: str, value: mx.array, narrow: int) -> mx.array:
 
 
 @contextmanager
-def _loaded(stage: Stage, kept: Path | None = None) -> Iterator[EngineClient]:
+def _loaded(setup: BenchSetup, kept: Path | None = None) -> Iterator[EngineClient]:
     engine = Engine(kept)
     client = EngineClient(engine)
-    assert isinstance(client.load(stage.starter / "main", stage.starter / "dflash"), ModelReady)
+    assert isinstance(client.load(setup.starter / "main", setup.starter / "dflash"), ModelReady)
     yield client
     assert engine.close()
 

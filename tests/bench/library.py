@@ -11,13 +11,13 @@ from engine.hub import library
 from engine.hub.inspected import Inspected
 from engine.hub.library import Places
 from tests.bench.rows import Measure, Row
-from tests.bench.stage import Stage
+from tests.bench.setup import BenchSetup
 from tests.helpers.model_folders import model_files, write_folder
 
 MODELS = 200
 
 
-def library_scan_ms(stage: Stage, runs: int) -> Row:
+def library_scan_ms(setup: BenchSetup, runs: int) -> Row:
     """A scan as every start makes it: what is known of the folders is read, none has changed."""
     with tempfile.TemporaryDirectory() as folder:
         own, memory = Path(folder) / "models", Path(folder) / "known.json"

@@ -16,7 +16,7 @@ from engine import Sampling, Speculation
 from tests.bench import pairs
 from tests.bench.opponents import Ours, Run, Theirs, interleaved
 from tests.bench.rows import Row
-from tests.bench.stage import Stage
+from tests.bench.setup import BenchSetup
 
 NOISES = (0.0, 0.15, 0.25, 0.4, 0.6)
 SAMPLINGS = {"greedy": Sampling(temperature=0), "0.8": Sampling(temperature=0.8, seed=7)}
@@ -48,8 +48,8 @@ class Cell:
 class Natural:
     """The grid, measured once for all of its rows."""
 
-    def __init__(self, stage: Stage, runs: int, wanted: str = "") -> None:
-        self._stage = stage
+    def __init__(self, setup: BenchSetup, runs: int, wanted: str = "") -> None:
+        self._stage = setup
         self._runs = max(2, runs // 2)
         self._wanted = wanted
 
@@ -120,8 +120,8 @@ class Natural:
         return max(rates, key=lambda n: rates[n])
 
 
-def natural_rows(stage: Stage, runs: int, wanted: str = "") -> Iterator[Row]:
-    cells = Natural(stage, runs, wanted).cells
+def natural_rows(setup: BenchSetup, runs: int, wanted: str = "") -> Iterator[Row]:
+    cells = Natural(setup, runs, wanted).cells
     versus: dict[str, tuple[Callable[[Cell], float], str]] = {
         "vs_best_fixed": (lambda cell: cell.auto / cell.fixed, "≥ 0.97"),
         "vs_mlx_lm_spec": (lambda cell: cell.auto / cell.theirs, "≥ 1.05"),
@@ -132,12 +132,12 @@ def natural_rows(stage: Stage, runs: int, wanted: str = "") -> Iterator[Row]:
         yield Row(f"engine.natural.{name}", ratio(worst), "ratio", target, f"worst of {len(cells)}: {worst.detail}")
 
 
-def fixed3_vs_mlx_lm(stage: Stage, runs: int) -> Row:
+def fixed3_vs_mlx_lm(setup: BenchSetup, runs: int) -> Row:
     """The same draft, the same length, greedy: what our round costs beside theirs."""
-    draft = pairs.noised(stage.draft, stage.folder / "noised-fixed3", 0.25)
-    ours, theirs = Ours(stage.main, draft), Theirs(stage.main, draft)
+    draft = pairs.noised(setup.draft, setup.folder / "noised-fixed3", 0.25)
+    ours, theirs = Ours(setup.main, draft), Theirs(setup.main, draft)
     ratios = []
-    for prompt in stage.guide[:6]:
+    for prompt in setup.guide[:6]:
         sides = partial(ours.run, prompt, 96, Speculation.fixed(3)), partial(theirs.speculative, prompt, 96, 3)
         ratios += [a.rate / b.rate for a, b in interleaved(runs, *sides)]
     ours.close()
@@ -146,31 +146,31 @@ def fixed3_vs_mlx_lm(stage: Stage, runs: int) -> Row:
     )
 
 
-def first_reply_vs_plain(stage: Stage, runs: int) -> Row:
+def first_reply_vs_plain(setup: BenchSetup, runs: int) -> Row:
     """A fresh engine, a useless draft, no calibration: its first reply that may draft, between plain ones.
 
     All three on one copy of the weights: two copies differ by more than what is measured.
     """
     ratios = []
     for number in range(2 * runs):
-        engine = Ours(stage.endless, stage.stranger, rests=False)
+        engine = Ours(setup.endless, setup.stranger, rests=False)
         modes = (Speculation.off(), Speculation.auto(), Speculation.off())
-        before, first, after = (engine.run(stage.guide[number % 8], 40, mode).rate for mode in modes)
+        before, first, after = (engine.run(setup.guide[number % 8], 40, mode).rate for mode in modes)
         engine.close()
         ratios.append(2 * first / (before + after))
     return Row("engine.first_reply.vs_plain", statistics.median(ratios), "ratio", "≥ 0.97", "40 tokens, useless draft")
 
 
-def ttft_vs_mlx_lm(stage: Stage, runs: int) -> Row:
+def ttft_vs_mlx_lm(setup: BenchSetup, runs: int) -> Row:
     """The first token with a draft loaded."""
     ratios = []
-    for prompt in stage.guide[:6]:
-        sides = partial(stage.ours.run, prompt, 2, Speculation.auto()), partial(stage.theirs.speculative, prompt, 2, 3)
+    for prompt in setup.guide[:6]:
+        sides = partial(setup.ours.run, prompt, 2, Speculation.auto()), partial(setup.theirs.speculative, prompt, 2, 3)
         ratios += [a.first_s / b.first_s for a, b in interleaved(runs, *sides)]
     return Row("engine.ttft.vs_mlx_lm", statistics.median(ratios), "ratio", "≤ 0.75", "prompts of about 30 tokens")
 
 
-def simulated_regret(stage: Stage, runs: int) -> Row:
+def simulated_regret(setup: BenchSetup, runs: int) -> Row:
     """The worst machine and text of the simulator, after 100 tokens of learning.
 
     One text says little: its regret varies by 0.02. So the cells that look worst on four texts are measured anew on
@@ -187,7 +187,7 @@ def simulated_regret(stage: Stage, runs: int) -> Row:
     return Row("engine.simulated.regret", again[worst], "share", "≤ 0.03", f"{detail}; mean {mean:.3f}")
 
 
-NATURAL: tuple[Callable[[Stage, int], Row], ...] = (
+NATURAL: tuple[Callable[[BenchSetup, int], Row], ...] = (
     simulated_regret,
     fixed3_vs_mlx_lm,
     first_reply_vs_plain,

@@ -12,16 +12,16 @@ from pathlib import Path
 
 from engine.models.pair_check import check_pair
 from tests.bench.rows import Measure, Row
-from tests.bench.stage import Stage
+from tests.bench.setup import BenchSetup
 from tests.helpers.model_folders import TENSORS, model_files, write_folder
 
 TOKENS = 151_643
 
 
-def pair_check_ms(stage: Stage, runs: int) -> Row:
+def pair_check_ms(setup: BenchSetup, runs: int) -> Row:
     """Two generations of a family: 151,643 tokens of text, 26 that steer, four of them only in the draft."""
-    main = _model(stage.folder / "pair" / "main", 22, weights=64)
-    draft = _model(stage.folder / "pair" / "draft", 26, weights=8)
+    main = _model(setup.folder / "pair" / "main", 22, weights=64)
+    draft = _model(setup.folder / "pair" / "draft", 26, weights=8)
     taken = []
     gc.disable()  # as in the app, where only the thread of the window collects
     for _ in range(max(3, runs)):

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.bench.rows import Measure, Row
-from tests.bench.stage import Stage
+from tests.bench.setup import BenchSetup
 
 ROOT = Path(__file__).resolve().parents[2]
 BYTES = 1_000_000
@@ -26,7 +26,7 @@ TEXTS = {
 _PATIENCE_S = 120
 
 
-def app_paste_1mb_ms(stage: Stage, runs: int) -> Row:
+def app_paste_1mb_ms(setup: BenchSetup, runs: int) -> Row:
     """The longest stretch between two rests of the GUI thread, in its CPU time; of three kinds of text the worst."""
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "tests.bench.paste", folder, str(runs)]

@@ -12,7 +12,7 @@ import mlx.core as mx
 
 from engine import Sampling, Speculation
 from tests.bench.opponents import Ours, Run, Theirs, interleaved
-from tests.bench.stage import Stage
+from tests.bench.setup import BenchSetup
 
 GREEDY = Sampling(temperature=0)
 SAMPLED = Sampling(temperature=0.8, top_p=0.95, seed=7)
@@ -30,7 +30,7 @@ class Row:
     detail: str
 
 
-Measure = Callable[[Stage, int], Row]
+Measure = Callable[[BenchSetup, int], Row]
 
 
 def total_rate(runs: Sequence[Run]) -> float:
@@ -39,7 +39,7 @@ def total_rate(runs: Sequence[Run]) -> float:
 
 
 def compare(
-    stage: Stage, runs: int, prompts: Sequence[Sequence[int]], *sides: Callable[[Sequence[int]], Run]
+    setup: BenchSetup, runs: int, prompts: Sequence[Sequence[int]], *sides: Callable[[Sequence[int]], Run]
 ) -> list[float]:
     """Median rate of each side over interleaved runs through all the prompts."""
     rounds: list[list[float]] = [[] for _ in sides]
@@ -61,46 +61,46 @@ def plain(theirs: Theirs, sampling: Sampling = GREEDY) -> Callable[[Sequence[int
     return lambda prompt: theirs.plain(prompt, LENGTH, sampling)
 
 
-def best_of_theirs(stage: Stage, sampling: Sampling = GREEDY) -> tuple[int, Callable[[Sequence[int]], Run]]:
+def best_of_theirs(setup: BenchSetup, sampling: Sampling = GREEDY) -> tuple[int, Callable[[Sequence[int]], Run]]:
     """mlx-lm's speculative decoding at the draft length that serves it best on these prompts."""
-    few = stage.guide[:6]
+    few = setup.guide[:6]
     rates = {
-        n: total_rate([stage.theirs.speculative(prompt, LENGTH, n, sampling) for prompt in few]) for n in THEIR_DRAFTS
+        n: total_rate([setup.theirs.speculative(prompt, LENGTH, n, sampling) for prompt in few]) for n in THEIR_DRAFTS
     }
     best = max(rates, key=lambda n: rates[n])
-    return best, lambda prompt: stage.theirs.speculative(prompt, LENGTH, best, sampling)
+    return best, lambda prompt: setup.theirs.speculative(prompt, LENGTH, best, sampling)
 
 
-def plain_vs_mlx_lm(stage: Stage, runs: int) -> Row:
-    a, b = compare(stage, runs, stage.guide[:6], ours(stage.ours, Speculation.off()), plain(stage.theirs))
+def plain_vs_mlx_lm(setup: BenchSetup, runs: int) -> Row:
+    a, b = compare(setup, runs, setup.guide[:6], ours(setup.ours, Speculation.off()), plain(setup.theirs))
     return Row("engine.plain.vs_mlx_lm", a / b, "ratio", "≥ 0.99", f"{a:.1f} / {b:.1f} tok/s")
 
 
-def greedy_vs_plain(stage: Stage, runs: int) -> Row:
-    a, b = compare(stage, runs, stage.guide, ours(stage.ours, Speculation.auto()), plain(stage.theirs))
+def greedy_vs_plain(setup: BenchSetup, runs: int) -> Row:
+    a, b = compare(setup, runs, setup.guide, ours(setup.ours, Speculation.auto()), plain(setup.theirs))
     return Row(
-        "engine.greedy.vs_plain", a / b, "ratio", "≥ 2.0", f"{a:.1f} / {b:.1f} tok/s, {len(stage.guide)} questions"
+        "engine.greedy.vs_plain", a / b, "ratio", "≥ 2.0", f"{a:.1f} / {b:.1f} tok/s, {len(setup.guide)} questions"
     )
 
 
-def greedy_vs_mlx_lm_spec(stage: Stage, runs: int) -> Row:
-    n, theirs = best_of_theirs(stage)
-    a, b = compare(stage, runs, stage.guide, ours(stage.ours, Speculation.auto()), theirs)
+def greedy_vs_mlx_lm_spec(setup: BenchSetup, runs: int) -> Row:
+    n, theirs = best_of_theirs(setup)
+    a, b = compare(setup, runs, setup.guide, ours(setup.ours, Speculation.auto()), theirs)
     return Row("engine.greedy.vs_mlx_lm_spec", a / b, "ratio", "≥ 1.10", f"{a:.1f} / {b:.1f} tok/s, their n = {n}")
 
 
-def sampled_vs_mlx_lm_spec(stage: Stage, runs: int) -> Row:
-    n, theirs = best_of_theirs(stage, SAMPLED)
-    a, b = compare(stage, runs, stage.guide, ours(stage.ours, Speculation.auto(), SAMPLED), theirs)
+def sampled_vs_mlx_lm_spec(setup: BenchSetup, runs: int) -> Row:
+    n, theirs = best_of_theirs(setup, SAMPLED)
+    a, b = compare(setup, runs, setup.guide, ours(setup.ours, Speculation.auto(), SAMPLED), theirs)
     detail = f"{a:.1f} / {b:.1f} tok/s at temperature 0.8, top-p 0.95, their n = {n}"
     return Row("engine.sampled.vs_mlx_lm_spec", a / b, "ratio", "≥ 1.40", detail)
 
 
-def hostile_vs_plain(stage: Stage, runs: int) -> Row:
+def hostile_vs_plain(setup: BenchSetup, runs: int) -> Row:
     """A draft that has learnt nothing, in replies of 192 tokens; the worst prompt counts."""
-    engine = Ours(stage.endless, stage.stranger)
+    engine = Ours(setup.endless, setup.stranger)
     ratios = []
-    for prompt in stage.guide[:5]:
+    for prompt in setup.guide[:5]:
         long = partial(engine.run, prompt, 192, sampling=Sampling(temperature=1.5, seed=3))
         pairs = interleaved(2 * runs, partial(long, Speculation.auto()), partial(long, Speculation.off()))
         ratios.append(statistics.median(auto.rate / off.rate for auto, off in pairs))
@@ -110,13 +110,13 @@ def hostile_vs_plain(stage: Stage, runs: int) -> Row:
     return Row("engine.hostile.vs_plain", worst, "ratio", "≥ 0.98", detail)
 
 
-def auto_vs_best_fixed(stage: Stage, runs: int) -> Row:
+def auto_vs_best_fixed(setup: BenchSetup, runs: int) -> Row:
     """Guide questions, copying, and sampling that no draft foresees: auto against the best fixed length for each."""
-    mixed = [(prompt, GREEDY) for prompt in (*stage.guide[:2], stage.copies[0])]
-    mixed += [(prompt, Sampling(temperature=1.2, seed=5)) for prompt in stage.guide[3:4]]
+    mixed = [(prompt, GREEDY) for prompt in (*setup.guide[:2], setup.copies[0])]
+    mixed += [(prompt, Sampling(temperature=1.2, seed=5)) for prompt in setup.guide[3:4]]
     ratios = []
     for prompt, sampling in mixed:
-        run = partial(stage.ours.run, prompt, LENGTH, sampling=sampling)
+        run = partial(setup.ours.run, prompt, LENGTH, sampling=sampling)
         sides = [partial(run, Speculation.fixed(n)) for n in FIXED] + [partial(run, Speculation.off())]
         results = list(interleaved(max(2, runs // 2), partial(run, Speculation.auto()), *sides))
         medians = [statistics.median(result[side].rate for result in results) for side in range(len(sides) + 1)]
@@ -125,63 +125,63 @@ def auto_vs_best_fixed(stage: Stage, runs: int) -> Row:
     return Row("engine.auto.vs_best_fixed", statistics.fmean(ratios), "ratio", "≥ 0.97", detail)
 
 
-def copy_vs_plain(stage: Stage, runs: int) -> Row:
+def copy_vs_plain(setup: BenchSetup, runs: int) -> Row:
     """The same question asked again: the answer stands in the chat already. No draft model."""
-    stage.ours.set_draft(None)
-    a, b = compare(stage, runs, stage.copies, ours(stage.ours, Speculation.auto()), ours(stage.ours, Speculation.off()))
-    stage.ours.set_draft(stage.draft)
+    setup.ours.set_draft(None)
+    a, b = compare(setup, runs, setup.copies, ours(setup.ours, Speculation.auto()), ours(setup.ours, Speculation.off()))
+    setup.ours.set_draft(setup.draft)
     return Row("engine.copy.vs_plain", a / b, "ratio", "≥ 2.5", f"{a:.1f} / {b:.1f} tok/s, lookup only")
 
 
-def hybrid_vs_plain(stage: Stage, runs: int) -> Row:
-    engine = stage.hybrid
-    a, b = compare(stage, runs, stage.noise, ours(engine, Speculation.auto()), ours(engine, Speculation.off()))
-    stats = engine.run(stage.noise[0], LENGTH, Speculation.auto()).stats
+def hybrid_vs_plain(setup: BenchSetup, runs: int) -> Row:
+    engine = setup.hybrid
+    a, b = compare(setup, runs, setup.noise, ours(engine, Speculation.auto()), ours(engine, Speculation.off()))
+    stats = engine.run(setup.noise[0], LENGTH, Speculation.auto()).stats
     accepted = stats.accept_rate if stats is not None else None
     return Row(
         "engine.hybrid.vs_plain", a / b, "ratio", "≥ 1.5", f"{a:.1f} / {b:.1f} tok/s, accept rate {accepted or 0:.2f}"
     )
 
 
-def ttft_draft_vs_none(stage: Stage, runs: int) -> Row:
+def ttft_draft_vs_none(setup: BenchSetup, runs: int) -> Row:
     ratios = []
     for number in range(runs + 1):
         times = []
         for speculation in (Speculation.auto(), Speculation.off()):
-            prompt = [*stage.long[: 700 + number], 40 + number]
-            stage.ours.forget()
-            times.append(stage.ours.run(prompt, 8, speculation).first_s)
+            prompt = [*setup.long[: 700 + number], 40 + number]
+            setup.ours.forget()
+            times.append(setup.ours.run(prompt, 8, speculation).first_s)
         ratios.append(times[0] / times[1])
     value = statistics.median(ratios[1:])
     return Row("engine.ttft.draft_vs_none", value, "ratio", "≤ 1.02", f"{len(ratios) - 1} cold prompts of 700 tokens")
 
 
-def second_turn(stage: Stage, runs: int) -> Row:
+def second_turn(setup: BenchSetup, runs: int) -> Row:
     ratios = []
     for number in range(max(2, runs // 2)):
-        stage.ours.forget()
-        history = [40 + number, *stage.long[:4000]]
-        cold = stage.ours.run(history, 2, Speculation.auto())
-        warm = stage.ours.run([*history, *cold.tokens, *stage.guide[number][:24]], 2, Speculation.auto())
+        setup.ours.forget()
+        history = [40 + number, *setup.long[:4000]]
+        cold = setup.ours.run(history, 2, Speculation.auto())
+        warm = setup.ours.run([*history, *cold.tokens, *setup.guide[number][:24]], 2, Speculation.auto())
         ratios.append(warm.first_s / cold.first_s)
     value = statistics.median(ratios)
     return Row("engine.prefix.second_turn", value, "ratio", "≤ 0.05", "turn 2 behind 4,000 tokens, to the first token")
 
 
-def greedy_max_regret(stage: Stage, runs: int) -> Row:
-    """Where a greedy run first differs from mlx-lm's plain one: how much worse its token is under the plain law."""
+def greedy_max_regret(setup: BenchSetup, runs: int) -> Row:
+    """Where a greedy run first differs from mlx-lm's plain one: how much less likely its token is there."""
     worst, differing = 0.0, 0
-    for prompt in stage.guide:
-        base = stage.theirs.plain(prompt, LENGTH).tokens
-        other = stage.ours.run(prompt, LENGTH, Speculation.auto()).tokens
+    for prompt in setup.guide:
+        base = setup.theirs.plain(prompt, LENGTH).tokens
+        other = setup.ours.run(prompt, LENGTH, Speculation.auto()).tokens
         at = next((at for at, (x, y) in enumerate(zip(base, other, strict=False)) if x != y), None)
         if at is None:
             continue
         differing += 1
-        logits = stage.theirs.network(mx.array([[*prompt, *base[:at]]]))[0, -1]
-        law: Any = (logits - mx.logsumexp(logits)).tolist()
-        worst = max(worst, law[base[at]] - law[other[at]])
-    detail = f"{differing} of {len(stage.guide)} runs differ somewhere"
+        logits = setup.theirs.network(mx.array([[*prompt, *base[:at]]]))[0, -1]
+        logprobs: Any = (logits - mx.logsumexp(logits)).tolist()
+        worst = max(worst, logprobs[base[at]] - logprobs[other[at]])
+    detail = f"{differing} of {len(setup.guide)} runs differ somewhere"
     return Row("engine.greedy.max_regret_nats", worst, "nats", "≤ 0.001", detail)
 
 

@@ -16,7 +16,7 @@ from app.storage.search_index import Progress, SearchIndex, index_path, open_ind
 from app.storage.searching import Searching
 from app.view_models.conversation_list import PAGE_FOUND
 from tests.bench.rows import Measure, Row
-from tests.bench.stage import GUIDE, Stage
+from tests.bench.setup import GUIDE, BenchSetup
 
 CHATS, MESSAGES_EACH = 10_000, 10
 BYTES_EACH = 700
@@ -39,8 +39,8 @@ QUERIES = (
 )
 
 
-def search_ms_p95(stage: Stage, runs: int) -> Row:
-    path = stage.folder / "chats.db"
+def search_ms_p95(setup: BenchSetup, runs: int) -> Row:
+    path = setup.folder / "chats.db"
     _write_chats(path)
     with closing(Reader(address_of(path))) as reader:
         started = time.thread_time()

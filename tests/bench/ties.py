@@ -27,15 +27,15 @@ from engine.drafting.proposers.draft_model import DraftModelProposer
 from engine.models.loading import LoadedModel, load_draft, load_model
 from engine.prefix.memory import PrefixStore
 from tests.bench.rows import Measure, Row
-from tests.bench.stage import Stage
+from tests.bench.setup import BenchSetup
 
 REPLY_TOKENS = 500
 REPLIES = 24
 SAMPLING = Sampling(temperature=1.6)  # the pair knows its texts so well that at less there are hardly any ties
 
 
-def ties_differences(stage: Stage, runs: int) -> Row:
-    main, draft = _endless_pair(stage.starter)
+def ties_differences(setup: BenchSetup, runs: int) -> Row:
+    main, draft = _endless_pair(setup.starter)
     with hooked(list(main.network.layers), _stored_in_half_precision):
         return _row(main, draft)
 

@@ -20,7 +20,7 @@ from typing import Any
 
 from tests.bench.app_chats import LONG_CHAT, MESSAGES, SHORT_CHAT, fill
 from tests.bench.rows import Measure, Row
-from tests.bench.stage import Stage
+from tests.bench.setup import BenchSetup
 
 _LIMIT_S = 300
 
@@ -65,7 +65,7 @@ def _stream_figures() -> list[float]:
         return list(child("stream", Path(folder))["update_ms"])
 
 
-def app_window_ms(stage: Stage, runs: int) -> Row:
+def app_window_ms(setup: BenchSetup, runs: int) -> Row:
     """CPU time of the process until the first frame, as a person's next start has it: two before warm the caches."""
     cpu, wall = [], []
     with tempfile.TemporaryDirectory() as folder:
@@ -77,40 +77,40 @@ def app_window_ms(stage: Stage, runs: int) -> Row:
     return Row("app.window_ms", statistics.median(cpu[2:]), "ms", "≤ 700", detail)
 
 
-def app_stream_update_ms_mean(stage: Stage, runs: int) -> Row:
+def app_stream_update_ms_mean(setup: BenchSetup, runs: int) -> Row:
     updates = _stream_figures()
     detail = f"{len(updates)} updates of 3 tokens into a chat of {MESSAGES[SHORT_CHAT]} messages, GUI thread"
     return Row("app.stream.update_ms_mean", statistics.fmean(updates), "ms", "≤ 1.0", detail)
 
 
-def app_stream_update_ms_p99(stage: Stage, runs: int) -> Row:
+def app_stream_update_ms_p99(setup: BenchSetup, runs: int) -> Row:
     updates = _stream_figures()
     detail = f"median {statistics.median(updates):.2f}, longest {max(updates):.1f} ms"
     return Row("app.stream.update_ms_p99", _percentile(updates, 99), "ms", "≤ 8", detail)
 
 
-def app_stream_decode_share(stage: Stage, runs: int) -> Row:
+def app_stream_decode_share(setup: BenchSetup, runs: int) -> Row:
     """By the clock, in turns: on a machine with other work the medians of few runs differ by several percent."""
     with tempfile.TemporaryDirectory() as folder:
-        found = child("share", Path(folder), str(runs), str(stage.main), str(stage.draft))
+        found = child("share", Path(folder), str(runs), str(setup.main), str(setup.draft))
     shares = [window / alone for window, alone in zip(found["window"], found["alone"], strict=True)]
     detail = f"{statistics.median(found['window']):.1f} / {statistics.median(found['alone']):.1f} tok/s, in turns"
     return Row("app.stream.decode_share", statistics.median(shares), "ratio", "≥ 0.97", detail)
 
 
-def app_open_chat_ms(stage: Stage, runs: int) -> Row:
+def app_open_chat_ms(setup: BenchSetup, runs: int) -> Row:
     figures = _chat_figures(runs)["open_ms"]
     detail = f"{MESSAGES[LONG_CHAT]} messages, GUI thread; longest of {len(figures)}: {max(figures):.0f}"
     return Row("app.open_chat_ms", statistics.median(figures), "ms", "≤ 80", detail)
 
 
-def app_scroll_ms_p99(stage: Stage, runs: int) -> Row:
+def app_scroll_ms_p99(setup: BenchSetup, runs: int) -> Row:
     figures = _chat_figures(runs)["scroll_ms"]
     detail = f"{len(figures)} steps, GUI thread; median {statistics.median(figures):.1f}, longest {max(figures):.1f}"
     return Row("app.scroll_ms_p99", _percentile(figures, 99), "ms", "≤ 8", detail)
 
 
-def app_rss_mb(stage: Stage, runs: int) -> Row:
+def app_rss_mb(setup: BenchSetup, runs: int) -> Row:
     figures = _chat_figures(runs)["rss_mb"]
     return Row("app.rss_mb", statistics.median(figures), "MB", "≤ 160", "resident, with libraries; no engine imported")
 

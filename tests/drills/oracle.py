@@ -1,6 +1,6 @@
 """What a request must be answered, said by another process: mlx-lm's own decoding loop, caches and detokenizer.
 
-Greedy draws are mlx-lm's. Of other draws only the law is the engine's; prompt, forwards and order are mlx-lm's.
+Greedy draws are mlx-lm's. Of other draws only the distribution is the engine's; the rest is mlx-lm's.
 It answers pickled questions on stdin with pickled answers on stdout.
 """
 

@@ -26,7 +26,7 @@ _SAMPLE = 9601  # a prime, so that the sample meets every kind of place
 Damage = tuple[int, int]  # which byte, and which bits of it are turned round
 
 
-class Ear(logging.Handler):
+class LogRecorder(logging.Handler):
     """Everything that is logged, with all that stands behind it."""
 
     def __init__(self) -> None:
@@ -38,11 +38,11 @@ class Ear(logging.Handler):
 
 
 @pytest.fixture
-def ear() -> Iterator[Ear]:
-    ear = Ear()
-    logging.getLogger().addHandler(ear)
-    yield ear
-    logging.getLogger().removeHandler(ear)
+def log() -> Iterator[LogRecorder]:
+    log = LogRecorder()
+    logging.getLogger().addHandler(log)
+    yield log
+    logging.getLogger().removeHandler(log)
 
 
 def every_byte(whole: bytes, mask: int = 0xFF) -> list[Damage]:
@@ -127,16 +127,16 @@ def turn_round_the_log(path: Path, step: int) -> None:
 
 @pytest.mark.drill
 @pytest.mark.parametrize("mask", [0xFF, *(1 << bit for bit in range(8))])
-def test_every_byte_and_bit_turned_round(tmp_path: Path, ear: Ear, mask: int) -> None:
+def test_every_byte_and_bit_turned_round(tmp_path: Path, log: LogRecorder, mask: int) -> None:
     damage(tmp_path / "chats.db", partial(every_byte, mask=mask), _STEP)
-    assert not [line for line in ear.heard if SECRET in line]
+    assert not [line for line in log.heard if SECRET in line]
 
 
-def test_some_bytes_turned_round(tmp_path: Path, ear: Ear) -> None:
+def test_some_bytes_turned_round(tmp_path: Path, log: LogRecorder) -> None:
     damage(tmp_path / "chats.db", every_byte, _SAMPLE)
     damage(tmp_path / "chats.db", partial(every_byte, mask=4), _SAMPLE)
     damage(tmp_path / "chats.db", every_bit_of_the_heads, 167)
-    assert not [line for line in ear.heard if SECRET in line]
+    assert not [line for line in log.heard if SECRET in line]
 
 
 def test_the_kind_of_a_page_costs_none_of_its_rows(tmp_path: Path) -> None:
@@ -177,7 +177,9 @@ def test_some_bytes_of_the_log_turned_round(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("place", [0, 18, 60, 100, 4096 + 8, 4 * 4096 + 2, 5 * 4096 + 4080, 9 * 4096])
-def test_a_start_with_a_damaged_file_ends_in_an_open_window(tmp_path: Path, qtbot: QtBot, ear: Ear, place: int) -> None:
+def test_a_start_with_a_damaged_file_ends_in_an_open_window(
+    tmp_path: Path, qtbot: QtBot, log: LogRecorder, place: int
+) -> None:
     """It says once, in figures, what was saved, and shows no word of a chat there."""
     harness = AppHarness(tmp_path)
     path = harness.paths.database
@@ -195,4 +197,4 @@ def test_a_start_with_a_damaged_file_ends_in_an_open_window(tmp_path: Path, qtbo
     assert kept == [bytes(damaged)]
     with open_app(tmp_path, qtbot) as again:
         assert not again.window.banner.isVisible()
-    assert not [line for line in ear.heard if SECRET in line]
+    assert not [line for line in log.heard if SECRET in line]

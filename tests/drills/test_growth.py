@@ -8,36 +8,36 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from tests.helpers.growth import CODE, LANGUAGES, LINES, MARKDOWN, TABLE_HEAD, growth
-from tests.ui.growth_stages import Stages
+from tests.ui.growth_setups import GrowthSetup
 
 pytestmark = pytest.mark.drill
 MOST = 3.0
 
 
 @pytest.fixture
-def stages(qtbot: QtBot) -> Stages:
-    return Stages(qtbot)
+def setup(qtbot: QtBot) -> GrowthSetup:
+    return GrowthSetup(qtbot)
 
 
 @pytest.mark.parametrize("name", MARKDOWN)
-def test_markdown(stages: Stages, name: str) -> None:
+def test_markdown(setup: GrowthSetup, name: str) -> None:
     unit = MARKDOWN[name]
     head = TABLE_HEAD if name.startswith("tables") else ""
-    assert growth(stages.stream, unit, 8_000, head) < MOST
-    assert growth(stages.open, unit, 8_000, head) < MOST
-    assert growth(stages.open, unit, 500_000, head) < MOST
+    assert growth(setup.stream, unit, 8_000, head) < MOST
+    assert growth(setup.open, unit, 8_000, head) < MOST
+    assert growth(setup.open, unit, 500_000, head) < MOST
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_code(stages: Stages, language: str) -> None:
+def test_code(setup: GrowthSetup, language: str) -> None:
     for unit in CODE:
-        assert growth(partial(stages.color, language), unit, 8_000) < MOST, unit
+        assert growth(partial(setup.color, language), unit, 8_000) < MOST, unit
 
 
 @pytest.mark.parametrize("unit", LINES)
-def test_one_line(stages: Stages, unit: str) -> None:
-    for stage in (stages.paste, stages.ask, stages.open):
+def test_one_line(setup: GrowthSetup, unit: str) -> None:
+    for show in (setup.paste, setup.ask, setup.open):
         for chars in (10_000, 200_000):
-            assert growth(stage, unit, chars) < MOST, stage.__name__
-    assert growth(stages.stream, unit, 8_000) < MOST
-    assert growth(partial(stages.color, "python"), unit, 10_000) < MOST
+            assert growth(show, unit, chars) < MOST, show.__name__
+    assert growth(setup.stream, unit, 8_000) < MOST
+    assert growth(partial(setup.color, "python"), unit, 10_000) < MOST

@@ -1,4 +1,4 @@
-"""The two rules of acceptance against laws known exactly: a toy model of a few tokens, enumerated and drawn many times.
+"""The two rules of acceptance against exact distributions: a toy model of a few tokens, enumerated and drawn from.
 
 A round's verdicts are simulated for many seeds at once, as the engine would compute them; the distribution of what is
 emitted must be the main model's own, token by token and over whole continuations. A planted bias must be caught.
@@ -32,14 +32,14 @@ def toy_law(seed: int) -> mx.array:
 TARGET, DRAFT = toy_law(1), toy_law(2)
 
 
-def exact_law() -> dict[tuple[int, ...], float]:
+def exact_distribution() -> dict[tuple[int, ...], float]:
     """Of each continuation of token 0 by LENGTH + 1 tokens, by enumeration."""
-    law: list[list[float]] = mx.exp(TARGET).tolist()  # type: ignore[assignment]
+    logprobs: list[list[float]] = mx.exp(TARGET).tolist()  # type: ignore[assignment]
     found = {}
     for tokens in product(range(VOCABULARY), repeat=LENGTH + 1):
         probability = 1.0
         for last, token in zip((0, *tokens), tokens, strict=False):
-            probability *= law[last][token]
+            probability *= logprobs[last][token]
         found[tokens] = probability
     return found
 
@@ -83,37 +83,37 @@ def completed(emitted: list[list[int]]) -> list[list[int]]:
 
 
 def distance(continuations: list[list[int]]) -> float:
-    """Total variation between what was emitted and the exact law."""
-    law = exact_law()
-    counts = dict.fromkeys(law, 0)
+    """Total variation between what was emitted and the exact distribution."""
+    logprobs = exact_distribution()
+    counts = dict.fromkeys(logprobs, 0)
     for tokens in continuations:
         counts[tuple(tokens)] += 1
-    return 0.5 * sum(abs(counts[tokens] / TRIALS - law[tokens]) for tokens in law)
+    return 0.5 * sum(abs(counts[tokens] / TRIALS - logprobs[tokens]) for tokens in logprobs)
 
 
-def by_coupling(law: mx.array, draft: Draft, coins: mx.array, noise: mx.array) -> mx.array:
-    return coupled(law, noise)
+def by_coupling(logprobs: mx.array, draft: Draft, coins: mx.array, noise: mx.array) -> mx.array:
+    return coupled(logprobs, noise)
 
 
-def without_a_law(law: mx.array, draft: Draft, coins: mx.array, noise: mx.array) -> mx.array:
-    return rejection(law, Draft(draft.tokens), coins, noise)
+def without_logprobs(logprobs: mx.array, draft: Draft, coins: mx.array, noise: mx.array) -> mx.array:
+    return rejection(logprobs, Draft(draft.tokens), coins, noise)
 
 
-def too_kind(law: mx.array, draft: Draft, coins: mx.array, noise: mx.array) -> mx.array:
+def too_kind(logprobs: mx.array, draft: Draft, coins: mx.array, noise: mx.array) -> mx.array:
     """A planted bias: drafted tokens stand a half more often than they may."""
-    return rejection(law, draft, coins / 1.5, noise)
+    return rejection(logprobs, draft, coins / 1.5, noise)
 
 
-def forgetful(law: mx.array, draft: Draft, coins: mx.array, noise: mx.array) -> mx.array:
+def forgetful(logprobs: mx.array, draft: Draft, coins: mx.array, noise: mx.array) -> mx.array:
     """A planted bias: after a rejection it draws from p, not from what is left of it."""
     drafted = draft.tokens
-    honest = rejection(law, draft, coins, noise)
-    fresh = mx.argmax(law + noise, axis=-1)
+    honest = rejection(logprobs, draft, coins, noise)
+    fresh = mx.argmax(logprobs + noise, axis=-1)
     padded = mx.concatenate([drafted, mx.array([VOCABULARY], dtype=drafted.dtype)])
     return mx.where(honest == padded, honest, fresh)
 
 
-@pytest.mark.parametrize(("rule", "couple"), [(by_coupling, True), (rejection, False), (without_a_law, False)])
+@pytest.mark.parametrize(("rule", "couple"), [(by_coupling, True), (rejection, False), (without_logprobs, False)])
 def test_what_is_emitted_has_the_main_models_law(rule: Rule, couple: bool) -> None:
     assert distance(judged(rule, couple)) < BOUND
 
@@ -130,9 +130,9 @@ def accepted(rule: Rule, couple: bool) -> float:
     other = noise if couple else mx.random.gumbel((TRIALS, 2, VOCABULARY))
     coins = mx.random.uniform(shape=(TRIALS, 1))
     drafted = mx.argmax(DRAFT[0] + noise[:, 0], axis=-1)[:, None]
-    laws = mx.broadcast_to(TARGET[:2], (TRIALS, 2, VOCABULARY))
+    logprobs = mx.broadcast_to(TARGET[:2], (TRIALS, 2, VOCABULARY))
     q = mx.broadcast_to(DRAFT[:1], (TRIALS, 1, VOCABULARY))
-    verdicts = mx.vmap(lambda p, x, q, u, g: rule(p, Draft(x, q), u, g))(laws, drafted, q, coins, other)
+    verdicts = mx.vmap(lambda p, x, q, u, g: rule(p, Draft(x, q), u, g))(logprobs, drafted, q, coins, other)
     share = (verdicts[:, 0] == drafted[:, 0]).mean().item()
     assert isinstance(share, float)
     return share
@@ -150,10 +150,10 @@ def test_acceptance_is_what_theory_says() -> None:
 
 def test_what_the_main_model_never_says_is_never_accepted() -> None:
     """Not even by a coin of exactly 0."""
-    law = mx.log(mx.array([[0.0, 0.5, 0.5, 0.0]] * 2))
+    logprobs = mx.log(mx.array([[0.0, 0.5, 0.5, 0.0]] * 2))
     draft = Draft(mx.array([0]), mx.log(mx.full((1, VOCABULARY), 0.25)))
 
-    verdicts: list[int] = rejection(law, draft, mx.zeros(1), mx.zeros((2, VOCABULARY))).tolist()  # type: ignore[assignment]
+    verdicts: list[int] = rejection(logprobs, draft, mx.zeros(1), mx.zeros((2, VOCABULARY))).tolist()  # type: ignore[assignment]
     assert set(verdicts) <= {1, 2}
 
 
@@ -184,8 +184,8 @@ def test_only_a_row_with_a_number_is_drawn_from() -> None:
 
 def test_rejecting_where_both_laws_are_the_same_but_for_rounding_redraws_a_token() -> None:
     """The rest of p over q is nothing then, and no token could be drawn of that."""
-    law = mx.log(mx.array([[0.5, 0.25, 0.25]] * 2))
+    logprobs = mx.log(mx.array([[0.5, 0.25, 0.25]] * 2))
     drafted = Draft(mx.array([0]), logprobs=mx.log(mx.array([[0.5000001, 0.25, 0.25]])))
-    verdicts = rejection(law, drafted, mx.array([1.0]), mx.zeros((2, 3)))
+    verdicts = rejection(logprobs, drafted, mx.array([1.0]), mx.zeros((2, 3)))
 
     assert mx.max(verdicts).item() < 3  # type: ignore[operator]

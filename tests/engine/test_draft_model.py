@@ -204,7 +204,7 @@ def test_a_draft_that_may_stop_waits_for_each_token_and_one_that_will_not_for_th
 def test_a_draft_says_of_each_token_what_the_network_does(
     model: LoadedModel, stop: StopRule | None, sampling: Sampling, acceptance: Acceptance
 ) -> None:
-    """Its probability where the rule asks for it, all of its law where that is needed to reject it; row by row."""
+    """Its probability where the rule asks for it, the whole distribution where rejection needs that; row by row."""
     level = 1 if sampling.temperature else 0
     sampler = Sampler(sampling, 3, model.logit_width, PROMPT, (), acceptance)
     draft = reading(model).propose(PROMPT, Plan("draft", 5, stop=stop, sharpness=level), sampler)

@@ -38,7 +38,7 @@ def mlx_lms_draws(logits: mx.array) -> list[int]:
 
 @pytest.mark.parametrize("dtype", [mx.float32, mx.float16, mx.bfloat16], ids=str)
 def test_ties_of_rounding_fall_as_in_mlx_lm(dtype: mx.Dtype) -> None:
-    """Flat laws: the logits differ, their log-probabilities, far from zero, hardly do."""
+    """Flat distributions: the logits differ, their log-probabilities, far from zero, hardly do."""
     apart = 0
     for seed, scale in enumerate(10.0**-power for power in range(1, 9)):
         mx.random.seed(seed)

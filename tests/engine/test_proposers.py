@@ -107,22 +107,22 @@ def test_it_says_of_the_proposer_what_it_is() -> None:
     assert (plain.name, plain.layers, plain.free) == ("plain", (), False)
 
 
-def one(token: int, *, law: bool = False) -> Draft:
+def one(token: int, *, logprobs: bool = False) -> Draft:
     return Draft(
         mx.array([token]),
-        mx.full((1, 8), -float(token)) if law else None,
+        mx.full((1, 8), -float(token)) if logprobs else None,
         mx.array([token / 10]),
-        mx.array([[token, token + 1]]) if law else None,
+        mx.array([[token, token + 1]]) if logprobs else None,
     )
 
 
-@pytest.mark.parametrize("law", [True, False])
+@pytest.mark.parametrize("logprobs", [True, False])
 @pytest.mark.parametrize("with_probabilities", [True, False])
-def test_drafts_of_a_token_each_make_one_in_their_order(law: bool, with_probabilities: bool) -> None:
-    draft = joined([one(token, law=law) for token in (3, 1, 2)], with_probabilities=with_probabilities)
+def test_drafts_of_a_token_each_make_one_in_their_order(logprobs: bool, with_probabilities: bool) -> None:
+    draft = joined([one(token, logprobs=logprobs) for token in (3, 1, 2)], with_probabilities=with_probabilities)
 
     assert draft.tokens.tolist() == [3, 1, 2]
-    assert (draft.logprobs is not None, draft.guesses is not None) == (law, law)
+    assert (draft.logprobs is not None, draft.guesses is not None) == (logprobs, logprobs)
     assert (draft.probabilities is not None) == with_probabilities
     if draft.logprobs is not None and draft.guesses is not None:
         assert draft.logprobs[:, 0].tolist() == [-3, -1, -2]
@@ -136,7 +136,7 @@ TO_TWO = StopRule((0.0, 2.0, 0.0, 0.0), WORTH)  # a third token is never worth i
 
 
 def test_a_draft_that_was_made_whole_is_cut_where_the_rule_would_have_ended_it() -> None:
-    whole = joined([one(token, law=True) for token in (3, 1, 2, 5)], with_probabilities=True)
+    whole = joined([one(token, logprobs=True) for token in (3, 1, 2, 5)], with_probabilities=True)
 
     cut = shortened(whole, Plan("draft", 4, stop=TO_TWO))
 

@@ -1,4 +1,4 @@
-"""From logits to tokens: which law the draws follow, which noise they use, and what a draft says of its guesses."""
+"""From logits to tokens: what distribution draws follow, what noise they use, and what a draft says of its guesses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from engine.decoding.accept import Draft
 from engine.decoding.sampling import Sampler, filtered, gumbel_noise, keyed_uniform
 
 VOCABULARY, DRAWS = 6, 20_000
-# 20,000 honest draws of 6 tokens differ by less than half of this from their law.
+# 20,000 honest draws of 6 tokens differ by less than half of this from their distribution.
 BOUND = 0.015
 SCALES = (1.0, 2.0, 4.0)
 SAMPLED = Sampling(temperature=1.0)
@@ -30,7 +30,7 @@ def number(array: mx.array) -> float:
     return value
 
 
-def law(seed: int, vocabulary: int = VOCABULARY) -> mx.array:
+def logprobs_of(seed: int, vocabulary: int = VOCABULARY) -> mx.array:
     """Log-probabilities (1, vocabulary)."""
     mx.random.seed(seed)
     logits = 1.5 * mx.random.normal((1, vocabulary))
@@ -42,7 +42,7 @@ def sampler(sampling: Sampling, prefix: Sequence[int] = (), seed: int = 7, **oth
 
 
 def distance(tokens: mx.array, expected: mx.array) -> float:
-    """Total variation between what was drawn and the law."""
+    """Total variation between what was drawn and the distribution."""
     counts = (tokens[:, None] == mx.arange(expected.size)).sum(axis=0) / tokens.size
     return 0.5 * number(mx.abs(counts - expected).sum())
 
@@ -65,8 +65,8 @@ def test_draws_follow_mlx_lms_law(sampling: Sampling) -> None:
     vocabulary = 24
     mx.random.seed(5)
     logits = 2 * mx.random.normal((1, vocabulary))
-    law = logits - mx.logsumexp(logits, axis=-1, keepdims=True)
-    kept = law
+    logprobs_of = logits - mx.logsumexp(logits, axis=-1, keepdims=True)
+    kept = logprobs_of
     if sampling.top_p < 1:
         kept = sample_utils.apply_top_p(kept, sampling.top_p)
     if sampling.min_p:
@@ -76,7 +76,7 @@ def test_draws_follow_mlx_lms_law(sampling: Sampling) -> None:
 
     tokens = Sampler(sampling, 99, vocabulary, []).draw(mx.repeat(logits, DRAWS, axis=0), position=0)
 
-    assert mx.array_equal(mx.isinf(filtered(law, sampling)), mx.isinf(kept))
+    assert mx.array_equal(mx.isinf(filtered(logprobs_of, sampling)), mx.isinf(kept))
     # About three times what 20,000 honest draws of 24 tokens differ by.
     assert distance(tokens, mx.softmax(kept / sampling.temperature, axis=-1)[0]) < 0.02
 
@@ -94,15 +94,15 @@ def test_xtc_excludes_as_mlx_lm_does_where_its_coin_says_so() -> None:
     """A coin for each position: rows differ in it, and where it falls, mlx-lm's exclusion applies."""
     rows, sampling = 400, Sampling(temperature=1.0, xtc_probability=0.3, xtc_threshold=0.1)
     mx.random.seed(8)
-    law = mx.random.normal((1, 12)) * 0.7
-    law = law - mx.logsumexp(law, axis=-1, keepdims=True)
-    excluded = sample_utils.apply_xtc(law, 1.0, 0.1, [3])
+    logprobs_of = mx.random.normal((1, 12)) * 0.7
+    logprobs_of = logprobs_of - mx.logsumexp(logprobs_of, axis=-1, keepdims=True)
+    excluded = sample_utils.apply_xtc(logprobs_of, 1.0, 0.1, [3])
     coins = keyed_uniform(5, 0, rows)
 
-    ours = filtered(mx.repeat(law, rows, axis=0), sampling, coins, mx.array([3]))
+    ours = filtered(mx.repeat(logprobs_of, rows, axis=0), sampling, coins, mx.array([3]))
 
-    assert not mx.array_equal(excluded, law)
-    assert mx.array_equal(ours, mx.where(coins < 0.3, excluded, law))
+    assert not mx.array_equal(excluded, logprobs_of)
+    assert mx.array_equal(ours, mx.where(coins < 0.3, excluded, logprobs_of))
     assert 0.2 < number((coins < 0.3).mean()) < 0.4
 
 
@@ -147,7 +147,7 @@ def judged(seed: int, drafted: mx.array, by: mx.array, target: mx.array) -> mx.a
 
 def test_rejection_draws_by_the_main_models_law() -> None:
     """Drafted with the noise of the same seed and positions: what is redrawn must have other noise."""
-    target, by = law(1), law(2)
+    target, by = logprobs_of(1), logprobs_of(2)
     drafted = sampler(SAMPLED).draw(mx.repeat(by, DRAWS, axis=0), 0)
 
     assert distance(drafted, mx.softmax(target)[0]) > 5 * BOUND
@@ -155,7 +155,7 @@ def test_rejection_draws_by_the_main_models_law() -> None:
 
 
 def test_the_token_behind_an_accepted_draft_is_drawn_by_its_own_law() -> None:
-    target = law(1)
+    target = logprobs_of(1)
     certain = mx.where(mx.arange(VOCABULARY) == 2, 0.0, -mx.inf)[None]
     logits = mx.concatenate([certain, target])
     draft = Draft(mx.array([2], dtype=mx.uint32), certain)
@@ -185,8 +185,8 @@ def test_every_kind_of_draw_at_a_position_has_a_key_of_its_own(monkeypatch: pyte
     monkeypatch.setattr(module, "gumbel_noise", told("noise", gumbel_noise))
     sampling = replace(SAMPLED, xtc_probability=0.5, xtc_threshold=0.1)
     drawing = sampler(sampling, acceptance=Acceptance.REJECTION)
-    draft = drawing.draft(law(1), 3, None, SCALES, 0)
-    drawing.verify(mx.repeat(law(2), 2, axis=0), 3, draft)
+    draft = drawing.draft(logprobs_of(1), 3, None, SCALES, 0)
+    drawing.verify(mx.repeat(logprobs_of(2), 2, axis=0), 3, draft)
 
     assert [len(kind) for kind in seeds.values()] == [2, 2]
     assert len(seeds["coins"] | seeds["noise"]) == 4
@@ -229,7 +229,7 @@ def test_keys_of_neighbouring_seeds_and_positions_have_nothing_to_do_with_each_o
 @pytest.mark.parametrize("drafted_by_it", [0, 1, 3, 6], ids="drew{}".format)
 def test_one_forward_draws_what_many_would(sampling: Sampling, drafted_by_it: int) -> None:
     """Whether a draft has drawn at some of these positions before, or at more than it proposed."""
-    logits = mx.concatenate([law(seed) for seed in range(4)])
+    logits = mx.concatenate([logprobs_of(seed) for seed in range(4)])
     plain, drawn = sampler(sampling, [1, 2]), list[int]()
     for at in range(4):
         drawn.append(int(number(plain.draw(logits[at : at + 1], 2 + at))))
@@ -237,7 +237,7 @@ def test_one_forward_draws_what_many_would(sampling: Sampling, drafted_by_it: in
 
     together = sampler(sampling, [1, 2])
     for at in range(drafted_by_it):
-        together.draft(law(9), 2 + at, mx.array(drawn[:at], dtype=mx.uint32), SCALES, 1)
+        together.draft(logprobs_of(9), 2 + at, mx.array(drawn[:at], dtype=mx.uint32), SCALES, 1)
     verdicts, doubt = together.verify(logits, 2, Draft(mx.array(drawn[:3], dtype=mx.uint32)))
     assert doubt is None  # nobody said that a wide forward rounds
 
@@ -277,7 +277,7 @@ def test_replies_with_a_past_or_a_coin_of_their_own_are_not_drawn_together(own: 
 @pytest.mark.parametrize("sampling", [SAMPLED, Sampling(temperature=0.7, top_k=3), Sampling(temperature=0)], ids=str)
 def test_replies_drawn_together_draw_what_each_would_alone(sampling: Sampling) -> None:
     company = [sampler(sampling, seed=seed) for seed in range(40)]
-    logits = mx.concatenate([law(seed) for seed in range(40)])
+    logits = mx.concatenate([logprobs_of(seed) for seed in range(40)])
     positions = [3 * seed % 11 for seed in range(40)]
     alone = [one.draw(logits[row : row + 1], positions[row]).item() for row, one in enumerate(company)]
 
@@ -313,7 +313,7 @@ def test_penalties_are_mlx_lms_over_all_that_stands_before_a_row(penalty: dict[s
         whole,
     )
     for seed in range(30):
-        logits = mx.concatenate([law(10 * seed + row) + 1.5 for row in range(4)])
+        logits = mx.concatenate([logprobs_of(10 * seed + row) + 1.5 for row in range(4)])
         drawing = sampler(Sampling(temperature=0, **penalty), prompt)
         drawing.commit(committed)
         expected = []
@@ -340,27 +340,27 @@ def test_an_output_layer_with_more_or_fewer_rows_than_the_vocabulary_is_fitted()
 
 
 def test_a_greedy_draft_says_its_likeliest_token_and_how_likely_it_is() -> None:
-    guess = sampler(Sampling(temperature=0)).draft(law(3), 0, None, SCALES, 0)
+    guess = sampler(Sampling(temperature=0)).draft(logprobs_of(3), 0, None, SCALES, 0)
 
-    assert guess.tokens.tolist() == [mx.argmax(law(3)).item()]
+    assert guess.tokens.tolist() == [mx.argmax(logprobs_of(3)).item()]
     assert guess.probabilities is not None
-    assert guess.probabilities.tolist() == pytest.approx([number(mx.max(mx.softmax(law(3))))])
+    assert guess.probabilities.tolist() == pytest.approx([number(mx.max(mx.softmax(logprobs_of(3))))])
     assert guess.guesses is None
 
 
 @pytest.mark.parametrize("level", [0, 1, 2])
 @pytest.mark.parametrize("acceptance", list(Acceptance))
-def test_a_drafts_guesses_are_draws_from_its_sharpened_laws(level: int, acceptance: Acceptance) -> None:
-    """It tells those of every scale, and of its own how likely the token was; with rejection, the whole law."""
+def test_a_drafts_guesses_are_draws_from_its_sharpened_logprobs(level: int, acceptance: Acceptance) -> None:
+    """It tells those of every scale, and of its own how likely the token was; with rejection, of all tokens."""
     sampling = Sampling(temperature=0.8)
     for seed in range(20):
         drawing = sampler(sampling, seed=seed, acceptance=acceptance)
-        sharpened = [law(3) / 0.8 * scale for scale in SCALES]
+        sharpened = [logprobs_of(3) / 0.8 * scale for scale in SCALES]
         noise = gumbel_noise(seed, 4, 1, VOCABULARY)
         guesses = [mx.argmax(one + noise).item() for one in sharpened]
         likely = mx.softmax(sharpened[level], axis=-1)[0]
 
-        guess = drawing.draft(law(3), 4, None, SCALES, level)
+        guess = drawing.draft(logprobs_of(3), 4, None, SCALES, level)
 
         assert guess.guesses is not None
         assert guess.probabilities is not None
@@ -421,7 +421,7 @@ def test_filters_keep_these_tokens(sampling: dict[str, Any], kept: set[int], con
 @pytest.mark.parametrize("sampling", [Sampling(temperature=0), SAMPLED])
 def test_only_tokens_that_both_know_are_drawn(columns: int, sampling: Sampling) -> None:
     """However wide the output layer: each draw is what it would be with -inf, or nothing, at the end."""
-    logits = mx.concatenate([law(seed, VOCABULARY + 3) for seed in range(50)])[:, :columns]
+    logits = mx.concatenate([logprobs_of(seed, VOCABULARY + 3) for seed in range(50)])[:, :columns]
     known = min(columns, VOCABULARY)
     filled = mx.pad(logits[:, :known], [(0, 0), (0, VOCABULARY - known)], constant_values=-1e9)
     drawn = sampler(sampling).draw(logits, 3)
@@ -431,7 +431,7 @@ def test_only_tokens_that_both_know_are_drawn(columns: int, sampling: Sampling) 
 
 def test_at_temperature_0_rejection_says_what_coupling_does() -> None:
     """There is no draw to accept or reject: the verdicts are the likeliest tokens."""
-    logits = mx.concatenate([law(seed) for seed in range(4)])
+    logits = mx.concatenate([logprobs_of(seed) for seed in range(4)])
     greedy = Sampling(temperature=0)
     verdicts = []
     for acceptance in Acceptance:

@@ -45,7 +45,7 @@ def build(family: str, **changes: Any) -> Network:
 
 
 def _livelier(path: str, weight: mx.array) -> mx.array:
-    """Layers that outweigh the embedding, so that the law varies with the context and tied ones do not stutter.
+    """Layers that outweigh the embedding, so that draws vary with the context and tied ones do not stutter.
 
     Nothing that matters stays at zero.
     """

@@ -92,21 +92,21 @@ def repeated(unit: str, chars: int) -> str:
     return (unit * (chars // len(unit) + 1))[:chars]
 
 
-def spent_s(stage: Callable[[str], None], text: str) -> float:
+def spent_s(show: Callable[[str], None], text: str) -> float:
     """The CPU time of this thread: the best of two, because caches and other programs only ever add."""
     best = float("inf")
     for _ in range(2):
         started = time.thread_time()
-        stage(text)
+        show(text)
         best = min(best, time.thread_time() - started)
     return best
 
 
-def growth(stage: Callable[[str], None], unit: str, chars: int, head: str = "") -> float:
+def growth(show: Callable[[str], None], unit: str, chars: int, head: str = "") -> float:
     """How many times as long twice as much takes. Short times count as LEAST_S; what is bad is measured again."""
     ratios = []
     for _ in range(3):
-        once, twice = (spent_s(stage, head + repeated(unit, count)) for count in (chars, 2 * chars))
+        once, twice = (spent_s(show, head + repeated(unit, count)) for count in (chars, 2 * chars))
         ratios.append(max(twice, LEAST_S) / max(once, LEAST_S))
         if ratios[-1] < GOOD:
             break

@@ -50,7 +50,7 @@ FAMILIES: dict[str, dict[str, Any]] = {
 
 
 def save_family(kind: str, folder: Path, seed: int = 0, scale: float = 3.0) -> Path:
-    """Weights scaled up, so that the law is peaked enough to vary with the context."""
+    """Weights scaled up, so that the distribution is peaked enough to vary with the context."""
     config = FAMILIES[kind]
     classes = mlx_utils._get_classes(config)
     mx.random.seed(seed)

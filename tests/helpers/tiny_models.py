@@ -44,7 +44,7 @@ def qwen3_config(**changes: Any) -> dict[str, Any]:
 
 
 def build(config: dict[str, Any], seed: int = 0, scale: float = 3.0) -> Network:
-    """Weights scaled up, so that the law is peaked enough to vary with the context."""
+    """Weights scaled up, so that the distribution is peaked enough to vary with the context."""
     mx.random.seed(seed)
     network = qwen3.Model(qwen3.ModelArgs.from_dict(config))
     network.update(tree_map_with_path(lambda path, w: w * scale if "norm" not in path else w, network.parameters()))

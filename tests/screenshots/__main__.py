@@ -20,8 +20,8 @@ os.environ["QT_QPA_PLATFORM"] = "offscreen"
 from PySide6.QtGui import QPainter, QPixmap
 from PySide6.QtWidgets import QApplication, QWidget
 
+from tests.screenshots.harness import ScreenshotHarness
 from tests.screenshots.pages import PAGES
-from tests.screenshots.stage import Stage
 
 OUT = Path("build/screenshots")
 LANGUAGES = ("en", "ko", "ja", "zh_CN")
@@ -37,13 +37,13 @@ def main() -> int:
     languages: list[str] = options.language or list(LANGUAGES)
     pages = [name for name in PAGES if options.page in name]
     with tempfile.TemporaryDirectory(prefix="hunch-screenshots-", ignore_cleanup_errors=True) as profile:
-        stage = Stage(Path(profile), SHOWCASE.read_text("utf-8"))
+        harness = ScreenshotHarness(Path(profile), SHOWCASE.read_text("utf-8"))
         try:
             for language, (appearance, scale) in product(languages, LOOKS):
-                stage.look(language, appearance, scale)
-                take(stage, pages, OUT / folder_of(language, appearance, scale))
+                harness.look(language, appearance, scale)
+                take(harness, pages, OUT / folder_of(language, appearance, scale))
         finally:
-            stage.close()
+            harness.close()
     (OUT / "index.html").write_text("".join(index(pages, languages)), "utf-8")
     sys.stdout.write(f"{OUT / 'index.html'}\n")
     return 0
@@ -53,14 +53,14 @@ def folder_of(language: str, appearance: str, scale: float) -> str:
     return f"{language}-{appearance}-{round(100 * scale)}"
 
 
-def take(stage: Stage, pages: list[str], folder: Path) -> None:
+def take(harness: ScreenshotHarness, pages: list[str], folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name in pages:
-        widget = PAGES[name](stage)
-        stage.settle()
+        widget = PAGES[name](harness)
+        harness.settle()
         if not picture_of(widget).save(str(folder / f"{name}.png")):
             raise OSError(f"{folder / name}.png cannot be written")
-        stage.put_away()
+        harness.put_away()
 
 
 def picture_of(widget: QWidget) -> QPixmap:

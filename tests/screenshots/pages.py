@@ -9,110 +9,110 @@ from PySide6.QtWidgets import QWidget
 
 from app.views.link_dialog import ask_to_open
 from app.views.transcript.overlay import OverlayMode
-from tests.screenshots.stage import SHOWCASE, Stage, dialog
+from tests.screenshots.harness import SHOWCASE, ScreenshotHarness, dialog
 
-Page = Callable[[Stage], QWidget]  # brings the page up, and returns the widget to grab
+Page = Callable[[ScreenshotHarness], QWidget]  # brings the page up, and returns the widget to grab
 
 _SEARCHED = {"en": "draft", "ko": "초안", "ja": "ドラフト", "zh_CN": "草稿"}
 
 
-def empty_chat(stage: Stage) -> QWidget:
-    stage.application.chats.new_chat()
-    return stage.application.window
+def empty_chat(harness: ScreenshotHarness) -> QWidget:
+    harness.application.chats.new_chat()
+    return harness.application.window
 
 
-def chat(stage: Stage) -> QWidget:
+def chat(harness: ScreenshotHarness) -> QWidget:
     """A real reply with its real statistics, in the language of the window."""
-    stage.open_chat(stage.application.settings.language)
-    return stage.application.window
+    harness.open_chat(harness.application.settings.language)
+    return harness.application.window
 
 
-def markdown(stage: Stage) -> QWidget:
-    stage.open_chat(SHOWCASE)
-    stage.transcript.go_to(None)
-    return stage.application.window
+def markdown(harness: ScreenshotHarness) -> QWidget:
+    harness.open_chat(SHOWCASE)
+    harness.transcript.go_to(None)
+    return harness.application.window
 
 
-def thinking(stage: Stage) -> QWidget:
+def thinking(harness: ScreenshotHarness) -> QWidget:
     """The same reply from its beginning, with its thinking opened."""
-    stage.open_chat(SHOWCASE)
-    item = stage.transcript.items[-1]
+    harness.open_chat(SHOWCASE)
+    item = harness.transcript.items[-1]
     if not item.opened:
-        stage.transcript.toggle_thinking(item.message.id)
-    stage.transcript.show_message(stage.transcript.items[0].message.id)
-    return stage.application.window
+        harness.transcript.toggle_thinking(item.message.id)
+    harness.transcript.show_message(harness.transcript.items[0].message.id)
+    return harness.application.window
 
 
-def search(stage: Stage) -> QWidget:
-    chat(stage)
-    stage.application.window.sidebar.search.setText(_SEARCHED[stage.application.settings.language])
-    stage.pause()
-    return stage.application.window
+def search(harness: ScreenshotHarness) -> QWidget:
+    chat(harness)
+    harness.application.window.sidebar.search.setText(_SEARCHED[harness.application.settings.language])
+    harness.pause()
+    return harness.application.window
 
 
-def picker(stage: Stage) -> QWidget:
-    chat(stage)
-    stage.application.window.open_picker()
-    return stage.application.window
+def picker(harness: ScreenshotHarness) -> QWidget:
+    chat(harness)
+    harness.application.window.open_picker()
+    return harness.application.window
 
 
-def inspector(stage: Stage) -> QWidget:
+def inspector(harness: ScreenshotHarness) -> QWidget:
     """With what the draft foresaw marked in the text."""
-    chat(stage)
-    stage.application.window.inspector.set_wanted(True)
-    stage.application.window.overlay.choose(OverlayMode.ACCEPTED)
-    return stage.application.window
+    chat(harness)
+    harness.application.window.inspector.set_wanted(True)
+    harness.application.window.overlay.choose(OverlayMode.ACCEPTED)
+    return harness.application.window
 
 
-def race(stage: Stage) -> QWidget:
+def race(harness: ScreenshotHarness) -> QWidget:
     """Run to its verdict."""
-    chat(stage)
-    wiring = stage.application.window.speculation
+    chat(harness)
+    wiring = harness.application.window.speculation
     wiring.race.trigger()
     assert wiring.race_window is not None
-    stage.until(lambda: not stage.application.speculation.race.under_way)
+    harness.until(lambda: not harness.application.speculation.race.under_way)
     return wiring.race_window
 
 
-def trash(stage: Stage) -> QWidget:
-    return stage.application.window.sidebar_wiring.show_trash()
+def trash(harness: ScreenshotHarness) -> QWidget:
+    return harness.application.window.sidebar_wiring.show_trash()
 
 
-def chat_settings(stage: Stage) -> QWidget:
-    chat(stage)
-    stage.application.window.chat_settings.toggle()
-    return stage.application.window
+def chat_settings(harness: ScreenshotHarness) -> QWidget:
+    chat(harness)
+    harness.application.window.chat_settings.toggle()
+    return harness.application.window
 
 
-def settings_page(name: str, stage: Stage) -> QWidget:
-    window = stage.settings_window
+def settings_page(name: str, harness: ScreenshotHarness) -> QWidget:
+    window = harness.settings_window
     window.show_page(name)
     return window
 
 
-def link_dialog(stage: Stage) -> QWidget:
-    chat(stage)
-    ask_to_open("https://аpple.example/sign-in?from=hunch", stage.application.theme, stage.application.window)
-    stage.settle()
+def link_dialog(harness: ScreenshotHarness) -> QWidget:
+    chat(harness)
+    ask_to_open("https://аpple.example/sign-in?from=hunch", harness.application.theme, harness.application.window)
+    harness.settle()
     return dialog()
 
 
-def palette(stage: Stage) -> QWidget:
-    chat(stage)
-    stage.application.window.menu.palette.trigger()
-    return stage.application.window
+def palette(harness: ScreenshotHarness) -> QWidget:
+    chat(harness)
+    harness.application.window.menu.palette.trigger()
+    return harness.application.window
 
 
-def quick_ask(stage: Stage) -> QWidget:
-    stage.application.window.comfort.outside.open_quick_ask()
-    return stage.application.window.comfort.outside.quick_ask
+def quick_ask(harness: ScreenshotHarness) -> QWidget:
+    harness.application.window.comfort.outside.open_quick_ask()
+    return harness.application.window.comfort.outside.quick_ask
 
 
-def menu_dialog(name: str, stage: Stage) -> QWidget:
+def menu_dialog(name: str, harness: ScreenshotHarness) -> QWidget:
     """One that an entry of the menus opens over the window."""
-    chat(stage)
-    stage.application.window.menu.actions[name].trigger()
-    stage.settle()
+    chat(harness)
+    harness.application.window.menu.actions[name].trigger()
+    harness.settle()
     return dialog()
 
 

@@ -13,7 +13,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from tests.helpers.tex import formula
-from tests.ui.formula_stage import FormulaStage
+from tests.ui.formula_setup import FormulaSetup
 
 HOSTILE = (
     r"\rule{9999em}{9999em}",
@@ -34,28 +34,28 @@ HARMLESS = (r"\frac{a}{b} + \sqrt{x}", r"\rule{2em}{1em}", "x", r"\text{수락�
 
 
 @pytest.fixture
-def stage(qtbot: QtBot) -> FormulaStage:
-    return FormulaStage(qtbot)
+def setup(qtbot: QtBot) -> FormulaSetup:
+    return FormulaSetup(qtbot)
 
 
 @pytest.mark.parametrize("tex", HOSTILE, ids=lambda tex: tex[:16])
-def test_a_hostile_formula_keeps_to_the_budget_and_shows_its_source_whole(stage: FormulaStage, tex: str) -> None:
-    stage.draw(tex)
-    source = stage.source_of(tex)
+def test_a_hostile_formula_keeps_to_the_budget_and_shows_its_source_whole(setup: FormulaSetup, tex: str) -> None:
+    setup.draw(tex)
+    source = setup.source_of(tex)
     assert source is None or source == tex
-    stage.harness.view.grab()
+    setup.harness.view.grab()
 
 
 @pytest.mark.parametrize("tex", HARMLESS)
-def test_a_harmless_formula_is_drawn(stage: FormulaStage, tex: str) -> None:
-    assert stage.source_of(tex) is None
+def test_a_harmless_formula_is_drawn(setup: FormulaSetup, tex: str) -> None:
+    assert setup.source_of(tex) is None
 
 
-def test_a_random_formula_breaks_nothing(stage: FormulaStage) -> None:
+def test_a_random_formula_breaks_nothing(setup: FormulaSetup) -> None:
     formulas = [formula(seed) for seed in range(30)]
     for tex in formulas:
-        stage.draw(tex)
-    stage.show(formulas)
+        setup.draw(tex)
+    setup.show(formulas)
 
 
 PROGRAM = """

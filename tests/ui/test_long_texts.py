@@ -18,7 +18,7 @@ from app.views.transcript.parts import PartKind
 from app.views.transcript.text_parts import BubblePart, TextPart
 from tests.helpers.growth import LINES, MARKDOWN, TABLE_HEAD, growth, repeated
 from tests.helpers.transcript_harness import PARAGRAPH, TranscriptHarness, long_chat, question, reply
-from tests.ui.growth_stages import Stages
+from tests.ui.growth_setups import GrowthSetup
 
 MOST_GROWTH = 3.0
 LARGE = 5_000_000
@@ -27,8 +27,8 @@ MOST_S = 0.5
 
 
 @pytest.fixture
-def stages(qtbot: QtBot) -> Stages:
-    return Stages(qtbot)
+def setup(qtbot: QtBot) -> GrowthSetup:
+    return GrowthSetup(qtbot)
 
 
 @pytest.mark.parametrize("unit", ["x", "말", "ab\n", "\n", "- item\n", "```py\nx = 1\n", "```\na\n```\n", "|a|b|\n"])
@@ -50,22 +50,22 @@ def test_five_megabytes_are_shown_at_once(qtbot: QtBot, unit: str, from_user: bo
 
 
 @pytest.mark.parametrize("name", ["row '['", "row '\\t'", "lines '\\n'", "quotes '> > a\\n'", "tables '|a|b|\\n'"])
-def test_growing_replies_take_linear_time(stages: Stages, name: str) -> None:
+def test_growing_replies_take_linear_time(setup: GrowthSetup, name: str) -> None:
     head = TABLE_HEAD if name.startswith("tables") else ""
-    assert growth(stages.stream, MARKDOWN[name], 2_500, head) < MOST_GROWTH
+    assert growth(setup.stream, MARKDOWN[name], 2_500, head) < MOST_GROWTH
 
 
 @pytest.mark.parametrize(
     ("language", "unit"), [("diff", "+ - = "), ("make", "x"), ("rst", " \n"), ("python", "x = 1\n")]
 )
-def test_colours_take_linear_time(stages: Stages, language: str, unit: str) -> None:
-    assert growth(partial(stages.color, language), unit, 4_000) < MOST_GROWTH
+def test_colours_take_linear_time(setup: GrowthSetup, language: str, unit: str) -> None:
+    assert growth(partial(setup.color, language), unit, 4_000) < MOST_GROWTH
 
 
 @pytest.mark.parametrize("unit", LINES[:4])
-def test_a_line_without_end_takes_linear_time(stages: Stages, unit: str) -> None:
-    for stage in (stages.paste, stages.ask, stages.open):
-        assert growth(stage, unit, 50_000) < MOST_GROWTH
+def test_a_line_without_end_takes_linear_time(setup: GrowthSetup, unit: str) -> None:
+    for show in (setup.paste, setup.ask, setup.open):
+        assert growth(show, unit, 50_000) < MOST_GROWTH
 
 
 def test_a_long_message_is_one_bubble_and_whole(qtbot: QtBot) -> None:

@@ -31,7 +31,7 @@ def mark(text: str, word: str, wanted: str | None = None) -> DraftMark:
     )
 
 
-class Stage:
+class OverlaySetup:
     def __init__(self, text: str, *marks: DraftMark, status: ReplyStatus = ReplyStatus.DONE) -> None:
         self.drafted = DraftedText()
         self.drafted.add(marks, 0, thinking=False)
@@ -70,52 +70,52 @@ def move_to(layer: OverlayLayer, at: QPoint) -> None:
 
 
 def test_marks_stand_under_the_words_of_the_rendered_text(qtbot: QtBot) -> None:
-    stage = Stage(
+    setup = OverlaySetup(
         TEXT, mark(TEXT, "guesses"), mark(TEXT, "few", " many"), mark(TEXT, "item"), mark(TEXT, "there", " x")
     )
-    stage.overlay.set_mode(OverlayMode.ACCEPTED)
-    assert stage.tints() == ["guesses", "item"]
-    assert stage.corrections() == ["few", "there"]
+    setup.overlay.set_mode(OverlayMode.ACCEPTED)
+    assert setup.tints() == ["guesses", "item"]
+    assert setup.corrections() == ["few", "there"]
 
 
 def test_corrections_alone_leave_out_what_was_accepted(qtbot: QtBot) -> None:
-    stage = Stage(TEXT, mark(TEXT, "guesses"), mark(TEXT, "few", " many"))
-    stage.overlay.set_mode(OverlayMode.CORRECTIONS)
-    assert (stage.tints(), stage.corrections()) == ([], ["few"])
-    stage.overlay.set_mode(OverlayMode.OFF)
-    assert stage.layers() == []
+    setup = OverlaySetup(TEXT, mark(TEXT, "guesses"), mark(TEXT, "few", " many"))
+    setup.overlay.set_mode(OverlayMode.CORRECTIONS)
+    assert (setup.tints(), setup.corrections()) == ([], ["few"])
+    setup.overlay.set_mode(OverlayMode.OFF)
+    assert setup.layers() == []
 
 
 def test_a_mark_over_two_lines_of_code_stands_on_both(qtbot: QtBot) -> None:
-    stage = Stage(TEXT, mark(TEXT, "here\nand"))
-    stage.overlay.set_mode(OverlayMode.ACCEPTED)
-    assert stage.tints() == ["here", "and"]
+    setup = OverlaySetup(TEXT, mark(TEXT, "here\nand"))
+    setup.overlay.set_mode(OverlayMode.ACCEPTED)
+    assert setup.tints() == ["here", "and"]
 
 
 def test_a_part_of_a_character_is_not_accepted_and_is_corrected_whole(qtbot: QtBot) -> None:
     text = "cafe\u0301 s cafe\u0301"
     last = len(text) - 1
-    stage = Stage(text, DraftMark(0, 4), DraftMark(last, last + 1, "x", 1, 1, 1))
-    stage.overlay.set_mode(OverlayMode.ACCEPTED)
-    assert (stage.tints(), stage.corrections()) == (["caf"], ["e\u0301"])
+    setup = OverlaySetup(text, DraftMark(0, 4), DraftMark(last, last + 1, "x", 1, 1, 1))
+    setup.overlay.set_mode(OverlayMode.ACCEPTED)
+    assert (setup.tints(), setup.corrections()) == (["caf"], ["e\u0301"])
 
 
 def test_marks_grow_with_the_text(qtbot: QtBot) -> None:
-    stage = Stage("One", mark("One", "One"), status=ReplyStatus.STREAMING)
-    stage.overlay.set_mode(OverlayMode.ACCEPTED)
-    stage.drafted.add([DraftMark(4, 7)], 0, thinking=False)
-    stage.harness.model.append_text(2, " two")
-    assert stage.tints() == ["One", "two"]
-    stage.drafted.add([DraftMark(9, 14)], 0, thinking=False)
-    stage.harness.model.append_text(2, "\n\nthree.")
-    assert stage.tints() == ["One", "two", "three"]
+    setup = OverlaySetup("One", mark("One", "One"), status=ReplyStatus.STREAMING)
+    setup.overlay.set_mode(OverlayMode.ACCEPTED)
+    setup.drafted.add([DraftMark(4, 7)], 0, thinking=False)
+    setup.harness.model.append_text(2, " two")
+    assert setup.tints() == ["One", "two"]
+    setup.drafted.add([DraftMark(9, 14)], 0, thinking=False)
+    setup.harness.model.append_text(2, "\n\nthree.")
+    assert setup.tints() == ["One", "two", "three"]
 
 
 def test_marks_that_grow_word_by_word_are_those_of_the_whole_text(qtbot: QtBot) -> None:
     """What was measured before stays; the last line is wrapped anew each time."""
     words = ["guess", "초안이", "a\u0301b", "\U0001f600", "model,", "\n\n", "```\n", "code(x)\n", "end"] * 30
     text, marks = "", []
-    live = Stage("", status=ReplyStatus.STREAMING)
+    live = OverlaySetup("", status=ReplyStatus.STREAMING)
     live.harness.view.resize(420, 900)
     live.overlay.set_mode(OverlayMode.ACCEPTED)
     for number, word in enumerate(words):
@@ -126,7 +126,7 @@ def test_marks_that_grow_word_by_word_are_those_of_the_whole_text(qtbot: QtBot) 
         text += piece
         live.drafted.add(fresh, 0, thinking=False)
         live.harness.model.append_text(2, piece)
-    whole = Stage(text, *marks, status=ReplyStatus.STREAMING)
+    whole = OverlaySetup(text, *marks, status=ReplyStatus.STREAMING)
     whole.harness.view.resize(420, 900)
     whole.overlay.set_mode(OverlayMode.ACCEPTED)
     QApplication.processEvents()
@@ -136,59 +136,59 @@ def test_marks_that_grow_word_by_word_are_those_of_the_whole_text(qtbot: QtBot) 
 
 
 def test_thinking_has_marks_of_its_own(qtbot: QtBot) -> None:
-    stage = Stage("The answer.", mark("The answer.", "answer"))
-    stage.harness.model.messages[1].thinking = "Let me think about it."
-    stage.drafted.add([DraftMark(7, 12)], 0, thinking=True)
-    stage.harness.view.toggle_thinking(2)
-    stage.overlay.set_mode(OverlayMode.ACCEPTED)
-    assert sorted(stage.tints()) == ["answer", "think"]
+    setup = OverlaySetup("The answer.", mark("The answer.", "answer"))
+    setup.harness.model.messages[1].thinking = "Let me think about it."
+    setup.drafted.add([DraftMark(7, 12)], 0, thinking=True)
+    setup.harness.view.toggle_thinking(2)
+    setup.overlay.set_mode(OverlayMode.ACCEPTED)
+    assert sorted(setup.tints()) == ["answer", "think"]
 
 
 def test_marks_find_their_place_in_a_reply_of_many_sections(qtbot: QtBot) -> None:
     """Only the last section is read at first; each one knows where it begins."""
     text = "".join(f"Paragraph {number} says the same again and again.\n\n" for number in range(1500)) + "The very end."
-    stage = Stage(text, mark(text, "very"))
-    stage.overlay.set_mode(OverlayMode.ACCEPTED)
-    stage.harness.view.jump_to_end()
+    setup = OverlaySetup(text, mark(text, "very"))
+    setup.overlay.set_mode(OverlayMode.ACCEPTED)
+    setup.harness.view.jump_to_end()
     QApplication.processEvents()
-    assert stage.tints() == ["very"]
+    assert setup.tints() == ["very"]
 
 
 def test_marks_follow_size_and_width(qtbot: QtBot) -> None:
     text = "word " * 60 + "target " + "word " * 60
-    stage = Stage(text, mark(text, "target"))
-    stage.overlay.set_mode(OverlayMode.ACCEPTED)
+    setup = OverlaySetup(text, mark(text, "target"))
+    setup.overlay.set_mode(OverlayMode.ACCEPTED)
     for width, scale in ((500, 1.0), (900, 1.5), (700, 2.0)):
-        stage.harness.theme.set_scale(scale)
-        stage.harness.view.resize(width, 700)
+        setup.harness.theme.set_scale(scale)
+        setup.harness.view.resize(width, 700)
         QApplication.processEvents()
-        assert stage.tints() == ["target"]
+        assert setup.tints() == ["target"]
 
 
 def test_the_card_says_what_the_draft_wanted(qtbot: QtBot) -> None:
-    stage = Stage(TEXT, mark(TEXT, "few", " many"))
-    stage.overlay.set_mode(OverlayMode.CORRECTIONS)
-    (layer,) = (each for each in stage.layers() if each.spots)
+    setup = OverlaySetup(TEXT, mark(TEXT, "few", " many"))
+    setup.overlay.set_mode(OverlayMode.CORRECTIONS)
+    (layer,) = (each for each in setup.layers() if each.spots)
     middle = layer.rect_of(layer.spots[0]).center().toPoint()
     move_to(layer, middle)
-    assert stage.overlay.card.isVisible()
-    words = stage.overlay.card.words
+    assert setup.overlay.card.isVisible()
+    words = setup.overlay.card.words
     assert (words.wanted, words.chosen) == ("many", "few")
     assert "2 of 4" in words.place
     move_to(layer, QPoint(2, 2))
-    assert not stage.overlay.card.isVisible()
+    assert not setup.overlay.card.isVisible()
 
 
 def test_keys_go_from_correction_to_correction(qtbot: QtBot) -> None:
-    stage = Stage(TEXT, mark(TEXT, "draft", " model"), mark(TEXT, "two", " 2"), mark(TEXT, "there", " x"))
-    stage.overlay.set_mode(OverlayMode.CORRECTIONS)
+    setup = OverlaySetup(TEXT, mark(TEXT, "draft", " model"), mark(TEXT, "two", " 2"), mark(TEXT, "there", " x"))
+    setup.overlay.set_mode(OverlayMode.CORRECTIONS)
     seen = []
     for _ in range(4):
-        stage.overlay.step(1)
-        seen.append(stage.overlay.card.words.chosen)
+        setup.overlay.step(1)
+        seen.append(setup.overlay.card.words.chosen)
     assert seen == ["draft", "two", "there", "draft"]
-    stage.overlay.step(-1)
-    assert stage.overlay.card.words.chosen == "there"
+    setup.overlay.step(-1)
+    assert setup.overlay.card.words.chosen == "there"
 
 
 @pytest.mark.parametrize(
@@ -199,11 +199,11 @@ def test_what_cannot_be_read_has_words(qtbot: QtBot, wanted: str, shown: str) ->
 
 
 def test_a_hostile_word_is_plain_text(qtbot: QtBot) -> None:
-    stage = Stage(TEXT, mark(TEXT, "few", "<img src=x><b>bold</b>"))
-    stage.overlay.set_mode(OverlayMode.CORRECTIONS)
-    stage.overlay.step(1)
-    assert all(label.textFormat() is Qt.TextFormat.PlainText for label in stage.overlay.card._labels)
-    assert stage.overlay.card.words.wanted.startswith("<img")
+    setup = OverlaySetup(TEXT, mark(TEXT, "few", "<img src=x><b>bold</b>"))
+    setup.overlay.set_mode(OverlayMode.CORRECTIONS)
+    setup.overlay.step(1)
+    assert all(label.textFormat() is Qt.TextFormat.PlainText for label in setup.overlay.card._labels)
+    assert setup.overlay.card.words.wanted.startswith("<img")
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ from tests.helpers.fake_engine import DRAFT, MAIN, Script
 STEPS = PASSES * len(WAYS) * len(Content)
 
 
-class Stage:
+class TuningSetup:
     def __init__(self, harness: ControllerHarness, folder: Path) -> None:
         self.harness = harness
         self.records = PairRecords(folder / "pairs.json")
@@ -45,38 +45,38 @@ class Stage:
 
 
 @pytest.fixture
-def stage(tmp_path: Path, qtbot: QtBot) -> Iterator[Stage]:
+def setup(tmp_path: Path, qtbot: QtBot) -> Iterator[TuningSetup]:
     with open_harness(tmp_path, qtbot) as harness:
-        stage = Stage(harness, tmp_path)
+        setup = TuningSetup(harness, tmp_path)
         harness.models.choose_main(MAIN.folder)
         qtbot.waitUntil(lambda: harness.models.pair.state == "ready")
         harness.models.choose_draft(DRAFT.folder)
-        qtbot.waitUntil(lambda: stage.tuning.view.can_start and harness.models.pair.draft_state == "active")
-        yield stage
+        qtbot.waitUntil(lambda: setup.tuning.view.can_start and harness.models.pair.draft_state == "active")
+        yield setup
 
 
-def test_each_way_is_measured_on_each_text_and_the_fastest_kept(stage: Stage, qtbot: QtBot) -> None:
-    stage.script({"off": 0.05, "fixed4": 0.02, "auto": 0.05})
-    stage.tuning.start()
-    assert stage.tuning.view.state is TuningState.RUNNING
-    qtbot.waitUntil(lambda: stage.tuning.view.state is TuningState.DONE)
-    view, requests = stage.tuning.view, stage.harness.engine.requests
+def test_each_way_is_measured_on_each_text_and_the_fastest_kept(setup: TuningSetup, qtbot: QtBot) -> None:
+    setup.script({"off": 0.05, "fixed4": 0.02, "auto": 0.05})
+    setup.tuning.start()
+    assert setup.tuning.view.state is TuningState.RUNNING
+    qtbot.waitUntil(lambda: setup.tuning.view.state is TuningState.DONE)
+    view, requests = setup.tuning.view, setup.harness.engine.requests
     assert len(requests) == len(view.readings) == STEPS
     assert {str(request.speculation.mode) for request in requests} == {"off", "fixed", "auto"}
     assert any("등대지기" in request.messages[0].content for request in requests)
     assert view.best == Way("fixed", 4)
     assert view.gain > 2
-    assert stage.harness.settings.speculation_mode == "fixed"
-    assert stage.harness.settings.speculation_tokens == 4
-    assert PairRecords(stage.records._file).get(MAIN.folder, DRAFT.folder).tokens == 4
-    assert json.loads(stage.tuning.as_json())["mode"] == "fixed"
+    assert setup.harness.settings.speculation_mode == "fixed"
+    assert setup.harness.settings.speculation_tokens == 4
+    assert PairRecords(setup.records._file).get(MAIN.folder, DRAFT.folder).tokens == 4
+    assert json.loads(setup.tuning.as_json())["mode"] == "fixed"
 
 
 @pytest.fixture
-def card(stage: Stage, qtbot: QtBot) -> Iterator[TuneCard]:
+def card(setup: TuningSetup, qtbot: QtBot) -> Iterator[TuneCard]:
     window = QWidget()
     qtbot.addWidget(window)
-    card = TuneCard(Theme(window), stage.tuning)
+    card = TuneCard(Theme(window), setup.tuning)
     QVBoxLayout(window).addWidget(card)
     window.resize(700, 500)
     window.show()
@@ -84,19 +84,19 @@ def card(stage: Stage, qtbot: QtBot) -> Iterator[TuneCard]:
     window.close()
 
 
-def measured(stage: Stage, card: TuneCard, qtbot: QtBot) -> None:
-    stage.script({"off": 0.05, "fixed4": 0.02, "auto": 0.05})
+def measured(setup: TuningSetup, card: TuneCard, qtbot: QtBot) -> None:
+    setup.script({"off": 0.05, "fixed4": 0.02, "auto": 0.05})
     QTest.mouseClick(card.go_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: stage.tuning.view.state is TuningState.DONE)
+    qtbot.waitUntil(lambda: setup.tuning.view.state is TuningState.DONE)
 
 
-def test_the_chart_shows_each_way_at_its_height(stage: Stage, card: TuneCard, qtbot: QtBot) -> None:
+def test_the_chart_shows_each_way_at_its_height(setup: TuningSetup, card: TuneCard, qtbot: QtBot) -> None:
     """The curve peaks over the best way; what is painted is told to those who do not see it, too."""
     assert not card.chart.isVisible()
-    measured(stage, card, qtbot)
+    measured(setup, card, qtbot)
     qtbot.waitUntil(card.chart.isVisible)
     QTest.qWait(0)
-    gains = mean_gains(stage.tuning.view.readings)
+    gains = mean_gains(setup.tuning.view.readings)
     told = dict(part.split(": ") for part in card.chart.accessibleName().split("; "))
     assert told == {way_text(way): f"{gain:.2f}×" for way, gain in gains.items()}
     picture, ink = card.chart.grab().toImage(), card.theme.palette.draft
@@ -114,9 +114,11 @@ def is_like(one: QColor, other: QColor) -> bool:
     return all(abs(a - b) < 60 for a, b in zip(one.getRgb()[:3], other.getRgb()[:3], strict=True))  # type: ignore[index]
 
 
-def test_what_was_measured_is_exported_to_a_file(stage: Stage, card: TuneCard, qtbot: QtBot, tmp_path: Path) -> None:
+def test_what_was_measured_is_exported_to_a_file(
+    setup: TuningSetup, card: TuneCard, qtbot: QtBot, tmp_path: Path
+) -> None:
     assert not card.export_button.isVisible()
-    measured(stage, card, qtbot)
+    measured(setup, card, qtbot)
     qtbot.waitUntil(card.export_button.isVisible)
     QTest.mouseClick(card.export_button, Qt.MouseButton.LeftButton)
     (dialog,) = card.findChildren(QFileDialog)
@@ -134,59 +136,59 @@ def test_what_was_measured_is_exported_to_a_file(stage: Stage, card: TuneCard, q
     assert "No such file" in card.sentence.text()
 
 
-def test_where_nothing_wins_it_says_so_and_leaves_auto(stage: Stage, qtbot: QtBot) -> None:
-    stage.script({"off": 0.01})
-    stage.tuning.start()
-    qtbot.waitUntil(lambda: stage.tuning.view.state is TuningState.DONE)
-    assert stage.tuning.view.best is None
-    assert 0 < stage.tuning.view.gain < 1
-    assert stage.harness.settings.speculation_mode == "auto"
+def test_where_nothing_wins_it_says_so_and_leaves_auto(setup: TuningSetup, qtbot: QtBot) -> None:
+    setup.script({"off": 0.01})
+    setup.tuning.start()
+    qtbot.waitUntil(lambda: setup.tuning.view.state is TuningState.DONE)
+    assert setup.tuning.view.best is None
+    assert 0 < setup.tuning.view.gain < 1
+    assert setup.harness.settings.speculation_mode == "auto"
 
 
-def test_a_persons_reply_goes_first(stage: Stage, qtbot: QtBot) -> None:
+def test_a_persons_reply_goes_first(setup: TuningSetup, qtbot: QtBot) -> None:
     """The request under way is cancelled at once and measured again; nothing of it counts."""
-    harness = stage.harness
+    harness = setup.harness
     harness.engine.gate.hold()
-    stage.tuning.start()
+    setup.tuning.start()
     harness.engine.gate.let_through(2)
     harness.chat.new_chat()
     harness.chat.send("Hello")
-    qtbot.waitUntil(lambda: stage.tuning.view.state is TuningState.WAITING)
+    qtbot.waitUntil(lambda: setup.tuning.view.state is TuningState.WAITING)
     harness.engine.gate.let_through(10)
-    qtbot.waitUntil(lambda: stage.tuning.view.done_steps > 0)
+    qtbot.waitUntil(lambda: setup.tuning.view.done_steps > 0)
     asked = [request.messages[-1].content for request in harness.engine.requests]
     assert asked[1] == "Hello"
     assert asked[2] == asked[0]
-    stage.tuning.cancel()
+    setup.tuning.cancel()
     harness.engine.gate.open()
     qtbot.waitUntil(lambda: not harness.engine.state().running)
 
 
-def test_it_is_cancelled_at_once_and_keeps_what_was_known(stage: Stage, qtbot: QtBot) -> None:
-    engine = stage.harness.engine
+def test_it_is_cancelled_at_once_and_keeps_what_was_known(setup: TuningSetup, qtbot: QtBot) -> None:
+    engine = setup.harness.engine
     engine.gate.hold()
-    stage.tuning.start()
+    setup.tuning.start()
     qtbot.waitUntil(lambda: bool(engine.state().queued or engine.state().running))
-    stage.tuning.cancel()
-    assert stage.tuning.view.state is TuningState.IDLE
+    setup.tuning.cancel()
+    assert setup.tuning.view.state is TuningState.IDLE
     qtbot.waitUntil(lambda: not engine.state().queued and not engine.state().running)
     engine.gate.open()
     assert len(engine.requests) == 1
     engine.gate.hold()
-    stage.tuning.start()
+    setup.tuning.start()
     engine.gate.let_through(12)
-    qtbot.waitUntil(lambda: stage.tuning.view.done_steps > 1)
-    stage.harness.models.choose_draft(None)
-    qtbot.waitUntil(lambda: stage.tuning.view.state is TuningState.IDLE)
-    assert not stage.tuning.view.can_start
+    qtbot.waitUntil(lambda: setup.tuning.view.done_steps > 1)
+    setup.harness.models.choose_draft(None)
+    qtbot.waitUntil(lambda: setup.tuning.view.state is TuningState.IDLE)
+    assert not setup.tuning.view.can_start
     engine.gate.open()
 
 
-def test_a_length_found_for_one_pair_is_not_the_next_ones(stage: Stage, qtbot: QtBot) -> None:
-    stage.script({"off": 0.05, "fixed4": 0.02})
-    stage.tuning.start()
-    qtbot.waitUntil(lambda: stage.tuning.view.state is TuningState.DONE)
-    settings, models = stage.harness.settings, stage.harness.models
+def test_a_length_found_for_one_pair_is_not_the_next_ones(setup: TuningSetup, qtbot: QtBot) -> None:
+    setup.script({"off": 0.05, "fixed4": 0.02})
+    setup.tuning.start()
+    qtbot.waitUntil(lambda: setup.tuning.view.state is TuningState.DONE)
+    settings, models = setup.harness.settings, setup.harness.models
     models.choose_draft(None)
     models.choose_main(DRAFT.folder)
     qtbot.waitUntil(lambda: models.pair.main_name == "Draft-1B" and models.pair.state == "ready")

@@ -16,10 +16,10 @@ from app.views.transcript.parts import Part, PartKind
 from tests.helpers.transcript_harness import TranscriptHarness, question, reply
 
 STEP_CHARS = 100
-Stage = Callable[[str], None]
+Setup = Callable[[str], None]
 
 
-class Stages:
+class GrowthSetup:
     def __init__(self, qtbot: QtBot) -> None:
         self.composer = Composer(Theme())
         self.composer.resize(700, 100)

@@ -13,7 +13,7 @@ from app.views.transcript.parts import PartKind
 from tests.helpers.transcript_harness import TranscriptHarness, reply
 
 
-class FormulaStage:
+class FormulaSetup:
     def __init__(self, qtbot: QtBot) -> None:
         self._qtbot = qtbot
         self.harness = TranscriptHarness([])

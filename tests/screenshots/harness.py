@@ -34,7 +34,7 @@ _PATIENCE_S = 120
 _PAUSE_MS = 800
 
 
-class Stage:
+class ScreenshotHarness:
     def __init__(self, profile: Path, showcase: str) -> None:
         self.paths = Paths.for_user(profile)
         self._chats = {SHOWCASE: 1}

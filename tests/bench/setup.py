@@ -16,7 +16,7 @@ LANGUAGES = ("en", "ko", "ja", "zh")
 
 
 @dataclass
-class Stage:
+class BenchSetup:
     folder: Path
     starter: Path = Path("resources/starter")
     _open: list[Ours] = field(default_factory=list)
