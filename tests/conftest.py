@@ -21,6 +21,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from PySide6.QtCore import QLocale
 
 _THREAD_END_S = 5.0
 _FULL_COLLECTION_EVERY = 25  # tests
@@ -46,6 +47,7 @@ def _isolate_environment() -> None:
 
 
 _isolate_environment()
+QLocale.setDefault(QLocale("en_US"))  # as the app does when it is told its language
 
 # Machines under test are busy, so time says nothing; a failure prints what reproduces it.
 settings.register_profile("hunch", deadline=None, database=None, print_blob=True)

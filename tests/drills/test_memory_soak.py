@@ -72,6 +72,7 @@ def check(before: Held, after: Held) -> None:
     assert after.conversations_on_disk <= CONVERSATIONS + 1, told  # one of them not whole yet
 
 
+@pytest.mark.drill
 def test_short_replies_pile_nothing_up(zoo: Zoo, tmp_path: Path) -> None:  # noqa: F811
     check(*soak(zoo, tmp_path, replies=100))
 

@@ -32,6 +32,7 @@ def most(told: list[dict[str, int]], what: str) -> tuple[int, int]:
     return max(each[what] for each in told[:5]), max(each[what] for each in told[5:])
 
 
+@pytest.mark.drill
 def test_widgets_do_not_pile_up(tmp_path: Path) -> None:
     told = soak(tmp_path, turns=40)
     for what in ("widgets", "qt_objects"):

@@ -112,7 +112,7 @@ def test_a_lock_left_by_a_crash_is_not_in_the_way(tmp_path: Path) -> None:
     again.stdout.close()
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.drill)])
 def test_a_signal_ends_it_as_closing_the_window_does(tmp_path: Path, number: signal.Signals) -> None:
     process = start(_RUN, tmp_path)
     assert process.stdout is not None

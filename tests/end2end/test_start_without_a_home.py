@@ -101,12 +101,14 @@ def sealed(tmp_path: Path) -> Iterator[Path]:
         subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
+@pytest.mark.drill
 def test_folders_that_cannot_be_written(sealed: Path, starter: Path) -> None:
     told = chat(starter, sealed)
     assert told["titles"] == ["Your chats cannot be opened", "Chatting without saving"]
     assert b"Hello?" not in (sealed / "data" / "chats.db").read_bytes()
 
 
+@pytest.mark.drill
 def test_a_folder_for_data_that_cannot_be_made(tmp_path: Path, starter: Path) -> None:
     (tmp_path / "data").write_text("a file in its place")
     told = chat(starter, tmp_path)
@@ -173,7 +175,7 @@ def test_no_home_at_all(tmp_path: Path, starter: Path) -> None:
     "place",
     [
         "~no-such-user-here/x",
-        "/proc/1/x",
+        pytest.param("/proc/1/x", marks=pytest.mark.drill),
         pytest.param("~nobody/x", marks=pytest.mark.drill),
         pytest.param("", marks=pytest.mark.drill),
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -76,9 +77,9 @@ def test_a_refusal_is_one_line_of_json(arguments: list[str], zoo: Zoo, capsys: p
 
 
 def write(
-    zoo: Zoo, *arguments: str, stdout: int | IO[bytes] = subprocess.PIPE, stderr: int | IO[bytes] = subprocess.PIPE
+    model: Path, *arguments: str, stdout: int | IO[bytes] = subprocess.PIPE, stderr: int | IO[bytes] = subprocess.PIPE
 ) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "engine", "generate", "--model", str(zoo.main), "--prompt", "x", *arguments]
+    command = [sys.executable, "-m", "engine", "generate", "--model", str(model), "--prompt", "x", *arguments]
     buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     return subprocess.Popen(command, cwd=ROOT, env=buffered, stdout=stdout, stderr=stderr)
 
@@ -86,7 +87,7 @@ def write(
 @pytest.mark.parametrize("arguments", [["--max-tokens", "8"], ["--max-tokens", "8", "--json"]], ids=["text", "json"])
 def test_a_full_device_is_said_in_one_line(zoo: Zoo, arguments: list[str]) -> None:
     with Path("/dev/full").open("wb") as full:
-        process = write(zoo, *arguments, stdout=full)
+        process = write(zoo.main, *arguments, stdout=full)
         _, said = process.communicate(timeout=PATIENCE_S)
 
     assert json.loads(one_line(said.decode())) == {"error": "OutputFailed", "detail": "No space left on device"}
@@ -95,15 +96,24 @@ def test_a_full_device_is_said_in_one_line(zoo: Zoo, arguments: list[str]) -> No
 
 def test_with_stderr_full_too_nothing_is_said(zoo: Zoo) -> None:
     with Path("/dev/full").open("wb") as full:
-        process = write(zoo, "--max-tokens", "8", stdout=full, stderr=full)
+        process = write(zoo.main, "--max-tokens", "8", stdout=full, stderr=full)
         assert process.wait(PATIENCE_S) == 1
 
 
-ENDLESS = ("--max-tokens", "1000", "--temperature", "2", "--seed", "1")
+ENDLESS = ("--max-tokens", "1000000", "--temperature", "2", "--seed", "1")
 
 
-def test_a_reader_that_goes_is_no_error(zoo: Zoo) -> None:
-    process = write(zoo, *ENDLESS)
+@pytest.fixture
+def roomy(zoo: Zoo, tmp_path: Path) -> Path:
+    """The model, with a context that no test lives to see the end of."""
+    folder = shutil.copytree(zoo.main, tmp_path / "roomy")
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"max_position_embeddings": 10**7}))
+    return folder
+
+
+def test_a_reader_that_goes_is_no_error(roomy: Path) -> None:
+    process = write(roomy, *ENDLESS)
     assert process.stdout is not None
     assert process.stderr is not None
     process.stdout.read(1)
@@ -115,8 +125,8 @@ def test_a_reader_that_goes_is_no_error(zoo: Zoo) -> None:
     assert said == b""
 
 
-def test_ctrl_c_ends_it_without_a_word(zoo: Zoo) -> None:
-    process = write(zoo, *ENDLESS)
+def test_ctrl_c_ends_it_without_a_word(roomy: Path) -> None:
+    process = write(roomy, *ENDLESS)
     assert process.stdout is not None
     process.stdout.read(1)
     process.send_signal(signal.SIGINT)

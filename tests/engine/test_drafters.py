@@ -66,12 +66,12 @@ def _pairs(fair: Collection[str]) -> Iterator[Any]:
 _EVERY_KIND = [*(f"{kind}-hybrid" for kind in tiny_drafters.KINDS), *(f"dflash-{family}" for family in FAMILIES)]
 of_every_kind = list(_pairs([*_EVERY_KIND, f"{OWN_HEAD}-qwen3_5"]))
 of_a_block_and_a_chain = pytest.mark.parametrize(
-    "pair", list(_pairs(["dflash-hybrid", "eagle3-hybrid"])), indirect=True, scope="module"
+    "pair", list(_pairs(["dflash-hybrid", "eagle3-dense"])), indirect=True, scope="module"
 )
 # On a dense main model, whose batches check drafts, as well.
 in_company = pytest.mark.parametrize(
     "pair",
-    list(_pairs(["dflash-hybrid", "dflash-dense", "eagle3-hybrid", "eagle3-dense"])),
+    list(_pairs(["dflash-hybrid", "dflash-dense", "eagle3-dense"])),
     indirect=True,
     scope="module",
 )

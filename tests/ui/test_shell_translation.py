@@ -115,7 +115,8 @@ def test_a_reply_cut_by_another_model_says_so_in_every_language(harness: AppHarn
         harness.application.settings.language = language
         QApplication.processEvents()
         (notice,) = [each for each in harness.window.findChildren(NoticePart) if each.isVisible()]
-        (footer, *_) = [each for each in harness.window.findChildren(MessageFooter) if each.isVisible()][-1:]
+        shown = [each for each in harness.window.findChildren(MessageFooter) if each.isVisible()]
+        (footer,) = [each for each in shown if each._message_id == reply_id]
         assert notice.button.isVisible()
         model = harness.chats.transcript.messages[-1].model
         assert footer.accessibleName() == model  # and nothing of having been stopped

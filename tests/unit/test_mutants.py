@@ -145,6 +145,7 @@ _ENDINGS = {
 }
 
 
+@pytest.mark.drill
 @pytest.mark.parametrize("source", _ENDINGS, ids=lambda source: _ENDINGS[source].name)
 def test_how_a_real_run_ends_is_told_apart(trials: Trials, tmp_path: Path, source: str) -> None:
     """The module's only fault leaves `g` out; what the module does besides decides how the run ends."""
