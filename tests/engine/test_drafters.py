@@ -1,8 +1,8 @@
 """Drafters of every kind, on every kind of main model: no text depends on them, and what they know of a chat is whole.
 
 A new kind is added to `tiny_drafters.KINDS`; nothing here has to change. A fair part runs in `make test`: each kind
-on a hybrid, where most can go wrong, and one of them on every family; what the kinds share, a block and a chain on a
-hybrid. All of them are a drill.
+on a hybrid, where most can go wrong, and one of them on every family; what the kinds share, a block on a
+hybrid and a chain on a dense one. All of them are a drill.
 """
 
 from __future__ import annotations
