@@ -1,8 +1,8 @@
 """Drafters of every kind, on every kind of main model: no text depends on them, and what they know of a chat is whole.
 
 A new kind is added to `tiny_drafters.KINDS`; nothing here has to change. A fair part runs in `make test`: each kind
-on a hybrid, where most can go wrong, and one of them on every family; what the kinds share, a block on a
-hybrid and a chain on a dense one. All of them are a drill.
+on a hybrid, where most can go wrong, and one of them on every family; what the kinds share, a block and a chain on a
+hybrid. All of them are a drill.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _pairs(fair: Collection[str]) -> Iterator[Any]:
 _EVERY_KIND = [*(f"{kind}-hybrid" for kind in tiny_drafters.KINDS), *(f"dflash-{family}" for family in FAMILIES)]
 of_every_kind = list(_pairs([*_EVERY_KIND, f"{OWN_HEAD}-qwen3_5"]))
 of_a_block_and_a_chain = pytest.mark.parametrize(
-    "pair", list(_pairs(["dflash-hybrid", "eagle3-dense"])), indirect=True, scope="module"
+    "pair", list(_pairs(["dflash-hybrid", "eagle3-hybrid"])), indirect=True, scope="module"
 )
 # On a dense main model, whose batches check drafts, as well.
 in_company = pytest.mark.parametrize(
