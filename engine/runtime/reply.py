@@ -94,11 +94,10 @@ class Reply:
             context_tokens=len(prompt),
             context_limit_tokens=limit,
         )
-        self._state = ReplyState.READING
-        self._look_past_the_prompt()
+        self._state = ReplyState.READING  # until `draft_with` says whether its last token is to be read again
 
     def draft_with(self, drafting: Drafting | None) -> None:
-        """Draft like this from the next round on, or not at all."""
+        """Draft like this from the next round on, or not at all. Called once before the first step."""
         self._drop_drafting()
         self._drafting = drafting if drafting is not None and self.may_draft else None
         self._sequence.hidden_states = None
@@ -106,6 +105,7 @@ class Reply:
             if self.reading and self._drafting.reads_next_token:
                 self._sequence.read_last_again()
             self._drafting.keep_hidden_states(self._sequence)
+        self._look_past_the_prompt()
 
     @property
     def may_draft(self) -> bool:

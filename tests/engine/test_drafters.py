@@ -185,7 +185,7 @@ def test_a_next_turn_an_edit_and_a_branch_go_on_from_what_was_read(
     whole(pair, drafts)
 
 
-@of_a_block_and_a_chain
+@in_company
 def test_a_next_turn_finds_the_state_of_every_token(client: EngineClient, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those of the last round too, and those of a reply that was cut, that never drafted or that shared its steps."""
     monkeypatch.setattr(Context, "read_again", lambda *_: pytest.fail("states were missing"))
