@@ -11,8 +11,12 @@ from PySide6.QtGui import QAccessible, QColor, QImage
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.theme import Theme
+from app.view_models.request_table import RequestTableModel
+from app.views.settings.request_table import RequestTable
 from app.views.widgets.banner import BannerText
 from app.words.formats import percent
+from app.words.requests import RequestColumn
 from tests.helpers.app_harness import AppHarness, open_app
 
 
@@ -157,3 +161,12 @@ def test_painted_widgets_say_what_they_are(harness: AppHarness, qtbot: QtBot) ->
     assert (ring.role(), ring.text(QAccessible.Text.Value)) == (QAccessible.Role.ProgressBar, "50%")
     palette = QAccessible.queryAccessibleInterface(window.comfort.palette)
     assert palette.role() == QAccessible.Role.Dialog
+
+
+def test_columns_are_narrow_again_after_large_text(qapp: QApplication) -> None:
+    theme = Theme()
+    table = RequestTable(theme, RequestTableModel())
+    widths = [table.columnWidth(column) for column in RequestColumn]
+    for scale in (2.0, 1.0):
+        theme.set_scale(scale)
+    assert [table.columnWidth(column) for column in RequestColumn] == widths

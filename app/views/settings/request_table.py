@@ -80,11 +80,11 @@ class RequestTable(Translated, QTableView):
         self.setPalette(palette)
         header = self.horizontalHeader()
         self.verticalHeader().setDefaultSectionSize(self.theme.px(_ROW_PX))
+        header.setMinimumSectionSize(self.theme.px(_NUMBER_COLUMN_PX) - 8)  # first: it bounds the widths
         for column in RequestColumn:
             wide = column in (RequestColumn.STATE, RequestColumn.SPEED_UP)
             self.setColumnWidth(column, self.theme.px(_STATE_COLUMN_PX if wide else _NUMBER_COLUMN_PX))
         self._fit_first_column()
-        header.setMinimumSectionSize(self.theme.px(_NUMBER_COLUMN_PX) - 8)
         self._retranslate()
 
     def _fit_first_column(self) -> None:
