@@ -9,6 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from app.theme import Theme
 from app.view_models.transcript import ReplyStatus
+from app.views.transcript import code_colors
 from app.views.transcript.code_part import CodePart
 from app.views.transcript.parts import PartKind
 from tests.helpers.transcript_harness import TranscriptHarness, question, reply
@@ -105,11 +106,28 @@ class A:
 @pytest.mark.parametrize("step", [1, 7, 50, 1000])
 def test_open_code_has_the_colours_that_it_keeps(qtbot: QtBot, step: int) -> None:
     harness, part = open_code(qtbot, f"```python\n{CODE}", step)
+    qtbot.waitUntil(lambda: not part.is_coloring)
     before = colored_words(part)
     assert len(before) > 8
     harness.model.append_text(1, "```\n")
     qtbot.waitUntil(lambda: not part.is_coloring)
     assert colored_words(part) == before
+
+
+def test_code_that_grows_while_it_is_coloured_has_the_colours_of_what_it_became(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(code_colors, "_SLICE_S", 0)  # a few lines at a time
+    start = f"```python\n{CODE}\nwh"
+    harness, part = open_code(qtbot, start, len(start))
+    assert part.is_coloring
+    harness.model.append_text(1, "ile 1: f\n")
+    qtbot.waitUntil(lambda: not part.is_coloring)
+    grown = colored_words(part)
+    harness.model.append_text(1, "```\n")
+    qtbot.waitUntil(lambda: not part.is_coloring)
+    assert grown == colored_words(part)
+    assert grown["while"]
 
 
 def test_code_that_comes_back_into_sight_has_its_colours(qtbot: QtBot) -> None:

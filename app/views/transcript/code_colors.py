@@ -6,6 +6,8 @@ Not here: which words have which role (`app.markup.highlight`, `app.markup.growi
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
+from itertools import takewhile
+from math import inf
 from time import perf_counter
 
 from PySide6.QtCore import QObject, QTimer
@@ -19,7 +21,7 @@ _SLICE_S = 0.001
 _LINES_PER_STEP = 5
 
 _Colored = tuple[tuple[int, int, Role], ...]  # start, length and role on one line
-_Lines = Iterator[tuple[QTextBlock, _Colored]]
+_Line = tuple[QTextBlock, _Colored]
 
 
 class CodeColors(QObject):
@@ -29,7 +31,8 @@ class CodeColors(QObject):
         self._palette = colors
         self._shown: dict[int, _Colored] = {}  # by line
         self._growing = GrowingCode("")
-        self._lines: _Lines = iter(())
+        self._lines: Iterator[_Line] = iter(())
+        self._grown_from: float = inf  # from this place in the document on, `grow` gives the colours
         self._timer = QTimer(self, interval=0)
         self._timer.timeout.connect(self._color_a_slice)
 
@@ -41,30 +44,34 @@ class CodeColors(QObject):
         """The document was written anew and has no colours."""
         self._timer.stop()
         self._shown.clear()
-        self._growing = GrowingCode(language)
+        self._growing, self._grown_from = GrowingCode(language), inf
 
     def grow(self, code: str) -> None:
         """Colours the lines that were added to code that goes on."""
-        start, found = self._growing.spans(code)
-        end = self._document.characterCount()
-        self._apply(_by_lines(self._document, _units(code, start), end, _in_qt_units(code, found)))
+        place, found = self._growing.spans(code)
+        start, end = _units(code, place), self._document.characterCount()
+        self._grown_from = min(self._grown_from, start)
+        self._apply(_by_lines(self._document, start, end, _in_qt_units(code, found)))
 
     def color(self, code: str, language: str) -> None:
         """Colours all of it: at once for some milliseconds, then from the event loop, so that no frame is delayed."""
         self._timer.stop()
-        end = _units(code, len(code))
+        self._grown_from, end = inf, _units(code, len(code))
         self._lines = _by_lines(self._document, 0, end, _in_qt_units(code, spans(code, language)))
         self._color_a_slice()
 
     def _color_a_slice(self) -> None:
-        started = perf_counter()
-        while perf_counter() - started < _SLICE_S:
-            if not self._apply(self._lines, _LINES_PER_STEP):
-                self._timer.stop()
+        ends_at = perf_counter() + _SLICE_S
+        while self._apply(takewhile(self._is_above_growth, self._lines), _LINES_PER_STEP):
+            if perf_counter() > ends_at:
+                self._timer.start()
                 return
-        self._timer.start()
+        self._timer.stop()
 
-    def _apply(self, lines: _Lines, at_most: int | None = None) -> bool:
+    def _is_above_growth(self, line: _Line) -> bool:
+        return line[0].position() < self._grown_from
+
+    def _apply(self, lines: Iterable[_Line], at_most: int | None = None) -> bool:
         """Gives lines their colours; returns whether there may be more of them."""
         changed: list[QTextBlock] = []
         count = 0
@@ -103,7 +110,7 @@ def _color_of(role: Role, colors: Palette) -> QColor:
     }[role]
 
 
-def _by_lines(document: QTextDocument, start: int, end: int, found: Iterable[Span]) -> _Lines:
+def _by_lines(document: QTextDocument, start: int, end: int, found: Iterable[Span]) -> Iterator[_Line]:
     """Each line from `start` to `end` with its colours, also those that have none."""
     block, colored = document.findBlock(start), list[tuple[int, int, Role]]()
     for span in found:
