@@ -38,7 +38,7 @@ def zoo(tmp_path_factory: pytest.TempPathFactory) -> Zoo:
     return Zoo(main, drafts)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def shared_engine(zoo: Zoo) -> Iterator[EngineClient]:
     engine = Engine()
     client = EngineClient(engine)
