@@ -207,8 +207,10 @@ class HubClient:
             self._retries.wait(max(asked_s, self._patience.delay_s(failures)), busy)
 
     def _open(self) -> httpx2.Client:
+        import httpcore2
         import httpx2
 
+        httpcore2.HTTP11Connection.READ_NUM_BYTES = MIB  # of 64 KiB each, reading took as long as hashing and writing
         for name in ("httpx2", "httpcore2"):  # they log addresses, signed ones included, and headers
             logging.getLogger(name).setLevel(logging.WARNING)
         try:

@@ -1,16 +1,19 @@
 """One file from a hub to the disk: resumable, hashed while it is written, and under its name only when it is right.
 
-`<name>.<checksum>.part` grows; what a crash, a pause or a cut left of it is hashed again and continued.
+`<name>.<checksum>.part` grows; what a crash, a pause or a cut left of it is hashed again and continued. Hashing and
+syncing go on in a thread behind the reading, a few pieces later, so that a fast line need not wait for them.
 """
 
 from __future__ import annotations
 
 import os
 import re
+from collections import deque
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from engine.api.errors import ChecksumMismatch, HubMisbehaved
 from engine.hub.client import HubClient, TryAgain
@@ -23,12 +26,16 @@ if TYPE_CHECKING:
 
 OnBytes = Callable[[int, bool], None]  # how many, and whether they came over the line
 
+_MOST_BEHIND = 8  # pieces of at most a MiB
+_SYNC_EVERY_BYTES = 32 * MIB  # else the last sync of a large file would take seconds
+
 
 def fetch_file(
     client: HubClient, commit: str, file: RemoteFile, folder: Path, stop: StopSignal, report: OnBytes
 ) -> None:
     """`folder/file.name` is complete and right afterwards, or this raises and the part stays for the next try."""
     with _Part(part_path(folder, file), file, stop, report) as part:
+        part.take_what_is_there()
         client.persist(lambda: _receive(client, commit, file, part, stop), lambda: part.bytes, client.file_tries)
         if not part.is_right():
             part.discard()
@@ -69,9 +76,19 @@ class _Part:
         self.bytes = 0
         self._path, self._file, self._stop, self._report = path, file, stop, report
         self._hash = file.new_hash()
+        self._synced_bytes = 0
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="hub-hash")
+        self._behind = deque[Future[None]]()
 
     def __enter__(self) -> _Part:
-        self._content = self._path.open("a+b")
+        self._content = self._path.open("a+b", buffering=0)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._thread.shutdown(cancel_futures=True)
+        self._content.close()
+
+    def take_what_is_there(self) -> None:
         self._content.seek(0)
         while chunk := self._content.read(MIB):
             self._stop.check()
@@ -79,25 +96,27 @@ class _Part:
             if self.bytes > self._file.size_bytes:
                 self.restart()
                 break
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._content.close()
 
     def append(self, chunk: bytes) -> None:
-        self._content.write(chunk)
+        written = 0
+        while written < len(chunk):  # all at once, but on a disk that is full
+            written += self._content.write(chunk[written:])
         self._take(chunk, fresh=True)
+        if self.bytes - self._synced_bytes >= _SYNC_EVERY_BYTES:
+            self._synced_bytes = self.bytes
+            self._later(os.fsync, self._content.fileno())
 
     def restart(self) -> None:
+        self._catch_up()
         self._report(-self.bytes, False)
         self._content.truncate(0)
-        self.bytes, self._hash = 0, self._file.new_hash()
+        self.bytes, self._synced_bytes, self._hash = 0, 0, self._file.new_hash()
 
     def is_right(self) -> bool:
+        self._catch_up()
         return self._hash.hexdigest() == self._file.checksum
 
     def sync(self) -> None:
-        self._content.flush()
         os.fsync(self._content.fileno())
 
     def discard(self) -> None:
@@ -105,9 +124,18 @@ class _Part:
         self._path.unlink()
 
     def _take(self, chunk: bytes, fresh: bool) -> None:
-        self._hash.update(chunk)
+        self._later(self._hash.update, chunk)
         self.bytes += len(chunk)
         self._report(len(chunk), fresh)
+
+    def _later(self, work: Callable[[Any], None], on: Any) -> None:
+        self._behind.append(self._thread.submit(work, on))
+        self._catch_up(_MOST_BEHIND)
+
+    def _catch_up(self, at_most: int = 0) -> None:
+        """Wait until no more than so much is behind; raises what failed there."""
+        while len(self._behind) > at_most:
+            self._behind.popleft().result()
 
 
 def _receive(client: HubClient, commit: str, file: RemoteFile, part: _Part, stop: StopSignal) -> None:

@@ -40,6 +40,7 @@ from engine import (
 )
 from engine.hub.download import Tuning
 from engine.hub.store import INSPECTED, VOCABULARIES
+from engine.hub import writer
 from engine.hub.writer import _Part
 from tests.end2end.conftest import LARGE, REPO
 from tests.helpers.event_recorder import TERMINAL, EventRecorder, QuickStore, tree
@@ -605,6 +606,30 @@ def test_a_disk_that_fills_up_meanwhile_keeps_what_it_has(
     assert isinstance(event.error, DiskFull)
     assert event.kept_bytes > 1_000_000
     monkeypatch.undo()
+    install(store, recorder)
+    assert_installed(tmp_path, hub)
+
+
+@pytest.mark.parametrize("number", [errno.EIO, errno.ENOSPC])
+def test_a_disk_that_cannot_keep_what_came_ends_the_download_while_it_comes(
+    number: int,
+    hub: TinyHub,
+    store: QuickStore,
+    recorder: EventRecorder,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Syncing goes on in another thread; what fails there is not lost, and the next try starts from what is right."""
+
+    def fail(_descriptor: int) -> None:
+        raise OSError(number, "the disk says no")
+
+    monkeypatch.setattr(writer, "_SYNC_EVERY_BYTES", 100_000)
+    with monkeypatch.context() as patch:
+        patch.setattr(writer.os, "fsync", fail)
+        error = refusal(store, recorder)
+    assert isinstance(error, DiskFull) == (number == errno.ENOSPC)
+    assert not (tmp_path / "models" / REPO / "model.safetensors").exists()
     install(store, recorder)
     assert_installed(tmp_path, hub)
 
