@@ -38,9 +38,9 @@ from engine import (
     RepositoryNotFound,
     StorageFailed,
 )
+from engine.hub import writer
 from engine.hub.download import Tuning
 from engine.hub.store import INSPECTED, VOCABULARIES
-from engine.hub import writer
 from engine.hub.writer import _Part
 from tests.end2end.conftest import LARGE, REPO
 from tests.helpers.event_recorder import TERMINAL, EventRecorder, QuickStore, tree
@@ -626,7 +626,7 @@ def test_a_disk_that_cannot_keep_what_came_ends_the_download_while_it_comes(
 
     monkeypatch.setattr(writer, "_SYNC_EVERY_BYTES", 100_000)
     with monkeypatch.context() as patch:
-        patch.setattr(writer.os, "fsync", fail)
+        patch.setattr(os, "fsync", fail)
         error = refusal(store, recorder)
     assert isinstance(error, DiskFull) == (number == errno.ENOSPC)
     assert not (tmp_path / "models" / REPO / "model.safetensors").exists()
