@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from enum import StrEnum
 from functools import cache
+from itertools import islice
 from time import thread_time
 from typing import NamedTuple
 
@@ -11,6 +12,7 @@ from app.markup.cuts import has_long_line
 # Some lexers are quadratic in some texts. One that takes longer than this leaves the rest of the block plain.
 _MOST_S_PER_CHAR = 20e-6
 _LEAST_ALLOWED_S = 0.02
+_TOKENS_A_LOOK = 8  # at the clock, which takes as long as some tokens
 
 
 class Role(StrEnum):
@@ -35,16 +37,18 @@ def spans(code: str, language: str) -> Iterator[Span]:
     if lexer is None or has_long_line(code):
         return
     left_s = _LEAST_ALLOWED_S + _MOST_S_PER_CHAR * len(code)
-    started_s = thread_time()
     # The last line needs its end: without it some lexers take every character for a fault.
-    for start, token_type, text in lexer.get_tokens_unprocessed(code + "\n"):
-        left_s -= thread_time() - started_s
-        if left_s < 0:
-            return
-        role = _role(token_type)
-        if role is not None and text.strip():
-            yield Span(start, min(len(text), len(code) - start), role)
+    tokens = lexer.get_tokens_unprocessed(code + "\n")
+    while left_s > 0:
         started_s = thread_time()
+        found = list(islice(tokens, _TOKENS_A_LOOK))
+        left_s -= thread_time() - started_s
+        if not found:
+            return
+        for start, token_type, text in found:
+            role = _role(token_type)
+            if role is not None and text.strip():
+                yield Span(start, min(len(text), len(code) - start), role)
 
 
 @cache
