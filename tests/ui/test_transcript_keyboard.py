@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -178,6 +179,24 @@ def test_without_links_tab_goes_on(open_window: Callable[..., Window]) -> None:
     assert window.behind.hasFocus()
     window.press((Qt.Key.Key_Tab, SHIFT))
     assert window.view.hasFocus()
+
+
+def test_tab_goes_through_the_buttons_in_sight_from_the_top(open_window: Callable[..., Window]) -> None:
+    """Widgets that scrolled out above are lent again below."""
+    code = "\n\n".join(f"Word {number}:\n\n```python\nx = {number}\n```" for number in range(30))
+    window = open_window([question(1, "Code?"), replace(reply(2, code), thinking="Hm."), *long_chat(2)])
+    for share in (0.2, 0.05, 0.3, 0.0):
+        window.harness.scroll_to(int(share * window.harness.bottom))
+    window.view.setFocus()
+    reached = list[int]()
+    window.press(Qt.Key.Key_Tab)
+    while (focused := QApplication.focusWidget()) is not window.behind:
+        assert focused is not None
+        assert not focused.visibleRegion().isEmpty(), "the button in focus is not in sight"
+        reached.append(focused.mapTo(window.view.viewport(), QPoint(0, 0)).y() + window.view.top_px())
+        window.press(Qt.Key.Key_Tab)
+    assert len(reached) == 31
+    assert reached == sorted(reached)
 
 
 def test_the_message_in_focus_is_heard_with_its_words(open_window: Callable[..., Window]) -> None:

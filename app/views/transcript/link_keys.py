@@ -5,8 +5,8 @@ With a message in focus Tab stays in it; otherwise it goes from the top of what 
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QAbstractButton, QWidget
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
 
 from app.markup.links import way_back
 from app.views.transcript.focused_link import FocusedLink
@@ -58,6 +58,18 @@ class LinkKeys:
         if buttons:
             buttons[0].setFocus(Qt.FocusReason.TabFocusReason)
         return bool(buttons)
+
+    def show_focused(self) -> bool:
+        """Brings the button that Tab has reached into sight, if it is one of the transcript's. True."""
+        focused, page_px = QApplication.focusWidget(), self._sight.page_px()
+        for item in self._column.items:
+            for index, part in enumerate(item.parts):
+                widget = as_widget(part.widget) if part.widget is not None else None
+                if focused is not None and widget is not None and (widget is focused or widget.isAncestorOf(focused)):
+                    top = widget.y() + focused.mapTo(widget, QPoint(0, 0)).y()
+                    if not 0 <= top <= page_px - focused.height():
+                        self._sight.show_at(Anchor(item, index, -page_px // 3, part))
+        return True
 
     def enter_at_end(self) -> None:
         """Focuses the last link, as Shift+Tab from behind does."""

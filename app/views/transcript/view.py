@@ -331,14 +331,15 @@ class TranscriptView(QAbstractScrollArea):
         return None if row is None else self._model.messages[row].id
 
     def focusNextPrevChild(self, forward: bool) -> bool:
-        """Tab goes through links before it leaves."""
+        """Tab goes through links, then through the buttons in sight, before it leaves."""
         on_link = self.link.hasFocus()
         if (on_link or (self.hasFocus() and forward)) and self._link_keys.step(1 if forward else -1):
             return True
         if on_link and not forward:
             self.setFocus()
             return True
-        return super().focusNextPrevChild(forward)
+        self.visible_parts.put_in_tab_order()
+        return super().focusNextPrevChild(forward) and self._link_keys.show_focused()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)

@@ -7,7 +7,7 @@ Not here: which stretch is visible (`view.py`) and the layout of the messages (`
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-from PySide6.QtCore import QObject, QRect, Signal
+from PySide6.QtCore import QObject, QRect, Qt, Signal
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.markup.formula import FormulaKey
@@ -142,6 +142,17 @@ class VisibleParts(QObject):
             if shift_px:
                 self._viewport.scroll(0, shift_px)
             return
+
+    def put_in_tab_order(self) -> None:
+        """Tab goes on from the transcript through what is in sight, from the top; widgets are made in any order."""
+        before = self._viewport.parentWidget()
+        assert before is not None
+        for part, _ in sorted(self.shown(), key=lambda each: each[1].top()):
+            outer = as_widget(part.widget)  # type: ignore[arg-type]
+            for widget in (outer, *outer.findChildren(QWidget)):
+                if widget.focusPolicy().value & Qt.FocusPolicy.TabFocus.value:
+                    QWidget.setTabOrder(before, widget)
+                    before = widget
 
     def light(self, selection: TranscriptSelection) -> None:
         """Shows what is selected in each part."""
