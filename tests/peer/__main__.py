@@ -79,7 +79,7 @@ def page(store: QuickStore, recorder: EventRecorder, _place: Path) -> None:
     store.read_page(REPO)
     read = recorder.wait_for(PageRead).page
     assert read.card == "# Tiny\n"
-    assert {file.name for file in read.files if file.is_installed} == files().keys() - {"README.md"}
+    assert {file.name for file in read.files if file.is_installed} == files().keys()
 
 
 def search(store: QuickStore, recorder: EventRecorder, _place: Path) -> None:
@@ -98,8 +98,7 @@ def absent(store: QuickStore, recorder: EventRecorder, place: Path) -> None:
 
 def check_installed(place: Path) -> None:
     installed = tree(place / "models" / REPO)
-    wanted = {name: data for name, data in files().items() if name != "README.md"}
-    assert {name: data for name, data in installed.items() if name != "hunch.json"} == wanted
+    assert {name: data for name, data in installed.items() if name != "hunch.json"} == files()
 
 
 @contextmanager
