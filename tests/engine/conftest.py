@@ -1,16 +1,60 @@
-"""Tiny models on disk, made once a run, and an engine that has one of the pairs loaded."""
+"""Tiny models on disk, made once a run, and an engine that has one of the pairs loaded.
+
+Engines here do without two things that they do by themselves, but in tests that use `whole_engine`: tokenizers and
+templates whose content was tried before are not tried again, and nothing is measured at rest.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from engine import Engine, ModelReady
+from engine.drafting.calibration import Tuner
+from engine.drafting.costs import RoundCosts
+from engine.models import first_use
+from engine.models.loading import LoadedModel
 from tests.helpers.engine_client import EngineClient
 from tests.helpers.tiny_models import build, make_pair, noised, qwen3_config, save
+
+
+class RestingTuner(Tuner):
+    """Knows what was measured before, and measures nothing."""
+
+    def begin(self, main: LoadedModel, draft: LoadedModel | None, costs: RoundCosts) -> None:
+        super().begin(main, draft, costs)
+        self.stop()
+
+
+_try = first_use._try
+_statuses: dict[tuple[bytes, ...], int | None] = {}
+
+
+def tried_once(folder: Path) -> Generator[None, None, int | None]:
+    """As it was for the first folder of the same content."""
+    files = [folder / name for name in first_use._FILES]
+    content = tuple(file.read_bytes() if file.exists() else b"" for file in files)
+    if content not in _statuses:
+        _statuses[content] = yield from _try(folder)
+    return _statuses[content]
+
+
+@pytest.fixture(scope="package", autouse=True)
+def plain_engine() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("engine.models.first_use._try", tried_once)
+        patch.setattr("engine.runtime.worker.Tuner", RestingTuner)
+        yield
+
+
+@pytest.fixture
+def whole_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For what is about the two."""
+    monkeypatch.setattr("engine.models.first_use._try", _try)
+    monkeypatch.setattr("engine.runtime.worker.Tuner", Tuner)
 
 
 @dataclass(frozen=True)

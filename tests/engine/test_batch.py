@@ -59,7 +59,7 @@ def to_even(_costs: RoundCosts, width: int) -> int:
 
 def requests(sampling: Sampling, speculation: Speculation | None = None) -> list[Request]:
     """Of different lengths, before and behind the point where a window wraps; one has a single token."""
-    shapes = [(30, 40), (5, 60), (1, 25), (50, 70)]
+    shapes = [(30, 24), (5, 36), (1, 18), (50, 40)]
     return [
         asking(prompt(length, salt), tokens, replace(sampling, seed=salt), speculation)
         for salt, (length, tokens) in enumerate(shapes)
@@ -73,7 +73,7 @@ def test_tokens_are_those_written_alone(family: str, sampling: Sampling) -> None
     heard: list[Recorder] = []
     for asked in requests(sampling):
         heard.append(harness.submit(asked))
-        harness.until_written(heard[0], 9 * len(heard))
+        harness.until_written(heard[0], 5 * len(heard))
     together = harness.batched
     harness.run_dry()
 
@@ -104,7 +104,7 @@ def test_a_row_more_where_that_is_faster_changes_no_token(family: str, monkeypat
     heard: list[Recorder] = []
     for asked in requests(Sampling(temperature=0.9, top_p=0.95), Speculation.auto()):
         heard.append(harness.submit(asked))
-        harness.until_written(heard[0], 9 * len(heard))
+        harness.until_written(heard[0], 5 * len(heard))
     harness.run_dry()
 
     assert {(2, 2), (3, 4), (4, 4)} <= widths <= {(2, 2), (3, 4), (4, 4)}
@@ -134,7 +134,7 @@ def test_long_chats_get_no_row_more(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_speculation_resumes_on_the_last_one(family: str) -> None:
     """It drafts alone, pauses in company, and drafts again when the company has left."""
     harness = Harness(model(family), draft())
-    long = harness.submit(asking(prompt(20), 90))
+    long = harness.submit(asking(prompt(20), 50))
     harness.until_written(long, 10)
     before = long.reply._stats.draft_rounds
     other = harness.submit(asking(prompt(9, 1), 12))
@@ -148,7 +148,7 @@ def test_speculation_resumes_on_the_last_one(family: str) -> None:
     stats = long.finished.stats
     assert before > 0
     assert stats.draft_rounds > after
-    assert long.tokens == alone(family, asking(prompt(20), 90)).tokens
+    assert long.tokens == alone(family, asking(prompt(20), 50)).tokens
     if family in MERGING_FAMILIES:
         drafts = family in DRAFTING_FAMILIES
         assert (between == after) is not drafts
@@ -163,7 +163,7 @@ def test_who_leaves_keeps_a_cache_that_goes_on(family: str, ending: str) -> None
     harness = Harness(model(family))
     text = alone(family, asking(prompt(21, 1), 40)).text
     stop = (text[12:15],) if ending == "stop" else ()
-    stays = [harness.submit(asking(prompt(8 + 9 * n, n), 50)) for n in (2, 3)]
+    stays = [harness.submit(asking(prompt(8 + 9 * n, n), 30)) for n in (2, 3)]
     leaves = harness.submit(replace(asking(prompt(21, 1), 20 if ending == "length" else 40), stop=stop))
     harness.until_written(leaves, 7)
     if ending == "cancel":
@@ -172,9 +172,9 @@ def test_who_leaves_keeps_a_cache_that_goes_on(family: str, ending: str) -> None
 
     assert leaves.finished.reason.value == {"cancel": "cancelled"}.get(ending, ending)
     for n, reply in zip((2, 3), stays, strict=True):
-        assert reply.tokens == alone(family, asking(prompt(8 + 9 * n, n), 50)).tokens
+        assert reply.tokens == alone(family, asking(prompt(8 + 9 * n, n), 30)).tokens
     so_far = (*prompt(21, 1), *leaves.tokens)
-    turn = asking((*so_far, 11, 12), 20)
+    turn = asking((*so_far, 11, 12), 12)
     second = harness.submit(turn)
     harness.run_dry()
     assert second.finished.stats.cached_tokens == len(so_far) - 1
@@ -219,7 +219,7 @@ def test_at_most_32_are_under_way() -> None:
 def test_a_long_prompt_starves_nobody() -> None:
     """A reply under way gets a step for each chunk, and a short prompt does not wait for the end of a long one."""
     harness = Harness(model("qwen3"))
-    running = harness.submit(asking(prompt(5), 60, speculation=Speculation.off()))
+    running = harness.submit(asking(prompt(5), 20, speculation=Speculation.off()))
     harness.until_written(running, 3)
     long = harness.submit(asking(prompt(1600, 1), 4, speculation=Speculation.off()))
     short = harness.submit(asking(prompt(6, 2), 4, speculation=Speculation.off()))
@@ -234,7 +234,7 @@ def test_a_long_prompt_starves_nobody() -> None:
 
     assert len(written) == 4  # three whole chunks and the rest
     assert all(later > earlier for earlier, later in pairwise(written))
-    assert running.tokens == alone("qwen3", asking(prompt(5), 60)).tokens
+    assert running.tokens == alone("qwen3", asking(prompt(5), 20)).tokens
     assert long.tokens == alone("qwen3", asking(prompt(1600, 1), 4)).tokens
 
 
@@ -251,13 +251,14 @@ def test_replies_that_cannot_be_merged_take_turns() -> None:
     assert harness.batched == 0
 
 
-@pytest.mark.parametrize("part", ["sampler", "text", "finish"])
-@pytest.mark.parametrize("family", ["qwen3", "gemma3_text", "qwen3_5"])
+@pytest.mark.parametrize(
+    ("family", "part"), sampled(["qwen3", "gemma3_text", "qwen3_5"], ["sampler", "text", "finish"])
+)
 @pytest.mark.expect_log("a reply failed")
 def test_an_error_of_one_row_is_its_own(family: str, part: str) -> None:
     """What breaks in one reply's sampler or text fails that reply; the others end as alone."""
     harness = Harness(model(family))
-    asked = [asking(prompt(6 + salt, salt), 24, replace(SAMPLED, seed=salt)) for salt in range(3)]
+    asked = [asking(prompt(6 + salt, salt), 16, replace(SAMPLED, seed=salt)) for salt in range(3)]
     heard = [harness.submit(one) for one in asked]
     harness.until_written(heard[2], 5)
     broken = heard[1].reply
@@ -279,7 +280,7 @@ def test_an_error_of_the_forward_fails_the_batch_and_no_more(monkeypatch: pytest
     """Typed, for every reply in the batch; one that still reads its prompt and all that come later are untouched."""
     main = breakable(model("qwen3"))
     harness = Harness(main)
-    batch = [harness.submit(asking(prompt(5, salt), 40)) for salt in range(3)]
+    batch = [harness.submit(asking(prompt(5, salt), 16)) for salt in range(3)]
     harness.until_written(batch[2], 4)
     assert harness.batched == 3
     reading = harness.submit(asking(prompt(1200, 4), 6))
@@ -292,15 +293,15 @@ def test_an_error_of_the_forward_fails_the_batch_and_no_more(monkeypatch: pytest
 
     assert all(isinstance(reply.failed.error, OutOfMemory) for reply in batch)
     assert reading.tokens == alone("qwen3", asking(prompt(1200, 4), 6)).tokens
-    again = harness.submit(asking(prompt(5, 0), 40))
+    again = harness.submit(asking(prompt(5, 0), 16))
     harness.run_dry()
     assert again.finished.stats.cached_tokens == 0
-    assert again.tokens == alone("qwen3", asking(prompt(5, 0), 40)).tokens
+    assert again.tokens == alone("qwen3", asking(prompt(5, 0), 16)).tokens
 
 
 def test_the_draft_can_change_while_several_run() -> None:
     harness = Harness(model("qwen3"))
-    heard = [harness.submit(asking(prompt(6, salt), 30 + 40 * salt)) for salt in range(2)]
+    heard = [harness.submit(asking(prompt(6, salt), 20 + 20 * salt)) for salt in range(2)]
     harness.until_written(heard[1], 5)
     assert harness.batched == 2
     harness.scheduler.set_draft(draft())
@@ -308,7 +309,7 @@ def test_the_draft_can_change_while_several_run() -> None:
 
     assert heard[1].finished.stats.proposer == "draft"
     for salt, reply in enumerate(heard):
-        assert reply.tokens == alone("qwen3", asking(prompt(6, salt), 30 + 40 * salt)).tokens
+        assert reply.tokens == alone("qwen3", asking(prompt(6, salt), 20 + 20 * salt)).tokens
 
 
 def test_another_main_model_ends_all_that_run_and_serves_those_that_wait() -> None:
@@ -439,7 +440,7 @@ def test_a_second_fault_in_the_same_step_neither_loses_nor_doubles_the_first(
 ) -> None:
     """One row's own fault, then the merged caches break while another row leaves: one last event for everybody."""
     harness = Harness(model("qwen3"))
-    heard = [harness.submit(asking(prompt(6 + salt, salt), 24, replace(SAMPLED, seed=salt))) for salt in range(3)]
+    heard = [harness.submit(asking(prompt(6 + salt, salt), 16, replace(SAMPLED, seed=salt))) for salt in range(3)]
     harness.until_written(heard[2], 5)
     assert harness.batched == 3
     broken, leaving = heard[1].reply, heard[0].reply

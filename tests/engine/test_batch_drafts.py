@@ -56,7 +56,7 @@ def test_rows_draft_and_keep_different_numbers_of_tokens(
     steps = wide_steps(monkeypatch)
     ways = [Speculation.fixed(2), Speculation.fixed(6), Speculation.off(), Speculation.auto()]
     asked = [
-        asking(prompt(4 + 9 * salt, salt), 50 + 5 * salt, replace(SAMPLINGS[sampling], seed=salt), ways[salt])
+        asking(prompt(4 + 9 * salt, salt), 34 + 5 * salt, replace(SAMPLINGS[sampling], seed=salt), ways[salt])
         for salt in range(4)
     ]
     text = alone(family, asked[0]).text
@@ -80,26 +80,26 @@ def test_rows_draft_and_keep_different_numbers_of_tokens(
 def test_who_leaves_keeps_a_cache_that_goes_on(ending: str) -> None:
     """After rows were moved and trimmed, a next turn starts from what was kept."""
     harness = Harness(model("qwen3"), draft())
-    stays = harness.submit(asking(prompt(26, 2), 120))
-    leaves = harness.submit(asking(prompt(21, 1), 30 if ending == "length" else 90))
-    harness.until_written(leaves, 25)
+    stays = harness.submit(asking(prompt(26, 2), 60))
+    leaves = harness.submit(asking(prompt(21, 1), 20 if ending == "length" else 50))
+    harness.until_written(leaves, 12)
     if ending == "cancel":
         harness.scheduler.cancel(leaves.queued.id)
     harness.run_dry()
 
     so_far = (*prompt(21, 1), *leaves.tokens)
-    turn = asking((*so_far, 11, 12), 20)
+    turn = asking((*so_far, 11, 12), 12)
     second = harness.submit(turn)
     harness.run_dry()
     assert second.finished.stats.cached_tokens == len(so_far) - 1
     assert second.tokens == alone("qwen3", turn).tokens
-    assert stays.tokens == alone("qwen3", asking(prompt(26, 2), 120)).tokens
+    assert stays.tokens == alone("qwen3", asking(prompt(26, 2), 60)).tokens
 
 
 def test_padding_that_all_rows_have_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("engine.caches.merging._MOST_PADDING", 4)
     harness = Harness(model("qwen3"), draft())
-    heard = [harness.submit(asking(prompt(6 + salt, salt), 150)) for salt in range(3)]
+    heard = [harness.submit(asking(prompt(6 + salt, salt), 70)) for salt in range(3)]
     most = 0
     while harness.scheduler.busy:
         harness.scheduler.step()
@@ -108,7 +108,7 @@ def test_padding_that_all_rows_have_is_cut_off(monkeypatch: pytest.MonkeyPatch) 
 
     assert most < 12
     for salt, reply in enumerate(heard):
-        assert reply.tokens == alone("qwen3", asking(prompt(6 + salt, salt), 150)).tokens
+        assert reply.tokens == alone("qwen3", asking(prompt(6 + salt, salt), 70)).tokens
 
 
 def test_no_row_goes_beyond_the_context() -> None:
@@ -146,7 +146,7 @@ def test_a_step_of_many_rows_is_no_wider_than_memory_has_room_for(monkeypatch: p
 @pytest.mark.expect_log("a reply failed")
 def test_an_error_in_one_rows_draws_is_its_own() -> None:
     harness = Harness(model("qwen3"), draft())
-    heard = [harness.submit(asking(prompt(6 + salt, salt), 60)) for salt in range(3)]
+    heard = [harness.submit(asking(prompt(6 + salt, salt), 40)) for salt in range(3)]
     harness.until_written(heard[2], 12)
 
     def broken(*_: object) -> object:
@@ -157,7 +157,7 @@ def test_an_error_in_one_rows_draws_is_its_own() -> None:
 
     assert isinstance(heard[1].failed.error, InternalError)
     for salt in (0, 2):
-        assert heard[salt].tokens == alone("qwen3", asking(prompt(6 + salt, salt), 60)).tokens
+        assert heard[salt].tokens == alone("qwen3", asking(prompt(6 + salt, salt), 40)).tokens
 
 
 @pytest.mark.parametrize("source", ["draft", "lookup"])
@@ -166,7 +166,7 @@ def test_a_trace_says_what_was_drafted_in_company(source: str, stops: bool) -> N
     """Position, draft, source and what stood of it, round by round; penalised, up to a stop string."""
     phrase = prompt(12)
     asked = [
-        replace(asking((*phrase * 3, 5 + salt), 60, replace(SAMPLED, seed=salt, logit_bias=biased(phrase))), trace=True)
+        replace(asking((*phrase * 3, 5 + salt), 40, replace(SAMPLED, seed=salt, logit_bias=biased(phrase))), trace=True)
         for salt in range(2)
     ]
     if stops:

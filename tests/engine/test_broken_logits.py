@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import mlx.core as mx
@@ -11,7 +12,7 @@ import pytest
 
 from engine import Acceptance, Failed, LogitsBroken, Request, Sampling, Speculation, SpeculationMode
 from engine.models.loading import LoadedModel
-from tests.engine.batch_harness import GREEDY, SAMPLED, Harness, Recorder, asking, draft, model, prompt
+from tests.engine.batch_harness import GREEDY, SAMPLED, Harness, Recorder, alone, asking, draft, model, prompt
 from tests.helpers.samples import sampled
 
 FAULTS: dict[str, tuple[float, slice]] = {  # what the logits are, and how many of them
@@ -20,7 +21,7 @@ FAULTS: dict[str, tuple[float, slice]] = {  # what the logits are, and how many 
     "nothing possible": (-math.inf, slice(None)),
     "infinite": (math.inf, slice(5, 6)),
 }
-LENGTH = 40
+LENGTH = 28
 # Every fault in one family, and one fault in families of other caches.
 CASES = [*((fault, "qwen3") for fault in FAULTS), ("NaN", "gemma3_text"), ("nothing possible", "qwen3_5")]
 
@@ -61,7 +62,7 @@ def write(main: LoadedModel, *requests: Request, drafts: LoadedModel | None = No
 
 def rare_token(family: str, request: Request) -> int:
     """One that the reply says for the first time in its middle, and its prompt does not."""
-    tokens = write(model(family), request)[0].tokens
+    tokens = alone(family, request).tokens
     return next(token for at, token in enumerate(tokens) if at > 8 and token not in {*tokens[:at], *request.tokens})
 
 
@@ -89,14 +90,21 @@ def test_a_row_that_breaks_leaves_the_others_alone(fault: str, alike: bool, fami
     """In a batch, drawn together or each by itself; what each says is what it says alone."""
     samplings = [Sampling(temperature=0.9, seed=salt, min_p=0.0 if alike else 0.01 * salt) for salt in range(3)]
     asked = [asking(prompt(12, salt), LENGTH, one, Speculation.off()) for salt, one in enumerate(samplings)]
-    main = breaking(family, fault, rare_token(family, asked[1]))
-    alone = [write(main, request)[0] for request in asked]
-    assert isinstance(alone[1].failed.error, LogitsBroken)
-    assert any(not isinstance(each.events[-1], Failed) for each in alone)
+    broken = rare_token(family, asked[1])
+    main = breaking(family, fault, broken)
+    says = [broken in (*request.tokens, *alone(family, request).tokens) for request in asked]
+    single = [write(main, one)[0] if breaks else alone(family, one) for one, breaks in zip(asked, says, strict=True)]
+    assert isinstance(single[1].failed.error, LogitsBroken)
+    assert any(not isinstance(each.events[-1], Failed) for each in single)
 
-    for together, by_itself in zip(write(main, *asked), alone, strict=True):
+    for together, by_itself in zip(write(main, *asked), single, strict=True):
         assert together.text == by_itself.text
         assert type(together.events[-1]) is type(by_itself.events[-1])
+
+
+@cache
+def unbroken(request: Request) -> tuple[int, ...]:
+    return write(model("qwen3"), request, drafts=draft())[0].tokens
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -104,8 +112,7 @@ def test_a_reply_whose_drafts_are_judged_by_rejection_breaks_too(fault: str) -> 
     speculation = Speculation(SpeculationMode.FIXED, 4, Acceptance.REJECTION)
     for seed in range(3):
         asked = asking(prompt(12), LENGTH, Sampling(temperature=0.8, seed=seed), speculation)
-        written = write(model("qwen3"), asked, drafts=draft())[0].tokens
-        main = breaking("qwen3", fault, next(token for token in written[6:] if token not in asked.tokens))
+        main = breaking("qwen3", fault, next(token for token in unbroken(asked)[6:] if token not in asked.tokens))
         assert isinstance(write(main, asked, drafts=draft())[0].failed.error, LogitsBroken)
 
 
@@ -121,8 +128,7 @@ def test_a_broken_draft_costs_no_word(fault: str, sampling: Sampling, speculatio
     for after in range(0, 20, 5):
         broken = replace(draft(), network=Breaking(draft().network, fault, after))
         asked = asking(prompt(12), LENGTH, sampling, speculation)
-        alone = write(model("qwen3"), replace(asked, speculation=Speculation.off()))[0]
-        assert write(model("qwen3"), asked, drafts=broken)[0].tokens == alone.tokens
+        assert write(model("qwen3"), asked, drafts=broken)[0].tokens == alone("qwen3", asked).tokens
 
 
 class Watching:
@@ -147,7 +153,7 @@ def test_a_draft_with_fewer_rows_is_fed_none_that_it_lacks(speculation: Speculat
     watching = Watching(draft().network)
     rows = 16
     asked = asking([*prompt(12), rows + 2], LENGTH, Sampling(temperature=1.5, seed=2), speculation)
-    plain = write(model("qwen3"), replace(asked, speculation=Speculation.off()))[0]
+    plain = alone("qwen3", asked)
     assert max(plain.tokens) > rows
 
     smaller = replace(draft(), network=watching, logit_width=rows)

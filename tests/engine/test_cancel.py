@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from engine import FinishReason, Request, Speculation
-from engine.decoding.sequence import PREFILL_CHUNK_TOKENS
 from tests.engine.batch_harness import GREEDY, Harness, Recorder, alone, asking, draft, model, prompt
 from tests.helpers.samples import sampled
 
 FAMILIES = ["qwen3", "qwen3_5", "llama4"]  # rows, states, and one that runs in turns
 LENGTH = 5
+CHUNK = 64
 
 
 def cancelled_after(
@@ -38,9 +38,12 @@ def check_part(family: str, part: Recorder, request: Request, *, under_way: bool
 @pytest.mark.parametrize(
     ("family", "speculation"), sampled(FAMILIES, {"off": Speculation.off(), "fixed": Speculation.fixed(3)})
 )
-def test_a_reply_by_itself_ends_within_one_step(family: str, speculation: Speculation) -> None:
+def test_a_reply_by_itself_ends_within_one_step(
+    family: str, speculation: Speculation, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Waiting, reading, before its first round, between rounds, with a step in flight; then the chat goes on."""
-    request = asking(prompt(PREFILL_CHUNK_TOKENS + 80), LENGTH, GREEDY, speculation)
+    monkeypatch.setattr("engine.decoding.sequence.PREFILL_CHUNK_TOKENS", CHUNK)
+    request = asking(prompt(CHUNK + 40), LENGTH, GREEDY, speculation)
     harness, steps, under_way = Harness(model(family), draft()), 0, True
     while under_way:
         (heard,), under_way = cancelled_after(harness, [request], 0, steps)

@@ -113,15 +113,22 @@ def drafts(monkeypatch: pytest.MonkeyPatch) -> Drafts:
 
 
 @pytest.fixture
-def client(pair: Pair, tmp_path: Path) -> Iterator[EngineClient]:
-    engine = Engine(tmp_path / "kept")
+def kept(folder: Path) -> Path:
+    """Where engines keep what they know of these folders and of this machine; no chats."""
+    Engine.forget_chats(folder / "kept")
+    return folder / "kept"
+
+
+@pytest.fixture
+def client(pair: Pair, kept: Path) -> Iterator[EngineClient]:
+    engine = Engine(kept)
     client = EngineClient(engine)
     assert isinstance(client.load(pair.main, pair.drafter), ModelReady)
     yield client
     assert engine.close()
 
 
-def asked(prompt: Sequence[int], sampling: Sampling, tokens: int = 40, *, drafts: bool = True) -> Request:
+def asked(prompt: Sequence[int], sampling: Sampling, tokens: int = 24, *, drafts: bool = True) -> Request:
     speculation = Speculation.fixed(DRAFTED) if drafts else Speculation.off()
     return Request(tokens=tuple(prompt), sampling=sampling, max_tokens=tokens, speculation=speculation)
 
@@ -199,10 +206,10 @@ def test_a_next_turn_finds_the_state_of_every_token(client: EngineClient, monkey
 
 
 @of_a_block_and_a_chain
-def test_what_was_read_outlives_the_process(pair: Pair, tmp_path: Path, drafts: Drafts) -> None:
+def test_what_was_read_outlives_the_process(pair: Pair, kept: Path, drafts: Drafts) -> None:
     prompt = list(FIRST)
     for _ in range(2):
-        engine = Engine(tmp_path)
+        engine = Engine(kept)
         client = EngineClient(engine)
         assert isinstance(client.load(pair.main, pair.drafter), ModelReady)
         reply = check(client, prompt, GREEDY)
@@ -309,10 +316,10 @@ def test_a_drafter_that_raises_costs_nothing_but_its_drafts(
 
 
 @pytest.mark.expect_log("could not load")
-def test_it_is_no_chat_model_and_fits_no_other_main_model(pair: Pair, folder: Path) -> None:
+def test_it_is_no_chat_model_and_fits_no_other_main_model(pair: Pair, folder: Path, kept: Path) -> None:
     if pair.drafter == pair.main:
         pytest.skip("a main model with a head of its own can chat")
-    engine = Engine()
+    engine = Engine(kept)
     client = EngineClient(engine)
     refused = client.load(pair.drafter)
     assert isinstance(refused, ModelFailed)

@@ -32,7 +32,7 @@ from tests.helpers.engine_client import PATIENCE_S, EngineClient
 from tests.helpers.samples import sampled
 
 PROMPTS = [tuple(range(40, 80)), (7,), (200, 3, 3, 3, 90, 41, 5, 250, 18)]
-LENGTH = 40
+LENGTH = 28
 EVERY_LENGTH = [*(Speculation.fixed(n) for n in range(1, 9)), Speculation.auto()]
 SOME_LENGTHS = [Speculation.fixed(2), Speculation.fixed(5), Speculation.auto()]
 SAMPLINGS = [

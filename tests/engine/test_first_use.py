@@ -20,6 +20,7 @@ from tests.engine.conftest import Zoo
 from tests.helpers.bad_tokenizers import BAD_TOKENIZERS, SLOW_TOKENIZERS
 from tests.helpers.engine_client import EngineClient
 
+pytestmark = pytest.mark.usefixtures("whole_engine")
 ROOT = Path(__file__).resolve().parents[2]
 HANGS = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"
 
@@ -53,7 +54,7 @@ def test_real_tokenizers_do_not_grow() -> None:
 def test_a_child_that_grows_ends_itself(zoo: Zoo, tmp_path: Path) -> None:
     """Whatever the look at the file has let pass."""
     with pytest.raises(TokenizerBroken, match="tokenizer or chat template"):
-        checked(spoiled(zoo, tmp_path / "m", "replacements"), FirstUse())
+        checked(spoiled(zoo, tmp_path / "m", "long replacements"), FirstUse())
 
 
 _LARGE_PROGRAM = """

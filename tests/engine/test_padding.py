@@ -17,6 +17,7 @@ from engine.models.loading import load_draft, load_model
 from engine.prefix.memory import PrefixStore
 from engine.runtime.queued import QueuedReply
 from engine.runtime.scheduler import Scheduler
+from tests.helpers.samples import sampled
 from tests.helpers.tiny_families import FAMILIES, save_family
 
 PROMPT = tuple(5 + 7 * number % 90 for number in range(40))
@@ -51,7 +52,7 @@ def written(
 
     with monkeypatch.context() as patch:
         patch.setattr(CacheSet, "forward", recorded)
-        asked = Request(tokens=PROMPT, sampling=sampling, max_tokens=40, speculation=speculation)
+        asked = Request(tokens=PROMPT, sampling=sampling, max_tokens=24, speculation=speculation)
         scheduler.add(QueuedReply(RequestId(1), asked, events.append))
         while scheduler.busy:
             scheduler.step()
@@ -60,19 +61,22 @@ def written(
     return finished.tokens, widths
 
 
-@pytest.mark.parametrize("kind", FAMILIES)
-@pytest.mark.parametrize("speculation", [Speculation.off(), Speculation.fixed(2)], ids=["plain", "drafted"])
+WAYS = {
+    f"{kind}-{name}": (kind, speculation)
+    for kind in FAMILIES
+    for name, speculation in {"plain": Speculation.off(), "drafted": Speculation.fixed(2)}.items()
+}
+
+
 @pytest.mark.parametrize(
-    "sampling", [Sampling(temperature=0), Sampling(temperature=0.9, seed=4)], ids=["greedy", "warm"]
+    ("way", "sampling"),
+    sampled(WAYS, {"greedy": Sampling(temperature=0), "warm": Sampling(temperature=0.9, seed=4)}),
 )
 def test_padding_changes_no_token(
-    models: dict[str, Path],
-    kind: str,
-    speculation: Speculation,
-    sampling: Sampling,
-    monkeypatch: pytest.MonkeyPatch,
+    models: dict[str, Path], way: tuple[str, Speculation], sampling: Sampling, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Plain steps with the next one in flight, verified drafts and the tail of the prompt alike."""
+    kind, speculation = way
     tokens, widths = written(models[kind], monkeypatch, speculation, sampling, padded=False)
     padded_tokens, padded_widths = written(models[kind], monkeypatch, speculation, sampling, padded=True)
 

@@ -33,6 +33,7 @@ from engine import (
 )
 from tests.engine.conftest import Zoo
 from tests.helpers.engine_client import PATIENCE_S, EngineClient
+from tests.helpers.samples import sampled
 
 GREEDY = Sampling(temperature=0)
 PROMPT = tuple(range(40, 80))
@@ -48,12 +49,14 @@ def request(length: int = 48, stop: tuple[str, ...] = (), speculation: Speculati
     )
 
 
-@pytest.mark.parametrize("width", [1, 2, 3, 5])
-@pytest.mark.parametrize("speculation", [Speculation.off(), Speculation.fixed(1), Speculation.fixed(6)], ids=str)
+@pytest.mark.parametrize(
+    ("width", "speculation"),
+    sampled([1, 2, 3, 5], {"off": Speculation.off(), "1": Speculation.fixed(1), "6": Speculation.fixed(6)}),
+)
 def test_stop_string_ends_the_text_right_before_it(client: EngineClient, width: int, speculation: Speculation) -> None:
     """Wherever a stop string falls in a round, accepted or not, nothing of it and nothing after it comes out."""
     whole = client.run(request(speculation=Speculation.off())).text()
-    for start in range(2, 30, 7):
+    for start in range(2, 30, 4):
         stop = whole[start : start + width]
         outcome = client.run(request(stop=("never appears", stop), speculation=speculation))
         assert outcome.text() == whole[: whole.index(stop)]
@@ -192,7 +195,7 @@ def test_a_kept_cache_changes_nothing_but_time(client: EngineClient, zoo: Zoo) -
 
 def test_the_draft_can_change_in_mid_reply(client: EngineClient, zoo: Zoo) -> None:
     """Cleared, swapped and set again while a reply runs: same tokens, main model never reloaded."""
-    plain = client.run(request(length=600, speculation=Speculation.off()))
+    plain = client.run(request(length=300, speculation=Speculation.off()))
     changes = iter([None, zoo.drafts["poor"], zoo.drafts["itself"]])
     models: list[Event] = []
 
@@ -202,7 +205,7 @@ def test_the_draft_can_change_in_mid_reply(client: EngineClient, zoo: Zoo) -> No
             if folder != "done":
                 client.engine.set_draft(folder, models.append)
 
-    changed = client.run(request(length=600), on_event=change)
+    changed = client.run(request(length=300), on_event=change)
 
     assert changed.tokens == plain.tokens
     assert models[0] == ModelUnloaded(ModelRole.DRAFT)

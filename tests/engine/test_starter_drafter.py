@@ -7,6 +7,7 @@ drafter, with random weights: test_drafters.py.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from tests.helpers.starter_drafters import (
     QUESTIONS,
     SAME,
     STARTER,
+    Chat,
     asked,
     load,
     opened,
@@ -58,8 +60,7 @@ def test_it_drafts_well_in_both_turns_and_behind_an_edit_and_no_token_depends_on
     chat = (QUESTIONS[0], first.text, QUESTIONS[2])
     second = tell(client, chat)
     assert second.end.stats.cached_tokens >= first.end.stats.context_tokens - 1
-    plain = [client.run(asked(each, drafts=False)).tokens for each in (QUESTIONS[:1], chat)]
-    assert [first.end.tokens, second.end.tokens] == plain
+    assert [first.end.tokens, second.end.tokens] == [plain(client, each) for each in (QUESTIONS[:1], chat)]
     assert {told.end.stats.proposer for told in (first, second)} == {name}
     assert per_pass(first, second) >= LEAST_PER_PASS
     other = (*chat[:2], QUESTIONS[2][:-1] + "。")
@@ -68,6 +69,11 @@ def test_it_drafts_well_in_both_turns_and_behind_an_edit_and_no_token_depends_on
     load(client, name)
     assert per_pass(second) >= SAME * per_pass(tell(client, chat))
     assert per_pass(edited) >= SAME * per_pass(tell(client, other))
+
+
+@cache
+def plain(client: EngineClient, chat: Chat) -> tuple[int, ...]:
+    return client.run(asked(chat, drafts=False)).tokens
 
 
 @pytest.mark.expect_log("could not load")

@@ -39,7 +39,7 @@ def write(folder: Path, chat: tuple[int, ...], tokens: int, together: threading.
     assert isinstance(client.load(folder), ModelReady)
     together.wait(60)
     asked = Request(tokens=chat, sampling=Sampling(temperature=0), max_tokens=tokens, speculation=Speculation.fixed(6))
-    told.extend(client.run(asked) for _ in range(REPLIES))
+    told.extend(client.run(asked) for _ in range(REPLIES if together.parties > 1 else 1))
     assert engine.close()
 
 
@@ -64,6 +64,5 @@ def test_two_engines_write_what_each_writes_alone(folder: Path, tokens: int) -> 
     alone = [replies(folder, tokens, chat)[0] for chat in CHATS]
     both = replies(folder, tokens, *CHATS)
     for mine, other in zip(alone, both, strict=True):
-        assert [outcome.tokens for outcome in other] == [outcome.tokens for outcome in mine]
-        assert len(other) == REPLIES
+        assert [outcome.tokens for outcome in other] == [mine[0].tokens] * REPLIES
         assert any(0 < outcome.stats.accepted < outcome.stats.drafted for outcome in other)
