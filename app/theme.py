@@ -149,9 +149,7 @@ class Theme(QObject):
 
     @property
     def dark(self) -> bool:
-        if self._appearance == "auto":
-            return QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
-        return self._appearance == "dark"
+        return self._dark
 
     @property
     def scale(self) -> float:
@@ -247,6 +245,8 @@ class Theme(QObject):
         self.changed.emit()
 
     def _apply(self) -> None:
+        system_is_dark = QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
+        self._dark = system_is_dark if self._appearance == "auto" else self._appearance == "dark"
         app = QApplication.instance()
         if isinstance(app, QApplication):
             app.setPalette(qt_palette(self.palette))

@@ -43,8 +43,15 @@ class ContextRing(Translated, QWidget):
     def set_usage(self, used_tokens: int, limit_tokens: int) -> None:
         if (used_tokens, limit_tokens) == (self._used_tokens, self._limit_tokens):
             return
+        before = self._shown()
         self._used_tokens, self._limit_tokens = used_tokens, limit_tokens
-        self._retranslate()
+        if self._shown() != before:
+            self._retranslate()
+        self.setToolTip("\n".join(self._told()))
+
+    def _shown(self) -> tuple[int, int]:
+        """What can be seen of the figures, which change with every few words of a reply."""
+        return round(self.share * 360) if self._used_tokens else -1, self._limit_tokens
 
     def set_room(self, model_tokens: int, memory_tokens: int) -> None:
         """What the main model holds, and what there is room for in memory, about."""
@@ -53,13 +60,15 @@ class ContextRing(Translated, QWidget):
 
     def _retranslate(self) -> None:
         self.setVisible(self._limit_tokens > 0 and self._used_tokens > 0)
-        sentence = self.tr("%1 of %2 tokens of context used")
-        used = fill(sentence, count(self._used_tokens), count(self.effective_tokens))
-        words = [used, *self._reasons()]
+        words = self._told()
         self.setToolTip("\n".join(words))
         self.setAccessibleName(". ".join(words))
         self.updateGeometry()
         self.update()
+
+    def _told(self) -> list[str]:
+        sentence = self.tr("%1 of %2 tokens of context used")
+        return [fill(sentence, count(self._used_tokens), count(self.effective_tokens)), *self._reasons()]
 
     def _reasons(self) -> list[str]:
         """Why it is less than the model holds."""
