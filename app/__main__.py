@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -14,6 +15,8 @@ _CHILDREN = ("--read-pdf", "--read-chats")  # as in app.system.limited_child
 
 
 def main(arguments: list[str] | None = None) -> int:
+    # Until `Interrupts` hears it: nothing is open yet, and a KeyboardInterrupt within Qt's imports aborts or gets lost.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     arguments = sys.argv[1:] if arguments is None else arguments
     if arguments[:1] == [_TRY_MODEL]:
         from engine import try_model
@@ -45,6 +48,7 @@ def _prove_itself(options: argparse.Namespace, alone: bool) -> int:
         _print_error("There is no display here: Hunch asks itself one question offscreen instead.")
     from app.smoke import smoke
 
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # it tidies up
     return smoke(options.smoke, STARTED_AT)
 
 

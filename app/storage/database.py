@@ -17,12 +17,12 @@ from typing import Any
 
 from app.storage import copies, rescue
 from app.storage.problems import is_damage
+from app.storage.salvage import LARGEST_NUMBER
 
 # Written pages go to the database itself this often: what is only in the log is lost with the first bad byte there.
 _LOG_PAGES = 64
 _BUSY_MS = 5000
 _TRIES = 3
-_LARGEST_NUMBER = 2**31 - 1  # of a row
 _FIRST_WITH_NOTES = 3  # the schema version that brought the table
 
 _PRAGMAS = (
@@ -171,7 +171,7 @@ def _has_no_fault(path: Path) -> bool:
             return _noted_version(connection) != known  # otherwise the number is damaged
         if version < 0 or _schema(connection) != _expected_schema(version):
             return False
-        return _can_be_written(connection, path)
+        return _has_possible_numbers(connection) and _can_be_written(connection, path)
 
 
 def _noted_version(connection: sqlite3.Connection) -> int:
@@ -181,6 +181,16 @@ def _noted_version(connection: sqlite3.Connection) -> int:
         return int(row[0]) if row else 0
     except (sqlite3.DatabaseError, ValueError):
         return 0
+
+
+def _has_possible_numbers(connection: sqlite3.Connection) -> bool:
+    """No program gives such numbers, and Qt's signals cannot name them; a rescue gives the rows others."""
+    numbered = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE '%AUTOINCREMENT%'"
+    for (table,) in connection.execute(numbered).fetchall():
+        ends = f'SELECT (SELECT min(id) FROM "{table}") < 0 OR (SELECT max(id) FROM "{table}") > {LARGEST_NUMBER}'
+        if connection.execute(ends).fetchone()[0]:
+            return False
+    return True
 
 
 def _can_be_written(connection: sqlite3.Connection, path: Path) -> bool:
@@ -280,7 +290,7 @@ def _statements(script: str) -> Iterator[str]:
 
 def _mend_numbers(connection: sqlite3.Connection) -> None:
     """No bit of what SQLite notes as the last number makes the next row one that Qt's signals cannot name."""
-    wrong = connection.execute("SELECT name FROM sqlite_sequence WHERE seq > ?", (_LARGEST_NUMBER,)).fetchall()
+    wrong = connection.execute("SELECT name FROM sqlite_sequence WHERE seq > ?", (LARGEST_NUMBER,)).fetchall()
     for (table,) in wrong:
         if connection.execute("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", (table,)).fetchone():
             last = f'(SELECT ifnull(max(id), 0) FROM "{table}")'

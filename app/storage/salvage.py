@@ -52,6 +52,8 @@ _PARENT_INDEXES = ("messages_by_parent", "messages_by_own_parent")
 _ROLES = ("user", "assistant", "system")
 # How many ids are tried one by one: between two that can be read, and behind the last one.
 _BETWEEN, _BEHIND = 100_000, 1000
+LARGEST_NUMBER = 1 << 30  # of a row: half of what Qt's signals can name, and no chat of a person has as many
+_INSTEAD = 1 << 29  # the first of the numbers that rows with impossible ones get
 _LATEST_S = 4e10
 # The second is raised where SQLite's own words about a damaged schema are not UTF-8.
 FAULTS = (sqlite3.DatabaseError, UnicodeDecodeError)
@@ -242,7 +244,8 @@ class _Source:
 class Merge:
     """Rows of several sources in one database, the best source first.
 
-    A row whose id is taken is the same row if it was made at the same time; otherwise it gets an id of its own.
+    A row whose id is taken is the same row if it was made at the same time; otherwise it gets an id of its own. An id
+    that no program gives becomes another one, wherever it stands.
     """
 
     fresh: sqlite3.Connection
@@ -250,16 +253,24 @@ class Merge:
     from_copies: int = 0
     _made: dict[str, dict[int, object]] = field(default_factory=lambda: {table: {} for table in TABLES})
     _said: set[tuple[object, ...]] = field(default_factory=set)
+    _instead: dict[tuple[str, int], int] = field(default_factory=dict)  # of impossible ids
 
     def add(self, rows: Rows, is_copy: bool = False, is_carved: bool = False) -> None:
         """`is_carved`: its ids are in doubt, so a row with known words is known."""
         source = _Source()
         for table, row in rows:
+            self._make_possible(table, row)
             if is_carved and _words(table, row) in self._said:
                 continue
             if self._add(table, row, source) and table == "messages":
                 self.messages += 1
                 self.from_copies += is_copy
+
+    def _make_possible(self, table: str, row: Row) -> None:
+        for column, of in ({_KEY[table]: table} | _REFERENCES[table]).items():
+            number = row.get(column)
+            if isinstance(number, int) and not 0 <= number <= LARGEST_NUMBER:
+                row[column] = self._instead.setdefault((of, number), _INSTEAD + len(self._instead))
 
     def _add(self, table: str, row: Row, source: _Source) -> bool:
         key, made = _KEY[table], self._made[table]

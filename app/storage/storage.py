@@ -26,7 +26,15 @@ from app.storage.messages import MessageStore
 from app.storage.problems import NotOpened, NotStored, reason_of
 from app.storage.records import ChatSummary, Purged
 from app.storage.requests import RequestStore
-from app.storage.search_index import Progress, SearchIndex, forget_index, open_index
+from app.storage.search_index import (
+    Progress,
+    SearchIndex,
+    can_be_damage,
+    forget_index,
+    open_index,
+    seal_index,
+    take_index,
+)
 from app.storage.searching import Searching
 from app.storage.trash import KEPT_S, Trash
 from app.storage.unsent import UnsentStore
@@ -82,6 +90,7 @@ class Storage:
         self._searcher = Worker("storage reader", deliver)
         self._database: Database | None = None  # the writer's
         self._searching: _Search | None = None
+        self._has_index = False  # whether this run has taken it; the searcher's
         self._read: Stores | None = None
 
     # Start and end
@@ -124,6 +133,7 @@ class Storage:
             self._read.database.close()
             self._read = None
         self._ask(self._writer, self._close_database, _ignore, _ignore)
+        self._ask(self._searcher, self._leave_index, _ignore, _ignore)
         ended = [worker.close(max(0.0, deadline - time.monotonic())) for worker in (self._searcher, self._writer)]
         return all(ended)
 
@@ -189,7 +199,16 @@ class Storage:
     # The search index: only the searcher's thread touches it
 
     def _index(self) -> SearchIndex | None:
-        return open_index(self.path) if self.keeps else None
+        if not self.keeps:
+            return None
+        if not self._has_index:
+            take_index(self.path)
+            self._has_index = True
+        return open_index(self.path)
+
+    def _leave_index(self) -> None:
+        if self._has_index:
+            seal_index(self.path)
 
     def _drop_index(self) -> None:
         self._ask(self._searcher, lambda: forget_index(self.path), _ignore, _ignore)
@@ -205,8 +224,9 @@ class Storage:
                 self._read_for_index()
 
         def failed(error: Exception) -> None:
-            log.info("the search index is made anew: %s", _name(error))
-            self._drop_index()
+            log.info("the search index is not up to date: %s", _name(error))
+            if can_be_damage(error):
+                self._drop_index()
 
         self._ask(self._searcher, self._catch_up, read, failed)
 
@@ -344,9 +364,10 @@ class _Search:
     def _find(self, reader: Reader, index: SearchIndex | None) -> list[ChatSummary]:
         try:
             return Searching(reader, index, lambda: self.cancelled).find(self._query, self._limit)
-        except sqlite3.DatabaseError:
+        except sqlite3.DatabaseError as error:
             found = Searching(reader, None, lambda: self.cancelled).find(self._query, self._limit)
-            self.met_damage = index is not None and not self.cancelled  # what it can do without was at fault
+            # What it can do without was at fault.
+            self.met_damage = index is not None and not self.cancelled and can_be_damage(error)
             return found
 
 

@@ -181,17 +181,16 @@ def test_a_start_with_a_damaged_file_ends_in_an_open_window(
     tmp_path: Path, qtbot: QtBot, log: LogRecorder, place: int
 ) -> None:
     """It says once, in figures, what was saved, and shows no word of a chat there."""
-    harness = AppHarness(tmp_path)
-    path = harness.paths.database
-    texts, banner = fill(path), harness.window.banner
-    damaged = bytearray(path.read_bytes())
-    damaged[place : place + 40] = bytes(255 - byte for byte in damaged[place : place + 40])
-    path.write_bytes(damaged)
-    harness.open(qtbot)
-    assert "Messages saved" in banner.sentence.text()
-    assert SECRET not in banner.accessibleName()
-    harness.wait_until_stored(qtbot)
-    harness.close()
+    with AppHarness(tmp_path) as harness:
+        path = harness.paths.database
+        texts, banner = fill(path), harness.window.banner
+        damaged = bytearray(path.read_bytes())
+        damaged[place : place + 40] = bytes(255 - byte for byte in damaged[place : place + 40])
+        path.write_bytes(damaged)
+        harness.open(qtbot)
+        assert "Messages saved" in banner.sentence.text()
+        assert SECRET not in banner.accessibleName()
+        harness.wait_until_stored(qtbot)
     assert len(texts - look(path).texts) <= 2
     kept = [file.read_bytes() for file in path.parent.glob("chats-damaged-*.db")]
     assert kept == [bytes(damaged)]

@@ -62,29 +62,28 @@ class Stopwatch:
 
 
 def busy(path: Path, qtbot: QtBot, chats: int, messages: int) -> dict[str, float]:
-    harness = AppHarness(path)
-    fill(harness.paths.database, chats, messages)
-    watch, application = Stopwatch(), harness.application
-    is_open: list[bool] = []
-    application.opened.connect(lambda: is_open.append(True))
-    application.show()
-    taken = {"start": watch.act(lambda: None, lambda: bool(is_open))}
-    qtbot.waitUntil(harness._is_settled)
+    with AppHarness(path) as harness:
+        fill(harness.paths.database, chats, messages)
+        watch, application = Stopwatch(), harness.application
+        is_open: list[bool] = []
+        application.opened.connect(lambda: is_open.append(True))
+        application.show()
+        taken = {"start": watch.act(lambda: None, lambda: bool(is_open))}
+        qtbot.waitUntil(harness._is_settled)
 
-    def until_answered() -> bool:
-        return not application.storage.pending
+        def until_answered() -> bool:
+            return not application.storage.pending
 
-    taken["index"] = watch.act(lambda: None, until_answered)  # by another thread, a few messages at a time
-    controller, newest = harness.chats, chats * messages - 7
-    taken["search"] = watch.act(lambda: controller.conversations.set_query(f"message {newest}"), until_answered)
-    assert controller.conversations.rows
-    taken["search ended"] = watch.act(lambda: controller.conversations.set_query(""), until_answered)
-    taken["open"] = watch.act(lambda: controller.open_chat(3), lambda: True)
-    taken["send"] = watch.act(lambda: controller.send("And?"), until_answered)
-    harness.wait_until_quiet(qtbot)
-    taken["delete"] = watch.act(lambda: controller.delete_chat(5), until_answered)
-    taken["undo"] = watch.act(controller.undo_delete, until_answered)
-    harness.close()
+        taken["index"] = watch.act(lambda: None, until_answered)  # by another thread, a few messages at a time
+        controller, newest = harness.chats, chats * messages - 7
+        taken["search"] = watch.act(lambda: controller.conversations.set_query(f"message {newest}"), until_answered)
+        assert controller.conversations.rows
+        taken["search ended"] = watch.act(lambda: controller.conversations.set_query(""), until_answered)
+        taken["open"] = watch.act(lambda: controller.open_chat(3), lambda: True)
+        taken["send"] = watch.act(lambda: controller.send("And?"), until_answered)
+        harness.wait_until_quiet(qtbot)
+        taken["delete"] = watch.act(lambda: controller.delete_chat(5), until_answered)
+        taken["undo"] = watch.act(controller.undo_delete, until_answered)
     print({name: round(each, 4) for name, each in taken.items()})  # noqa: T201  shown where the drill fails, or with -s
     return taken
 

@@ -90,15 +90,12 @@ def live(harness: AppHarness, qtbot: QtBot, export: Path) -> None:
 
 
 def drill(folder: Path, qtbot: QtBot, table: str, column: str, values: list[object]) -> None:
-    harness = AppHarness(folder)
-    make(harness.paths.database)
-    spoil(harness.paths.database, table, column, values)
-    try:
+    with AppHarness(folder) as harness:
+        make(harness.paths.database)
+        spoil(harness.paths.database, table, column, values)
         live(harness, qtbot, folder / "export.json")
         whole = harness.application.storage.read.messages.shown_branch(_ROWS)
         assert [message.text.split()[0] for message in whole] == [SECRET, SECRET]
-    finally:
-        harness.close()
 
 
 @pytest.mark.drill

@@ -148,3 +148,18 @@ Telling._on_storage_open = copy
     with running(copies, tmp_path) as process:
         process.send_signal(signal.SIGTERM)
         assert process.wait(PATIENCE_S) == 0
+
+
+def test_an_interrupt_before_there_is_a_window_ends_it_without_a_word() -> None:
+    """Within Qt's imports a KeyboardInterrupt aborts the process, or is lost."""
+    code = """
+import os, signal
+from app.__main__ import main
+from app.system import platform_check
+platform_check.qt_problem = lambda: os.kill(os.getpid(), signal.SIGINT)
+main([])
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
+    assert (done.returncode, done.stderr) == (-signal.SIGINT, "")

@@ -316,3 +316,42 @@ def test_a_damaged_last_number_does_not_make_the_next_one_too_large(tmp_path: Pa
     with closing(Database(path)) as database:
         assert Stores(database).chats.create("second") == first + 1
         assert database.rescued is None
+
+
+@DAMAGED
+@pytest.mark.parametrize("offset", [2**31, 2**40, 2**62, -(2**40)])
+def test_rows_of_numbers_that_nothing_gives_get_others(path: Path, offset: int) -> None:
+    """Qt's signals cannot name them. What belongs together still does, and no row comes twice, also beside a copy."""
+    with closing(Database(path)) as database:
+        stores = Stores(database)
+        folder = stores.folders.make("Folder", None)
+        for title in ("Other", "Chat"):
+            chat = stores.chats.create(title)
+            first = stores.messages.add_user(chat, None, f"{title} question")
+            stores.messages.add_user(chat, first, f"{title} follow-up")
+        database.execute("UPDATE chats SET folder_id = ? WHERE id = ?", (folder, chat))
+        stores.unsent.put(chat, "typed")
+        database.execute("PRAGMA foreign_keys = OFF")
+        for column in ("chats.id", "messages.chat_id", "unsent.chat_id"):
+            table, name = column.split(".")
+            database.execute(f"UPDATE {table} SET {name} = {name} + ? WHERE {name} = ?", (offset, chat))
+        later = "id > 2"
+        database.execute(f"UPDATE messages SET parent_id = parent_id + ? WHERE {later} AND parent_id > 0", (offset,))
+        database.execute(f"UPDATE messages SET id = id + ? WHERE {later}", (offset,))
+        database.execute("UPDATE chats SET leaf_id = leaf_id + ? WHERE id != 1", (offset,))
+    copies.make_if_due(path)
+    for _ in range(2):
+        with closing(Database(path)) as database:
+            stores = Stores(database)
+            chats = {chat.title: chat.id for chat in stores.chats.find()}
+            assert chats["Other"] == 1
+            assert len(chats) == 2
+            assert 0 < chats["Chat"] < 2**31
+            for title, number in chats.items():
+                branch = stores.messages.shown_branch(number)
+                assert [each.text for each in branch] == [f"{title} question", f"{title} follow-up"]
+                assert all(0 < each.id < 2**31 - 1000 for each in branch)
+            assert stores.unsent.all() == {chats["Chat"]: "typed"}
+            assert database.rows("SELECT id FROM folders")[0]["id"] == folder
+            assert stores.messages.add_user(1, None, "more") < 2**31
+            database.execute("DELETE FROM messages WHERE text = 'more'")

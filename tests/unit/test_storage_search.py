@@ -6,6 +6,7 @@ import sqlite3
 import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 
 from app.storage import Attachment, AttachmentKind, ChatSummary, Database, ReplyStatus, ReplyText, Storage, Stores
 from app.storage.database import Reader, address_of
-from app.storage.search_index import Progress, SearchIndex, forget_index, index_path, open_index
+from app.storage.search_index import Progress, SearchIndex, forget_index, index_path, open_index, seal_index, take_index
 from app.storage.searching import MATCHES, Searching
 from engine import RequestStats
 
@@ -168,6 +169,19 @@ def test_an_index_that_does_not_say_what_it_has_read_is_made_anew(stores: Stores
         assert found(path, "words", index) == [(chat, (1,))]
 
 
+@pytest.mark.parametrize("number", [-(2**63), -1, 0, 2**31, 2**32, 2**40, 2**63 - 1])
+def test_chats_and_messages_of_any_number_are_found(stores: Stores, path: Path, number: int) -> None:
+    chat_of(stores, "other words")
+    for chat, message in ((number, 1000), (7, number)):
+        stores.database.execute("INSERT INTO chats (id, created_at, updated_at) VALUES (?, 1, 1)", (chat,))
+        stores.database.execute(
+            "INSERT INTO messages (id, chat_id, role, text, created_at) VALUES (?, ?, 'user', 'zebra', 1)",
+            (message, chat),
+        )
+    with closing(indexed(path)) as index:
+        assert {chat for chat, _ in found(path, "zebra", index)} == {number, 7}
+
+
 def test_an_index_of_a_later_database_is_refused(stores: Stores, path: Path, tmp_path: Path) -> None:
     """Somebody has put an older copy in the place of the database: numbers that come again are other messages."""
     chat_of(stores, "one", "two", "three")
@@ -268,6 +282,112 @@ def test_a_search_goes_on_without_an_index_that_cannot_be_read(owner: Owner, pat
     assert owner.search("words") == ["Chat"]
     owner.settle()
     assert not index_path(path).exists()  # it is made anew
+
+
+def chat_with(number: int, stores: Stores) -> int:
+    return chat_of(stores, f"word{number} " * 40, title=f"{number}")
+
+
+def filled(owner: Owner) -> bytes:
+    """Chats that the index has read; the index as a run leaves it."""
+    for number in range(30):
+        owner.write(partial(chat_with, number))
+    owner.storage.settle()
+    owner.settle()
+    owner.storage.close()
+    return index_path(owner.storage.path).read_bytes()
+
+
+def again(path: Path, query: str) -> list[str]:
+    """What another run finds, before and after it has read what it has to."""
+    owner = Owner(path)
+    found = owner.search(query)
+    owner.storage.settle()
+    owner.settle()
+    assert owner.search(query) == found
+    owner.storage.close()
+    return found
+
+
+def test_a_piece_that_turns_into_another_one_hides_no_chat(owner: Owner, path: Path) -> None:
+    """SQLite finds no fault in it."""
+    owner.write(lambda stores: chat_of(stores, "zqx", title="Rare"))
+    data = filled(owner)
+    at = data.index(b"qx") + 1  # behind the z of the piece before
+    index_path(path).write_bytes(data[:at] + b"y" + data[at + 1 :])
+    with closing(sqlite3.connect(index_path(path), isolation_level=None)) as raw:
+        assert raw.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        raw.execute("INSERT INTO pieces (pieces) VALUES ('integrity-check')")
+        assert raw.execute("SELECT count(*) FROM pieces WHERE pieces MATCH 'zqx'").fetchone() == (0,)
+    assert again(path, "zqx") == ["Rare"]
+
+
+def damage_one_bit(path: Path, step: int) -> None:
+    """Whatever bit of it turns while no run has it."""
+    whole = index_path(path).read_bytes()
+    seal = index_path(path).with_name("chats-search.db.seal")
+    sealed = seal.read_bytes()
+    for at in range(0, len(whole), step):
+        forget_index(path)
+        damaged = bytearray(whole)
+        damaged[at] ^= 1 << at % 8
+        index_path(path).write_bytes(damaged)
+        seal.write_bytes(sealed)
+        assert again(path, "word17") == ["17"], at
+
+
+def test_some_bits_of_the_index_turn(owner: Owner, path: Path) -> None:
+    filled(owner)
+    damage_one_bit(path, 4001)
+
+
+@pytest.mark.drill
+def test_many_bits_of_the_index_turn(owner: Owner, path: Path) -> None:
+    filled(owner)
+    damage_one_bit(path, 61)
+
+
+def test_an_index_is_used_again_only_as_a_run_has_left_it(owner: Owner, path: Path) -> None:
+    """Also after a run that was killed: then there is no seal."""
+    data = filled(owner)
+    seal = index_path(path).with_name("chats-search.db.seal")
+    before = index_path(path).stat().st_ino
+    take_index(path)
+    assert (index_path(path).stat().st_ino, seal.exists()) == (before, False)
+    take_index(path)  # the run that took off the seal was killed
+    assert not index_path(path).exists()
+    index_path(path).write_bytes(data)
+    seal_index(path)
+    seal.write_bytes(b"")
+    assert again(path, "word17") == ["17"]
+
+
+def test_a_locked_index_is_left_alone(owner: Owner, path: Path) -> None:
+    filled(owner)
+    other = sqlite3.connect(index_path(path), isolation_level=None)
+    other.execute("PRAGMA locking_mode = EXCLUSIVE")
+    other.execute("BEGIN EXCLUSIVE")
+    with closing(other):
+        before = index_path(path).stat().st_ino
+        assert open_index(path) is None
+        assert again(path, "word17") == ["17"]
+        assert index_path(path).stat().st_ino == before
+    assert again(path, "word17") == ["17"]
+
+
+@pytest.mark.parametrize("gone", [True, False])
+def test_an_index_that_goes_while_the_app_runs_is_made_anew(owner: Owner, path: Path, gone: bool) -> None:
+    owner.write(lambda stores: chat_of(stores, "words", title="Chat"))
+    owner.storage.settle()
+    owner.settle()
+    forget_index(path)
+    if not gone:  # where nothing can be written: as a file that is read only, for somebody whom nothing is forbidden
+        index_path(path).mkdir()
+    assert owner.search("words") == ["Chat"]
+    owner.storage.settle()
+    owner.settle()
+    assert owner.search("words") == ["Chat"]
+    assert index_path(path).is_file() is gone
 
 
 def test_what_is_deleted_for_good_is_in_no_file(owner: Owner, path: Path) -> None:
