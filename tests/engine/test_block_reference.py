@@ -30,7 +30,7 @@ CONFIGS: dict[str, dict[str, Any]] = {
     "causal windows": tiny.dflash_config(
         layer_types=["sliding_attention", "full_attention"], sliding_window=4, is_causal=True
     ),
-    "scaled": tiny.dflash_config(input_embedding_scale=3.0, final_logit_softcapping=5.0, output_multiplier=1.5),
+    "scaled": tiny.dflash_config(input_embedding_scale=2.0, final_logit_softcapping=5.0, output_multiplier=2.0),
     "two tables": tiny.dspark_config(),
     "gated table": tiny.dspark_config(markov_head_type="gated"),
     "confidence of the state alone": tiny.dspark_config(confidence_head_with_markov=False),

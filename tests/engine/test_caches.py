@@ -158,6 +158,20 @@ def test_a_window_checkpoint_holds_what_a_next_token_sees_and_no_more() -> None:
     assert step(window, 2) == list(range(25, 42))
 
 
+@pytest.mark.parametrize("left", [0, 1, 10])
+def test_a_checkpoint_of_a_window_that_is_not_full_holds_all_of_it(left: int) -> None:
+    window = WindowCache(16)
+    step(window, 10)
+    window.trim(10 - left)
+    caches = CacheSet([window])
+    caches.position = left
+    checkpoint = make_checkpoint(caches)
+    step(window, 30)
+    caches.position = left + 30
+    truncate(caches, left, checkpoint)
+    assert step(window, 2) == list(range(left + 2))
+
+
 @pytest.mark.parametrize("asked", [None, 4, 15, 16, 24])
 @pytest.mark.parametrize("before", [0, 1, 10, 15, 40])
 def test_a_mask_shows_each_token_of_a_step_its_window(before: int, asked: int | None) -> None:

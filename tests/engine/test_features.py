@@ -192,6 +192,30 @@ def test_a_long_chat_is_read_again_chunk_by_chunk() -> None:
     check(kept, CHAT, 1399)
 
 
+@pytest.mark.parametrize(("tokens", "came", "behind"), [(1400, 900, [900, 388]), (1026, 1025, [1025, 513, 1])])
+def test_reading_again_ends_when_the_last_state_is_there(tokens: int, came: int, behind: list[int]) -> None:
+    """Neither before it nor, where later states came by themselves, after it."""
+    kept = context()
+    kept.follow(CHAT[:tokens])
+    kept.receive(came, positions(came, tokens))
+    left = []
+    while missing := kept.missing():
+        left.append(missing)
+        kept.read_again()
+    assert left == behind
+    assert kept._again is None
+
+
+def test_states_that_wait_behind_some_rows_are_read_in_chunks_too() -> None:
+    kept = context()
+    kept.follow(CHAT[:1201])
+    kept.receive(0, positions(0, 100))
+    kept.read()
+    kept.receive(100, positions(100, 1200))
+    kept.read()
+    check(kept, CHAT, 1200)
+
+
 def test_a_chat_that_grows_while_it_is_read_again_is_read_again_once_more() -> None:
     kept = context()
     kept.follow(CHAT[:600])
@@ -263,6 +287,14 @@ def test_as_many_as_256_parts_wait_without_a_reading() -> None:
     assert (kept._waiting, kept._waiting_bytes) == ([], 0)
 
 
+def test_of_the_first_turn_nothing_is_kept_as_an_earlier_ones_end() -> None:
+    kept = context(reads_next_token=False)
+    kept.follow(CHAT[:20])
+    kept.receive(0, positions(0, 19))
+    kept.close()
+    assert kept._store._kept[0].sequence.turn_end == 0
+
+
 def test_more_states_than_may_wait_are_read_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """A row takes less room than the states that it is made of. What has no row yet is put together at least."""
     monkeypatch.setattr(features, "_MOST_WAITING_BYTES", 40)
@@ -299,6 +331,10 @@ def test_an_offer_is_what_fits_the_context_once_every_state_is_there(room: int, 
     assert drafts.offer(CHAT[:50]) == Offer(name, 0, tells_probabilities=True, behind=49)
     drafts.receive_states(0, positions(0, 49))
     assert drafts.offer(CHAT[:50]) == Offer(name, most, tells_probabilities=True)
+
+
+def test_it_says_which_layers_it_drafts_from() -> None:
+    assert proposer().layers == (0,)
 
 
 def test_only_what_was_missing_at_the_last_offer_is_read_again() -> None:

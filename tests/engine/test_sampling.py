@@ -449,3 +449,21 @@ def test_two_logits_may_each_be_off_by_the_rounding(rounding: float, doubted: bo
     _, doubt = sampler(Sampling(temperature=0)).verify(logits, 0, Draft(mx.array([0], dtype=mx.uint32)), rounding)
     assert doubt is not None
     assert doubt.tolist() == [doubted, doubted]
+
+
+@pytest.mark.parametrize("temperature", [0.5, 2.0])
+def test_what_is_drawn_is_in_doubt_where_the_rounding_of_two_logits_could_have_drawn_another(
+    temperature: float,
+) -> None:
+    """Noise is added behind the temperature, which scales the rounding with the logits."""
+    by, logits = sampler(Sampling(temperature=temperature)), mx.concatenate([logprobs_of(seed) for seed in range(2)])
+    values = mx.sort(logits / temperature + gumbel_noise(7, 3, 2, VOCABULARY), axis=-1)
+    lead = temperature * number(values[0, -1] - values[0, -2])
+    for share, doubted in ((0.49, False), (0.51, True)):
+        _, doubt = by.verify(logits, 3, Draft(mx.array([0], dtype=mx.uint32)), share * lead)
+        assert doubt is not None
+        assert bool(doubt[0].item()) is doubted
+
+
+def test_a_top_p_of_1_leaves_nothing_out_however_unlikely() -> None:
+    assert not mx.any(mx.isinf(filtered(mx.array([[0.0, -30.0, -60.0]]), SAMPLED))).item()

@@ -49,8 +49,16 @@ _TESTS = {
         "engine/test_drafters_chain",
         "engine/test_drafter_conventions",
     ),
-    "engine/drafting/proposers/dflash": ("engine/test_block_reference", "engine/test_drafters_block"),
-    "engine/drafting/proposers/eagle3": ("engine/test_drafters_chain", "engine/test_drafter_conventions"),
+    "engine/drafting/proposers/dflash": (
+        "engine/test_block_parts",
+        "engine/test_block_reference",
+        "engine/test_drafters_block",
+    ),
+    "engine/drafting/proposers/eagle3": (
+        "engine/test_block_parts",
+        "engine/test_drafters_chain",
+        "engine/test_drafter_conventions",
+    ),
     "engine/drafting/proposers/features": ("engine/test_features", "engine/test_drafters_block"),
     "engine/drafting/proposers/mtp": ("engine/test_drafters_chain", "engine/test_drafter_conventions"),
     "engine/drafting/proposers/reduced": ("engine/test_drafters_block",),
@@ -69,7 +77,13 @@ _TESTS = {
     "engine/drafting/proposers/draft_model": ("engine/test_draft_model",),
     "engine/drafting/proposers/base": ("engine/test_proposers", "engine/test_draft_model", *_ROUND),
     "engine/drafting/proposers": ("engine/test_draft_model", *_ROUND),
-    "engine/caches/checkpoints": (*_CACHES, "engine/test_prefix_choice", "engine/test_prefix_disk"),
+    "engine/caches/base": ("engine/test_cache_kinds", *_CACHES, "families/test_cache_contract"),
+    "engine/caches/checkpoints": (
+        *_CACHES,
+        "engine/test_prefix_choice",
+        "engine/test_prefix_file",
+        "engine/test_prefix_disk",
+    ),
     "engine/caches/hooks": ("engine/test_hooks", "engine/test_hidden_states"),
     "engine/caches/kinds": ("engine/test_cache_kinds", "engine/test_cache_misuse"),
     "engine/caches/making": ("engine/test_cache_kinds",),
@@ -83,7 +97,7 @@ _TESTS = {
     "engine/models/token_map": ("unit/test_token_map",),
     "engine/models/translation": ("engine/test_translation",),
     "engine/runtime/counting": ("unit/test_counting", "engine/test_counting"),
-    "engine/runtime/draft_marks": ("engine/test_draft_marks",),
+    "engine/runtime/draft_marks": ("engine/test_draft_mark_places", "engine/test_draft_marks"),
     "engine/runtime/sharing": ("unit/test_sharing",),
 }
 

@@ -76,7 +76,7 @@ def test_without_figures_it_says_nothing(measured: ForwardTimes, draft_share: fl
 def test_only_a_model_of_about_that_size_and_sort_tells_of_another() -> None:
     small, large, experts = times({1: 1.0}, 1_000), times({1: 1.0}, 10_000), times({1: 1.0}, 4_000, sparse=True)
     measured = [small, large, experts]
-    assert times_like(measured, 1_900, sparse=False) is small
+    assert times_like(measured, 2_000, sparse=False) is small
     assert times_like(measured, 6_000, sparse=False) is large
     assert times_like(measured, 4_000, sparse=False) is None
     assert times_like(measured, 4_000, sparse=True) is experts

@@ -76,7 +76,6 @@ class Context:
         """Read what waits, though nobody drafts: a row takes less room than the states that it is made of."""
         self._waiting_bytes = 0
         if self._sequence is not None:
-            self.follow(self._tokens)
             self.read()
             self.caches.evaluate()
         self._waiting = _joined(self._waiting)
