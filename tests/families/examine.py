@@ -27,6 +27,7 @@ from tests.families.harness import (
 
 EVERY_LENGTH = tuple(range(1, 9))
 LEAST_VARIETY = 8  # different tokens in a reply
+SPARE_TOKENS = 3  # of a reply, besides those that the longest draft, or every count of accepted tokens, takes
 CLOSE = 1e-4  # of the largest logit: a chunk and the same tokens one by one, in float32
 
 
@@ -54,7 +55,8 @@ class Outcome:
 def examine(family: str, lengths: Sequence[int] = EVERY_LENGTH) -> Outcome:
     network = build(family)
     model = loaded(network)
-    theirs, plain = mlx_lm_reply(network), reply(model)
+    tokens = max(sum(range(1, max(lengths) + 2)), MAX_DRAFT_TOKENS) + SPARE_TOKENS
+    theirs, plain = mlx_lm_reply(network, tokens), reply(model, tokens=tokens)
     speculates = plain.conversation.caches.can_roll_back
     drafted = {n: _drafted(model, plain, n) for n in lengths} if speculates else {}
     mx.clear_cache()
@@ -67,20 +69,22 @@ def examine(family: str, lengths: Sequence[int] = EVERY_LENGTH) -> Outcome:
         inexact_lengths=tuple(n for n, told in drafted.items() if told.tokens != plain.tokens),
         unseen_counts=tuple(n for n, told in drafted.items() if told.accepted != set(range(n + 1))),
         longest_is_exact=not speculates or _drafted(model, plain, MAX_DRAFT_TOKENS).tokens == plain.tokens,
-        warm_is_exact=not speculates or _warm_is_exact(model),
+        warm_is_exact=not speculates or _warm_is_exact(model, tokens),
         from_plain=max([_apart(told, plain) for told in drafted.values()], default=0.0),
         from_prefill=max(_from_prefill(model, told) for told in (plain, *drafted.values())),
     )
 
 
 def _drafted(model: LoadedModel, plain: Told, length: int) -> Told:
-    return reply(model, proposer=Errant([*PROMPT, *plain.tokens]), length=lambda _: length)
+    truth = [*PROMPT, *plain.tokens]
+    return reply(model, proposer=Errant(truth), length=lambda _: length, tokens=len(plain.tokens))
 
 
-def _warm_is_exact(model: LoadedModel) -> bool:
+def _warm_is_exact(model: LoadedModel, tokens: int) -> bool:
     """The same seed draws the same tokens, with drafts of every length in turn."""
-    plain = reply(model, WARM)
-    drafted = reply(model, WARM, Errant([*PROMPT, *plain.tokens]), lambda number: number % 8 + 1)
+    plain = reply(model, WARM, tokens=tokens)
+    truth = [*PROMPT, *plain.tokens]
+    drafted = reply(model, WARM, Errant(truth), lambda number: number % 8 + 1, tokens)
     return drafted.tokens == plain.tokens
 
 

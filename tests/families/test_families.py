@@ -43,9 +43,9 @@ def test_a_fair_part_speculates_exactly(family: str) -> None:
 @pytest.mark.parametrize("family", ["qwen3", "gemma3_text", "qwen3_5", "mamba2", "recurrent_gemma", "deepseek_v41"])
 def test_any_family_can_draft(family: str) -> None:
     """Windows long wrapped and recurrent states forget what did not stand, on the draft's side too."""
-    main, draft = loaded(build(family)), loaded(noised(build(family)))
-    plain = reply(main)
-    drafted = reply(main, proposer=DraftModelProposer(draft, PrefixStore()), length=lambda _: 4)
+    main, draft, tokens = loaded(build(family)), loaded(noised(build(family))), 36
+    plain = reply(main, tokens=tokens)
+    drafted = reply(main, proposer=DraftModelProposer(draft, PrefixStore()), length=lambda _: 4, tokens=tokens)
 
     assert drafted.tokens == plain.tokens
     assert {0, 4} & drafted.accepted
