@@ -236,7 +236,7 @@ def test_the_states_of_shared_steps_are_kept(
     prompts = [FIRST, (*FIRST[:30], *QUESTION), FIRST[20:]]
     with monkeypatch.context() as patch:
         patch.setattr(Context, "read_again", lambda *_: pytest.fail("states were missing"))
-        replies = client.run_all([asked(text, GREEDY, most) for text, most in zip(prompts, (8, 14, 60), strict=True)])
+        replies = client.run_all([asked(text, GREEDY, most) for text, most in zip(prompts, (8, 14, 44), strict=True)])
     assert replies[2].stats.shared_rounds > 5
     assert replies[2].stats.draft_rounds > 5
     assert drafts.seen
@@ -246,8 +246,8 @@ def test_the_states_of_shared_steps_are_kept(
 @in_company
 def test_several_replies_at_once_and_back(client: EngineClient, pair: Pair, drafts: Drafts) -> None:
     prompts = [FIRST, (*FIRST[:30], *QUESTION), FIRST[20:]]
-    plain = [client.run(asked(prompt, GREEDY, 60, drafts=False)).finished.tokens for prompt in prompts]
-    lengths = (20, 30, 60)
+    plain = [client.run(asked(prompt, GREEDY, 36, drafts=False)).finished.tokens for prompt in prompts]
+    lengths = (12, 18, 36)
     replies = client.run_all([asked(prompt, GREEDY, most) for prompt, most in zip(prompts, lengths, strict=True)])
     assert [reply.tokens for reply in replies] == [tokens[:most] for tokens, most in zip(plain, lengths, strict=True)]
     whole(pair, drafts)
@@ -258,7 +258,7 @@ def test_sharing_and_taking_turns_may_alternate_at_any_step(
     client: EngineClient, pair: Pair, drafts: Drafts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     prompts = [FIRST, (*FIRST[:30], *QUESTION), FIRST[20:]]
-    plain = [client.run(asked(prompt, GREEDY, 40, drafts=False)).finished.tokens for prompt in prompts]
+    plain = [client.run(asked(prompt, GREEDY, 28, drafts=False)).finished.tokens for prompt in prompts]
     coin, gone = Random(4), set[Way]()
 
     def way(scheduler: Scheduler, _: object) -> Way:
@@ -267,7 +267,7 @@ def test_sharing_and_taking_turns_may_alternate_at_any_step(
         return chosen
 
     monkeypatch.setattr(Scheduler, "_way", way)
-    replies = client.run_all([asked(prompt, GREEDY, 40) for prompt in prompts])
+    replies = client.run_all([asked(prompt, GREEDY, 28) for prompt in prompts])
 
     assert (Way.DRAFTED in gone) is (pair.main.name == "dense")
     assert [reply.tokens for reply in replies] == plain
@@ -277,7 +277,7 @@ def test_sharing_and_taking_turns_may_alternate_at_any_step(
 
 @of_a_block_and_a_chain
 def test_swapped_cleared_and_cancelled_in_mid_reply(client: EngineClient, pair: Pair) -> None:
-    plain = client.run(asked(FIRST, GREEDY, 60, drafts=False)).finished.tokens
+    plain = client.run(asked(FIRST, GREEDY, 40, drafts=False)).finished.tokens
     told = 0
 
     def meddle(request: Any, event: object) -> None:
@@ -286,15 +286,15 @@ def test_swapped_cleared_and_cancelled_in_mid_reply(client: EngineClient, pair: 
         if told in (4, 12):
             client.engine.set_draft(None if told == 4 else pair.drafter, lambda event: None)
 
-    assert client.run(asked(FIRST, GREEDY, 60), meddle).tokens == plain
+    assert client.run(asked(FIRST, GREEDY, 40), meddle).tokens == plain
 
     def cancel(request: Any, event: object) -> None:
         if isinstance(event, TextDelta):
             client.engine.cancel(request)
 
-    cut = client.run(asked(FIRST, GREEDY, 60), cancel).tokens
+    cut = client.run(asked(FIRST, GREEDY, 40), cancel).tokens
     assert cut == plain[: len(cut)]
-    assert client.run(asked(FIRST, GREEDY, 60)).tokens == plain
+    assert client.run(asked(FIRST, GREEDY, 40)).tokens == plain
 
 
 @of_a_block_and_a_chain

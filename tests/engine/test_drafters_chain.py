@@ -375,14 +375,14 @@ def test_a_main_model_drafts_with_the_head_in_its_own_folder(engine: EngineClien
     for sampling, tokens in zip(SAMPLINGS, plain, strict=True):
         outcome = engine.run(request(Speculation.fixed(3), sampling))
         assert outcome.tokens == tokens
-        assert outcome.stats.drafted > 20
+        assert outcome.stats.drafted > 12
 
 
 SAMPLINGS = [Sampling(temperature=0), Sampling(temperature=0.8, seed=4)]
 
 
 def request(speculation: Speculation, sampling: Sampling) -> Request:
-    return Request(tokens=PROMPT, sampling=sampling, speculation=speculation, max_tokens=40)
+    return Request(tokens=PROMPT, sampling=sampling, speculation=speculation, max_tokens=24)
 
 
 @pytest.mark.parametrize(("name", "trained_on"), [("authors", 24), ("speculators", 2048), ("three layers", 2048)])
@@ -400,7 +400,7 @@ def test_a_reply_drafted_by_eagle_is_the_plain_one(
     for sampling, tokens in zip(SAMPLINGS, plain, strict=True):
         outcome = engine.run(request(Speculation.fixed(4), sampling))
         assert outcome.tokens == tokens
-        assert outcome.stats.drafted > 20
+        assert outcome.stats.drafted > 12
 
 
 def test_a_main_model_without_a_head_is_not_its_own_draft(zoo: Zoo) -> None:
@@ -460,7 +460,7 @@ def test_a_raw_repository_with_experts_one_by_one_drafts_with_its_own_head(
 
     outcome = engine.run(request(Speculation.fixed(3), SAMPLINGS[0]))
     assert outcome.tokens == plain
-    assert outcome.stats.drafted > 20
+    assert outcome.stats.drafted > 12
 
 
 def quantized(weights: dict[str, mx.array], bits: Callable[[str], int]) -> dict[str, mx.array]:
@@ -491,7 +491,7 @@ def test_quantized_heads_draft_nearly_as_they_did(engine: EngineClient, zoo: Zoo
         outcomes.append(engine.run(request(Speculation.fixed(3), SAMPLINGS[0])))
 
     assert outcomes[0].tokens == outcomes[1].tokens
-    assert outcomes[1].stats.drafted > 20
+    assert outcomes[1].stats.drafted > 12
 
 
 def test_a_head_in_a_folder_of_its_own_drafts_as_it_does_in_its_main_models(

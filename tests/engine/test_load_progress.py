@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import itertools
 import queue
 from pathlib import Path
 
 import pytest
 
-from engine import Engine, Event, ModelLoading, ModelLoadProgress, ModelMeasured, ModelReady
+from engine import (
+    Engine,
+    Event,
+    Finished,
+    ModelLoading,
+    ModelLoadProgress,
+    ModelMeasured,
+    ModelReady,
+    Request,
+    Sampling,
+)
+from engine.drafting.calibration import WIDTHS, Tuner
 from engine.models import loading
 from tests.engine.conftest import Zoo
-from tests.helpers.engine_client import EngineClient
+from tests.helpers.engine_client import PATIENCE_S, EngineClient
 
 
 def test_a_load_tells_how_many_bytes_are_in_memory(zoo: Zoo, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -50,3 +62,30 @@ def test_what_forwards_take_is_told_once_it_is_measured(zoo: Zoo, tmp_path: Path
         assert measured.others == ()
         rest = [events.get() for _ in range(events.qsize())]
         assert not any(isinstance(event, ModelMeasured) for event in rest)
+
+
+@pytest.mark.usefixtures("whole_engine")
+def test_measuring_gives_way_to_a_request_and_to_another_draft(zoo: Zoo, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both come between two of its forwards; then what is loaded now is measured from the beginning."""
+    engine, events = Engine(), queue.SimpleQueue[Event]()
+    engine.subscribe(events.put)
+    asked = Request(tokens=tuple(range(40, 60)), sampling=Sampling(temperature=0), max_tokens=12)
+    step, steps = Tuner.step, itertools.count(1)
+
+    def watched(tuner: Tuner) -> None:
+        done = next(steps)
+        if done == 5:
+            engine.submit(asked, events.put)
+        elif done == 30:
+            engine.set_draft(zoo.drafts["poor"], lambda event: None)
+        step(tuner)
+
+    monkeypatch.setattr(Tuner, "step", watched)
+    EngineClient(engine).load(zoo.main, zoo.drafts["close"])
+    heard: list[Event] = []
+    while not heard or not isinstance(heard[-1], ModelMeasured):
+        heard.append(events.get(timeout=PATIENCE_S))
+    assert engine.close()
+    ends = [event for event in heard if isinstance(event, (Finished, ModelReady, ModelMeasured))]
+    assert [type(event) for event in ends] == [ModelReady, ModelReady, Finished, ModelReady, ModelMeasured]
+    assert next(steps) > 30 + len(WIDTHS)
