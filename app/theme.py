@@ -140,6 +140,7 @@ class Theme(QObject):
         self._scale = 1.0
         self._motion: Motion = "auto"
         self._language = QLocale.system().name()[:2]
+        self._ui_fonts: dict[tuple[float, QFont.Weight, bool], QFont] = {}  # asked for at every painting and measuring
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_system_scheme_changed)
         self._apply()
 
@@ -191,11 +192,14 @@ class Theme(QObject):
 
     def ui_font(self, px: float = UI_PX, weight: QFont.Weight = QFont.Weight.Normal, *, tabular: bool = False) -> QFont:
         """The interface's font, scaled. `tabular` keeps changing numbers from moving sideways."""
-        font = self._font(self._ui_families(), px)
-        font.setWeight(weight)
-        if tabular:
-            font.setFeature(QFont.Tag("tnum"), 1)
-        return font
+        look = px, weight, tabular
+        if look not in self._ui_fonts:
+            font = self._font(self._ui_families(), px)
+            font.setWeight(weight)
+            if tabular:
+                font.setFeature(QFont.Tag("tnum"), 1)
+            self._ui_fonts[look] = font
+        return QFont(self._ui_fonts[look])
 
     def reply_font(self) -> QFont:
         return self._font(self._ui_families(), REPLY_PX)
@@ -241,6 +245,7 @@ class Theme(QObject):
             self._announce()
 
     def _announce(self) -> None:
+        self._ui_fonts.clear()
         self._apply()
         self.changed.emit()
 

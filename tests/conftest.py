@@ -22,8 +22,10 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 from PySide6.QtCore import QLocale
+from pytestqt.qtbot import QtBot
 
-_THREAD_END_S = 5.0
+_THREAD_END_S = 60.0
+_PATIENCE_MS = 60_000
 _FULL_COLLECTION_EVERY = 25  # tests
 
 # Set while this file is imported: libraries read the environment when they are.
@@ -52,6 +54,10 @@ QLocale.setDefault(QLocale("en_US"))  # as the app does when it is told its lang
 # Machines under test are busy, so time says nothing; a failure prints what reproduces it.
 settings.register_profile("hunch", deadline=None, database=None, print_blob=True)
 settings.load_profile("hunch")
+
+# For the same reason what is waited for without a limit of its own may take longer than pytest-qt's five seconds.
+for _wait in (QtBot.waitUntil, QtBot.waitSignal, QtBot.waitSignals, QtBot.waitExposed, QtBot.waitActive):
+    _wait.__kwdefaults__ = {**(_wait.__kwdefaults__ or {}), "timeout": _PATIENCE_MS}
 
 
 def _refuse_strangers(event: str, args: tuple[object, ...]) -> None:

@@ -69,6 +69,8 @@ def _find(word: str, text: str) -> int | None:
 
 
 def _stands_at(word: str, text: str, at: int) -> bool:
+    if word.isascii():
+        return text.startswith(word, at)
     last = len(word) - 1
     return all(_stands_for(letter, text[at + place], place == last) for place, letter in enumerate(word))
 

@@ -295,7 +295,7 @@ def test_no_read_that_fails_once_sets_a_sound_file_aside(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("prepare", [whole, damaged])
 def test_some_calls_fail_while_opening(tmp_path: Path, prepare: Prepare) -> None:
-    fail_while_opening(tmp_path / "chats.db", EVERYTHING, prepare, persistent=False, step=5)
+    fail_while_opening(tmp_path / "chats.db", EVERYTHING, prepare, persistent=False, step=9)
 
 
 @pytest.mark.parametrize("persistent", [False, True])
@@ -306,7 +306,7 @@ def test_every_sync_and_mapping_fails_while_opening(tmp_path: Path, prepare: Pre
 
 
 def test_the_process_dies_at_some_calls_of_a_rescue(tmp_path: Path) -> None:
-    die_while_opening(tmp_path / "chats.db", 31)
+    die_while_opening(tmp_path / "chats.db", 47)
 
 
 def test_some_writes_of_a_session_fail(tmp_path: Path) -> None:

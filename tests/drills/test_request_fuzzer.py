@@ -51,7 +51,7 @@ from tests.helpers.tiny_models import VOCABULARY
 
 PATIENCE_S = 120.0
 DRILL_S = 600.0
-SAMPLE = range(5)
+SAMPLE = range(3)
 WORDS = 250  # of the vocabulary, in prompts; beyond are the specials
 FAULTS: tuple[type[BaseException], ...] = (ValueError, CancelledError, SystemExit, KeyboardInterrupt)
 

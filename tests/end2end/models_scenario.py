@@ -44,7 +44,7 @@ def prepare(folder: Path, hub: TinyHub) -> None:
     settings = Settings(paths.settings, paths.hub_token)
     settings.language, settings.hub_endpoint = "en", hub.endpoint
     settings.main_folder = settings.draft_folder = ""
-    settings.speculation_mode = "fixed"  # it drafts whatever this machine measures
+    settings.speculation_mode, settings.max_tokens = "fixed", 40  # it drafts whatever this machine measures
     settings.save()
 
 

@@ -29,7 +29,7 @@ from app.controllers.statistics import Grouping
 qt = qt_application()
 paths = Paths.for_user(Path(sys.argv[1]))
 settings = Settings(paths.settings, paths.hub_token)
-settings.temperature, settings.language = 0.9, "en"
+settings.temperature, settings.language, settings.max_tokens = 0.9, "en", 40
 settings.speculation_mode, settings.speculation_tokens = "fixed", 4
 settings.inspector_visible, settings.overlay = True, "accepted"
 settings.save()

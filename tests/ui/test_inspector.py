@@ -17,6 +17,7 @@ from app.views.widgets.labels import TextLabel
 from app.words import speculation
 from engine import DraftingState, RequestStats
 from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.samples import sampled
 
 GAIN = RequestStats(
     generated_tokens=412,
@@ -142,8 +143,7 @@ def test_in_the_smallest_window_the_sidebar_makes_room(app: AppHarness, qtbot: Q
     assert window.rect().contains(wiring.panel.geometry())
 
 
-@pytest.mark.parametrize("scale", [1.0, 2.0])
-@pytest.mark.parametrize("language", ["en", "ko", "ja", "zh_CN"])
+@pytest.mark.parametrize(("language", "scale"), sampled(["en", "ko", "ja", "zh_CN"], [1.0, 2.0]))
 def test_nothing_is_cut_off(app: AppHarness, qtbot: QtBot, language: str, scale: float) -> None:
     settings, window, wiring = app.application.settings, app.window, app.window.inspector
     window.resize(1500, 900)

@@ -14,6 +14,7 @@ from app.views.link_dialog import ask_to_open
 from app.views.widgets.dialog import Dialog
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.pseudo_language import Screen, compile_pseudo, pseudo_language
+from tests.helpers.samples import sampled
 
 # Names, keys and units, and what the tests themselves put there.
 NAMES = frozenset(
@@ -114,8 +115,7 @@ def app(tmp_path: Path, qtbot: QtBot, compiled: Path) -> Iterator[AppHarness]:
             yield harness
 
 
-@pytest.mark.parametrize("scale", [1.0, 2.0])
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize(("page", "scale"), sampled(list(PAGES), [1.0, 2.0]))
 def test_all_words_are_translated_and_whole(
     app: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, page: str, scale: float
 ) -> None:

@@ -22,6 +22,7 @@ from app.views.widgets.fields import LineField, NumberField, Switch, WholeField
 from app.words.requests import RequestColumn
 from engine import HubAccess, HubUnreachable
 from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.samples import sampled
 
 REPOSITORY = "mlx-community/Tiny-4bit"
 
@@ -61,8 +62,7 @@ def install(page: ModelsPage) -> None:
     QTest.keyClick(page.install.repository, Qt.Key.Key_Return)
 
 
-@pytest.mark.parametrize("language", ["en", "ko", "ja", "zh_CN"])
-@pytest.mark.parametrize("scale", [1.0, 2.0])
+@pytest.mark.parametrize(("language", "scale"), sampled(["en", "ko", "ja", "zh_CN"], [1.0, 2.0]))
 def test_no_page_is_cut_off_at_the_side(
     harness: AppHarness, window: SettingsWindow, qtbot: QtBot, language: str, scale: float
 ) -> None:

@@ -28,6 +28,7 @@ from app.words.languages import LANGUAGES, SOURCES, compile_stale, system_langua
 from engine import NoModelLoaded
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.controller_harness import recorded
+from tests.helpers.samples import sampled
 
 ROOT = SOURCES.parent
 # Names and notations that are the same in every language.
@@ -171,8 +172,7 @@ def test_what_stands_in_the_banner_and_the_chat_list_follows_a_switch(harness: A
     assert (harness.window.banner.title.text(), rows.index(0, 0).data()) == ("불러온 모델이 없어요", "오늘")
 
 
-@pytest.mark.parametrize("scale", [1.0, 2.0])
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(("language", "scale"), sampled(list(LANGUAGES), [1.0, 2.0]))
 def test_no_button_is_cut_off(harness: AppHarness, qtbot: QtBot, language: str, scale: float) -> None:
     harness.application.settings.language = language
     harness.application.settings.text_scale = scale
