@@ -7,6 +7,7 @@ that knows all the parts.
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -115,6 +116,7 @@ class Application(QObject):
         self.window = MainWindow(self.theme, self.settings)
         self._settings_window: SettingsWindow | None = None
         self.is_open = False
+        self.engine_works_on = False  # after the end
         self._is_ending = False
         self._steps: list[Callable[[], object]] = []  # what the end has to close, in that order
         self.calls = GuiCalls(self)
@@ -327,7 +329,8 @@ class Application(QObject):
             self._settings_window.close()
 
     def _close_engine(self) -> None:
-        if not self.engine.close():
+        self.engine_works_on = not self.engine.close()
+        if self.engine_works_on:
             _log.warning("the engine did not end in time")
 
     def _close_store(self) -> None:
@@ -367,6 +370,9 @@ def run(profile_dir: Path | None, quick_ask: bool = False) -> int:
     application.show()
     code = qt.exec()
     instance.release()
+    if application.engine_works_on:  # Python's own end would wait for it, and MLX may abort there; all is stored
+        logging.shutdown()
+        os._exit(code)
     return code
 
 

@@ -7,6 +7,7 @@ model being loaded.
 
 from __future__ import annotations
 
+import atexit
 import itertools
 import logging
 import queue
@@ -65,6 +66,8 @@ class Engine:
         self._subscribers: dict[object, Sink] = {}
         self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
         self._thread.start()
+        # MLX aborts a process, or keeps it for ever, that ends while a thread still computes.
+        atexit.register(self.close)
 
     @staticmethod
     def forget_chats(cache_folder: Path) -> None:
@@ -128,6 +131,7 @@ class Engine:
     def close(self, timeout_s: float = 10.0) -> bool:
         """Finish everything as cancelled and end the thread; True when it ended in time. More calls change nothing.
 
+        A process that ends without it does it then.
         A sink may call this, too; from there it cannot wait for its own thread and says False.
         """
         with self._lock:
@@ -136,7 +140,10 @@ class Engine:
                 self._commands.put(Close())
         if threading.current_thread() is not self._thread:
             self._thread.join(timeout_s)
-        return not self._thread.is_alive()
+        if self._thread.is_alive():
+            return False
+        atexit.unregister(self.close)
+        return True
 
     def _send(self, command: Command) -> None:
         with self._lock:

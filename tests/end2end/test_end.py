@@ -72,6 +72,19 @@ def test_a_step_that_hangs_ends_with_the_process(tmp_path: Path) -> None:
     assert "did not end" in (tmp_path / "logs" / "hunch.log").read_text(encoding="utf-8")
 
 
+def test_an_engine_that_goes_on_does_not_keep_the_process(tmp_path: Path) -> None:
+    works_on = """
+def works_on(self, timeout_s=0):
+    threading.Thread(target=hangs).start()
+    return False
+application.Engine.close = works_on
+"""
+    with running(works_on, tmp_path) as process:
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(PATIENCE_S) == 0
+    assert "the engine did not end" in (tmp_path / "logs" / "hunch.log").read_text(encoding="utf-8")
+
+
 def test_a_signal_ends_a_window_that_hangs(tmp_path: Path) -> None:
     freeze = """
 from PySide6.QtCore import QTimer
