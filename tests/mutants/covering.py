@@ -72,10 +72,20 @@ _TESTS = {
     "engine/drafting/options": ("unit/test_options", "unit/test_controller", "unit/test_controller_simulated"),
     "engine/drafting/plans": ("unit/test_plans", "unit/test_controller", "engine/test_draft_model"),
     "engine/drafting/costs": ("unit/test_costs", "unit/test_verdict", "unit/test_controller"),
-    "engine/drafting/planner": ("engine/test_planner", *_ROUND, "engine/test_draft_model"),
+    "engine/drafting/planner": (
+        "engine/test_planner",
+        "engine/test_planner_states",
+        *_ROUND,
+        "engine/test_draft_model",
+    ),
     "engine/drafting/proposers/lookup": ("unit/test_lookup",),
     "engine/drafting/proposers/draft_model": ("engine/test_draft_model",),
-    "engine/drafting/proposers/base": ("engine/test_proposers", "engine/test_draft_model", *_ROUND),
+    "engine/drafting/proposers/base": (
+        "engine/test_proposers",
+        "engine/test_planner_states",
+        "engine/test_draft_model",
+        *_ROUND,
+    ),
     "engine/drafting/proposers": ("engine/test_draft_model", *_ROUND),
     "engine/caches/base": ("engine/test_cache_kinds", *_CACHES, "families/test_cache_contract"),
     "engine/caches/checkpoints": (
