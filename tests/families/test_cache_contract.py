@@ -25,9 +25,7 @@ from tests.families.harness import PROMPT, build, fresh, loaded, says_next
 WIDEST = 6
 STEPS = [(width, kept) for width in range(1, WIDEST + 1) for kept in range(width + 1)]
 STEPS += [(MAX_DRAFT_TOKENS + 1, kept) for kept in (0, 1, 20, MAX_DRAFT_TOKENS + 1)]
-LONG = (
-    90  # tokens; by then a window has been cut again and again, and reading longer ones afresh takes most of the time
-)
+LONG = 90  # tokens; by then a window has been cut again and again, and reading longer ones afresh takes long
 
 # Kinds that some family brings along …
 OF_FAMILIES = {
