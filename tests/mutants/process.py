@@ -36,6 +36,7 @@ _START_S = 20  # of processor time, to collect tests
 IMPORT_BROKE = 100
 IN_THE_IMPORT = 101
 WAITING = 102
+BROKEN_RUN = 103  # an exception of ours leaves with 1 otherwise, as a failing test does
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,13 @@ class Limit:
 
 def run_afresh(folder: Path, file: str | None, number: int, tests: Sequence[str], limit: Limit) -> None:
     """In a new process, which leaves with pytest's verdict. The first run of some tests notes what each takes."""
+    try:
+        os._exit(_verdict(folder, file, number, tests, limit))
+    except BaseException:  # noqa: BLE001  whatever it is, no test has failed
+        os._exit(BROKEN_RUN)
+
+
+def _verdict(folder: Path, file: str | None, number: int, tests: Sequence[str], limit: Limit) -> int:
     own = _enter(folder)
     changed = None
     if file is not None:
@@ -58,7 +66,7 @@ def run_afresh(folder: Path, file: str | None, number: int, tests: Sequence[str]
     plugin = _Order(notes, file) if notes or file else _Notes(_file(folder, tests))
     code = int(pytest.main([*_PYTEST, *tests], plugins=[plugin]))
     shutil.rmtree(own, ignore_errors=True)
-    os._exit(IMPORT_BROKE if changed is not None and changed.broke else code)
+    return IMPORT_BROKE if changed is not None and changed.broke else code
 
 
 def serve(folder: Path, tests: Sequence[str], asked: Connection) -> None:

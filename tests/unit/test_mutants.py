@@ -153,3 +153,10 @@ def test_how_a_real_run_ends_is_told_apart(trials: Trials, tmp_path: Path, sourc
     test = tmp_path / "test_it.py"
     test.write_text("def test_it():\n    import engine.prefix.file")
     assert trials.outcome(_PROBE, 0, [str(test)], Limit(2.0, 600.0)) is _ENDINGS[source]
+
+
+@pytest.mark.drill
+def test_a_run_that_cannot_begin_has_noticed_nothing(tmp_path: Path) -> None:
+    with Trials() as made:
+        made.folder.rename(tmp_path / "elsewhere")
+        assert made.outcome(_PROBE, 0, ["tests/none.py"], _LIMIT) is Outcome.UNDECIDED
