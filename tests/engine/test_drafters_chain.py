@@ -12,6 +12,7 @@ import mlx.core as mx
 import pytest
 
 from engine import (
+    MAX_DRAFT_TOKENS,
     DraftIsMain,
     Engine,
     ModelDamaged,
@@ -331,6 +332,15 @@ def test_a_head_drafts_nothing_behind_an_end(reading: Reading) -> None:
     proposer = reading.proposer(tokenizer=SimpleNamespace(eos_token_ids={free[1]}))
     drafted = integers(proposer.propose(reading.tokens, Plan(proposer.name, 6), sampler).tokens)
     assert drafted == free[: free.index(free[1]) + 1]
+
+
+def test_a_head_goes_as_far_as_its_main_model_and_reads_the_layers_of_its_config(reading: Reading) -> None:
+    drafter = reading.draft.info.drafter
+    assert drafter is not None
+    assert reading.proposer().layers == drafter.layers
+    for context in (23, 25, 10_000):
+        made = reading.proposer(info=replace(reading.main.info, context_tokens=context))
+        assert made.offer(reading.tokens).most == min(context - len(reading.tokens), MAX_DRAFT_TOKENS)
 
 
 def test_without_a_row_nothing_can_be_drafted(reading: Reading) -> None:
