@@ -34,7 +34,9 @@ CONFIGS: dict[str, dict[str, Any]] = {
     "two tables": tiny.dspark_config(),
     "gated table": tiny.dspark_config(markov_head_type="gated"),
     "confidence of the state alone": tiny.dspark_config(confidence_head_with_markov=False),
-    "convolutions and candidates": tiny.dflash2_config(),
+    "convolutions and candidates": tiny.dflash2_config(
+        dflash_config=tiny.dflash2_config()["dflash_config"] | {"conv_kernel_size": 3}
+    ),
 }
 
 

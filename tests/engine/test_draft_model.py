@@ -265,3 +265,26 @@ def test_one_that_was_never_asked_keeps_nothing(model: LoadedModel) -> None:
     assert store._kept == []
     with pytest.raises(RuntimeError, match="offer"):
         proposer.read_on()
+
+
+@pytest.mark.parametrize(
+    ("kind", "tokens", "turn_end", "behind"),
+    [
+        ("qwen3_5", 12, 8, [11, 0]),  # a checkpoint is kept at 8, which a reading has to end at
+        ("qwen3_5", 2, 1, [1, 0]),
+        ("qwen3_5", 1, 1, [0]),
+        ("qwen3_5", 16, 0, [0]),
+        ("qwen3_5", 17, 0, [16, 0]),
+        ("qwen3", 12, 8, [0]),  # here it takes none
+    ],
+)
+def test_it_stops_reading_by_itself_where_a_checkpoint_is_kept(
+    kind: str, tokens: int, turn_end: int, behind: list[int]
+) -> None:
+    """Up to 16 tokens are read with the draft, but not past such a place."""
+    proposer, told = DraftModelProposer(family(kind), PrefixStore(), turn_end), list[int]()
+    for _ in behind:
+        told.append(proposer.offer(list(prompt(tokens))).behind)
+        if told[-1]:
+            proposer.read_on()
+    assert told == behind

@@ -12,6 +12,7 @@ import mlx.core as mx
 import pytest
 
 from engine import (
+    MAX_DRAFT_TOKENS,
     DraftIsMain,
     Engine,
     ModelDamaged,
@@ -36,7 +37,7 @@ from engine.drafting.proposers.chain import Head, rehearsed
 from engine.drafting.proposers.eagle3 import EagleDrafter
 from engine.drafting.proposers.mtp import MtpDrafter, _norm_eps
 from engine.models.access import ModelAccess
-from engine.models.drafters import EagleConfig, drafter_config
+from engine.models.drafters import BODY, EagleConfig, drafter_config
 from engine.models.loading import LoadedModel, at_once, load_model
 from engine.prefix.memory import PrefixStore
 from tests.engine.conftest import Zoo
@@ -182,6 +183,10 @@ def test_a_row_is_made_of_a_state_and_of_the_token_after_it(main_network: Any) -
         same = [bool(mx.allclose(rows[0][at], rows[1][at], atol=1e-4).item()) for at in range(3)]
         assert same == [True, False, False]
         assert head.reads_next_token
+
+
+def test_a_head_of_the_main_models_own_reads_what_its_output_does() -> None:
+    assert mtp_head("mimo").reads == (BODY,)
 
 
 def test_a_rehearsal_takes_as_many_steps_as_a_draft_of_that_length(main_network: Any) -> None:
@@ -331,6 +336,15 @@ def test_a_head_drafts_nothing_behind_an_end(reading: Reading) -> None:
     proposer = reading.proposer(tokenizer=SimpleNamespace(eos_token_ids={free[1]}))
     drafted = integers(proposer.propose(reading.tokens, Plan(proposer.name, 6), sampler).tokens)
     assert drafted == free[: free.index(free[1]) + 1]
+
+
+def test_a_head_goes_as_far_as_its_main_model_and_reads_the_layers_of_its_config(reading: Reading) -> None:
+    drafter = reading.draft.info.drafter
+    assert drafter is not None
+    assert reading.proposer().layers == drafter.layers
+    for context in (23, 25, 10_000):
+        made = reading.proposer(info=replace(reading.main.info, context_tokens=context))
+        assert made.offer(reading.tokens).most == min(context - len(reading.tokens), MAX_DRAFT_TOKENS)
 
 
 def test_without_a_row_nothing_can_be_drafted(reading: Reading) -> None:

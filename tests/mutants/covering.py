@@ -45,6 +45,7 @@ _TESTS = {
     ),
     "engine/drafting/prediction": ("unit/test_prediction",),
     "engine/drafting/proposers/chain": (
+        "engine/test_chain_parts",
         "engine/test_draft_model",
         "engine/test_drafters_chain",
         "engine/test_drafter_conventions",
