@@ -33,15 +33,23 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def loads_qt(process: subprocess.Popen[str]) -> bool:
+    """So it is no longer Python's own start, in which Ctrl-C is told as Python tells it."""
+    return "libQt6" in Path(f"/proc/{process.pid}/maps").read_text()
+
+
 def end_in_mid_work(folder: Path, seed: int) -> None:
     dice = random.Random(seed)
     number = dice.choice((signal.SIGINT, signal.SIGTERM))
     acts = dice.choice((0, 1, 1, 2, 5, 10, 20))  # 0: before the window is open
-    command = [sys.executable, "-m", "tests.helpers.busy_window", str(folder), str(seed)]
+    busy = ["tests.helpers.busy_window", str(folder), str(seed)]
+    command = [sys.executable, "-m", *(busy if acts else ["app", "--profile-dir", str(folder / "profile")])]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         for _ in range(acts):
             assert process.stdout.readline()
+        while not acts and not loads_qt(process):
+            time.sleep(0.01)
         time.sleep(dice.random() * (1.0 if acts else 3.0))
         process.send_signal(number)
         told, complaints = process.communicate(timeout=PATIENCE_S)

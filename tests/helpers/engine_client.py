@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import queue
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -92,10 +93,17 @@ class EngineClient:
         return Outcome(tuple(heard))
 
     def run_all(self, requests: Sequence[Request]) -> list[Finished]:
-        """Submit them all at once and listen to every end."""
+        """Submit them all at once, however busy the machine is, and listen to every end."""
         heard: list[queue.SimpleQueue[Event]] = [queue.SimpleQueue() for _ in requests]
+        submitted = threading.Event()
+
+        def hold(_event: Event) -> None:  # the engine's thread, which calls it
+            submitted.wait(PATIENCE_S)
+
+        self.engine.count_tokens("a", hold)
         for request, events in zip(requests, heard, strict=True):
             self.engine.submit(request, events.put)
+        submitted.set()
         return [self._end(events) for events in heard]
 
     def _end(self, events: queue.SimpleQueue[Event]) -> Finished:
