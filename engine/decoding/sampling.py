@@ -229,7 +229,7 @@ def _top_p(logprobs: mx.array, top_p: float) -> mx.array:
 
 
 def _without_top_choices(logprobs: mx.array, sampling: Sampling, spared: mx.array | None) -> mx.array:
-    """XTC: of the tokens at least as likely as the threshold, only the least likely stays."""
+    """XTC: of the tokens likelier than the threshold, only the least likely stays."""
     likely = mx.softmax(logprobs, axis=-1)
     least = mx.where(likely > sampling.xtc_threshold, likely, mx.inf).min(axis=-1, keepdims=True)
     excluded = likely > least
