@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from engine import DownloadFinished
 from tests.helpers.event_recorder import EventRecorder, QuickStore, tree
 from tests.helpers.model_folders import model_files, safetensors
 from tests.helpers.tinyhub import Fault, TinyHub
@@ -63,8 +64,9 @@ def interleave(folder: Path, seed: int) -> None:
         assert found in ({}, *versions) or _is_set_aside(root, versions), (seed, sorted(found))
         hub.repositories[REPO] = dict(dice.choice(versions))
     last = QuickStore(root, sink=(recorder := EventRecorder()), hub_cache=folder / "none", endpoint=hub.endpoint)
-    recorder.end_of(last.install(REPO))
+    end = recorder.end_of(last.install(REPO))
     assert last.close()
+    assert isinstance(end, DownloadFinished), (seed, end)
     hub.close()
     assert {name: data for name, data in tree(root / REPO).items() if name != "hunch.json"} == hub.repositories[REPO]
     assert not [path for path in (root / ".downloads").iterdir() if path.name.startswith("org")], seed
