@@ -17,6 +17,14 @@ def fill(sentence: str, *values: str) -> str:
     return _PLACEHOLDER.sub(lambda found: values[int(found[1]) - 1], sentence)
 
 
+def sentences(*texts: str) -> str:
+    """One after the other; a full-width full stop brings its own space."""
+    result = ""
+    for text in filter(None, texts):
+        result += f" {text}" if result and result[-1] not in "。！？" else text
+    return result
+
+
 def number(value: float, decimals: int = 0) -> str:
     return QLocale().toString(float(value), "f", decimals)
 

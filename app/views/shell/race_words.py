@@ -46,7 +46,7 @@ def race_sentence(view: RaceView) -> str:
 
 
 def verdict(view: RaceView) -> str:
-    return " ".join((_words(view), _time(view)))
+    return formats.sentences(_words(view), _time(view))
 
 
 def _words(view: RaceView) -> str:
@@ -65,9 +65,9 @@ def _time(view: RaceView) -> str:
     factor = view.factor
     if factor is None:
         return QCoreApplication.translate("Race", "Too short to tell a speed.")
-    if abs(factor - 1) <= _PAR:
-        return QCoreApplication.translate("Race", "Both took the same time.")
     seconds = formats.number(abs(view.saved_s), 1)
+    if abs(factor - 1) <= _PAR or seconds == formats.number(0, 1):
+        return QCoreApplication.translate("Race", "Both took the same time.")
     if factor > 1:
         saved = QCoreApplication.translate("Race", "The draft saved %1 s: %2× as fast.")
         return formats.fill(saved, seconds, formats.number(factor, 1))
