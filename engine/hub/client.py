@@ -5,6 +5,7 @@ The token goes to the hub's own origin and nowhere else. No cookies, no telemetr
 
 from __future__ import annotations
 
+import functools
 import json
 import logging
 import time
@@ -33,6 +34,8 @@ from engine.hub.stop import StopSignal
 from engine.models.model_files import MIB
 
 if TYPE_CHECKING:
+    import ssl
+
     import httpx2
 
 _ANSWER_LIMIT_BYTES = 4 * MIB  # a page of a thousand files has a tenth of it
@@ -192,6 +195,28 @@ class HubClient:
         with self._get(self._url(f"{self.repository}/resolve/{commit}/{quote(name)}"), headers) as response:
             yield response
 
+    def body_of(self, response: httpx2.Response) -> Iterator[bytes]:
+        """What the file's answer holds, as it comes over the line.
+
+        Where the length is told, all but the first piece is read from the connection itself: a parser of HTTP would
+        copy every byte three times more. The connection is not used again then.
+        """
+        pieces = response.iter_raw()
+        length = response.headers.get("Content-Length", "")
+        if "Transfer-Encoding" in response.headers or not (length.isascii() and length.isdecimal()):
+            yield from pieces
+            return
+        left = int(length)
+        for piece in pieces:  # the first is all that came together with the headers
+            left -= len(piece)
+            yield piece
+            if left:
+                break
+        connection = response.extensions["network_stream"]
+        while left and (piece := connection.read(min(left, MIB), timeout=self._patience.read_s)):
+            left -= len(piece)
+            yield piece
+
     def persist(self, attempt: Callable[[], T], progress: Callable[[], int], tries: int) -> T:
         """Repeats an attempt that raises TryAgain, until it fails too often in a row without any progress."""
         best, failures = progress(), 0
@@ -207,10 +232,8 @@ class HubClient:
             self._retries.wait(max(asked_s, self._patience.delay_s(failures)), busy)
 
     def _open(self) -> httpx2.Client:
-        import httpcore2
         import httpx2
 
-        httpcore2.HTTP11Connection.READ_NUM_BYTES = MIB  # of 64 KiB each, reading took as long as hashing and writing
         for name in ("httpx2", "httpcore2"):  # they log addresses, signed ones included, and headers
             logging.getLogger(name).setLevel(logging.WARNING)
         try:
@@ -224,6 +247,7 @@ class HubClient:
                 max_redirects=5,
                 proxy=self._hub.proxy or None,  # else what the environment says
                 mounts=dict.fromkeys(_LOOPBACK),  # never through a proxy
+                verify=_trusted(),
             )
         except (ValueError, ImportError, OSError, httpx2.InvalidURL) as error:  # a proxy's address may be bad, too
             raise HubUnreachable(self.repository, self._hub.endpoint, str(error)) from error
@@ -263,6 +287,7 @@ class HubClient:
     @contextmanager
     def _get(self, url: str, headers: Mapping[str, str]) -> Iterator[httpx2.Response]:
         """Raises TryAgain, Stopped or a DownloadError, whatever goes wrong on the line, also while the body is read."""
+        import httpcore2
         import httpx2
 
         self._stop.check()
@@ -274,7 +299,7 @@ class HubClient:
                 yield response
         except httpx2.UnsupportedProtocol as error:
             raise HubMisbehaved(self.repository, f"a redirect to {str(error)[:200]}") from error
-        except httpx2.TransportError as error:
+        except (httpx2.TransportError, httpcore2.NetworkError, httpcore2.TimeoutException) as error:
             self._stop.check()  # then it was us who shut the line
             raise TryAgain(f"{type(error).__name__}: {error}") from error
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
@@ -320,6 +345,14 @@ class HubClient:
         if status in _BUSY:
             return TryAgain(f"HTTP {status}", asked_s, hub_is_busy=True)
         return HubMisbehaved(self.repository, f"HTTP {status}")
+
+
+@functools.cache
+def _trusted() -> ssl.SSLContext:
+    """Reading all certificates takes 50 ms; a search or a page is a client of its own."""
+    import httpx2
+
+    return httpx2.create_ssl_context()
 
 
 def _path_of(url: httpx2.URL | None) -> str | None:

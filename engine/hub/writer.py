@@ -147,7 +147,7 @@ def _receive(client: HubClient, commit: str, file: RemoteFile, part: _Part, stop
             part.restart()
         if response.status_code == 416:
             raise TryAgain("HTTP 416")
-        for chunk in response.iter_raw():
+        for chunk in client.body_of(response):
             stop.check()
             if part.bytes + len(chunk) > file.size_bytes:
                 raise HubMisbehaved(client.repository, f"{file.name}: more than {file.size_bytes} bytes")

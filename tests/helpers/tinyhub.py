@@ -92,6 +92,7 @@ class TinyHub:
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # else a short answer waits 40 ms for the client to acknowledge its headers
     hub: TinyHub
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name in the standard library
