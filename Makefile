@@ -45,9 +45,11 @@ bench: dev ## Measure beside mlx-lm; the report goes to build/bench
 mutants: dev ## Put faults into the engine and see whether its tests notice; some minutes a module
 	@$(PYTHON) -m tests.mutants $(ARGS)
 
-parity: dev ## Our drafters beside mlx-vlm's, which is installed for this alone
+parity: dev ## Our drafters beside mlx-vlm's and their authors', which are installed for this alone
 	@test -x build/parity/bin/python || python3.11 -m venv build/parity
-	@build/parity/bin/python -m pip install --quiet mlx-vlm==0.7.10 $(shell $(PYTHON) -m tests.parity.requirements)
+	@build/parity/bin/python -m pip install --quiet mlx-vlm==0.7.10 torch==2.13.0 openai==3.54.0 hs-connectors==0.9.0 \
+		$(shell $(PYTHON) -m tests.parity.requirements)
+	@build/parity/bin/python -m pip install --quiet --no-deps dflash==0.1.0 speculators==0.9.0
 	@build/parity/bin/python -m tests.parity $(ARGS)
 
 peer: dev ## Our downloads from a hub of others, which is installed for this alone

@@ -26,6 +26,7 @@ from engine.models.safetensors_header import Tensor
 
 _NAMES = {kind.value for kind in DrafterKind}
 _MARKOV_HEADS = ("vanilla", "gated")
+_RAW_HEADS = ("mtp.", "mtp_layers.")
 _MTP_PARTS = ("join", "token_norm", "state_norm", "norm")
 BODY = -1  # in place of a layer: what the head of the main model is given
 _DEFAULT_THETA = 10_000.0
@@ -93,6 +94,7 @@ class EagleConfig:
     norms_of_heads: bool = False  # of queries and keys
     own_embedding: bool = False  # where its width is not the main model's
     own_head: bool = True
+    windows: tuple[int, ...] = ()  # of each layer, 0: all of the context; (): of none
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,13 +165,7 @@ def _block(kind: DrafterKind, flat: dict[str, Any], tensors: Collection[str]) ->
     mask, vocabulary = _int(flat, "mask_token_id", -1), _int(flat, "vocab_size")
     if not 0 <= mask < vocabulary:
         raise FileError(f"config.json: mask_token_id {mask} of {vocabulary} tokens")
-    types = _list(flat, "layer_types") or ["full_attention"] * backbone.layers
-    if len(types) != backbone.layers:
-        raise FileError(f"config.json: {len(types)} layer_types for {backbone.layers} layers")
-    window = _int(flat, "swa_window_size") or _int(flat, "sliding_window")
-    sliding = [kind_of_layer == "sliding_attention" for kind_of_layer in types]
-    if any(sliding) and not window:
-        raise FileError("config.json: no sliding_window")
+    windows = _windows(flat, backbone.layers)
     head = str(flat.get("markov_head_type") or "vanilla")
     if kind is DrafterKind.DSPARK and head not in _MARKOV_HEADS:
         raise FileError(f"config.json: markov_head_type {head[:40]}")
@@ -179,8 +175,8 @@ def _block(kind: DrafterKind, flat: dict[str, Any], tensors: Collection[str]) ->
         block_rows=rows,
         anchor_first=bool(flat.get("sample_from_anchor", anchor_first)),
         mask_token=mask,
-        windows=tuple(window if slides else 0 for slides in sliding),
-        causal=tuple(_causal(flat, slides) for slides in sliding),
+        windows=windows,
+        causal=tuple(_causal(flat, slides=window > 0) for window in windows),
         draft_vocabulary=_reduced_vocabulary(flat),
         softcap=_float(flat, "final_logit_softcapping", 0.0),
         output_scale=_float(flat, "output_multiplier", 1.0),
@@ -218,6 +214,7 @@ def _eagle(config: JsonObject, flat: dict[str, Any], tensors: Collection[str]) -
         norms_of_heads=any(name.endswith("self_attn.q_norm.weight") for name in names),
         own_embedding=widths_differ,
         own_head=not tensors or "lm_head.weight" in names,
+        windows=_windows(flat, backbone.layers) if len(_list(flat, "layer_types")) == backbone.layers else (),
     )
 
 
@@ -234,14 +231,15 @@ def own_drafter_config(config: JsonObject, tensors: Mapping[str, Tensor]) -> Mtp
 
 
 def _mtp(config: JsonObject, tensors: Collection[str], *, in_main: bool = False) -> MtpConfig:
-    text = dict(object_at(config, "text_config")) or dict(config)
+    inner = object_at(config, "transformer_layer_config") or object_at(config, "text_config")
+    text = dict(inner) or dict(config)
     width, layers, rows = (_int(text, key) for key in ("hidden_size", "num_hidden_layers", "vocab_size"))
     family = family_of(str(config.get("model_type", "")), text)
     mtp = MtpConfig(DrafterInfo(DrafterKind.MTP, width, layers, rows, (BODY,)), family, text, in_main)
     names = {_head_tensor(mtp, name) for name in tensors} if family in FAMILIES else set()
     return replace(
         mtp,
-        raw_norms=not in_main and any(name.startswith("mtp.") for name in tensors),
+        raw_norms=not in_main and any(name.startswith(_RAW_HEADS) for name in tensors),
         own_embedding="embed_tokens.weight" in names,
         own_head="lm_head.weight" in names,
     )
@@ -305,7 +303,18 @@ def default_block_layers(main_layers: int, drafter_layers: int) -> tuple[int, ..
     return tuple(round(1 + at * span / (drafter_layers - 1)) for at in range(drafter_layers))
 
 
-def _causal(flat: dict[str, Any], slides: bool) -> bool:
+def _windows(flat: dict[str, Any], layers: int) -> tuple[int, ...]:
+    """Of each layer how many rows it attends over; 0: all of them."""
+    types = _list(flat, "layer_types") or ["full_attention"] * layers
+    if len(types) != layers:
+        raise FileError(f"config.json: {len(types)} layer_types for {layers} layers")
+    window = _int(flat, "swa_window_size") or _int(flat, "sliding_window")
+    if "sliding_attention" in types and window < 1:
+        raise FileError("config.json: no sliding_window")
+    return tuple(window if kind == "sliding_attention" else 0 for kind in types)
+
+
+def _causal(flat: dict[str, Any], *, slides: bool) -> bool:
     """The first that is said: of all layers, of the block; else sliding layers are causal."""
     if flat.get("sliding_window_non_causal"):
         return False

@@ -15,7 +15,7 @@ Not here, and so refused by name:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 
@@ -33,10 +33,25 @@ class Family:
     mask_array: bool = False  # its attention adds to the mask
 
 
+_SPECULATORS = {  # what they call the head of any main model, in a folder of its own
+    "input_proj": "join",
+    "token_layernorm": "token_norm",
+    "hidden_layernorm": "state_norm",
+    "final_layernorm": "norm",
+}
 _QWEN = Family(
     prefixes=("mtp.", "language_model.mtp."),
-    own_prefixes=("mtp.", ""),
-    names={"fc": "join", "pre_fc_norm_embedding": "token_norm", "pre_fc_norm_hidden": "state_norm", "norm": "norm"},
+    own_prefixes=("mtp_layers.0.", "mtp.", ""),
+    names={
+        "fc": "join",
+        "pre_fc_norm_embedding": "token_norm",
+        "pre_fc_norm_hidden": "state_norm",
+        "norm": "norm",
+        "embed_tokens": "embed_tokens",
+        "lm_head": "lm_head",
+        **_SPECULATORS,
+    },
+    layers=("layers.0.", ""),
     changes=lambda config: {"num_hidden_layers": 1, "full_attention_interval": 1},
     zero_centred=True,
 )
@@ -57,19 +72,14 @@ _DEEPSEEK = Family(
     changes=lambda config: {"num_hidden_layers": 1, "first_k_dense_replace": 0},
     mask_array=True,
 )
-_MIMO = Family(
+_QWEN3 = Family(
     prefixes=("mtp_layers.0.",),
     own_prefixes=("mtp_layers.0.", ""),
-    names={
-        "input_proj": "join",
-        "token_layernorm": "token_norm",
-        "hidden_layernorm": "state_norm",
-        "final_layernorm": "norm",
-    },
+    names=_SPECULATORS,
     layers=("",),
     changes=lambda config: {"num_hidden_layers": 1},
-    state_first=True,
 )
+_MIMO = replace(_QWEN3, state_first=True)
 
 
 def _nemotron_layers(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -94,6 +104,7 @@ _NEMOTRON = Family(
     changes=_nemotron_layers,
 )
 FAMILIES: dict[str, Family] = {
+    "qwen3": _QWEN3,
     "qwen3_next": _QWEN,
     "qwen3_5": _QWEN,
     "qwen3_5_moe": _QWEN,

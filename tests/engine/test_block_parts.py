@@ -8,6 +8,7 @@ import mlx.core as mx
 import numpy as np
 import pytest
 
+from engine.caches.making import CacheMaker
 from engine.drafting.proposers.dflash import BlockDrafter, CandidateSelector
 from engine.drafting.proposers.eagle3 import EagleDrafter
 from engine.models.access import ModelAccess
@@ -54,3 +55,30 @@ def test_a_reduced_vocabulary_without_its_table_is_left_to_the_loader_to_name() 
         with pytest.raises(ValueError, match="beyond the vocabulary"):
             drafter.sanitize(dict(beyond))
     assert [drafter.sanitize(dict(beyond)) for drafter in drafters[2:]] == [beyond] * 2
+
+
+@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize("window", [4, 9, 20])
+def test_each_row_of_a_block_sees_what_is_nearer_than_the_window(window: int, causal: bool) -> None:
+    """A row of the context is changed, and only those rows of the block differ that see it."""
+    raw = tiny.dflash_config(
+        num_hidden_layers=1, layer_types=["sliding_attention"], sliding_window=window, is_causal=causal
+    )
+    config = drafter_config(raw)
+    assert isinstance(config, BlockConfig)
+    drafter = BlockDrafter(config, ModelAccess(build(qwen3_config())))
+    drafter.load_weights(list(tiny.block_weights(raw).items()), strict=True)
+    context = 12
+    known = mx.random.normal((context, 2 * tiny.WIDTH), key=mx.random.key(4))
+
+    def block(changed: int | None) -> np.ndarray:
+        caches, states = CacheMaker(drafter)(), mx.array(known)
+        if changed is not None:
+            states[changed] = -states[changed]
+        drafter.read(mx.zeros((context,), mx.uint32), states, caches)
+        return np.array(drafter.block(mx.array([7], dtype=mx.uint32), caches))  # without its row 0
+
+    same = block(None)
+    for changed in range(context):
+        differs = np.abs(block(changed) - same).max(axis=-1) > 1e-4
+        assert differs.tolist() == [context + row - changed < window for row in range(1, config.block_rows)]

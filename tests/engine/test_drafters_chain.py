@@ -37,7 +37,7 @@ from engine.drafting.proposers.chain import Head, rehearsed
 from engine.drafting.proposers.eagle3 import EagleDrafter
 from engine.drafting.proposers.mtp import MtpDrafter, _norm_eps
 from engine.models.access import ModelAccess
-from engine.models.drafters import BODY, EagleConfig, drafter_config
+from engine.models.drafters import BODY, EagleConfig, MtpConfig, drafter_config
 from engine.models.loading import LoadedModel, at_once, load_model
 from engine.prefix.memory import PrefixStore
 from tests.engine.conftest import Zoo
@@ -57,6 +57,16 @@ DIALECTS: dict[str, tuple[dict[str, Any], bool]] = {
     "whole vocabulary": (tiny.eagle_config(draft_vocab_size=tiny.VOCABULARY), False),
     "three layers": (tiny.eagle_config(layer={"num_hidden_layers": 3}), False),
     "norms of heads": (tiny.eagle_config(), True),
+    "sliding layers": (
+        tiny.eagle_config(
+            layer={
+                "num_hidden_layers": 2,
+                "layer_types": ["sliding_attention", "full_attention"],
+                "sliding_window": 3,
+            }
+        ),
+        False,
+    ),
 }
 # What each drafts after every one of three readings. `make parity` shows that another program drafts alike.
 FIGURES: dict[str, list[list[int]]] = {
@@ -69,12 +79,14 @@ FIGURES: dict[str, list[list[int]]] = {
     "whole vocabulary": [[278, 181, 181, 63], [237, 262, 262, 262], [129, 244, 266, 266]],
     "three layers": [[227, 256, 256, 227], [262, 137, 137, 137], [225, 225, 225, 225]],
     "norms of heads": [[231, 145, 145, 255], [7, 7, 7, 137], [81, 277, 277, 126]],
+    "sliding layers": [[255, 255, 255, 118], [265, 49, 235, 235], [231, 154, 281, 281]],
     "qwen3_next": [[43, 177, 171, 46], [215, 190, 85, 42], [277, 253, 95, 99]],
     "qwen3_5": [[10, 278, 112, 28], [275, 10, 278, 141], [141, 248, 223, 137]],
     "qwen3_5_moe": [[110, 273, 59, 190], [94, 70, 125, 260], [268, 113, 219, 255]],
     "deepseek_v3": [[218, 202, 72, 208], [209, 46, 173, 218], [28, 16, 46, 260]],
     "glm4_moe_lite": [[218, 202, 278, 113], [100, 113, 64, 192], [28, 4, 246, 154]],
     "glm4_moe": [[208, 175, 192, 16], [275, 31, 253, 231], [99, 7, 29, 162]],
+    "qwen3": [[3, 79, 260, 2], [28, 278, 39, 286], [75, 28, 49, 145]],
     "mimo": [[167, 25, 273, 9], [274, 254, 119, 223], [250, 59, 266, 160]],
     "deepseek_v32": [[172, 32, 16, 133], [94, 230, 287, 287], [70, 278, 100, 136]],
     "glm_moe_dsa": [[172, 32, 16, 133], [94, 230, 287, 287], [70, 278, 100, 136]],
@@ -260,6 +272,14 @@ def test_experts_in_one_array_of_two_parts_are_those_of_two_arrays() -> None:
     raw[f"{at}.experts.down_proj"] = raw.pop(f"{at}.switch_mlp.down_proj.weight")
 
     assert drafted(mtp_head("qwen3_5_moe", raw)) == drafted(mtp_head("qwen3_5_moe", converted))
+
+
+@pytest.mark.parametrize("family", ["qwen3", "qwen3_next", "qwen3_5_moe"])
+def test_heads_of_speculators_are_the_same_under_other_names(family: str) -> None:
+    weights = heads.speculators_weights(family, heads.head_weights(family))
+    parsed = drafter_config(heads.speculators_config(family), weights)
+    assert isinstance(parsed, MtpConfig)
+    assert drafted(loaded(MtpDrafter(parsed, ModelAccess(heads.build_main(family))), weights)) == FIGURES[family]
 
 
 @pytest.mark.parametrize("family", ["qwen3_5", "qwen3_next"])

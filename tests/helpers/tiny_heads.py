@@ -102,6 +102,7 @@ MAINS: dict[str, dict[str, Any]] = {
         "attention_bias": True,
         "partial_rotary_factor": 0.5,
     },
+    "qwen3": _COMMON | {"model_type": "qwen3"},
     "mimo": _COMMON | {"model_type": "mimo", "head_dim": 12},
     "deepseek_v32": _LATENT | _CHOOSING | {"model_type": "deepseek_v32"},
     "glm_moe_dsa": _LATENT | _CHOOSING | {"model_type": "glm_moe_dsa", "rope_parameters": {"rope_theta": 10000.0}},
@@ -179,9 +180,29 @@ def head_weights(family: str, seed: int = 7, *, own_ends: bool = False) -> Weigh
     named = {}
     for name, weight in weights.items():
         part, _, kind = name.rpartition(".")
-        ordinary = name if layers == ("layers.0.",) else name.removeprefix("layers.0.")
+        ordinary = name if layers[0] == "layers.0." else name.removeprefix("layers.0.")
         named[f"{theirs[part]}.{kind}" if part in theirs else ordinary] = weight
     return named
+
+
+def speculators_config(family: str) -> dict[str, Any]:
+    return {"speculators_model_type": "mtp", "transformer_layer_config": text_of(MAINS[family])}
+
+
+def speculators_weights(family: str, weights: Weights) -> Weights:
+    """The same as speculators has them: under its own names, experts in two arrays, norms around zero as in shards."""
+    ours = FAMILIES[family].names
+    theirs = {part: name for name, part in ours.items()}  # the last is theirs
+    renamed: Weights = {}
+    for name, weight in weights.items():
+        part, _, kind = name.rpartition(".")
+        own = f"{theirs[ours[part]]}.{kind}" if part in ours else name.removeprefix("layers.0.")
+        renamed[f"mtp_layers.0.{own}"] = weight - 1 if FAMILIES[family].zero_centred and "norm" in own else weight
+    at = "mtp_layers.0.mlp"
+    if f"{at}.switch_mlp.gate_proj.weight" in renamed:
+        gate, up, down = (renamed.pop(f"{at}.switch_mlp.{part}_proj.weight") for part in ("gate", "up", "down"))
+        renamed |= {f"{at}.experts.gate_up_proj": mx.concatenate([gate, up], axis=1), f"{at}.experts.down_proj": down}
+    return renamed
 
 
 def head_prefix(family: str) -> str:

@@ -1,4 +1,5 @@
-"""`make parity`: drafters of each kind and dialect, ours and mlx-vlm's, on the same random weights in float32.
+"""`make parity`: drafters of each kind and dialect, ours, mlx-vlm's and their authors', on the same random weights in
+float32.
 
 Both read the same states of a main model, several rounds in a row with some rows taken back in between, and draft
 greedily: logits within 1e-4, tokens equal. Prints a line a case; ends with status 1 where one differs.
@@ -9,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 
+from tests.parity.authors import author_cases
 from tests.parity.blocks import block_cases
 from tests.parity.eagle3 import eagle_cases
 from tests.parity.mtp import mtp_cases
@@ -29,6 +31,7 @@ def cases() -> Iterator[tuple[str, int, int, float]]:
     yield from block_cases()
     yield from eagle_cases()
     yield from mtp_cases()
+    yield from author_cases()
 
 
 if __name__ == "__main__":

@@ -66,10 +66,18 @@ class Attention(nn.Module):
             held = slice(position - seen, position)
             keys = mx.concatenate([cache.keys[..., held, :], keys], axis=2)
             values = mx.concatenate([cache.values[..., held, :], values], axis=2)
-        mask = create_causal_mask(rows, offset=seen, window_size=self._window or None) if self._causal else None
+        mask = self._mask(rows, seen)
         scale = self._sizes.head_width**-0.5
         mixed = mx.fast.scaled_dot_product_attention(queries, keys, values, scale=scale, mask=mask)
         return self.o_proj(mixed.transpose(0, 2, 1, 3).reshape(1, rows, -1))
+
+    def _mask(self, rows: int, seen: int) -> mx.array | None:
+        """Each row sees what is nearer than the window, and of its block all or what is before it."""
+        if self._causal:
+            return create_causal_mask(rows, offset=seen, window_size=self._window or None)
+        if not self._window or seen + rows <= self._window:
+            return None
+        return mx.arange(seen, seen + rows)[:, None] - mx.arange(seen + rows)[None] < self._window
 
     def _keys_values(self, rows: mx.array, rope: Any, position: int) -> tuple[mx.array, mx.array]:
         keys = self.k_norm(self._heads(self.k_proj(rows), self._sizes.kv_heads))

@@ -157,17 +157,18 @@ class EagleDrafter(nn.Module):
             states = mx.concatenate([norm(part) for norm, part in zip(self.fc_norm, parts, strict=True)], axis=-1)
         return self.fc(self.input_norm(states) if config.norm_before_fc else states)
 
-    def _mask(self, rows: int, cache: KVCache) -> Any:
-        window = self._config.backbone.context_tokens
+    def _mask(self, layer: int, rows: int, cache: KVCache) -> Any:
+        context, windows = self._config.backbone.context_tokens, self._config.windows
+        window = min(context, (windows and windows[layer]) or context)
         return cache.make_mask(rows, window_size=window if cache.offset + rows > window else None, return_array=False)
 
     def _forward(self, tokens: mx.array, states: mx.array, caches: CacheSet) -> mx.array:
         embedded = self.embed_tokens(tokens) if self._config.own_embedding else self._main.embed(tokens)
 
         def run() -> mx.array:
-            mask = self._mask(tokens.size, caches.layers[0])
-            rows = self.layers[0].first(embedded[None], states[None], self._rope, mask, caches.layers[0])
-            for layer, cache in zip(self.layers[1:], caches.layers[1:], strict=True):
+            masks = [self._mask(layer, tokens.size, cache) for layer, cache in enumerate(caches.layers)]
+            rows = self.layers[0].first(embedded[None], states[None], self._rope, masks[0], caches.layers[0])
+            for layer, mask, cache in zip(self.layers[1:], masks[1:], caches.layers[1:], strict=True):
                 rows = layer(rows, self._rope, mask, cache)
             return self.norm(rows)[0] if self._config.feeds_back_normed else rows[0]
 

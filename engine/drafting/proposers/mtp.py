@@ -142,12 +142,17 @@ class _OneLayer:
 
 
 def _with_experts_together(weights: dict[str, mx.array]) -> dict[str, mx.array]:
-    """`experts.<n>.gate_proj.weight` of all experts as one array, in their order."""
+    """`experts.<n>.gate_proj.weight` of all experts as one array, in their order; two joined in one array are split."""
     together: dict[str, dict[int, mx.array]] = {}
     for name, weight in weights.items():
         if match := _EXPERT.fullmatch(name):
             together.setdefault(f"{match[1]}.switch_mlp.{match[3]}.{match[4]}", {})[int(match[2])] = weight
     rest = {name: weight for name, weight in weights.items() if not _EXPERT.fullmatch(name)}
+    for name in [name for name in rest if name.endswith(".experts.gate_up_proj")]:
+        at = name.removesuffix(".experts.gate_up_proj")
+        gate, up = mx.split(rest.pop(name), 2, axis=1)
+        down = rest.pop(f"{at}.experts.down_proj")
+        rest |= {f"{at}.switch_mlp.{part}_proj.weight": w for part, w in (("gate", gate), ("up", up), ("down", down))}
     return rest | {name: mx.stack([parts[n] for n in sorted(parts)]) for name, parts in together.items()}
 
 

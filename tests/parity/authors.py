@@ -1,0 +1,284 @@
+"""Drafters beside the code of those who publish them, in PyTorch: z-lab's DFlash and DFlash2, and speculators.
+
+Theirs reads all rows anew each time, so that nothing of a cache is shared: what ours keeps between rounds is compared
+with what follows from the whole text. speculators has no loop that drafts; its training forward is asked instead, with
+the tokens that ours drafted in the places of the true ones, of which a row sees only those before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import mlx.core as mx
+import numpy as np
+import torch
+from dflash.model import DFlash2DraftModel, DFlashDraftModel
+from transformers import LlamaConfig, Qwen3Config
+from transformers.models.qwen3_next import Qwen3NextConfig
+
+from engine.caches.making import CacheMaker
+from engine.decoding.accept import integers
+from engine.drafting.proposers.dflash import BlockDrafter
+from engine.drafting.proposers.eagle3 import EagleDrafter
+from engine.drafting.proposers.mtp import MtpDrafter
+from engine.drafting.proposers.reduced import widened
+from engine.models.access import ModelAccess
+from engine.models.drafters import BlockConfig, EagleConfig, MtpConfig, drafter_config
+from tests.helpers import tiny_drafters as tiny
+from tests.helpers import tiny_heads as heads
+from tests.helpers.tiny_models import build, qwen3_config
+
+_ROUNDS = 40
+_EAGLE_ROUNDS = 20
+_DEPTH = 5
+_SLIDING = {"layer_types": ["sliding_attention", "full_attention"], "sliding_window": 12}
+_BLOCKS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("DFlash", tiny.dflash_config()),
+    ("DFlash, sliding layers", tiny.dflash_config(**_SLIDING, is_causal=False)),
+    ("DFlash, sliding layers are causal", tiny.dflash_config(**_SLIDING)),
+    ("DFlash, causal", tiny.dflash_config(is_causal=True)),
+    ("DFlash, scaled rotation", tiny.dflash_config(rope_scaling=tiny.YARN)),
+    ("DFlash2", tiny.dflash2_config()),
+    ("DFlash2, full layers", tiny.dflash2_config(layer_types=["full_attention"] * 2)),
+)
+# Llama's layers have no norms of heads, Qwen's have.
+_EAGLES: dict[str, dict[str, Any]] = {
+    "EAGLE-3": tiny.eagle_config(),
+    "EAGLE-3, norm before residual": tiny.eagle_config(norm_before_residual=True),
+    "EAGLE-3, norm before fc": tiny.eagle_config(norm_before_fc=True),
+    "EAGLE-3, norms of layers": tiny.eagle_config(fc_norm=True),
+    "EAGLE-3, feeds back normed": tiny.eagle_config(norm_output=True),
+    "EAGLE-3, norms of heads": tiny.eagle_config(layer={"model_type": "qwen3"}),
+    "EAGLE-3, three layers": tiny.eagle_config(layer={"num_hidden_layers": 3}),
+}
+_SLIDING_EAGLE = tiny.eagle_config(
+    layer={"num_hidden_layers": 2, "model_type": "qwen3", "use_sliding_window": True} | _SLIDING
+)
+
+
+def author_cases() -> Iterator[tuple[str, int, int, float]]:
+    network = build(qwen3_config())
+    torch.set_grad_enabled(False)
+    for name, config in _BLOCKS:
+        yield f"z-lab {name}", *_block(network, config)
+    for name, config in _EAGLES.items():
+        yield f"speculators {name}", *_eagle(network, config, _DEPTH)
+    # In training the window stays where it was while the draft goes on, and moves along wherever it is run.
+    yield "speculators EAGLE-3, sliding layers", *_eagle(network, _SLIDING_EAGLE, 1)
+    yield "speculators MTP, Qwen3-Next", *_mtp("qwen3_next", Qwen3NextConfig)
+    yield "speculators MTP, Qwen3", *_mtp("qwen3", Qwen3Config)
+
+
+# Blocks
+
+
+def _block(network: Any, config: dict[str, Any]) -> tuple[int, int, float]:
+    weights = tiny.block_weights(config)
+    ours, theirs = _our_block(network, config, weights), _their_block(config, weights)
+    embedding = _to_torch(network.model.embed_tokens.weight)
+    head = torch.nn.Linear(*reversed(embedding.shape), bias=False)
+    head.weight.copy_(_to_torch(network.lm_head.weight))
+    caches = CacheMaker(ours)()
+    read: list[mx.array] = []
+    mx.random.seed(1)
+    differing, error = 0, 0.0
+    for turn in range(_ROUNDS):
+        states = mx.random.normal((1 + 5 * turn % 7, 2 * tiny.WIDTH))
+        read.append(states)
+        newest = mx.array([7 * turn % 250], dtype=mx.uint32)
+        ours.read(mx.zeros((states.shape[0],), mx.uint32), states, caches)
+        drafted = ours.block(newest, caches)
+        before, tokens = newest, []
+        base = ours.base_logits(drafted)
+        for row in range(ours.tokens):
+            logits = ours.step_logits(base[row : row + 1], before, drafted[row : row + 1])
+            before = mx.argmax(logits, axis=-1)
+            tokens += integers(before)
+        known = torch.cat([_to_torch(part) for part in read])[None]
+        rows = torch.tensor([integers(newest) + [260] * ours.tokens])
+        hidden = theirs(
+            position_ids=torch.arange(known.shape[1] + rows.shape[1])[None],
+            noise_embedding=torch.nn.functional.embedding(rows, embedding),
+            target_hidden=known,
+        )[:, 1:]
+        error = _larger(error, _to_torch(drafted) - hidden[0])
+        if isinstance(theirs, DFlash2DraftModel):
+            wanted = theirs.propose(hidden, rows[:, 0], head, 0.0)[0]
+        else:
+            wanted = theirs.compute_logits(hidden, head).argmax(-1)
+        differing += tokens != wanted[0].tolist()
+    return _ROUNDS, differing, error
+
+
+def _our_block(network: Any, config: dict[str, Any], weights: dict[str, mx.array]) -> BlockDrafter:
+    parsed = drafter_config(config)
+    assert isinstance(parsed, BlockConfig)
+    ours = BlockDrafter(parsed, ModelAccess(network))
+    ours.load_weights([(_of_embedding(name), weight) for name, weight in weights.items()], strict=True)
+    return ours
+
+
+def _their_block(config: dict[str, Any], weights: dict[str, mx.array]) -> Any:
+    said = {key: value for key, value in config.items() if key not in ("architectures", "model_type")}
+    kind = DFlash2DraftModel if "DFlash2" in config["architectures"][0] else DFlashDraftModel
+    theirs = kind(Qwen3Config(**said, use_sliding_window=True))
+    theirs.load_state_dict({_of_embedding(name): _to_torch(weight) for name, weight in weights.items()}, strict=True)
+    return theirs.eval()
+
+
+def _of_embedding(name: str) -> str:
+    return f"{name}.weight" if name.endswith("_codebook") else name
+
+
+# Heads that draft token by token
+
+
+def _eagle(network: Any, config: dict[str, Any], depth: int) -> tuple[int, int, float]:
+    qwen = config["transformer_layer_config"]["model_type"] == "qwen3"
+    weights = tiny.eagle_weights(config, head_norms=qwen)
+    parsed = drafter_config(config, weights)
+    assert isinstance(parsed, EagleConfig)
+    ours = EagleDrafter(parsed, ModelAccess(network))
+    own = ours.sanitize(weights)
+    own.pop("t2d")
+    ours.load_weights(list(own.items()), strict=True)
+    theirs, d2t = _their_eagle(config, weights, network), weights["d2t"]
+
+    def logits(tokens: list[int], states: mx.array, at: int, steps: int) -> list[mx.array]:
+        seen: list[torch.Tensor] = []
+        hook = theirs.lm_head.register_forward_hook(lambda _module, _given, made: seen.append(made[0, at]))
+        theirs(
+            hidden_states=_to_torch(states)[None],
+            input_ids=torch.tensor([tokens]),
+            document_ids=torch.zeros((1, len(tokens)), dtype=torch.long),
+            position_ids=torch.arange(len(tokens))[None],
+            ttt_steps=steps,
+        )
+        hook.remove()
+        return [widened(mx.array(row.numpy())[None], d2t, tiny.VOCABULARY) for row in seen]
+
+    return _chain(ours, logits, depth)
+
+
+def _their_eagle(config: dict[str, Any], weights: dict[str, mx.array], network: Any) -> Any:
+    from speculators import SpeculatorsConfig, VerifierConfig
+    from speculators.models.eagle3 import Eagle3DraftModel, Eagle3SpeculatorConfig
+    from speculators.proposals.greedy import GreedyTokenProposalConfig
+
+    said = {key: value for key, value in config.items() if key not in ("architectures", "transformer_layer_config")}
+    sizes = dict(config["transformer_layer_config"])
+    layer: Any = (Qwen3Config if sizes.pop("model_type") == "qwen3" else LlamaConfig)(**sizes)
+    layer._attn_implementation = "eager"
+    proposal = GreedyTokenProposalConfig(speculative_tokens=_DEPTH)
+    theirs = Eagle3DraftModel(
+        Eagle3SpeculatorConfig(
+            **said,
+            transformer_layer_config=layer,
+            speculators_config=SpeculatorsConfig(
+                algorithm="eagle3",
+                proposal_methods=[proposal],
+                default_proposal_method="greedy",
+                verifier=VerifierConfig(name_or_path=None, architectures=[]),
+            ),
+        )
+    )
+    given = {name: _to_torch(weight) for name, weight in weights.items()}
+    given["embed_tokens.weight"] = _to_torch(network.model.embed_tokens.weight)
+    missing, unexpected = theirs.load_state_dict(given, strict=False)
+    assert not unexpected, unexpected
+    assert all(name.startswith("verifier_") for name in missing), missing
+    return theirs.eval()
+
+
+def _mtp(family: str, config_class: Any) -> tuple[int, int, float]:
+    from speculators import SpeculatorsConfig, VerifierConfig
+    from speculators.models.mtp import MTPDraftModel, MTPSpeculatorConfig
+    from speculators.proposals.greedy import GreedyTokenProposalConfig
+
+    main = heads.build_main(family)
+    weights = heads.speculators_weights(family, heads.head_weights(family))
+    parsed = drafter_config(heads.speculators_config(family), weights)
+    assert isinstance(parsed, MtpConfig)
+    ours = MtpDrafter(parsed, ModelAccess(main))
+    ours.load_weights(list(ours.sanitize(weights).items()), strict=True)
+    text = {key: value for key, value in heads.text_of(heads.MAINS[family]).items() if key != "model_type"}
+    layer = config_class(**text)
+    layer._attn_implementation = "eager"
+    theirs = MTPDraftModel(
+        MTPSpeculatorConfig(
+            transformer_layer_config=layer,
+            speculators_config=SpeculatorsConfig(
+                algorithm="mtp",
+                proposal_methods=[GreedyTokenProposalConfig(speculative_tokens=_DEPTH)],
+                default_proposal_method="greedy",
+                verifier=VerifierConfig(name_or_path=None, architectures=[]),
+            ),
+        )
+    )
+    given = {name: _to_torch(weight) for name, weight in weights.items()}
+    given["embed_tokens.weight"] = _to_torch(main.model.embed_tokens.weight)
+    given["lm_head.weight"] = _to_torch(main.lm_head.weight)
+    missing, unexpected = theirs.load_state_dict(given, strict=False)
+    assert not unexpected, unexpected
+    assert all(name.startswith("verifier_") or name in ("t2d", "d2t") for name in missing), missing
+    theirs.eval()
+    rope, run = theirs.rotary_emb, theirs.mtp_layers[0]
+
+    def logits(tokens: list[int], states: mx.array, at: int, steps: int) -> list[mx.array]:
+        """What it drafts for each of the tokens behind row `at`, each from the row before it: one row a forward."""
+        known, drafted = _to_torch(states)[None], []
+        embedded = theirs.embed_tokens(torch.tensor([tokens]))
+        for step in range(steps):
+            rows = at + 1 + step
+            positions = torch.arange(rows)[None]
+            mask = torch.full((rows, rows), -torch.inf).triu(1)[None, None]
+            made = run(
+                hidden_states=known[:, :rows],
+                token_embeddings=embedded[:, :rows],
+                attention_mask=mask,
+                position_ids=positions,
+                position_embeddings=rope(known, positions),
+            )
+            drafted.append(mx.array(theirs.lm_head(made[0, -1:]).numpy()))
+            known = torch.cat([known[:, :rows], made[:, -1:]], dim=1)
+        return drafted
+
+    return _chain(ours, logits, _DEPTH)
+
+
+def _chain(ours: Any, logits: Any, depth: int) -> tuple[int, int, float]:
+    """Rounds that read some rows and draft behind them. Theirs is given what ours drafted behind the true tokens."""
+    mx.random.seed(3)
+    caches = CacheMaker(ours)()
+    tokens: list[int] = []
+    states = mx.zeros((0, ours.reads_width))
+    differing, error = 0, 0.0
+    for turn in range(_EAGLE_ROUNDS):
+        new = mx.random.normal((1 + 5 * turn % 7, ours.reads_width))
+        read = mx.random.randint(0, 250, (new.shape[0],)).astype(mx.uint32)
+        tokens, states = tokens + integers(read), mx.concatenate([states, new])
+        state = ours.read(read, new, caches)[-1:]
+        position, mine, drafted = caches.position, [], []
+        for _ in range(depth):
+            mine.append(ours.logits(state))
+            drafted.append(mx.argmax(mine[-1], axis=-1))
+            state = ours.step(drafted[-1], state, caches)
+        caches.roll_back(position)
+        behind = [token for part in drafted for token in integers(part)]
+        padded = mx.concatenate([states, mx.zeros((depth, ours.reads_width))])
+        wanted = logits(tokens + behind, padded, len(tokens) - 1, depth)
+        differing += behind != [mx.argmax(row).item() for row in wanted]
+        for row, other in zip(mine, wanted, strict=True):
+            difference = mx.where(row == other, 0, mx.abs(row - other))  # both may be -inf
+            error = _larger(error, torch.tensor(np.array(difference)))
+    return _EAGLE_ROUNDS, differing, error
+
+
+def _to_torch(array: mx.array) -> torch.Tensor:
+    return torch.from_numpy(np.array(array))
+
+
+def _larger(error: float, difference: torch.Tensor) -> float:
+    found = difference.abs().max().item()
+    return found if not found <= error else error  # NaN, too
