@@ -81,6 +81,37 @@ def dflash2_config(**changes: Any) -> dict[str, Any]:
     }
 
 
+def speculators_block_config(kind: str, **changes: Any) -> dict[str, Any]:
+    """As speculators publishes them, with a reduced vocabulary."""
+    heads = (
+        {"markov_rank": 8, "markov_head_type": "vanilla", "enable_confidence_head": True} if kind == "dspark" else {}
+    )
+    return {
+        "architectures": ["DSparkSpeculator" if kind == "dspark" else "DFlashSpeculator"],
+        "speculators_model_type": kind,
+        "draft_vocab_size": REDUCED,
+        "block_size": 6,
+        "mask_token_id": 260,
+        "aux_hidden_state_layer_ids": [1, 2],
+        "transformer_layer_config": {**SIZES, "model_type": "qwen3"},
+        **heads,
+        **changes,
+    }
+
+
+def speculators_block_weights(config: dict[str, Any]) -> dict[str, mx.array]:
+    flat = {**config, **config["transformer_layer_config"], "target_layer_ids": config["aux_hidden_state_layer_ids"]}
+    weights = block_weights(flat)
+    drafted, width = config["draft_vocab_size"], flat["hidden_size"]
+    weights["lm_head.weight"] = 3 * _random("lm_head.weight", (drafted, width))
+    if rank := config.get("markov_rank", 0):
+        weights["markov_head.markov_w2.weight"] = _random("markov_w2", (drafted, rank))
+        if config["markov_head_type"] == "gated":
+            weights["markov_head.gate_proj.weight"] = _random("gate_proj.weight", (rank, width + rank))
+            weights["markov_head.gate_proj.bias"] = _random("gate_proj.bias", (rank,))
+    return weights | _reduction(drafted)
+
+
 def block_weights(config: dict[str, Any], seed: int = 5) -> dict[str, mx.array]:
     """Random ones for a config of any of the three."""
     mx.random.seed(seed)
@@ -171,11 +202,16 @@ def eagle_weights(config: dict[str, Any], seed: int = 5, *, head_norms: bool = F
         shapes["embed_tokens.weight"] = (VOCABULARY, width)
     weights = {name: _random(name, shape) for name, shape in shapes.items()}
     weights["lm_head.weight"] = 3 * weights["lm_head.weight"]
-    if drafted != VOCABULARY:
-        kept: list[int] = mx.sort(mx.random.permutation(VOCABULARY)[:drafted]).tolist()  # type: ignore[assignment]
-        weights["d2t"] = mx.array(kept, dtype=mx.int64) - mx.arange(drafted)
-        weights["t2d"] = mx.array([token in kept for token in range(VOCABULARY)])
-    return weights
+    return weights | (_reduction(drafted) if drafted != VOCABULARY else {})
+
+
+def _reduction(drafted: int) -> dict[str, mx.array]:
+    """Which tokens the rows of a reduced vocabulary are."""
+    kept: list[int] = mx.sort(mx.random.permutation(VOCABULARY)[:drafted]).tolist()  # type: ignore[assignment]
+    return {
+        "d2t": mx.array(kept, dtype=mx.int64) - mx.arange(drafted),
+        "t2d": mx.array([token in kept for token in range(VOCABULARY)]),
+    }
 
 
 def _layer_shapes(at: str, flat: dict[str, Any], fed: int, *, head_norms: bool) -> dict[str, tuple[int, ...]]:

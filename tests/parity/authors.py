@@ -29,6 +29,7 @@ from tests.helpers import tiny_drafters as tiny
 from tests.helpers import tiny_heads as heads
 from tests.helpers.tiny_models import build, qwen3_config
 
+_LAYERS: dict[str, Any] = {"llama": LlamaConfig, "qwen3": Qwen3Config, "qwen3_next": Qwen3NextConfig}
 _ROUNDS = 40
 _EAGLE_ROUNDS = 20
 _DEPTH = 5
@@ -42,6 +43,12 @@ _BLOCKS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("DFlash2", tiny.dflash2_config()),
     ("DFlash2, full layers", tiny.dflash2_config(layer_types=["full_attention"] * 2)),
 )
+_ANCHORED: dict[str, dict[str, Any]] = {
+    "DFlash": tiny.speculators_block_config("dflash"),
+    "DSpark": tiny.speculators_block_config("dspark"),
+    "DSpark, gated": tiny.speculators_block_config("dspark", markov_head_type="gated"),
+    "DSpark, row 0 drafts nothing": tiny.speculators_block_config("dspark", sample_from_anchor=False),
+}
 # Llama's layers have no norms of heads, Qwen's have.
 _EAGLES: dict[str, dict[str, Any]] = {
     "EAGLE-3": tiny.eagle_config(),
@@ -62,12 +69,14 @@ def author_cases() -> Iterator[tuple[str, int, int, float]]:
     torch.set_grad_enabled(False)
     for name, config in _BLOCKS:
         yield f"z-lab {name}", *_block(network, config)
+    for name, config in _ANCHORED.items():
+        yield f"speculators {name}", *_anchored(network, config)
     for name, config in _EAGLES.items():
         yield f"speculators {name}", *_eagle(network, config, _DEPTH)
     # In training the window stays where it was while the draft goes on, and moves along wherever it is run.
     yield "speculators EAGLE-3, sliding layers", *_eagle(network, _SLIDING_EAGLE, 1)
-    yield "speculators MTP, Qwen3-Next", *_mtp("qwen3_next", Qwen3NextConfig)
-    yield "speculators MTP, Qwen3", *_mtp("qwen3", Qwen3Config)
+    for family in ("qwen3", "qwen3_next"):
+        yield f"speculators MTP, {family}", *_mtp(family)
 
 
 # Blocks
@@ -131,6 +140,110 @@ def _of_embedding(name: str) -> str:
     return f"{name}.weight" if name.endswith("_codebook") else name
 
 
+def _anchored(network: Any, config: dict[str, Any]) -> tuple[int, int, float]:
+    """Blocks with a reduced vocabulary: each row's logits behind what ours drafted, and how sure it is."""
+    weights = tiny.speculators_block_weights(config)
+    parsed = drafter_config(config, weights)
+    assert isinstance(parsed, BlockConfig)
+    ours = BlockDrafter(parsed, ModelAccess(network))
+    held = ours.sanitize(dict(weights))
+    held.pop("t2d")
+    ours.load_weights(list(held.items()), strict=True)
+    theirs = _their_anchored(config, weights, network)
+    caches, tokens = CacheMaker(ours)(), list[int]()
+    states = mx.zeros((0, 2 * tiny.WIDTH))
+    mx.random.seed(1)
+    differing, error, first = 0, 0.0, 0 if parsed.anchor_first else 1
+    for turn in range(_ROUNDS):
+        new = mx.random.normal((1 + 5 * turn % 7, 2 * tiny.WIDTH))
+        tokens, states = tokens + [turn] * new.shape[0], mx.concatenate([states, new])
+        newest = mx.array([7 * turn % 250], dtype=mx.uint32)
+        ours.read(mx.zeros((new.shape[0],), mx.uint32), new, caches)
+        drafted = ours.block(newest, caches)
+        hidden, narrow = _anchored_rows(theirs, tokens, states, newest)
+        base, before, mine, wanted = ours.base_logits(drafted), newest, list[int](), list[int]()
+        befores = []
+        for row in range(ours.tokens):
+            befores.append(before)
+            own = ours.step_logits(base[row : row + 1], before, drafted[row : row + 1])
+            logits = narrow[row + first]
+            if config.get("markov_rank"):
+                previous = torch.tensor([integers(before)])
+                bias = theirs.markov_head.block_bias(
+                    prev_token_ids=previous, hidden_states=hidden[None, None, row + first]
+                )
+                logits = logits + bias[0, 0]
+            other = widened(mx.array(logits.numpy())[None], weights["d2t"], tiny.VOCABULARY)
+            error = _larger(error, torch.tensor(np.array(mx.where(own == other, 0, mx.abs(own - other)))))
+            before = mx.argmax(own, axis=-1)
+            mine, wanted = mine + integers(before), wanted + integers(mx.argmax(other, axis=-1))
+        differing += mine != wanted
+        sure = ours.confidence(drafted, mx.concatenate(befores))
+        if sure is not None:
+            known = theirs.markov_head.prev_embeddings(torch.tensor([integers(before) for before in befores]))[:, 0]
+            seen = theirs.confidence_head(torch.cat([hidden[first:], known], dim=-1)).sigmoid()
+            error = _larger(error, _to_torch(sure) - seen)
+    return _ROUNDS, differing, error
+
+
+def _anchored_rows(
+    theirs: Any, tokens: list[int], states: mx.array, newest: mx.array
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """States and logits of the block whose first row is `newest`; rows behind it are wanted, and not looked at."""
+    behind = 2 * theirs.block_size
+    anchor, length = len(tokens), len(tokens) + 1 + behind
+    mask = torch.zeros((1, length), dtype=torch.long)
+    mask[0, anchor] = 1
+    padded = mx.concatenate([states, mx.zeros((1 + behind, states.shape[1]))])
+    hidden, logits, *_ = theirs._backbone_forward(
+        _to_torch(padded)[None],
+        torch.tensor([tokens + integers(newest) + [0] * behind]),
+        mask,
+        torch.zeros((1, length, tiny.WIDTH)),
+        torch.zeros((1, length), dtype=torch.long),
+        max_anchors=1,
+    )
+    return hidden[0], logits[0]
+
+
+def _their_anchored(config: dict[str, Any], weights: dict[str, mx.array], network: Any) -> Any:
+    from speculators.models.dflash import DFlashDraftModel as Anchored
+    from speculators.models.dflash import DFlashSpeculatorConfig
+    from speculators.models.dspark import DSparkDraftModel, DSparkSpeculatorConfig
+
+    dspark = config["speculators_model_type"] == "dspark"
+    classes = (DSparkDraftModel, DSparkSpeculatorConfig) if dspark else (Anchored, DFlashSpeculatorConfig)
+    return _speculators(*classes, config, weights | {"embed_tokens.weight": network.model.embed_tokens.weight})
+
+
+def _speculators(model_class: Any, config_class: Any, config: dict[str, Any], weights: dict[str, mx.array]) -> Any:
+    """Their model of a config as it is published, with exactly these weights."""
+    from speculators import SpeculatorsConfig, VerifierConfig
+    from speculators.proposals.greedy import GreedyTokenProposalConfig
+
+    sizes = dict(config["transformer_layer_config"])
+    layer = _LAYERS[sizes.pop("model_type")](**sizes)
+    layer._attn_implementation = "eager"
+    said = {key: value for key, value in config.items() if key not in ("architectures", "transformer_layer_config")}
+    theirs = model_class(
+        config_class(
+            **said,
+            transformer_layer_config=layer,
+            speculators_config=SpeculatorsConfig(
+                algorithm=config["speculators_model_type"],
+                proposal_methods=[GreedyTokenProposalConfig(speculative_tokens=_DEPTH)],
+                default_proposal_method="greedy",
+                verifier=VerifierConfig(name_or_path=None, architectures=[]),
+            ),
+        )
+    )
+    given = {name: _to_torch(weight) for name, weight in weights.items()}
+    missing, unexpected = theirs.load_state_dict(given, strict=False)
+    assert not unexpected, unexpected
+    assert all(name.startswith("verifier_") or name in ("t2d", "d2t") for name in missing), missing
+    return theirs.eval()
+
+
 # Heads that draft token by token
 
 
@@ -162,67 +275,23 @@ def _eagle(network: Any, config: dict[str, Any], depth: int) -> tuple[int, int, 
 
 
 def _their_eagle(config: dict[str, Any], weights: dict[str, mx.array], network: Any) -> Any:
-    from speculators import SpeculatorsConfig, VerifierConfig
     from speculators.models.eagle3 import Eagle3DraftModel, Eagle3SpeculatorConfig
-    from speculators.proposals.greedy import GreedyTokenProposalConfig
 
-    said = {key: value for key, value in config.items() if key not in ("architectures", "transformer_layer_config")}
-    sizes = dict(config["transformer_layer_config"])
-    layer: Any = (Qwen3Config if sizes.pop("model_type") == "qwen3" else LlamaConfig)(**sizes)
-    layer._attn_implementation = "eager"
-    proposal = GreedyTokenProposalConfig(speculative_tokens=_DEPTH)
-    theirs = Eagle3DraftModel(
-        Eagle3SpeculatorConfig(
-            **said,
-            transformer_layer_config=layer,
-            speculators_config=SpeculatorsConfig(
-                algorithm="eagle3",
-                proposal_methods=[proposal],
-                default_proposal_method="greedy",
-                verifier=VerifierConfig(name_or_path=None, architectures=[]),
-            ),
-        )
-    )
-    given = {name: _to_torch(weight) for name, weight in weights.items()}
-    given["embed_tokens.weight"] = _to_torch(network.model.embed_tokens.weight)
-    missing, unexpected = theirs.load_state_dict(given, strict=False)
-    assert not unexpected, unexpected
-    assert all(name.startswith("verifier_") for name in missing), missing
-    return theirs.eval()
+    given = weights | {"embed_tokens.weight": network.model.embed_tokens.weight}
+    return _speculators(Eagle3DraftModel, Eagle3SpeculatorConfig, config, given)
 
 
-def _mtp(family: str, config_class: Any) -> tuple[int, int, float]:
-    from speculators import SpeculatorsConfig, VerifierConfig
+def _mtp(family: str) -> tuple[int, int, float]:
     from speculators.models.mtp import MTPDraftModel, MTPSpeculatorConfig
-    from speculators.proposals.greedy import GreedyTokenProposalConfig
 
-    main = heads.build_main(family)
+    main, config = heads.build_main(family), heads.speculators_config(family)
     weights = heads.speculators_weights(family, heads.head_weights(family))
-    parsed = drafter_config(heads.speculators_config(family), weights)
+    parsed = drafter_config(config, weights)
     assert isinstance(parsed, MtpConfig)
     ours = MtpDrafter(parsed, ModelAccess(main))
     ours.load_weights(list(ours.sanitize(weights).items()), strict=True)
-    text = {key: value for key, value in heads.text_of(heads.MAINS[family]).items() if key != "model_type"}
-    layer = config_class(**text)
-    layer._attn_implementation = "eager"
-    theirs = MTPDraftModel(
-        MTPSpeculatorConfig(
-            transformer_layer_config=layer,
-            speculators_config=SpeculatorsConfig(
-                algorithm="mtp",
-                proposal_methods=[GreedyTokenProposalConfig(speculative_tokens=_DEPTH)],
-                default_proposal_method="greedy",
-                verifier=VerifierConfig(name_or_path=None, architectures=[]),
-            ),
-        )
-    )
-    given = {name: _to_torch(weight) for name, weight in weights.items()}
-    given["embed_tokens.weight"] = _to_torch(main.model.embed_tokens.weight)
-    given["lm_head.weight"] = _to_torch(main.lm_head.weight)
-    missing, unexpected = theirs.load_state_dict(given, strict=False)
-    assert not unexpected, unexpected
-    assert all(name.startswith("verifier_") or name in ("t2d", "d2t") for name in missing), missing
-    theirs.eval()
+    ends = {"embed_tokens.weight": main.model.embed_tokens.weight, "lm_head.weight": main.lm_head.weight}
+    theirs = _speculators(MTPDraftModel, MTPSpeculatorConfig, config, weights | ends)
     rope, run = theirs.rotary_emb, theirs.mtp_layers[0]
 
     def logits(tokens: list[int], states: mx.array, at: int, steps: int) -> list[mx.array]:
