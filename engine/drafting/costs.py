@@ -6,7 +6,7 @@ One price for each (source, drafted tokens), so that plans can be compared. Pure
 from __future__ import annotations
 
 import math
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from statistics import median
@@ -118,8 +118,9 @@ class RoundCosts:
         if not plain_s:
             return 0.0, 0.0
         total, error = reading_s / plain_s, 0.0
+        expected_s = self._expected_s("", 0)
         for (source, drafted), count in rounds.items():
-            cost = count * max(1.0, self.price_s(source, drafted) / plain_s) if drafted else float(count)
+            cost = count * max(1.0, self._expected_s(source, drafted) / expected_s) if drafted else float(count)
             total += cost
             error += cost * self._price_error(source, drafted)
         return total, error / total if total else 0.0
@@ -201,6 +202,37 @@ class RoundCosts:
     def reading_s(self, source: str, tokens: int) -> float:
         """What `source` takes to read so many tokens of the chat; 0 while unknown."""
         return self._reading.get(source, 0.0) * max(tokens, _READING_TOKENS) if tokens else 0.0
+
+
+class Account:
+    """What the own rounds of one reply have taken, in plain rounds. Each is priced as its own draft is."""
+
+    def __init__(self, costs: RoundCosts) -> None:
+        self._costs = costs
+        self._rounds: Counter[tuple[str, int]] = Counter()  # since the draft last changed: by source, drafted tokens
+        self._before, self._error_before = 0.0, 0.0  # in plain rounds
+
+    def count(self, source: str, drafted: int) -> None:
+        self._rounds[source, drafted] += 1
+
+    def total(self, reading_s: float) -> tuple[float, float]:
+        """Plain rounds, and one standard error of that as a share; (0, 0) while nothing is known.
+
+        `reading_s` is what the present draft has read in this reply.
+        """
+        rounds, error = self._costs.in_plain_rounds(self._rounds, reading_s)
+        if not rounds and self._rounds:
+            return 0.0, 0.0
+        total = self._before + rounds
+        return total, (self._error_before + rounds * error) / total if total else 0.0
+
+    def change_draft(self, costs: RoundCosts, reading_s: float) -> None:
+        """What is counted from here on has the prices `costs`."""
+        total, error = self.total(reading_s)
+        if total:
+            self._before, self._error_before = total, total * error
+            self._rounds.clear()
+        self._costs = costs
 
 
 def _forward_times(verify_s: Mapping[int, float]) -> tuple[float, ...]:
