@@ -47,8 +47,7 @@ class Calibration:
 
         A forward over rows is taken to last as long as one over as many tokens of one text.
         """
-        widths = sorted(self.verify_s)
-        verify_s = {width: _interpolated(self.verify_s, widths, width * replies) for width in widths}
+        verify_s = {width: _continued(self.verify_s, width * replies) for width in self.verify_s}
         drafts = (
             {source: replies * seconds for source, seconds in times.items()} for times in (self.draft_s, self.round_s)
         )
@@ -249,6 +248,20 @@ def _interpolated(seconds: Mapping[int, float], widths: list[int], width: int) -
     upper = next((at for at, known in enumerate(widths) if known > width), len(widths) - 1)
     low, high = widths[max(upper - 1, 0)], widths[max(upper, 1)]
     return seconds[low] + (width - low) / (high - low) * (seconds[high] - seconds[low])
+
+
+def _continued(seconds: Mapping[int, float], width: int) -> float:
+    """The same, also far beyond the widest that was measured: as steep as from half of that on, and never cheaper.
+
+    The last two lie side by side: the line through them is made of noise, or of the step between two tiles.
+    """
+    widths = sorted(seconds)
+    widest = widths[-1]
+    half = max((known for known in widths if 2 * known <= widest), default=widest)
+    if width <= widest or half == widest:
+        return _interpolated(seconds, widths, min(width, widest))
+    steepness = max(0.0, (seconds[widest] - seconds[half]) / (widest - half))
+    return seconds[widest] + (width - widest) * steepness
 
 
 def _padded_widths(forward_s: tuple[float, ...], rollback_s: float) -> tuple[int, ...]:
