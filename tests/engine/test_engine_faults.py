@@ -124,7 +124,7 @@ def test_calls_from_many_threads_while_it_closes_end_once_each(zoo: Zoo) -> None
 
 @pytest.mark.expect_log("could not load")
 def test_an_error_that_is_kept_keeps_no_model(zoo: Zoo, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A message shows its error for as long as it is on the screen: of a reply, and of a load that failed at its end."""
+    """A message shows its error for as long as it is on the screen: of a reply, and of a load that failed late."""
     networks: list[weakref.ref[object]] = []
     build = loading._build_network
 

@@ -219,7 +219,8 @@ def test_half_a_character_at_the_end_of_a_reply_is_shown_as_such(thinker: Loaded
 
 
 @pytest.mark.parametrize(
-    ("opens", "kind"), [("", SpanKind.ANSWER), ("<think>\n", SpanKind.THINKING), ("<think>\n\n</think>", SpanKind.ANSWER)]
+    ("opens", "kind"),
+    [("", SpanKind.ANSWER), ("<think>\n", SpanKind.THINKING), ("<think>\n\n</think>", SpanKind.ANSWER)],
 )
 @pytest.mark.parametrize("question", ["What does <think> mean?", "And </think>?"])
 def test_a_marker_that_the_person_quotes_opens_and_closes_nothing(
