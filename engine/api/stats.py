@@ -8,7 +8,6 @@ reading of the prompt, so rates are of what comes after it.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from dataclasses import dataclass, field
 
 from engine.api.types import DraftingState
@@ -164,7 +163,6 @@ class StatsRecorder:
     shared_rounds: int = 0
     shared_gained: int = 0
     shared_s: float = 0.0
-    own_rounds: Counter[tuple[str, int]] = field(default_factory=Counter)  # by source and drafted tokens
     plain_rounds: float = 0.0
     plain_rounds_error: float = 0.0
     draft_speed: float = 0.0

@@ -140,15 +140,24 @@ class ReplyText:
     """Turns committed tokens into spans of text; holds back what might still become a stop string or a marker."""
 
     def __init__(
-        self, model: LoadedModel, prompt: Sequence[int], stops: Sequence[str], *, within: bool = False
+        self,
+        model: LoadedModel,
+        prompt: Sequence[int],
+        stops: Sequence[str],
+        *,
+        within: bool = False,
+        announced: int = 0,
     ) -> None:
-        """`within`: the prompt ends in the middle of the text, so what comes first is no beginning."""
+        """`within`: the prompt ends in the middle of the text, so what comes first is no beginning.
+
+        `announced`: from where on the prompt is the template's own; before that somebody may have quoted a marker.
+        """
         self._detokenizer = model.tokenizer.detokenizer
         if within:
             _lead_in(self._detokenizer, model)
         self._stops = tuple(stop for stop in stops if stop)
         self._opens, self._closes = _thinking_markers(model)
-        self._kind = SpanKind.THINKING if _ends_thinking(model, prompt) else SpanKind.ANSWER
+        self._kind = SpanKind.THINKING if _ends_thinking(model, prompt[announced:]) else SpanKind.ANSWER
         self._held = ""
         self._sources = Sources()  # of the held text
         self._fresh = not within  # nothing of the present span is out yet: leading blank lines may go

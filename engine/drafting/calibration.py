@@ -108,8 +108,17 @@ def measure(main: LoadedModel, draft: LoadedModel | None) -> Slices:
         token_s, round_s = (yield from _forward_times(draft, draft.make_caches(), (1,)))[1], 0.0
     else:
         token_s, round_s = yield from _rehearsal_s(draft)
-    share = (yield from agreement(main, draft)) if draft.info.drafter is not None else None
+    share = (yield from _examined(main, draft)) if draft.info.drafter is not None else None
     return Calibration(verify_s, {draft.source: token_s}, rollback_s, {draft.source: round_s}, rounding, share)
+
+
+def _examined(main: LoadedModel, draft: LoadedModel) -> Generator[None, None, float | None]:
+    """Its agreement; one that cannot draft at all costs no more than that figure."""
+    try:
+        return (yield from agreement(main, draft))
+    except Exception:  # noqa: BLE001  of a stranger's drafter
+        _log.warning("%s could not be examined", draft.source, exc_info=True)
+        return None
 
 
 def _rounding(main: LoadedModel) -> Generator[None, None, float]:
@@ -198,12 +207,8 @@ def _forward_s(model: LoadedModel, caches: CacheSet, width: int) -> float:
 
 
 def pair_key(main: LoadedModel, draft: LoadedModel | None) -> str:
-    """Changes with whatever changes the times."""
-    models = [
-        (model.info.folder, model.info.model_type, model.info.weight_bytes, model.info.bits)
-        for model in (main, draft)
-        if model is not None
-    ]
+    """Changes with whatever changes the times, and with the files: rounding and agreement are of these weights."""
+    models = [model.identity for model in (main, draft) if model is not None]
     return hashlib.sha256(json.dumps([_machine(), models]).encode()).hexdigest()[:32]
 
 

@@ -6,7 +6,7 @@ One price for each (source, drafted tokens), so that plans can be compared. Pure
 from __future__ import annotations
 
 import math
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from statistics import median
@@ -47,8 +47,7 @@ class Calibration:
 
         A forward over rows is taken to last as long as one over as many tokens of one text.
         """
-        widths = sorted(self.verify_s)
-        verify_s = {width: _interpolated(self.verify_s, widths, width * replies) for width in widths}
+        verify_s = {width: _continued(self.verify_s, width * replies) for width in self.verify_s}
         drafts = (
             {source: replies * seconds for source, seconds in times.items()} for times in (self.draft_s, self.round_s)
         )
@@ -118,8 +117,9 @@ class RoundCosts:
         if not plain_s:
             return 0.0, 0.0
         total, error = reading_s / plain_s, 0.0
+        expected_s = self._expected_s("", 0)
         for (source, drafted), count in rounds.items():
-            cost = count * max(1.0, self.price_s(source, drafted) / plain_s) if drafted else float(count)
+            cost = count * max(1.0, self._expected_s(source, drafted) / expected_s) if drafted else float(count)
             total += cost
             error += cost * self._price_error(source, drafted)
         return total, error / total if total else 0.0
@@ -203,6 +203,37 @@ class RoundCosts:
         return self._reading.get(source, 0.0) * max(tokens, _READING_TOKENS) if tokens else 0.0
 
 
+class Account:
+    """What the own rounds of one reply have taken, in plain rounds. Each is priced as its own draft is."""
+
+    def __init__(self, costs: RoundCosts) -> None:
+        self._costs = costs
+        self._rounds: Counter[tuple[str, int]] = Counter()  # since the draft last changed: by source, drafted tokens
+        self._before, self._error_before = 0.0, 0.0  # in plain rounds
+
+    def count(self, source: str, drafted: int) -> None:
+        self._rounds[source, drafted] += 1
+
+    def total(self, reading_s: float) -> tuple[float, float]:
+        """Plain rounds, and one standard error of that as a share; (0, 0) while nothing is known.
+
+        `reading_s` is what the present draft has read in this reply.
+        """
+        rounds, error = self._costs.in_plain_rounds(self._rounds, reading_s)
+        if not rounds and self._rounds:
+            return 0.0, 0.0
+        total = self._before + rounds
+        return total, (self._error_before + rounds * error) / total if total else 0.0
+
+    def change_draft(self, costs: RoundCosts, reading_s: float) -> None:
+        """What is counted from here on has the prices `costs`."""
+        total, error = self.total(reading_s)
+        if total:
+            self._before, self._error_before = total, total * error
+            self._rounds.clear()
+        self._costs = costs
+
+
 def _forward_times(verify_s: Mapping[int, float]) -> tuple[float, ...]:
     """Seconds by width, 0 to MAX_WIDTH; widths that were not measured lie on lines between those that were."""
     if not verify_s:
@@ -217,6 +248,20 @@ def _interpolated(seconds: Mapping[int, float], widths: list[int], width: int) -
     upper = next((at for at, known in enumerate(widths) if known > width), len(widths) - 1)
     low, high = widths[max(upper - 1, 0)], widths[max(upper, 1)]
     return seconds[low] + (width - low) / (high - low) * (seconds[high] - seconds[low])
+
+
+def _continued(seconds: Mapping[int, float], width: int) -> float:
+    """The same, also far beyond the widest that was measured: as steep as from half of that on, and never cheaper.
+
+    The last two lie side by side: the line through them is made of noise, or of the step between two tiles.
+    """
+    widths = sorted(seconds)
+    widest = widths[-1]
+    half = max((known for known in widths if 2 * known <= widest), default=widest)
+    if width <= widest or half == widest:
+        return _interpolated(seconds, widths, min(width, widest))
+    steepness = max(0.0, (seconds[widest] - seconds[half]) / (widest - half))
+    return seconds[widest] + (width - widest) * steepness
 
 
 def _padded_widths(forward_s: tuple[float, ...], rollback_s: float) -> tuple[int, ...]:

@@ -188,7 +188,7 @@ class PrefixDisk:
         """
         self._latest_use = max(time.time(), self._latest_use + _LATER_S)
         for stretch in stretches:
-            if stretch.path.exists():
+            with suppress(FileNotFoundError):  # another process may evict, too
                 os.utime(stretch.path, (self._latest_use, self._latest_use))
 
     def _evict(self) -> None:

@@ -25,6 +25,7 @@ from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
 from engine.decoding.text import ReplyText, Span, goes_on, spared_tokens, turn_end
 from engine.drafting.controller import History
+from engine.drafting.costs import Account
 from engine.drafting.planner import Drafting
 from engine.drafting.plans import PLAIN, Plan
 from engine.runtime.draft_marks import DraftMarks
@@ -62,6 +63,7 @@ class Reply:
         self._store = store
         self._history = history
         self._costs = history.costs
+        self._account = Account(history.costs)
         self._spans: list[Span] = []
         self._emitted: list[int] = []
         self._trace: list[RoundTrace] = []  # filled where it was asked for
@@ -73,7 +75,9 @@ class Reply:
         self._sequence.rounding = history.costs.calibration.rounding
         exact = needs_checkpoints(self._sequence.caches)  # others go back to anywhere
         self._sequence.turn_end = turn_end(request, model, prompt, queued.given_up, exact=exact)
-        self._text = ReplyText(model, prompt, request.stop, within=goes_on(request))
+        self._text = ReplyText(
+            model, prompt, request.stop, within=goes_on(request), announced=self._announced(len(prompt))
+        )
         self._marks = DraftMarks(model)
         self._ends = model.ends
         limit = context_limit(request, model)
@@ -96,8 +100,19 @@ class Reply:
         )
         self._state = ReplyState.READING  # until `draft_with` says whether its last token is to be read again
 
-    def draft_with(self, drafting: Drafting | None) -> None:
-        """Draft like this from the next round on, or not at all. Called once before the first step."""
+    def _announced(self, prompt_tokens: int) -> int:
+        """Where in the prompt the turn has ended and the reply is announced; 0 where nobody can tell."""
+        end = self._sequence.turn_end
+        return end if end < prompt_tokens - 1 and not goes_on(self.request) else 0
+
+    def draft_with(self, drafting: Drafting | None, history: History | None = None) -> None:
+        """Draft like this from the next round on, or not at all; `history` is that of another pair.
+
+        Called once before the first step.
+        """
+        self._history = history or self._history
+        self._costs = self._history.costs
+        self._account.change_draft(self._costs, self._reading_s)
         self._drop_drafting()
         self._drafting = drafting if drafting is not None and self.may_draft else None
         self._sequence.hidden_states = None
@@ -249,7 +264,7 @@ class Reply:
                 self._stats.shared_gained += len(done.emitted) - 1
             self._stats.shared_s += self._since_last_token_s() if others_s is None else max(0.0, others_s)
             if others_s is not None:
-                self._stats.own_rounds[self._source(done), done.drafted] += 1
+                self._account.count(self._source(done), done.drafted)
         self._count(done)
         if done.drafted:
             ahead = self._sequence.tokens[done.accepted - len(done.emitted) - 1]
@@ -315,6 +330,10 @@ class Reply:
     def _source(self, done: Round) -> str:
         return self._drafting.source if self._drafting is not None and done.drafted else ""
 
+    @property
+    def _reading_s(self) -> float:
+        return self._drafting.reading_s if self._drafting is not None else 0.0
+
     def _since_last_token_s(self) -> float:
         return time.perf_counter() - self._stats.last_token_at
 
@@ -327,8 +346,7 @@ class Reply:
         stats.second_looks += done.second_looks
         if done.draft_s:
             stats.count_times(done.draft_s, done.verify_s, done.seconds)
-        reading_s = self._drafting.reading_s if self._drafting is not None else 0.0
-        stats.plain_rounds, stats.plain_rounds_error = self._costs.in_plain_rounds(stats.own_rounds, reading_s)
+        stats.plain_rounds, stats.plain_rounds_error = self._account.total(self._reading_s)
         stats.draft_speed = self._history.draft_speed if stats.drafting is DraftingState.PARKED else 0.0
         stats.proposer = self._source(done) or stats.proposer
         stats.context_tokens += len(done.emitted)

@@ -329,7 +329,7 @@ class Scheduler:
         if self.draft is not None:
             proposers.insert(0, proposer_of(self.draft, main, self._store, reply.sequence.turn_end))
         controller = make_controller(reply.request.speculation, self._history)
-        reply.draft_with(Drafting(proposers, controller))
+        reply.draft_with(Drafting(proposers, controller), self._history)
 
     def _recall_costs(self) -> None:
         """Of another pair: what was measured of it before, so that its first reply knows too."""

@@ -160,6 +160,7 @@ class Engine:
 
     def _tell(self, sink: Sink | None, event: Event) -> None:
         """Have the state know of an event, then those who are to hear it."""
+        _forget_frames(getattr(event, "error", None))
         with self._lock:
             self._state = state_after(self._state, event)
             subscribers = list(self._subscribers.values()) if isinstance(event, ModelEvent) else []
@@ -226,6 +227,12 @@ def _make_worker(
     calibration = cache_folder / "calibration" if cache_folder is not None else None
     tried = cache_folder / "tried.json" if cache_folder is not None else None
     return make_worker(calibration, prefixes, memory_share, disk_bytes, tell, ends, tried)
+
+
+def _forget_frames(error: EngineError | None) -> None:
+    """The frames that an error went through hold models and caches, for as long as anybody shows the error."""
+    if error is not None:
+        error.__traceback__ = error.__cause__ = error.__context__ = None
 
 
 def _post(sink: Sink, event: Event) -> None:

@@ -364,7 +364,7 @@ def test_company_does_not_count_as_a_loss(monkeypatch: pytest.MonkeyPatch) -> No
     assert 10 <= stats.shared_rounds < stats.rounds
     assert 0 < stats.shared_s < stats.decode_s
     assert stats.break_even == pytest.approx(max(1, stats.plain_rounds / own_rounds))
-    assert sum(long.reply._stats.own_rounds.values()) == own_rounds
+    assert sum(long.reply._account._rounds.values()) == own_rounds
     assert own_tokens > own_rounds
 
 

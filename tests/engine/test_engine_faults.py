@@ -5,12 +5,26 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+import weakref
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from engine import Engine, Event, Failed, Finished, InternalError, ModelReady, TextDelta
+from engine import (
+    ContextTooLong,
+    Engine,
+    Event,
+    Failed,
+    Finished,
+    InternalError,
+    ModelFailed,
+    ModelReady,
+    ModelUnloaded,
+    TextDelta,
+    TokenizerBroken,
+)
+from engine.models import loading
 from engine.runtime.scheduler import Scheduler
 from tests.engine.conftest import Zoo
 from tests.engine.test_engine_thread import GOOD, Recorder, fail_to_begin
@@ -106,3 +120,35 @@ def test_calls_from_many_threads_while_it_closes_end_once_each(zoo: Zoo) -> None
     assert all(isinstance(events[-1], Finished | Failed) for events in heard)
     assert all(sum(isinstance(event, Finished | Failed) for event in events) == 1 for events in heard)
     assert engine.state().queued == engine.state().running == ()
+
+
+@pytest.mark.expect_log("could not load")
+def test_an_error_that_is_kept_keeps_no_model(zoo: Zoo, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A message shows its error for as long as it is on the screen: of a reply, and of a load that failed late."""
+    networks: list[weakref.ref[object]] = []
+    build = loading._build_network
+
+    def watched(folder: Path) -> object:
+        network = build(folder)
+        networks.append(weakref.ref(network))
+        return network
+
+    def broken(*_: object) -> None:
+        raise ValueError("no tokenizer")
+
+    monkeypatch.setattr(loading, "_build_network", watched)
+    engine, load, reply, unload = Engine(), Recorder(), Recorder(), Recorder()
+    engine.load(zoo.main, load)
+    assert load.until(ModelReady)
+    engine.submit(replace(GOOD, context_tokens=1), reply)
+    too_long = reply.error(Failed)
+    monkeypatch.setattr(loading, "_load_tokenizer", broken)
+    engine.load(zoo.drafts["poor"], load)
+    not_loaded = load.error(ModelFailed)
+    engine.unload(unload)
+    assert unload.until(ModelUnloaded)
+
+    assert isinstance(too_long, ContextTooLong)
+    assert isinstance(not_loaded, TokenizerBroken)
+    assert [network() is None for network in networks] == [True, True]
+    assert engine.close()

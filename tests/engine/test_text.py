@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,10 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import AddedToken
 
-from engine import SpanKind
+from engine import Message, MessageRole, Request, Sampling, SpanKind, TextDelta
 from engine.decoding.text import ReplyText, encode
 from engine.models.loading import LoadedModel, load_model
-from tests.helpers.tiny_models import build, byte_tokenizer, qwen3_config, save
+from engine.models.templates import ChatTemplate
+from tests.engine.batch_harness import Harness
+from tests.helpers.tiny_models import CHAT_TEMPLATE, build, byte_tokenizer, qwen3_config, save
 
 
 @pytest.fixture(scope="module")
@@ -213,3 +216,23 @@ def test_half_a_character_at_the_end_of_a_reply_is_shown_as_such(thinker: Loaded
     out = [span.text for token in (*whole, *half) for span in reply.push(token)]
     assert "".join(out) == "a가"
     assert "".join(span.text for span in reply.finish()) in ("\ufffd", "\ufffd\ufffd")
+
+
+@pytest.mark.parametrize(
+    ("opens", "kind"),
+    [("", SpanKind.ANSWER), ("<think>\n", SpanKind.THINKING), ("<think>\n\n</think>", SpanKind.ANSWER)],
+)
+@pytest.mark.parametrize("question", ["What does <think> mean?", "And </think>?"])
+def test_a_marker_that_the_person_quotes_opens_and_closes_nothing(
+    thinker: LoadedModel, question: str, opens: str, kind: SpanKind
+) -> None:
+    """Only what the template itself puts behind the turn says whether the reply begins with thinking."""
+    template = ChatTemplate(CHAT_TEMPLATE.replace("assistant\n", "assistant\n" + opens), {})
+    model = replace(thinker, template=template, announcements={})
+    harness = Harness(model)
+    asked = Request(messages=(Message(MessageRole.USER, question),), max_tokens=3)
+    recorder = harness.submit(replace(asked, sampling=Sampling(logit_bias=((65, 100.0),))))
+    harness.run_dry()
+    told = [event for event in recorder.events if isinstance(event, TextDelta)]
+    assert {event.kind for event in told} == {kind}
+    assert recorder.text == 3 * model.tokenizer.decode([65])

@@ -15,12 +15,16 @@ import pytest
 
 from engine.api.types import MAX_DRAFT_TOKENS
 from engine.caches.base import CacheSet
+from engine.caches.making import CacheMaker
 from engine.drafting import calibration
 from engine.drafting.calibration import WIDTHS, Tuner
 from engine.drafting.costs import RoundCosts
-from engine.models.loading import LoadedModel, load_draft, load_model
+from engine.drafting.drafters import loading_any_draft
+from engine.models.loading import LoadedModel, at_once, load_draft, load_model
 from engine.runtime.scheduler import Scheduler
 from tests.engine.conftest import Zoo
+from tests.families import harness as families
+from tests.helpers import tiny_drafters
 
 
 @pytest.fixture(scope="module")
@@ -117,6 +121,27 @@ def test_another_pair_is_measured_by_itself(main: LoadedModel, pair: Path) -> No
     tuner = Tuner(pair)
     tuner.begin(main, None, RoundCosts())
     assert tuner.pending
+
+
+def test_files_that_were_replaced_are_measured_anew(main: LoadedModel, draft: LoadedModel, pair: Path) -> None:
+    """An update has the same folder, name and size, and other weights: how they round, and agree, is not known."""
+    for models in ((replace(main, identity="new"), draft), (main, replace(draft, identity="new"))):
+        tuner = Tuner(pair)
+        tuner.begin(*models, RoundCosts())
+        assert tuner.pending
+
+
+@pytest.mark.expect_log("could not be examined")
+def test_a_drafter_that_cannot_be_examined_is_measured_all_the_same(main: LoadedModel, tmp_path: Path) -> None:
+    """Of some families nobody gets the hidden states: nanbeige calls each layer twice."""
+    config = tiny_drafters.eagle_config()
+    folder = tiny_drafters.save_drafter(tmp_path, config, tiny_drafters.eagle_weights(config))
+    drafter = at_once(loading_any_draft(folder, main))
+    network = families.build("nanbeige")
+    looping = replace(main, network=network, make_caches=CacheMaker(network))
+    costs, _ = tuned(Tuner(), looping, drafter)
+    assert costs.calibration.draft_s["eagle3"] > 0
+    assert costs.calibration.agreement is None
 
 
 @pytest.mark.parametrize("package", ["mlx", "mlx-lm"])

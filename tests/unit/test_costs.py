@@ -292,3 +292,17 @@ def test_a_price_of_reading_that_was_too_high_is_corrected() -> None:
     assert priced.reading_s("draft", 512) == pytest.approx(0.512)
     assert priced.reading_s("draft", 2) == pytest.approx(0.064)
     assert priced.reading_s("draft", 0) == 0
+
+
+@pytest.mark.parametrize(("last", "of_two", "of_eight"), [(4.1, 7.4, 27.2), (3.93, 6.9, 24.72), (0.5, 0.5, 0.5)])
+def test_in_company_noise_of_the_widest_forward_makes_wider_ones_neither_dear_nor_free(
+    last: float, of_two: float, of_eight: float
+) -> None:
+    """They go on as from half of the widest: between the last two, a token apart, lies noise, or the end of a tile."""
+    measured = Calibration({1: 1.0, 16: 2.4, 17: 2.5, 32: 4.0, 33: last})
+    for replies, price in ((2, of_two), (8, of_eight)):
+        assert RoundCosts(measured.shared_by(replies)).price_s("lookup", 32) == pytest.approx(price)
+
+
+def test_in_company_a_single_measured_width_is_all_that_is_known() -> None:
+    assert RoundCosts(Calibration({4: 2.0}).shared_by(3)).price_s("lookup", 9) == 2.0

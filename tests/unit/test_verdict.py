@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from engine.api.stats import RequestStats, StatsRecorder
-from engine.drafting.costs import Calibration, RoundCosts
+from engine.drafting.costs import Account, Calibration, RoundCosts
 
 Load = Callable[[int], float]
 
@@ -46,7 +46,7 @@ class Replay:
         self._accepted, self._load = accepted, load
         known = {width: 1 + (1 + calibration_error) * (self._forward(width) - 1) for width in range(1, 34)}
         self._costs = RoundCosts(Calibration(known, {"draft": 0.06}))
-        self._recorder = StatsRecorder(submitted_at=0.0)
+        self._recorder, self._account = StatsRecorder(submitted_at=0.0), Account(self._costs)
         self._number, self._true_s = 0, 0.0
 
     def round(self, drafted: int) -> tuple[RequestStats, float]:
@@ -64,9 +64,9 @@ class Replay:
         recorder = self._recorder
         recorder.count_round(drafted, accepted, accepted + 1, seconds)
         if self._number:
-            recorder.own_rounds[source, drafted] += 1
+            self._account.count(source, drafted)
             self._true_s += true_s
-        recorder.plain_rounds, recorder.plain_rounds_error = self._costs.in_plain_rounds(recorder.own_rounds)
+        recorder.plain_rounds, recorder.plain_rounds_error = self._account.total(0.0)
         self._number += 1
         stats = recorder.freeze()
         return stats, (stats.generated_tokens - 1) / self._true_s if self._true_s else 1.0
@@ -191,3 +191,33 @@ def test_what_is_measured_is_more_certain_than_a_guess_and_meetings_make_it_more
 def test_a_reply_whose_only_drafted_round_drew_the_end_has_no_verdict() -> None:
     stats = RequestStats(generated_tokens=1, rounds=2, draft_rounds=1, drafted=3, plain_rounds=1.4)
     assert (stats.speed_up, stats.saved_s, stats.plain_tokens_per_second) == (None, None, None)
+
+
+def test_rounds_before_a_change_of_draft_keep_their_price() -> None:
+    """What was read, too. Until the new prices are known nothing is said of rounds that have them."""
+    free = RoundCosts(Calibration({1: 0.5, 33: 0.5}, {"draft": 0.0}))
+    dear = RoundCosts(Calibration({1: 0.5, 33: 0.5}, {"draft": 0.5}))
+    account = Account(free)
+    assert account.total(0.0) == (0.0, 0.0)
+    account.count("", 0)
+    account.count("draft", 2)
+    before = account.total(1.0)
+    assert before[0] == pytest.approx(4.0)
+    account.change_draft(dear, 1.0)
+    assert account.total(0.0) == pytest.approx(before)
+    account.count("draft", 2)
+    after = account.total(0.5)
+    assert after[0] == pytest.approx(4.0 + 3.0 + 1.0)
+    alone = dear.in_plain_rounds({("draft", 2): 1}, 0.5)
+    assert after[1] * after[0] == pytest.approx(before[1] * before[0] + alone[1] * alone[0])
+    account.change_draft(RoundCosts(), 0.5)
+    assert account.total(0.0) == pytest.approx(after)
+    account.count("draft", 2)
+    assert account.total(0.0) == (0.0, 0.0)
+
+
+def test_rounds_of_which_no_price_was_known_are_priced_later() -> None:
+    account = Account(RoundCosts())
+    account.count("draft", 2)
+    account.change_draft(RoundCosts(Calibration({1: 0.5, 33: 0.5}, {"draft": 0.5})), 0.0)
+    assert account.total(0.0)[0] == pytest.approx(3.0)
