@@ -45,6 +45,7 @@ class ChatController(QObject):
     problem_raised = Signal(object)  # EngineError
     not_stored = Signal(object, object)  # NotStored, a call that tries again
     message_sent = Signal(int, str)  # the chat that it was written in (0: a new one), its text, now on disk
+    chat_made = Signal(int)  # the open chat, which had no message, is stored now
     message_refused = Signal(int, str)  # likewise, but it is not on disk
     unsent_restored = Signal(object)  # chat → text that was typed there in an earlier run
     chat_left = Signal(int)  # the open chat is about to leave the screen
@@ -277,6 +278,7 @@ class ChatController(QObject):
         if not self.chat_id:
             self.chat_id, self.title = asked.chat_id, title
             self.options.became(asked.chat_id)
+            self.chat_made.emit(self.chat_id)
             self.current_chat_changed.emit(self.chat_id, self.title)
         self._append(asked.user_id)
 
