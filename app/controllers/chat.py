@@ -87,7 +87,7 @@ class ChatController(QObject):
         self.asides = Asides(self.changes, self._replies, storage, self._ask_aside, self)
         self.asides.see = self._unseen.see
         self.asides.begin_requested.connect(lambda asked: self.begin(asked, visit=-1))
-        self.options = ChatOptions(storage, self.changes, settings, self)
+        self.options = ChatOptions(storage, self.changes, settings, lambda: models.main_setting, self)
         self.requests_for_replies = ReplyRequests(storage, models, self.options, self._replies)
         self.edits = MessageChanges(self, storage)
         self.places = Places(storage)

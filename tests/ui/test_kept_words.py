@@ -112,3 +112,9 @@ def test_what_is_typed_on_stays_in_the_chat_that_begins(harness: AppHarness, qtb
     harness.window.composer.keep_unsent()
     harness.wait_until_stored(qtbot)
     assert unsent(harness) == {harness.chats.chat_id: "and more"}
+
+
+def test_a_folder_of_the_menu_stands_at_the_top(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.window.menu.new_folder.trigger()
+    harness.wait_until_stored(qtbot)
+    assert [folder.parent_id for folder in harness.application.storage.read.folders.all()] == [None]
