@@ -172,6 +172,7 @@ class Application(QObject):
         self._steps.append(self.mark.end)
         if opened.purged:  # nothing of it may stay in the engine's cache
             Engine.forget_chats(self.paths.cache)
+            self.storage.forget_traces()
         self.bridge = EngineBridge(self)
         self.engine = self._make_engine(self.paths.cache)
         self._steps.insert(0, self._close_engine)

@@ -221,10 +221,10 @@ class Settings(QObject):
         for name in self.options().keys() - KEPT:
             self.reset(name)
 
-    def sampling(self) -> Sampling:
+    def sampling(self, main: str = "") -> Sampling:
         """The sampling options; the starter pair gets STARTER_TEMPERATURE while the temperature is at its default."""
         untouched = self.temperature == self.options()["temperature"].default
-        starter = self.main_folder == STARTER_FOLDER
+        starter = (main or self.main_folder) == STARTER_FOLDER
         return Sampling(
             temperature=STARTER_TEMPERATURE if starter and untouched else self.temperature,
             top_p=self.top_p,

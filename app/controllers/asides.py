@@ -47,7 +47,7 @@ class Asides(QObject):
             self.show(asked.chat_id, show)
             done(asked.chat_id)
 
-        self._changes.ask(lambda stores: exchange.ask(stores, question), stored, lambda: done(0))
+        self._changes.ask(lambda stores: exchange.ask(stores, question, aside=True), stored, lambda: done(0))
         return True
 
     def show(self, chat_id: int, show: TranscriptModel) -> None:

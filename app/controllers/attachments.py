@@ -58,14 +58,13 @@ class AttachmentController(QObject):
         self._problems: list[NotAttached] = []
         self._can_count = False
         self._counted_by = ""  # the main model whose tokens the rows have
-        self._sent: tuple[int, set[int]] | None = None  # the chat and rows that are on their way to the disk
+        self._sent: tuple[int, set[int]] | None = None  # the chat and rows that were to be sent last
         self._chats = chats
         self._deliver = deliver
         self._reader = Worker("attachment reader", deliver)
         bridge.event_arrived.connect(self._on_event)
         models.pair_changed.connect(self._on_pair)
         chats.message_sent.connect(lambda chat_id, _text: self._on_sent(chat_id))
-        chats.message_refused.connect(lambda _chat_id, _text: self._on_not_sent())
         chats.current_chat_changed.connect(lambda chat_id, _title: self.open_chat(chat_id))
         self._restore()
 
@@ -124,19 +123,17 @@ class AttachmentController(QObject):
         attachments = tuple(replace(row.attachment, tokens=row.tokens or 0) for row in rows if row.attachment)
         numbers = {row.number for row in rows if row.attachment}
         accepted = self._chats.send(text, attachments)
-        self._sent = (self._chat_id, numbers) if accepted else None
+        if accepted:
+            self._sent = (self._chat_id, numbers)
         return accepted
 
     def _on_sent(self, chat_id: int) -> None:
-        """What went with the message is on disk."""
+        """What went with the message is on disk, at once or when it was tried again."""
         if self._sent is not None and self._sent[0] == chat_id:
             _, numbers = self._sent
             self._rows[chat_id] = [row for row in self._rows[chat_id] if row.number not in numbers]
             self._changed(chat_id)
-        self._sent = None
-
-    def _on_not_sent(self) -> None:
-        self._sent = None
+            self._sent = None
 
     def close(self) -> bool:
         for stop in self._stops.values():

@@ -45,6 +45,7 @@ class ChatController(QObject):
     problem_raised = Signal(object)  # EngineError
     not_stored = Signal(object, object)  # NotStored, a call that tries again
     message_sent = Signal(int, str)  # the chat that it was written in (0: a new one), its text, now on disk
+    chat_made = Signal(int)  # the open chat, which had no message, is stored now
     message_refused = Signal(int, str)  # likewise, but it is not on disk
     unsent_restored = Signal(object)  # chat → text that was typed there in an earlier run
     chat_left = Signal(int)  # the open chat is about to leave the screen
@@ -86,7 +87,7 @@ class ChatController(QObject):
         self.asides = Asides(self.changes, self._replies, storage, self._ask_aside, self)
         self.asides.see = self._unseen.see
         self.asides.begin_requested.connect(lambda asked: self.begin(asked, visit=-1))
-        self.options = ChatOptions(storage, self.changes, settings, self)
+        self.options = ChatOptions(storage, self.changes, settings, lambda: models.main_setting, self)
         self.requests_for_replies = ReplyRequests(storage, models, self.options, self._replies)
         self.edits = MessageChanges(self, storage)
         self.places = Places(storage)
@@ -277,6 +278,7 @@ class ChatController(QObject):
         if not self.chat_id:
             self.chat_id, self.title = asked.chat_id, title
             self.options.became(asked.chat_id)
+            self.chat_made.emit(self.chat_id)
             self.current_chat_changed.emit(self.chat_id, self.title)
         self._append(asked.user_id)
 

@@ -7,7 +7,7 @@ mean is in `generation`.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -26,8 +26,17 @@ _PRESET = "preset"  # beside the options: the id of the chat's preset
 class ChatOptions(QObject):
     changed = Signal()
 
-    def __init__(self, storage: Storage, changes: Changes, settings: Settings, parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        storage: Storage,
+        changes: Changes,
+        settings: Settings,
+        main: Callable[[], str],
+        parent: QObject | None = None,
+    ) -> None:
+        """`main`: the main model that the next reply comes from, as the settings name it."""
         super().__init__(parent)
+        self._main = main
         self._storage = storage
         self._changes = changes
         self._settings = settings
@@ -42,7 +51,8 @@ class ChatOptions(QObject):
 
     def generation(self, chat_id: int) -> Generation:
         """What the next reply of a chat is requested with."""
-        return resolve(self._settings, self._model_values(), self._preset_values(chat_id), self._own(chat_id))
+        layers = self._model_values(), self._preset_values(chat_id), self._own(chat_id)
+        return resolve(self._settings, *layers, main=self._main())
 
     def view(self, scope: Scope) -> OptionsView:
         """Of the open chat, or of the loaded model: what it sets itself, and what would apply without that."""
@@ -52,7 +62,11 @@ class ChatOptions(QObject):
         sources = dict.fromkeys(model, "model") | dict.fromkeys(preset, "preset") if layers else {}
         presets = tuple(PresetView(each["id"], each["name"]) for each in self._settings.presets)
         return OptionsView(
-            own, resolve(self._settings, *layers).values, sources, presets, self._preset_id(self.chat_id)
+            own,
+            resolve(self._settings, *layers, main=self._main()).values,
+            sources,
+            presets,
+            self._preset_id(self.chat_id),
         )
 
     @property
@@ -139,10 +153,12 @@ class ChatOptions(QObject):
             return
         self.keep()
         values = known(preset["values"])
+        self._own(0)
         for own in self._known.values():
             if own.get(_PRESET) == preset_id:
                 del own[_PRESET]
                 own.update(values | known(own))
+        self._settings.new_chat_options = dict(self._own(0))
         self._settings.presets = tuple(each for each in self._settings.presets if each["id"] != preset_id)
         self._changes.write(lambda stores: stores.states.replace_preset(preset_id, values), lambda _: None)
         self.changed.emit()
@@ -191,12 +207,12 @@ class ChatOptions(QObject):
         return {} if preset is None else dict(preset["values"])
 
     def _model_values(self) -> dict[str, Any]:
-        return dict(self._settings.model_defaults.get(self._settings.main_folder, {}))
+        return dict(self._settings.model_defaults.get(self._main(), {}))
 
     def _put_model_values(self, values: dict[str, Any]) -> None:
         others = {name: each for name, each in self._settings.model_defaults.items() if each}
-        own = {self._settings.main_folder: values} if values else {}
-        others.pop(self._settings.main_folder, None)
+        own = {self._main(): values} if values else {}
+        others.pop(self._main(), None)
         self._settings.model_defaults = others | own
 
     def _on_setting(self, name: str) -> None:

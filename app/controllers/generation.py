@@ -66,9 +66,12 @@ def known(stored: Values) -> dict[str, Any]:
     return values
 
 
-def resolve(settings: Settings, *layers: Values) -> Generation:
-    """`layers`: those of the model, the preset, the chat; a later one wins. What none has is as in the settings."""
-    values = {name: getattr(settings, name) for name in OPTIONS} | {"temperature": settings.sampling().temperature}
+def resolve(settings: Settings, *layers: Values, main: str = "") -> Generation:
+    """`layers`: those of the model, the preset, the chat; a later one wins. What none has is as in the settings.
+
+    `main`: the main model that is asked, where that is not the one of the settings.
+    """
+    values = {name: getattr(settings, name) for name in OPTIONS} | {"temperature": settings.sampling(main).temperature}
     for layer in layers:
         values |= known(layer)
     return Generation(values)

@@ -140,6 +140,11 @@ class ModelController(QObject):
         self._settings.speculation_tokens = tokens
         self.speculation_chosen.emit(mode)
 
+    @property
+    def main_setting(self) -> str:
+        """The main model that the next reply comes from, loaded or on its way, as the settings name it."""
+        return self._loading.main_setting
+
     def main_info(self) -> ModelInfo | None:
         """Of the main model that was chosen, loaded or not."""
         return self._loading.main or self._info_of(self._loading.main_folder)

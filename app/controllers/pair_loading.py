@@ -83,6 +83,12 @@ class PairLoading(QObject):
         return self._loaded.main_folder
 
     @property
+    def main_setting(self) -> str:
+        """The main model that the next reply comes from, loaded or on its way, as the settings name it."""
+        chosen = self._loaded.main_folder
+        return as_setting(chosen, self.starter.main) if chosen else self._settings.main_folder
+
+    @property
     def draft_folder(self) -> str:
         return self._loaded.draft_folder
 
@@ -108,13 +114,14 @@ class PairLoading(QObject):
             self._load(main, from_setting(self._settings.draft_folder, self.starter.draft))
 
     def load(self, main: str, draft: str) -> None:
-        self._settings.draft_folder = as_setting(draft, self.starter.draft)
+        """The settings name the pair once its main model is loaded: the next start is not to find half of it."""
         self._load(main, draft)
 
     def load_draft(self, folder: str | None) -> None:
         """Changes the draft at once, without loading the main model again."""
-        self._settings.draft_folder = as_setting(folder or "", self.starter.draft)
         self._loaded.begin_loading_draft(folder or "")
+        if self._loaded.state in (PairState.READY, PairState.UNLOADED):
+            self._keep_draft()
         if self._loaded.state is PairState.UNLOADED:
             self._loaded.rest()  # it comes with the main model
         else:
@@ -180,6 +187,7 @@ class PairLoading(QObject):
         self._loaded.apply_event(event)
         if isinstance(event, ModelReady) and event.role is ModelRole.MAIN:
             self._settings.main_folder = as_setting(event.info.folder, self.starter.main)
+            self._keep_draft()
         if isinstance(event, ModelFailed) and not isinstance(event.error, NoModelLoaded):
             self.problem_raised.emit(event.error)  # a draft without its main model has nothing to report
             if event.role is ModelRole.DRAFT and event.folder == self._loaded.draft_folder:
@@ -188,6 +196,9 @@ class PairLoading(QObject):
         self._emit_exchanged()
 
     # Small parts
+
+    def _keep_draft(self) -> None:
+        self._settings.draft_folder = as_setting(self._loaded.draft_folder, self.starter.draft)
 
     def _load(self, main: str, draft: str) -> None:
         """Whatever is still written gives way: nobody waits for it, or somebody has said so (`when_free`)."""

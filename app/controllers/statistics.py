@@ -39,10 +39,10 @@ class Statistics(QObject):
         self._storage.count(lambda stores: _page(stores.requests, last), lambda page: self._show_page(last, *page))
 
     def _show_page(self, last: int, stored: list[StoredRequest], older: int) -> None:
-        """What has ended since the first page was asked for is in the table already."""
+        """What had ended before the first page was read is in the table already; later pages are of earlier runs."""
         if last != self._last:
             return  # asked for twice, or cleared meanwhile
-        known = {row.message_id for row in self._table.rows if row.key > 0}
+        known = set() if last else {row.message_id for row in self._table.rows if row.key > 0}
         self._table.add_older([_row(each) for each in stored if each.message_id not in known])
         self._last = stored[-1].id if stored else self._last
         self._set_older(older)

@@ -1,8 +1,9 @@
 """Titles of chats, by the main model, once their first reply is done.
 
-A title is asked for when nobody waits for anything, and gives way: as soon as any other request is queued it is
-cancelled, and asked for again later. It takes nothing from the store of prefixes and leaves nothing there, so that a
-chat finds its own cache as it left it. A title that the person has chosen stays.
+A title is asked for when nobody waits for anything, and gives way: as soon as a request is queued that somebody waits
+for it is cancelled, and asked for again later. Tuning, which nobody waits for either, gives way to a title. It takes
+nothing from the store of prefixes and leaves nothing there, so that a chat finds its own cache as it left it. A title
+that the person has chosen stays.
 """
 
 from __future__ import annotations
@@ -97,7 +98,7 @@ class Titles(QObject):
 
     def _on_event(self, event: Event) -> None:
         match event:
-            case Queued(request=request) if request != self._own:
+            case Queued(request=request) if request not in {self._own, *self._models.residence.background}:
                 self._give_way()
             case TextDelta(request=request, kind=SpanKind.ANSWER, text=text) if request == self._own:
                 self._text += text

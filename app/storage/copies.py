@@ -5,9 +5,11 @@ They are numbered, because a clock that jumps would put their dates out of order
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import re
+import shutil
 import sqlite3
 import time
 from contextlib import closing
@@ -20,6 +22,7 @@ log = logging.getLogger(__name__)
 
 _KEPT = 3
 _DAY_S = 86_400
+_LEFT_BYTES = 64 << 20  # of the disk, at most, that a copy leaves free
 _DATED = re.compile(r"-\d{8}-\d{6}$")  # the name that earlier versions gave
 
 
@@ -32,18 +35,31 @@ def copy_to(connection: sqlite3.Connection, target: Path) -> None:
     """Copies the whole database atomically, for the owner's eyes only."""
     partial = target.with_name(target.name + ".new")
     partial.unlink(missing_ok=True)
-    os.close(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-    connection.execute("VACUUM INTO ?", (str(partial),))
-    partial.replace(target)
+    try:
+        os.close(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        connection.execute("VACUUM INTO ?", (str(partial),))
+        partial.replace(target)
+    finally:  # SQLite leaves what it has written of one that fails
+        partial.unlink(missing_ok=True)
 
 
 def make_if_due(path: Path) -> None:
-    """Copies the database if the last copy is a day old, and keeps the newest few."""
+    """Copies the database if the last copy is a day old, and keeps the newest few.
+
+    Raises OSError where the disk would be all but full with it: the chats themselves need that room.
+    """
     if _is_due(path):
+        needed = path.stat().st_size
+        if _free_bytes(path.parent) < needed + min(needed, _LEFT_BYTES):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         with closing(sqlite3.connect(path, isolation_level=None)) as connection:
             copy_to(connection, _next_name(path))
         for old in all_of(path)[:-_KEPT]:
             old.unlink()
+
+
+def _free_bytes(folder: Path) -> int:
+    return shutil.disk_usage(folder).free
 
 
 def _is_due(path: Path) -> bool:
@@ -59,6 +75,8 @@ def _next_name(path: Path) -> Path:
 
 def forget(path: Path, purged: Purged) -> None:
     """Takes what was deleted for good out of every copy; a copy that cannot be changed is deleted."""
+    if not purged:
+        return
     for copy in [*all_of(path), *path.parent.glob(f"{path.stem}-before-v*.db")]:
         try:
             with closing(sqlite3.connect(copy, isolation_level=None)) as connection:
@@ -75,6 +93,11 @@ def _forget_in(connection: sqlite3.Connection, purged: Purged) -> None:
     connection.executemany("DELETE FROM messages WHERE id = ?", [(number,) for number in purged.messages])
     connection.executemany("DELETE FROM messages WHERE chat_id = ?", [(number,) for number in purged.chats])
     connection.executemany("DELETE FROM chats WHERE id = ?", [(number,) for number in purged.chats])
+    tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    if "unsent" in tables:  # those of earlier versions are not
+        connection.executemany("DELETE FROM unsent WHERE chat_id = ?", [(number,) for number in purged.chats])
+    if "edits" in tables:
+        connection.execute("DELETE FROM edits WHERE message_id NOT IN (SELECT id FROM messages)")
     connection.execute("COMMIT")
 
 

@@ -76,7 +76,8 @@ class Connection:
     @contextmanager
     def transaction(self, durable: bool = True) -> Iterator[None]:
         """All or nothing. Without `durable` a power cut may undo it, but a crash of the app may not. Does not nest."""
-        self.connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+        if not durable:
+            self.connection.execute("PRAGMA synchronous = NORMAL")
         self.connection.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -85,6 +86,9 @@ class Connection:
             if self.connection.in_transaction:  # SQLite itself rolls back some that fail
                 self.connection.execute("ROLLBACK")
             raise
+        finally:
+            if not durable:  # a change by itself begins no transaction here, and is to be on disk all the same
+                self.connection.execute("PRAGMA synchronous = FULL")
 
 
 class Reader(Connection):

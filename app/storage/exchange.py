@@ -33,14 +33,16 @@ class Asked:
     reply_id: int
 
 
-def ask(stores: Stores, question: Question) -> Asked:
+def ask(stores: Stores, question: Question, *, aside: bool = False) -> Asked:
+    """`aside`: it was written beside the open chat, and what waits to be sent there goes on waiting."""
     with stores.database.transaction():
         chat_id = question.chat_id or stores.chats.create(question.title)
         if question.options:
             stores.states.put_options(chat_id, question.options)
         user_id = stores.messages.add_user(chat_id, question.parent_id, question.text, question.attachments)
         reply_id = stores.messages.begin_reply(chat_id, user_id, question.main_name, question.draft_name)
-        stores.unsent.forget(question.chat_id)
+        if not aside:
+            stores.unsent.forget(question.chat_id)
     return Asked(chat_id, user_id, reply_id)
 
 

@@ -142,10 +142,16 @@ def end_reply(
     error: EngineError | None,
     drafting: str | None,
 ) -> int:
-    """Stores the end of a reply and its row among the requests, both or neither; returns the id of that row."""
+    """Stores the end of a reply and its row among the requests, both or neither; returns the id of that row.
+
+    An end that is stored once more has its row already, and 0 is returned.
+    """
     with stores.database.transaction():
+        under_way = stores.database.row(
+            "SELECT 1 FROM messages WHERE id = ? AND status = 'streaming'", (reply.message_id,)
+        )
         stores.messages.set_end(reply, status, stats, error, drafting)
-        return RequestStore(stores.database).add(reply, status, stats)
+        return RequestStore(stores.database).add(reply, status, stats) if under_way else 0
 
 
 def _counter(name: str) -> str:

@@ -106,14 +106,13 @@ class Storage:
                 return
             if found.purged or found.rescued:
                 self._drop_index()
-            done(found)  # which takes what was forgotten out of what else is kept
-            if found.purged:
-                self.write(lambda stores: stores.trash.forget_traces(), _ignore, _ignore)
+            done(found)
 
         self._ask(self._writer, self._open, opened, refused)
 
     def open_in_memory(self, done: Callable[[Opened], None], refused: Callable[[Exception], None]) -> None:
         """For a run that may not write to the disk: the file stays as it is, and nothing is kept."""
+        self._ask(self._writer, self._close_database, _ignore, _ignore)  # it may be open, and refuse every change
         self._address = f"file:/hunch-{id(self)}?vfs=memdb&"
         self.open(done, refused)
 
@@ -142,14 +141,27 @@ class Storage:
             self._database = Database(self.path) if self.keeps else MemoryDatabase(self._address)
         stores = Stores(self._database)
         self._database.execute("UPDATE messages SET status = 'interrupted' WHERE status = 'streaming'")
-        self._forget_in_copies(stores.trash.purge())
+        stores.trash.purge()
         if self.keeps:
             self._forget_damaged()
         return Opened(self._database.rescued, stores.trash.leaves_traces)
 
-    def _forget_in_copies(self, purged: Purged) -> None:
-        if purged and self.keeps:
-            copies.forget(self.path, purged)
+    def forget_traces(self) -> None:
+        """What was forgotten for good leaves the copies. For a start, once it has left all else that is kept."""
+
+        def clean(_outcome: None) -> None:
+            self.write(lambda stores: stores.trash.forget_traces(), _ignore, _ignore)
+
+        self._ask(self._searcher, self._clean_copies, clean, self._copies_not_clean)
+
+    def _clean_copies(self) -> None:
+        """On the thread that makes them, so that none is under way. What a run did not come to, the next one does."""
+        if self.keeps:
+            with closing(Reader(self._address)) as reader:
+                copies.forget(self.path, Trash(reader).traces)
+
+    def _copies_not_clean(self, error: Exception) -> None:
+        log.warning("what was deleted for good may still be in a copy: %s", _name(error))
 
     def _forget_damaged(self) -> None:
         try:
@@ -282,12 +294,16 @@ class Storage:
         def change(stores: Stores) -> Purged:
             purged = choose(stores.trash)
             self._checkpoint()
-            self._forget_in_copies(purged)
             return purged
 
         def forgotten(purged: Purged) -> None:
             self._drop_index()
-            done(purged)
+
+            def not_clean(error: Exception) -> None:
+                self._copies_not_clean(error)
+                done(purged)
+
+            self._ask(self._searcher, self._clean_copies, lambda _outcome: done(purged), not_clean)
 
         self.write(change, forgotten, refused)
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterable, Sequence
 
-from app.storage.codec import as_text, as_title
+from app.storage.codec import as_json_object, as_text, as_title
 from app.storage.database import Connection
 from app.storage.records import Deletion, Purged
 from app.storage.tree import PASS_OVER, read_tree
@@ -115,13 +116,25 @@ class Trash:
             self._db.execute("DELETE FROM messages WHERE id = ?", (number,))
         if purged:
             self._db.execute("DELETE FROM edits WHERE message_id NOT IN (SELECT id FROM messages)")
-            # Until nothing of it is left beside the database either.
-            self._db.execute("INSERT OR REPLACE INTO notes VALUES ('purged', '1')")
+            self._note(purged)
         return purged
+
+    def _note(self, purged: Purged) -> None:
+        """Until nothing of it is left beside the database either."""
+        known = self.traces
+        noted = json.dumps({"chats": known.chats + purged.chats, "messages": known.messages + purged.messages})
+        self._db.execute("INSERT OR REPLACE INTO notes VALUES ('purged', ?)", (noted,))
+
+    @property
+    def traces(self) -> Purged:
+        """What was forgotten, and may still be in what is kept beside the database."""
+        row = self._db.row("SELECT value FROM notes WHERE name = 'purged'")
+        noted = (None if row is None else as_json_object(row["value"])) or {}
+        return Purged(_numbers(noted.get("chats")), _numbers(noted.get("messages")))
 
     @property
     def leaves_traces(self) -> bool:
-        """Something was forgotten, and may still be in what is kept beside the database."""
+        """Also where an earlier version has not noted what it was."""
         return self._db.row("SELECT 1 FROM notes WHERE name = 'purged'") is not None
 
     def forget_traces(self) -> None:
@@ -129,3 +142,7 @@ class Trash:
 
     def _ids(self, sql: str, value: float) -> list[int]:
         return [row[0] for row in self._db.rows(sql, (value,))]
+
+
+def _numbers(stored: object) -> tuple[int, ...]:
+    return tuple(each for each in stored if type(each) is int) if isinstance(stored, list) else ()

@@ -16,11 +16,13 @@ from pytestqt.qtbot import QtBot
 from app.controllers.generation import known, resolve
 from app.settings import STARTER_TEMPERATURE, Settings
 from app.view_models.chat_options import Scope
+from app.view_models.model_list import PairState
 from app.views.shell.chat_settings import ChatSettings
 from app.views.shell.option_fields import DraftingOption, LongNumberOption, NumberOption, PromptOption
 from engine import MessageRole, Request, Speculation, SpeculationMode
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.controller_harness import ControllerHarness, open_harness
+from tests.helpers.fake_engine import DRAFT, MAIN
 
 pytestmark = pytest.mark.usefixtures("qapp")
 CHAT, MODEL = Scope.CHAT, Scope.MODEL
@@ -310,3 +312,25 @@ def test_the_panel_fits_a_small_window_with_large_text(app: AppHarness) -> None:
     QTest.mouseClick(app.window.composer.edit.viewport(), Qt.MouseButton.LeftButton)
     app.window.composer.take_focus()
     assert not panel.isVisible()
+
+
+def test_a_model_that_is_on_its_way_is_asked_as_it_is_to_be_asked(harness: ControllerHarness) -> None:
+    """Not as the one before it: a question may wait for it."""
+    harness.settings.model_defaults = {MAIN.folder: {"system_prompt": "Main"}, DRAFT.folder: {"system_prompt": "Draft"}}
+    options = harness.controller.options
+    assert options.generation(0).system_prompt == "Main"
+    harness.models.choose_main(DRAFT.folder)
+    assert harness.models.pair.state is PairState.LOADING
+    assert options.generation(0).system_prompt == "Draft"
+    options.put(MODEL, "temperature", 0.3)
+    assert harness.settings.model_defaults[DRAFT.folder]["temperature"] == 0.3
+    assert "temperature" not in harness.settings.model_defaults[MAIN.folder]
+
+
+def test_the_new_chat_keeps_what_a_deleted_preset_said(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_harness(tmp_path, qtbot) as first:
+        first.controller.options.put(CHAT, "system_prompt", "Be brief.")
+        first.controller.options.save_preset("Brief")
+        first.controller.options.delete_preset(first.settings.presets[0]["id"])
+    with open_harness(tmp_path, qtbot) as second:
+        assert second.controller.options.generation(0).system_prompt == "Be brief."

@@ -21,7 +21,7 @@ def composer(qtbot: QtBot) -> Iterator[Composer]:
     window = QWidget()
     window.resize(800, 600)
     composer = Composer(Theme(window), window)
-    composer.send_requested.connect(lambda _text: composer.confirm_sent())  # stored at once
+    composer.send_requested.connect(lambda text: composer.confirm_sent(0, text))  # stored at once
     layout = QVBoxLayout(window)
     layout.addStretch()
     layout.addWidget(composer)
@@ -205,7 +205,7 @@ def test_what_is_sent_stays_until_it_is_stored(composer: Composer, qtbot: QtBot)
     assert composer.text() == "Hello"
     QTest.keyClick(composer.edit, Qt.Key.Key_Return)
     QTest.keyClicks(composer.edit, " and more")
-    composer.confirm_sent()
+    composer.confirm_sent(0, "Hello")
     assert (sent, composer.text()) == (["Hello", "Hello"], "and more")
 
 
@@ -214,7 +214,7 @@ def test_what_was_stored_after_its_chat_was_left_is_no_longer_unsent(composer: C
     QTest.keyClicks(composer.edit, "Hello")
     QTest.keyClick(composer.edit, Qt.Key.Key_Return)
     composer.open_chat(7)
-    composer.confirm_sent()
+    composer.confirm_sent(0, "Hello")
     composer.open_chat(0)
     assert composer.text() == ""
 

@@ -561,3 +561,10 @@ def state_of(harness: ControllerHarness) -> str:
 
 def groups(harness: ControllerHarness) -> dict[str, DraftGroup]:
     return {choice.model.name: choice.group for choice in harness.models.drafts_for_main()}
+
+
+def test_a_model_that_cannot_be_loaded_leaves_the_pair_of_the_next_start(harness: ControllerHarness) -> None:
+    harness.models.choose_pair(BROKEN.folder, OTHER.folder)
+    harness.wait_for_pair()
+    assert harness.models.pair.state is PairState.FAILED
+    assert (harness.settings.main_folder, harness.settings.draft_folder) == (MAIN.folder, DRAFT.folder)

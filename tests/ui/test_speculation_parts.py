@@ -21,7 +21,7 @@ from app.views.transcript.message_acts import RACE
 from app.views.transcript.message_footer import MessageFooter
 from app.views.transcript.parts import as_widget
 from app.words.requests import RequestColumn
-from engine import SpeculationMode
+from engine import FinishReason, SpeculationMode
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import Script
 
@@ -117,6 +117,24 @@ def test_earlier_requests_are_shown_page_by_page(tmp_path: Path, qtbot: QtBot, m
         numbers = [row.message_id for row in rows]
         assert numbers == sorted(set(numbers), reverse=True)
         assert not page.more_button.isVisibleTo(page)
+
+
+def test_both_requests_of_a_reply_that_goes_on_in_a_later_run_are_shown(
+    tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.controllers.statistics.PAGE_ROWS", 1)
+    with open_app(tmp_path, qtbot) as app:
+        app.engine.scripts.append(Script(finish=FinishReason.LENGTH))
+        app.ask(qtbot, "Tell me")
+        app.ask(qtbot, "And?")
+    with open_app(tmp_path, qtbot) as app:
+        app.wait_until_stored(qtbot)
+        app.chats.open_chat(1)
+        assert app.chats.continue_reply(2)
+        app.wait_until_quiet(qtbot)
+        app.application.speculation.statistics.show_more()
+        app.wait_until_stored(qtbot)
+        assert [row.message_id for row in app.chats.requests.rows] == [2, 4, 2]
 
 
 # The pair's switch

@@ -196,3 +196,19 @@ def test_a_length_found_for_one_pair_is_not_the_next_ones(setup: TuningSetup, qt
     models.choose_draft(DRAFT.folder)
     qtbot.waitUntil(lambda: models.pair.main_name == "Main-8B" and models.pair.draft_state == "active")
     assert (settings.speculation_mode, settings.speculation_tokens) == ("fixed", 4)
+
+
+def test_a_title_is_asked_for_between_two_measurements_and_neither_stops_the_other(
+    setup: TuningSetup, qtbot: QtBot
+) -> None:
+    harness = setup.harness
+    harness.settings.automatic_titles = True
+    harness.engine.gate.hold()
+    setup.tuning.start()
+    assert harness.chat.send("why is the sky blue")
+    harness.engine.gate.open()
+    qtbot.waitUntil(lambda: setup.tuning.view.state is TuningState.DONE)
+    assert sum(request.transient for request in harness.engine.requests) == 1
+    assert len(harness.engine.requests) < STEPS + 6  # what gave way was asked for again
+    harness.wait_until_quiet()
+    assert harness.titles() == ["A draft guesses, the main model checks"]

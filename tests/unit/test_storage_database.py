@@ -355,3 +355,30 @@ def test_rows_of_numbers_that_nothing_gives_get_others(path: Path, offset: int) 
             assert database.rows("SELECT id FROM folders")[0]["id"] == folder
             assert stores.messages.add_user(1, None, "more") < 2**31
             database.execute("DELETE FROM messages WHERE text = 'more'")
+
+
+def test_a_change_by_itself_is_on_disk_also_after_text_was_saved(database: Database) -> None:
+    """Text that streams may wait for the disk; what is acknowledged after it may not."""
+    with database.transaction(durable=False):
+        database.execute("INSERT INTO chats (created_at, updated_at) VALUES (1, 1)")
+    level = database.row("PRAGMA synchronous")
+    assert level is not None
+    assert level[0] == 2  # FULL
+
+
+def test_a_copy_for_which_there_is_no_room_takes_none(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(path)
+    bytes_free = path.stat().st_size
+    monkeypatch.setattr(copies, "_free_bytes", lambda _folder: bytes_free)
+    with pytest.raises(OSError, match="No space"):
+        copies.make_if_due(path)
+    assert copies.all_of(path) == []
+
+
+def test_a_copy_that_fails_leaves_nothing(path: Path) -> None:
+    fill(path)
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.set_progress_handler(lambda: 1, 50)  # as a disk that fills up meanwhile
+        with pytest.raises(sqlite3.OperationalError):
+            copies.copy_to(connection, path.with_name("copy.db"))
+    assert list(path.parent.glob("copy*")) == []

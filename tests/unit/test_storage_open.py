@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import queue
+import sqlite3
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from app.storage import Opened, Storage, Stores
+from app.storage import Database, Opened, Reason, Storage, Stores
+from app.storage import database as database_module
 
 DAY_S = 86_400
 
@@ -88,3 +91,29 @@ def test_a_run_without_the_disk_has_chats_and_leaves_nothing(tmp_path: Path) -> 
     owner.storage.settle()
     assert owner.storage.close()
     assert not folder.exists()
+
+
+@pytest.mark.expect_log("cannot be opened")
+def test_a_file_that_can_be_opened_and_not_written_makes_way_for_a_run_in_memory(
+    tmp_path: Path, owner: Owner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A reply was cut, and its mark cannot be changed: the disk is full, or somebody holds the file."""
+    path = owner.storage.path
+    with closing(Database(path)) as database:
+        stores = Stores(database)
+        chat = stores.chats.create("cut")
+        stores.messages.begin_reply(chat, stores.messages.add_user(chat, None, "Why?"), "Main", "")
+    monkeypatch.setattr(database_module, "_BUSY_MS", 10)
+    monkeypatch.setattr(database_module, "_PRAGMAS", ("PRAGMA busy_timeout = 10", *database_module._PRAGMAS[1:]))
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        refused = owner.open()
+        assert isinstance(refused, sqlite3.OperationalError)
+        assert owner.storage.refusal(refused).reason is Reason.LOCKED
+        owner.storage.open_in_memory(owner.done, owner.done)
+        assert isinstance(owner.wait(), Opened)
+        assert owner.storage.read.chats.find() == []
+        new = owner.write(lambda stores: stores.chats.create("here"))
+        assert [each.id for each in owner.storage.read.chats.find()] == [new]
+    with closing(Database(path)) as database:
+        assert [each.title for each in Stores(database).chats.find()] == ["cut"]

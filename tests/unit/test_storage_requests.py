@@ -181,3 +181,13 @@ def test_clearing_forgets_the_rows_and_keeps_the_messages(stores: Stores) -> Non
     assert stores.requests.recent(10) == []
     assert stores.requests.totals(Grouping.PAIR) == []
     assert stores.messages.message(reply) is not None
+
+
+def test_an_end_that_is_stored_twice_has_one_row(stores: Stores) -> None:
+    """It is tried again while the disk has not answered the time before."""
+    reply = record(stores, GAIN)
+    end_reply(stores, ReplyText(reply, "Some words.", "", 0.0), ReplyStatus.DONE, GAIN, None, None)
+    assert [total.requests for total in stores.requests.totals(Grouping.PAIR)] == [1]
+    stores.messages.resume_reply(reply)
+    end_reply(stores, ReplyText(reply, "Some words. More.", "", 0.0), ReplyStatus.DONE, GAIN, None, None)
+    assert len(stores.requests.recent(10)) == 2

@@ -14,11 +14,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.storage import Attachment, AttachmentKind, ChatSummary, Database, ReplyStatus, ReplyText, Storage, Stores
+from app.storage import (
+    Attachment,
+    AttachmentKind,
+    ChatSummary,
+    Database,
+    Edit,
+    EditKind,
+    ReplyStatus,
+    ReplyText,
+    Storage,
+    Stores,
+)
 from app.storage.database import Reader, address_of
 from app.storage.search_index import Progress, SearchIndex, forget_index, index_path, open_index, seal_index, take_index
 from app.storage.searching import MATCHES, Searching
-from engine import RequestStats
+from engine import MessageRole, RequestStats
 
 TEXTS = (
     "深度学习。推測デコード。초안 모델, ドラフトモデル: accept rate 100 % for under_score \\o/ 草",
@@ -392,6 +403,8 @@ def test_an_index_that_goes_while_the_app_runs_is_made_anew(owner: Owner, path: 
 
 def test_what_is_deleted_for_good_is_in_no_file(owner: Owner, path: Path) -> None:
     owner.write(lambda stores: chat_of(stores, "zanzibar", title="Gone"))
+    owner.write(lambda stores: stores.unsent.put(1, "zanzibar too"))
+    owner.write(lambda stores: stores.edits.put(Edit(1, EditKind.EDIT, MessageRole.USER, "zanzibar three")))
     owner.write(lambda stores: chat_of(stores, "other words", title="Kept"))
     owner.storage.settle()  # makes the daily copy and the index
     owner.settle()
@@ -401,4 +414,23 @@ def test_what_is_deleted_for_good_is_in_no_file(owner: Owner, path: Path) -> Non
     assert not index_path(path).exists()
     assert all("-wal" in name for name in files_with(path, "zanzibar"))
     owner.storage.close()
+    assert files_with(path, "zanzibar") == []
+
+
+def test_what_a_run_that_was_killed_has_deleted_for_good_leaves_the_copies_at_the_next_start(path: Path) -> None:
+    first = Owner(path)
+    first.write(lambda stores: chat_of(stores, "zanzibar", title="Gone"))
+    first.storage.settle()
+    first.settle()
+    first.storage.close()
+    with closing(Database(path)) as database:
+        stores = Stores(database)
+        stores.trash.put_chat(1)
+        stores.trash.empty()
+    assert files_with(path, "zanzibar")
+    second = Owner(path)
+    second.storage.forget_traces()
+    second.settle()
+    assert not second.storage.read.trash.leaves_traces
+    second.storage.close()
     assert files_with(path, "zanzibar") == []

@@ -6,7 +6,6 @@ Unsent text is kept per chat. What is sent stays in the field until it is on dis
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
@@ -17,6 +16,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
+from app.controllers.messages import storable
 from app.theme import COLUMN_PX, RADIUS_BUBBLE, Theme
 from app.view_models.attached import AttachedModel
 from app.views.shell.attachment_row import AttachmentRow
@@ -28,14 +28,6 @@ from app.views.widgets.translated import Translated
 
 _GROWS_TO = 0.4  # of the window's height
 _KEEP_DELAY_MS = 400  # after the last key, what is typed is kept on disk
-
-
-@dataclass(frozen=True, slots=True)
-class _Sent:
-    """What is on its way to the disk."""
-
-    chat_id: int
-    text: str
 
 
 class Composer(Translated, QWidget):
@@ -53,7 +45,7 @@ class Composer(Translated, QWidget):
         self._generating = False
         self._chat_id = 0
         self._unsent: dict[int, str] = {}
-        self._sent: _Sent | None = None
+        self._waits = False  # for what was sent, which is on its way to the disk
         self._keep = QTimer(self, singleShot=True, interval=_KEEP_DELAY_MS)
         self.edit = MessageEdit(theme, self)
         self.ring = ContextRing(theme, self)
@@ -158,6 +150,12 @@ class Composer(Translated, QWidget):
         self.set_text(self._unsent.pop(chat_id, ""))
         self._keep.stop()
 
+    def go_on_in(self, chat_id: int) -> None:
+        """The open chat has a number now: what was typed since its first message was sent stays with it."""
+        left, self._chat_id = self._chat_id, chat_id
+        self.unsent_changed.emit(left, "")
+        self.keep_unsent()
+
     def set_unsent(self, texts: Mapping[int, str]) -> None:
         """What waited when the app was closed; what was typed since then comes after it."""
         for chat_id, text in texts.items():
@@ -172,30 +170,29 @@ class Composer(Translated, QWidget):
         self._keep.stop()
         self.unsent_changed.emit(self._chat_id, self.edit.text_with_composed())
 
-    def confirm_sent(self) -> None:
-        """What was sent is on disk, so it leaves the field; what was typed since then stays."""
-        sent, self._sent = self._sent, None
-        if sent is None:
-            return
+    def confirm_sent(self, chat_id: int, text: str) -> None:
+        """This is on disk, so it leaves the field; what was typed since then stays."""
+        self._waits = False
         self.edit.commit()
-        if sent.chat_id == self._chat_id:
-            self._drop_sent(sent.text)
-        elif self._unsent.get(sent.chat_id, "").strip() == sent.text:
-            self._unsent.pop(sent.chat_id, None)
+        if chat_id == self._chat_id:
+            self._drop_sent(text)
+        elif storable(self._unsent.get(chat_id, "")) == text:
+            self._unsent.pop(chat_id, None)
+            self.unsent_changed.emit(chat_id, "")  # it was kept once more when the chat was left
         # The input method may still hold text of the message that was just sent.
         QGuiApplication.inputMethod().reset()
 
     def release_sent(self) -> None:
         """What was sent is not on disk: it stays, and can be sent again."""
-        self._sent = None
+        self._waits = False
 
     def _drop_sent(self, text: str) -> None:
-        now = self.text()
-        if now.strip() == text:
+        now = self.text().lstrip()
+        if storable(now) == text:
             self.edit.clear()
             self.keep_unsent()
-        elif text and now.lstrip().startswith(text):
-            self.set_text(now.lstrip()[len(text) :].lstrip())
+        elif text and storable(now).startswith(text):
+            self.set_text(now[len(text) :].lstrip())
 
     def set_generating(self, generating: bool) -> None:
         self._generating = generating
@@ -214,8 +211,8 @@ class Composer(Translated, QWidget):
 
     def _submit(self) -> None:
         text = self.text().strip()
-        if self._can_submit(text) and self._sent is None and not self._generating:
-            self._sent = _Sent(self._chat_id, text)
+        if self._can_submit(text) and not self._waits and not self._generating:
+            self._waits = True
             self.send_requested.emit(text)
 
     def _can_submit(self, text: str) -> bool:

@@ -28,7 +28,8 @@ class KeptWords(QObject):
         self._deleted_last = False  # what Undo takes back: a deletion, or typing
         composer.unsent_changed.connect(chats.keep_unsent)
         composer.edit.textChanged.connect(self.note_typing)
-        chats.message_sent.connect(lambda _chat, _text: composer.confirm_sent())
+        chats.message_sent.connect(composer.confirm_sent)
+        chats.chat_made.connect(composer.go_on_in)
         chats.message_sent.connect(lambda _chat, _text: self._withdraw_refusal())
         chats.message_refused.connect(lambda _chat, _text: composer.release_sent())
         chats.unsent_restored.connect(composer.set_unsent)

@@ -1,0 +1,120 @@
+"""What was typed, attached or edited is neither lost nor there twice: a disk that refuses, other chats and windows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from app.storage import Stores
+from tests.helpers.app_harness import AppHarness, open_app
+
+LONG = "precious " * 600
+
+
+@pytest.fixture
+def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
+    with open_app(tmp_path, qtbot) as harness:
+        yield harness
+
+
+def fill_up(stores: Stores) -> None:
+    """From here on SQLite refuses every change that needs room."""
+    stores.database.execute("PRAGMA max_page_count = 1")
+    pages = stores.database.row("PRAGMA page_count")
+    assert pages is not None
+    stores.database.execute(f"PRAGMA max_page_count = {pages[0]}")
+
+
+def make_room(stores: Stores) -> None:
+    stores.database.execute("PRAGMA max_page_count = 1000000")
+
+
+def change(harness: AppHarness, qtbot: QtBot, what: object) -> None:
+    harness.application.storage.write(what, lambda _: None, lambda _: None)  # type: ignore[arg-type]
+    harness.wait_until_stored(qtbot)
+
+
+def press_return(harness: AppHarness) -> None:
+    QTest.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
+
+
+def unsent(harness: AppHarness) -> dict[int, str]:
+    return harness.application.storage.read.unsent.all()
+
+
+@pytest.mark.expect_log("was not stored: SQLITE_FULL")
+@pytest.mark.parametrize("in_new_chat", [True, False])
+def test_what_is_sent_by_trying_again_is_sent_once(harness: AppHarness, qtbot: QtBot, in_new_chat: bool) -> None:
+    if not in_new_chat:
+        harness.ask(qtbot, "First")
+    window, chats = harness.window, harness.chats
+    chat_id, before = chats.chat_id, len(chats.transcript.messages)
+    change(harness, qtbot, fill_up)
+    window.composer.edit.long_text_given.emit(LONG)
+    window.composer.set_text(LONG)
+    press_return(harness)
+    qtbot.waitUntil(lambda: window.banner.button.text() == "Try again")
+    change(harness, qtbot, make_room)
+    QTest.mouseClick(window.banner.button, Qt.MouseButton.LeftButton)
+    harness.wait_until_quiet(qtbot)
+    assert len(chats.transcript.messages) == before + 2
+    assert chats.transcript.messages[before].attachments[0].text == LONG
+    assert (window.composer.text(), window.composer.attached.chips) == ("", {})
+    if in_new_chat:
+        chats.new_chat()
+        assert window.composer.text() == ""
+    harness.wait_until_stored(qtbot)
+    assert unsent(harness).get(chat_id, "") == ""
+
+
+def test_a_quick_question_leaves_what_waits_in_a_new_chat(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_app(tmp_path, qtbot) as first:
+        composer = first.window.composer
+        QTest.keyClicks(composer.edit, "half a thought")
+        composer.edit.long_text_given.emit(LONG)
+        composer.keep_unsent()
+        first.wait_until_stored(qtbot)
+        answers: list[int] = []
+        assert first.chats.asides.ask("Quick?", first.chats.transcript, answers.append)
+        first.wait_until_quiet(qtbot)
+        first.chats.open_chat(answers[0])
+    with open_app(tmp_path, qtbot) as second:
+        assert second.window.composer.text() == "half a thought"
+        assert len(second.window.composer.attached.chips) == 1
+
+
+def test_a_chat_that_is_left_before_its_question_is_stored_keeps_no_copy_of_it(
+    harness: AppHarness, qtbot: QtBot
+) -> None:
+    harness.ask(qtbot, "First")
+    chat_id = harness.chats.chat_id
+    harness.window.composer.set_text("Second")
+    press_return(harness)
+    harness.chats.new_chat()
+    harness.wait_until_quiet(qtbot)
+    assert unsent(harness) == {}
+    harness.chats.open_chat(chat_id)
+    assert (harness.window.composer.text(), harness.chats.transcript.messages[2].text) == ("", "Second")
+
+
+def test_what_is_typed_on_stays_in_the_chat_that_begins(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.window.composer.set_text("Hello")
+    press_return(harness)
+    QTest.keyClicks(harness.window.composer.edit, " and more")
+    harness.wait_until_quiet(qtbot)
+    assert harness.chats.chat_id
+    assert harness.window.composer.text() == "and more"
+    harness.window.composer.keep_unsent()
+    harness.wait_until_stored(qtbot)
+    assert unsent(harness) == {harness.chats.chat_id: "and more"}
+
+
+def test_a_folder_of_the_menu_stands_at_the_top(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.window.menu.new_folder.trigger()
+    harness.wait_until_stored(qtbot)
+    assert [folder.parent_id for folder in harness.application.storage.read.folders.all()] == [None]
