@@ -55,7 +55,7 @@ class SidebarWiring(QObject):
         menu, chats = self._menu, self._chats
         menu.duplicate.triggered.connect(lambda: chats.duplicate_chat(chats.chat_id))
         menu.delete.triggered.connect(lambda: chats.delete_chat(chats.chat_id))
-        menu.new_folder.triggered.connect(chats.folders.make)
+        menu.new_folder.triggered.connect(lambda _checked=False: chats.folders.make())
         menu.move.aboutToShow.connect(self._fill_move_menu)
 
     def _fill_move_menu(self) -> None:
